@@ -1,0 +1,1 @@
+//! Headrace's Python extension module.
