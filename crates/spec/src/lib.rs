@@ -1,1 +1,46 @@
-//! headrace-spec
+//! The scenario file: what a parallel file system, its workload and a run of it
+//! are, in TOML.
+//!
+//! This crate is the only place where a field of the scenario is declared (in
+//! `sections/`, one file each). From that declaration come the structs, the
+//! error messages, [`explain`], the JSON [`schema`] and the [`reference`] page.
+//!
+//! ```
+//! let text = r#"
+//!     [clients]
+//!     count = 64
+//!     [servers]
+//!     count = 4
+//!     device = { read_rate = "60 MB/s", write_rate = "60 MB/s" }
+//!     [network]
+//!     bandwidth = "1 Gbit/s"
+//!     latency = "0.2 ms"
+//!     [layout]
+//!     unit = "256 KiB"
+//!     [[workload]]
+//!     block = "1 MiB"
+//! "#;
+//! let loaded = headrace_spec::load(text, "my.toml".as_ref(), &["clients.count=8".to_owned()])?;
+//! assert_eq!(loaded.scenario.clients.count, 8);
+//! assert_eq!(loaded.scenario.network.bandwidth.0, 125e6);
+//! # Ok::<(), headrace_spec::Error>(())
+//! ```
+
+mod declare;
+mod error;
+mod load;
+mod merge;
+mod names;
+mod presets;
+mod sections;
+mod set;
+mod syntax;
+mod tree;
+mod unknown;
+mod values;
+
+pub use error::Error;
+pub use load::{Loaded, load, load_file};
+pub use presets::presets;
+pub use sections::*;
+pub use values::{Bytes, Rate, Seconds};

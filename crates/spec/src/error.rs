@@ -1,0 +1,84 @@
+//! The one kind of error a scenario can give: where, what was written, what
+//! was expected.
+
+use std::fmt;
+
+use crate::tree::{Node, Origin};
+
+/// What is wrong with a scenario and where.
+///
+/// Displayed on one line, for example
+/// `my.toml:12:13: network.bandwidth = "1 furlong": expected a rate such as "1 Gbit/s" or "125 MB/s"`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Error {
+    /// The file, `--set path=value`, or `preset NAME`.
+    pub file: String,
+    /// Line in the file, counted from 1; none if no line is to blame.
+    pub line: Option<usize>,
+    /// Column in the line, in characters, counted from 1.
+    pub column: Option<usize>,
+    /// What was written there (`path = value`); empty if nothing was.
+    pub text: String,
+    /// What was expected, and what to write instead.
+    pub message: String,
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+            if let Some(column) = self.column {
+                write!(f, ":{column}")?;
+            }
+        }
+        if !self.text.is_empty() {
+            write!(f, ": {}", self.text)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl Error {
+    /// An error at `origin`, with nothing quoted.
+    pub(crate) fn at(origin: &Origin, message: impl Into<String>) -> Error {
+        let (file, line, column) = match origin {
+            Origin::File { file, line, column } => (file.to_string(), Some(*line), Some(*column)),
+            Origin::Whole { file } => (file.to_string(), None, None),
+            Origin::Preset { name, line, .. } => (format!("preset {name}"), Some(*line), None),
+            Origin::Set { text } => (format!("--set {text}"), None, None),
+            Origin::Default => ("default".to_owned(), None, None),
+        };
+        let message = message.into();
+        Error {
+            file,
+            line,
+            column,
+            text: String::new(),
+            message,
+        }
+    }
+
+    /// An error about the value `node` of the field `path`. The value is
+    /// quoted, except for `--set`, whose place already shows it.
+    pub(crate) fn value(node: &Node, path: &str, message: impl Into<String>) -> Error {
+        let mut error = Error::at(&node.origin, message);
+        if !matches!(node.origin, Origin::Set { .. }) {
+            error.text = format!("{path} = {}", shorten(&node.raw.to_string()));
+        }
+        error
+    }
+}
+
+/// Keeps an error on one line, however long the text it quotes.
+pub(crate) fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(LONGEST - 1).collect();
+    short.push('…');
+    short
+}

@@ -1,0 +1,164 @@
+//! Loading a scenario: its layers put over each other, then read.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use crate::declare::{Codec, Nature, Place, Section, Shape};
+use crate::error::Error;
+use crate::sections::Scenario;
+use crate::syntax::{self, Layer};
+use crate::tree::{Node, Origin, Raw};
+use crate::{merge, names, presets, set, unknown};
+
+/// The declaration of the whole scenario.
+pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section);
+
+/// A scenario and where each of its values came from.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The scenario, complete.
+    pub scenario: Scenario,
+    pub(crate) tree: Node,
+}
+
+/// Loads a scenario from the text of `file`, with values from the command line
+/// (`path=value`) over it. Files that the scenario names are taken relative to
+/// the folder of `file`, also if a `--set` names them.
+///
+/// # Errors
+/// The first thing that is wrong, where it stands and what to write instead.
+pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
+    let name: Arc<str> = file.display().to_string().into();
+    let mut user = syntax::read(text, &Layer::File(name.clone()))?;
+    // What is wrong with the scenario as a whole is wrong in no line of it.
+    user.origin = Origin::Whole { file: name };
+    for text in sets {
+        set::apply(&mut user, &DECLARED, text)?;
+    }
+    let mut tree = preset(&user)?;
+    merge::over(&mut tree, user, &DECLARED);
+    supply(&mut tree, "name", || {
+        file.file_stem().map_or_else(
+            || "scenario".into(),
+            |stem| stem.to_string_lossy().into_owned(),
+        )
+    });
+    supply(&mut tree, "system", || presets::DEFAULT.to_owned());
+
+    unknown::check(&tree, &DECLARED, "")?;
+    resolve_files(
+        &mut tree,
+        &DECLARED,
+        "",
+        file.parent().unwrap_or(Path::new("")),
+    )?;
+    let scenario = Scenario::read(&tree, "").map_err(|error| in_file(error, &tree))?;
+    let at = Place {
+        root: &tree,
+        path: String::new(),
+    };
+    <Scenario as Codec>::check(&scenario, &scenario, &at).map_err(|error| in_file(error, &tree))?;
+    Ok(Loaded { scenario, tree })
+}
+
+/// Loads a scenario from a file; see [`load`].
+///
+/// # Errors
+/// The file cannot be read, or what [`load`] finds.
+pub fn load_file(file: &Path, sets: &[String]) -> Result<Loaded, Error> {
+    let whole = Origin::Whole {
+        file: file.display().to_string().into(),
+    };
+    let bytes = std::fs::read(file)
+        .map_err(|error| Error::at(&whole, format!("cannot read the scenario: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Error::at(
+            &whole,
+            format!("expected TOML text in UTF-8, but byte {at} is not"),
+        )
+    })?;
+    load(&text, file, sets)
+}
+
+/// The values of the preset that the user names.
+fn preset(user: &Node) -> Result<Node, Error> {
+    let node = user.table().and_then(|table| table.get("system"));
+    let name = match node.map(|node| &node.raw) {
+        None => presets::DEFAULT,
+        Some(Raw::Text(name)) => name.as_str(),
+        Some(_) => "",
+    };
+    match (presets::read(name), node) {
+        (Some(preset), _) => preset,
+        (None, node) => {
+            let all = presets::names();
+            let message = format!("expected {}{}", names::or(&all), names::hint(name, &all));
+            Err(Error::value(node.unwrap_or(user), "system", message))
+        }
+    }
+}
+
+fn supply(tree: &mut Node, key: &str, value: impl FnOnce() -> String) {
+    if let Raw::Table(table) = &mut tree.raw
+        && table.get(key).is_none()
+    {
+        table.push(key, Node::plain(Raw::Text(value())));
+    }
+}
+
+/// Puts the scenario's folder before the files that it names.
+fn resolve_files(
+    node: &mut Node,
+    section: &Section,
+    path: &str,
+    folder: &Path,
+) -> Result<(), Error> {
+    let Raw::Table(table) = &mut node.raw else {
+        return Ok(());
+    };
+    let kind = section.kind_of(table);
+    for field in section.fields(kind.as_deref()) {
+        let Some(node) = table.get_mut(field.name) else {
+            continue;
+        };
+        let path = crate::tree::join(path, field.name);
+        match (&field.shape, &mut node.raw) {
+            (Shape::Section(inner), _) => resolve_files(node, inner, &path, folder)?,
+            (Shape::Tables(inner), Raw::List(list)) => {
+                for node in list {
+                    resolve_files(node, inner, &path, folder)?;
+                }
+            }
+            (
+                Shape::Leaf {
+                    nature: Nature::File,
+                    ..
+                },
+                Raw::Text(text),
+            ) if !text.is_empty() => {
+                let full = std::path::absolute(folder.join(text.as_str()));
+                match full.ok().and_then(|full| full.to_str().map(str::to_owned)) {
+                    Some(full) => *text = full,
+                    None => {
+                        let message = "the folder of the scenario has no name in UTF-8";
+                        return Err(Error::value(node, &path, message));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What is missing altogether is missing in the scenario's file.
+fn in_file(error: Error, tree: &Node) -> Error {
+    if error.file == "default" {
+        return Error {
+            text: error.text,
+            ..Error::at(&tree.origin, error.message)
+        };
+    }
+    error
+}

@@ -1,0 +1,60 @@
+//! One layer of values over another: the last wins.
+
+use crate::declare::{Section, Shape};
+use crate::tree::{Node, Raw, Table};
+
+/// Puts `above` over `below`. Sections are merged field by field; anything else
+/// is replaced as a whole. Where `above` names a kind, what only other kinds
+/// have is dropped from `below`.
+pub(crate) fn over(below: &mut Node, above: Node, section: &Section) {
+    match (&mut below.raw, above.raw) {
+        (Raw::Table(lower), Raw::Table(upper)) => {
+            below.origin = above.origin;
+            tables(lower, upper, section);
+        }
+        (_, raw) => {
+            *below = Node {
+                raw,
+                origin: above.origin,
+            }
+        }
+    }
+}
+
+/// The same for the entries of a section.
+pub(crate) fn tables(lower: &mut Table, upper: Table, section: &Section) {
+    if let Some(Raw::Text(kind)) = upper.get("kind").map(|node| &node.raw) {
+        let kept: Vec<&str> = section
+            .fields(Some(kind))
+            .iter()
+            .map(|field| field.name)
+            .collect();
+        let known: Vec<&str> = section
+            .fields(None)
+            .iter()
+            .map(|field| field.name)
+            .collect();
+        lower.entries.retain(|entry| {
+            let key = entry.key.as_str();
+            kept.contains(&key) || !known.contains(&key)
+        });
+    }
+    let fields = section.fields(None);
+    for entry in upper.entries {
+        let inner = fields
+            .iter()
+            .find(|field| field.name == entry.key)
+            .map(|field| &field.shape);
+        match (
+            lower.entries.iter_mut().find(|old| old.key == entry.key),
+            inner,
+        ) {
+            (Some(old), Some(Shape::Section(inner))) => {
+                old.key_origin = entry.key_origin;
+                over(&mut old.node, entry.node, inner);
+            }
+            (Some(old), _) => *old = entry,
+            (None, _) => lower.entries.push(entry),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `[servers.memory]`: a server's page cache.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{Bytes, Rate, choice};
+
+choice! {
+    /// Which page leaves a full cache.
+    pub enum Replacement {
+        /// The least recently used one.
+        Lru = "lru",
+    }
+}
+
+section! {
+    /// The page cache of a server.
+    pub struct Memory {
+        /// Room for cached data; 0: nothing is cached.
+        cache: Bytes = default("0 B", "nothing is assumed about a cache") aka ["size", "capacity"],
+        /// The unit in which data is cached.
+        page: Bytes = default("4 KiB", "the page of Linux on x86-64"),
+        /// How much written data may wait in the cache for the device; 0: a
+        /// write is acknowledged when the device has it.
+        dirty_limit: Bytes = default("0 B", "nothing is assumed about write-back")
+            aka ["dirty", "dirty_ratio"],
+        /// Which page leaves a full cache.
+        replacement: Replacement = default("lru", "the usual model of the Linux page cache") aka ["policy"],
+        /// Rate at which cached data is copied.
+        rate: Option<Rate> = optional("copying takes no time"),
+    }
+    check sizes_fit;
+}
+
+fn sizes_fit(memory: &Memory, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let Memory {
+        cache,
+        page,
+        dirty_limit,
+        ..
+    } = memory;
+    if page.0 == 0 {
+        return Err(at.error("page", r#"expected a size of more than 0 such as "4 KiB""#));
+    }
+    if cache.0 > 0 && cache < page {
+        let message = format!("expected 0 or at least one page: servers.memory.page = \"{page}\"");
+        return Err(at.error("cache", message));
+    }
+    if dirty_limit > cache {
+        let message =
+            format!("expected no more than the cache: servers.memory.cache = \"{cache}\"");
+        return Err(at.error("dirty_limit", message));
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! The sections of a scenario, one file each; kinds of devices, layouts,
+//! schedulers and workloads have a folder with one file per kind.
+
+mod card;
+mod clients;
+mod daemon;
+mod device;
+mod groups;
+mod layout;
+mod memory;
+mod metadata;
+mod network;
+mod run;
+mod scenario;
+mod scheduler;
+mod servers;
+mod stop;
+mod weights;
+mod workload;
+
+pub use card::Card;
+pub use clients::Clients;
+pub use daemon::Daemon;
+pub use device::{Device, SimpleDevice};
+pub use groups::{Group, Groups};
+pub use layout::{FirstServer, Layout, LayoutKind, ServersPerFile, Striped};
+pub use memory::{Memory, Replacement};
+pub use metadata::Metadata;
+pub use network::{Duplex, Network, Topology};
+pub use run::Run;
+pub use scenario::Scenario;
+pub use scheduler::{Fifo, NoScheduler, Position, Scheduler, SchedulerKind, Sfq};
+pub use servers::Servers;
+pub use stop::Stop;
+pub use weights::Weights;
+pub use workload::{
+    Access, Ior, Order, Phase, Repeat, Replay, ThinkDistribution, TraceReplay, Workload,
+    WorkloadKind,
+};

@@ -1,0 +1,38 @@
+//! `kind = "sfq"`: start-time fair queueing with depth, SFQ(D).
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::names;
+use crate::sections::{Scenario, Weights};
+use crate::tree::Table;
+use crate::values::AtLeastOne;
+
+section! {
+    /// Start-time fair queueing, SFQ(D): groups get service in proportion to
+    /// their weights (Jin, Chase, Kaur: SIGMETRICS 2004).
+    pub struct Sfq {
+        /// How many jobs may be with a server at once, D.
+        depth: u32 as AtLeastOne = required(4),
+        /// The weight of each group; 1 for a group that is not named.
+        weights: Weights = default(Table::default(), "equal shares") aka ["weight", "shares"],
+    }
+    check groups_exist;
+}
+
+fn groups_exist(sfq: &Sfq, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let groups: Vec<&str> = all.clients.groups.names().collect();
+    match sfq
+        .weights
+        .0
+        .iter()
+        .find(|(name, _)| !groups.contains(&name.as_str()))
+    {
+        Some((name, _)) => {
+            let known = names::or(&groups);
+            let hint = names::hint(name, &groups);
+            let message = format!("expected a group of clients.groups, {known}{hint}");
+            Err(at.field("weights").error(name, message))
+        }
+        None => Ok(()),
+    }
+}

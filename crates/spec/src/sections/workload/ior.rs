@@ -1,0 +1,112 @@
+//! `kind = "ior"`: the pattern of the IOR benchmark.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{AtLeastOne, Bytes, CountOr, NonEmpty, Seconds, choice, word};
+
+choice! {
+    /// Which files a process works on.
+    pub enum Access {
+        /// On files of its own.
+        FilePerProcess = "file-per-process",
+        /// On its part of files that all processes share.
+        Shared = "shared",
+    }
+}
+
+choice! {
+    /// In which order a process makes its transfers.
+    pub enum Order {
+        /// By increasing offset.
+        Sequential = "sequential",
+        /// In a random order, each transfer once.
+        Random = "random",
+    }
+}
+
+choice! {
+    /// What is done with the files.
+    pub enum Phase {
+        /// They are written.
+        Write = "write",
+        /// They are read.
+        Read = "read",
+    }
+}
+
+choice! {
+    /// How think times are distributed.
+    pub enum ThinkDistribution {
+        /// All the same.
+        Constant = "constant",
+        /// Exponentially, with the given mean.
+        Exponential = "exponential",
+    }
+}
+
+word! {
+    /// How often the phases are run.
+    pub enum Repeat {
+        /// Until the run stops.
+        Forever = "forever",
+        /// So many times.
+        Times(u32),
+    }
+}
+
+section! {
+    /// The pattern of the IOR benchmark: files of segments, each segment one
+    /// block per process, each block read or written in transfers.
+    pub struct Ior {
+        /// How many files each process has; with shared access, how many there
+        /// are in all.
+        files: u32 as AtLeastOne = default(1, "IOR writes one file") aka ["file_count"],
+        /// Contiguous bytes of one process in one segment.
+        block: Bytes = required("1 MiB") aka ["size", "block_size", "file_size"],
+        /// Bytes of one request; divides the block.
+        transfer: Bytes = same(block) aka ["transfer_size", "request", "request_size"],
+        /// How many segments a file has.
+        segments: u32 as AtLeastOne = default(1, "IOR's segmentCount") aka ["segment_count"],
+        /// Whether each process has files of its own or all share them.
+        access: Access = default("file-per-process", "no two clients write the same file"),
+        /// In which order a process makes its transfers.
+        order: Order = default("sequential", "IOR without its option -z"),
+        /// What is done, one after the other; all clients wait for each other
+        /// between phases.
+        phases: Vec<Phase> as NonEmpty<Phase> = default(["write"], "the files must be written before they can be read")
+            aka ["phase", "operation", "operations"],
+        /// Time between the end of a request and the next one.
+        think: Seconds = default("0 s", "IOR does not wait") aka ["think_time"],
+        /// How think times are distributed around that mean.
+        think_distribution: ThinkDistribution = default("constant", "nothing is assumed"),
+        /// How often the phases are run: a count, or `forever` until the run stops.
+        repeat: Repeat as CountOr<Repeat> = default(1, "IOR's repetitions") aka ["repetitions"],
+    }
+    check transfers_fill_the_block;
+}
+
+fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let Ior {
+        block, transfer, ..
+    } = ior;
+    if block.0 == 0 {
+        return Err(at.error("block", r#"expected a size of more than 0 such as "1 MiB""#));
+    }
+    if transfer.0 == 0 || !block.0.is_multiple_of(transfer.0) {
+        let path = at.field("block").path;
+        let message = format!("it must divide the block: {path} = \"{block}\"");
+        return Err(at.error("transfer", message));
+    }
+    if block.0.checked_mul(u64::from(ior.segments)).is_none() {
+        let path = at.field("segments").path;
+        let message = format!("the file is larger than 16 EiB: {path} = {}", ior.segments);
+        return Err(at.error("block", message));
+    }
+    if ior.repeat == Repeat::Forever && !all.run.stop.is_given() {
+        let message = "the run would never stop: give run.stop.time, run.stop.requests or \
+                       run.stop.precision";
+        return Err(at.error("repeat", message));
+    }
+    Ok(())
+}

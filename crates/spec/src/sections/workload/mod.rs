@@ -1,0 +1,45 @@
+//! `[[workload]]`: what the clients do.
+
+mod ior;
+mod trace;
+
+pub use ior::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
+pub use trace::{Replay, TraceReplay};
+
+use crate::Error;
+use crate::declare::{Place, kinds, section};
+use crate::names;
+use crate::sections::Scenario;
+
+section! {
+    /// One workload; several run side by side.
+    pub struct Workload {
+        /// What is done.
+        #[serde(flatten)]
+        kind: WorkloadKind = kinds(),
+        /// The group of clients that does it.
+        group: Option<String> = optional("every client"),
+    }
+    check group_exists;
+}
+
+kinds! {
+    /// The kinds of workloads.
+    pub enum WorkloadKind default "ior", "the pattern most benchmarks of parallel file systems use" {
+        Ior = "ior",
+        TraceReplay = "trace",
+    }
+}
+
+fn group_exists(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let groups: Vec<&str> = all.clients.groups.names().collect();
+    match &workload.group {
+        Some(name) if !groups.contains(&name.as_str()) => {
+            let known = names::or(&groups);
+            let hint = names::hint(name, &groups);
+            let message = format!("expected a group of clients.groups, {known}{hint}");
+            Err(at.error("group", message))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,190 @@
+//! `--set path=value`: one value given on the command line.
+
+use crate::declare::{Nature, Section, Shape};
+use crate::error::Error;
+use crate::merge;
+use crate::names;
+use crate::syntax;
+use crate::tree::{Node, Origin, Raw, Table, join};
+
+/// Why a value cannot be put at a path.
+enum Wrong {
+    NoSuchPath,
+    Because(String),
+}
+
+/// Puts the value of `--set text` over the file's values.
+///
+/// # Errors
+/// The text is not `path=value`, or there is no such path; then the nearest one
+/// is named.
+pub(crate) fn apply(root: &mut Node, section: &Section, text: &str) -> Result<(), Error> {
+    let origin = Origin::Set { text: text.into() };
+    let Some((path, value)) = text.split_once('=') else {
+        let message = r#"expected path=value, for example "network.bandwidth=1 Gbit/s""#;
+        return Err(Error::at(&origin, message));
+    };
+    let put = match toml_edit::Key::parse(path) {
+        Ok(keys) => {
+            let parts: Vec<&str> = keys.iter().map(toml_edit::Key::get).collect();
+            put(
+                root,
+                section,
+                &parts,
+                &Value {
+                    text: value.trim(),
+                    origin: &origin,
+                },
+            )
+        }
+        Err(_) => Err(Wrong::NoSuchPath),
+    };
+    put.map_err(|wrong| match wrong {
+        Wrong::Because(message) => Error::at(&origin, message),
+        Wrong::NoSuchPath => Error::at(&origin, no_such_path(root, section, path.trim())),
+    })
+}
+
+/// The value as it was typed.
+struct Value<'a> {
+    text: &'a str,
+    origin: &'a Origin,
+}
+
+impl Value<'_> {
+    fn read(&self, nature: Nature) -> Node {
+        let node = syntax::read_set(self.text, self.origin);
+        match (nature, &node.raw) {
+            (Nature::Text | Nature::File, Raw::Text(_)) => node,
+            // A name may look like a number.
+            (Nature::Text | Nature::File, _) => Node {
+                raw: self.text.into(),
+                origin: self.origin.clone(),
+            },
+            _ => node,
+        }
+    }
+}
+
+/// Puts the value at `parts` below the table of a section.
+fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) -> Result<(), Wrong> {
+    let (first, rest) = parts.split_first().ok_or(Wrong::NoSuchPath)?;
+    let fields = section.fields(None);
+    let field = fields
+        .iter()
+        .find(|field| field.name == *first)
+        .ok_or(Wrong::NoSuchPath)?;
+    let Raw::Table(table) = &mut node.raw else {
+        return Err(Wrong::Because(
+            "the file gives a single value for this section".to_owned(),
+        ));
+    };
+    if rest.is_empty() {
+        let nature = match &field.shape {
+            Shape::Leaf { nature, .. } => *nature,
+            _ => Nature::Plain,
+        };
+        let mut upper = Table::default();
+        upper.push(*first, value.read(nature));
+        merge::tables(table, upper, section);
+        return Ok(());
+    }
+    match &field.shape {
+        Shape::Section(inner) => put(below(table, first, value.origin), inner, rest, value),
+        Shape::Tables(inner) => {
+            let node = table.get_mut(first).and_then(|list| entry(list, rest[0]));
+            let node = node.ok_or(Wrong::NoSuchPath)?;
+            if rest.len() == 1 {
+                merge::over(node, value.read(Nature::Plain), inner);
+                return Ok(());
+            }
+            put(node, inner, &rest[1..], value)
+        }
+        Shape::Leaf { nature, .. } => {
+            let [key] = rest else {
+                return Err(Wrong::NoSuchPath);
+            };
+            if let Some(node) = table.get_mut(first).and_then(|list| entry(list, key)) {
+                *node = value.read(Nature::Plain);
+                return Ok(());
+            }
+            if *nature != Nature::Keys {
+                return Err(Wrong::NoSuchPath);
+            }
+            let Raw::Table(table) = &mut below(table, first, value.origin).raw else {
+                let message = format!("{first} is not a table in the file: give it as a whole");
+                return Err(Wrong::Because(message));
+            };
+            let node = value.read(Nature::Plain);
+            match table.get_mut(key) {
+                Some(old) => *old = node,
+                None => table.push(*key, node),
+            }
+            Ok(())
+        }
+        Shape::Kinds(_) => Err(Wrong::NoSuchPath),
+    }
+}
+
+/// The table's field, an empty table if it was not there.
+fn below<'a>(table: &'a mut Table, key: &str, origin: &Origin) -> &'a mut Node {
+    let at = table
+        .entries
+        .iter()
+        .position(|entry| entry.key == key)
+        .unwrap_or_else(|| {
+            table.push(
+                key,
+                Node {
+                    raw: Table::default().into(),
+                    origin: origin.clone(),
+                },
+            );
+            table.entries.len() - 1
+        });
+    &mut table.entries[at].node
+}
+
+fn entry<'a>(node: &'a mut Node, index: &str) -> Option<&'a mut Node> {
+    match &mut node.raw {
+        Raw::List(list) => list.get_mut(index.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
+
+fn no_such_path(root: &Node, section: &Section, path: &str) -> String {
+    let mut all = Vec::new();
+    paths(Some(root), section, "", &mut all);
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    format!(
+        "there is no field {}{}",
+        crate::declare::quoted(path),
+        names::hint(path, &all)
+    )
+}
+
+/// Every path that can be set.
+fn paths(node: Option<&Node>, section: &Section, path: &str, into: &mut Vec<String>) {
+    for field in section.fields(None) {
+        let path = join(path, field.name);
+        let node = node
+            .and_then(Node::table)
+            .and_then(|table| table.get(field.name));
+        match &field.shape {
+            Shape::Section(inner) => paths(node, inner, &path, into),
+            Shape::Tables(inner) => {
+                if let Some(Node {
+                    raw: Raw::List(list),
+                    ..
+                }) = node
+                {
+                    for (index, node) in list.iter().enumerate() {
+                        paths(Some(node), inner, &format!("{path}.{index}"), into);
+                    }
+                }
+            }
+            _ => {}
+        }
+        into.push(path);
+    }
+}

@@ -1,0 +1,199 @@
+//! TOML text to a tree of raw values with their places.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::tree::{Entry, Node, Origin, Raw, Table};
+
+/// Which text is read: decides what the values' origins say.
+pub(crate) enum Layer {
+    File(Arc<str>),
+    Preset(&'static str),
+}
+
+/// Reads TOML text.
+///
+/// # Errors
+/// The first violation of TOML's grammar, duplicate keys among them, with its
+/// place.
+pub(crate) fn read(text: &str, layer: &Layer) -> Result<Node, Error> {
+    // Editors on Windows put a byte order mark in front; TOML forbids it.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let reader = Reader {
+        text,
+        layer,
+        lines: line_starts(text),
+    };
+    match toml_edit::Document::parse(text) {
+        Ok(document) => Ok(reader.item(document.as_item(), 0)),
+        Err(error) => {
+            let offset = error.span().map_or(0, |span| span.start);
+            let message = error.message().trim().replace('\n', ", ");
+            Err(Error::at(
+                &reader.origin(offset, ""),
+                format!("not valid TOML: {message}"),
+            ))
+        }
+    }
+}
+
+/// Reads the value of `--set path=value`: TOML if it is, else plain text, so
+/// that `network.bandwidth=10 Gbit/s` needs no quotes.
+pub(crate) fn read_set(value: &str, origin: &Origin) -> Node {
+    match value.parse::<toml_edit::Value>() {
+        Ok(value) => strip(&value, origin),
+        Err(_) => Node {
+            raw: Raw::Text(value.to_owned()),
+            origin: origin.clone(),
+        },
+    }
+}
+
+fn strip(value: &toml_edit::Value, origin: &Origin) -> Node {
+    let raw = match value {
+        toml_edit::Value::Array(array) => {
+            Raw::List(array.iter().map(|value| strip(value, origin)).collect())
+        }
+        toml_edit::Value::InlineTable(inline) => {
+            let mut table = Table::default();
+            for (key, value) in inline {
+                table.push(key, strip(value, origin));
+            }
+            Raw::Table(table)
+        }
+        scalar => scalar_of(scalar),
+    };
+    Node {
+        raw,
+        origin: origin.clone(),
+    }
+}
+
+fn scalar_of(value: &toml_edit::Value) -> Raw {
+    match value {
+        toml_edit::Value::String(text) => Raw::Text(text.value().clone()),
+        toml_edit::Value::Integer(number) => Raw::Integer(*number.value()),
+        toml_edit::Value::Float(number) => Raw::Float(*number.value()),
+        toml_edit::Value::Boolean(truth) => Raw::Boolean(*truth.value()),
+        other => Raw::Date(other.to_string().trim().to_owned()),
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    layer: &'a Layer,
+    lines: Vec<usize>,
+}
+
+impl Reader<'_> {
+    fn item(&self, item: &toml_edit::Item, near: usize) -> Node {
+        let at = item.span().map_or(near, |span| span.start);
+        match item {
+            toml_edit::Item::Value(value) => self.value(value, near),
+            toml_edit::Item::Table(table) => {
+                let mut entries = Vec::new();
+                for (key, item) in table {
+                    let key_at = table.key(key).and_then(toml_edit::Key::span);
+                    entries.push(self.entry(key, key_at, at, |near| self.item(item, near)));
+                }
+                self.node(Raw::Table(Table { entries }), at, "")
+            }
+            toml_edit::Item::ArrayOfTables(tables) => {
+                let list = tables.iter().map(|table| {
+                    let at = table.span().map_or(at, |span| span.start);
+                    self.item(&toml_edit::Item::Table(table.clone()), at)
+                });
+                self.node(Raw::List(list.collect()), at, "")
+            }
+            toml_edit::Item::None => self.node(Raw::Table(Table::default()), at, ""),
+        }
+    }
+
+    fn value(&self, value: &toml_edit::Value, near: usize) -> Node {
+        let at = value.span().map_or(near, |span| span.start);
+        let raw = match value {
+            toml_edit::Value::Array(array) => {
+                Raw::List(array.iter().map(|value| self.value(value, at)).collect())
+            }
+            toml_edit::Value::InlineTable(inline) => {
+                let mut entries = Vec::new();
+                for (key, value) in inline {
+                    let key_at = inline.key(key).and_then(toml_edit::Key::span);
+                    entries.push(self.entry(key, key_at, at, |near| self.value(value, near)));
+                }
+                Raw::Table(Table { entries })
+            }
+            scalar => scalar_of(scalar),
+        };
+        self.node(raw, at, self.comment(at))
+    }
+
+    fn entry(
+        &self,
+        key: &str,
+        key_at: Option<std::ops::Range<usize>>,
+        near: usize,
+        node: impl FnOnce(usize) -> Node,
+    ) -> Entry {
+        let at = key_at.map_or(near, |span| span.start);
+        Entry {
+            key: key.to_owned(),
+            key_origin: self.origin(at, ""),
+            node: node(at),
+        }
+    }
+
+    fn node(&self, raw: Raw, at: usize, comment: &str) -> Node {
+        Node {
+            raw,
+            origin: self.origin(at, comment),
+        }
+    }
+
+    fn origin(&self, offset: usize, comment: &str) -> Origin {
+        let line = self.lines.partition_point(|start| *start <= offset).max(1);
+        let start = self.lines[line - 1];
+        match self.layer {
+            Layer::File(file) => {
+                let column = self
+                    .text
+                    .get(start..offset)
+                    .map_or(0, |text| text.chars().count())
+                    + 1;
+                Origin::File {
+                    file: file.clone(),
+                    line,
+                    column,
+                }
+            }
+            Layer::Preset(name) => Origin::Preset {
+                name,
+                line,
+                source: comment.into(),
+            },
+        }
+    }
+
+    /// The comment that stands above the value's line: a preset's source.
+    fn comment(&self, offset: usize) -> &str {
+        if matches!(self.layer, Layer::File(_)) {
+            return "";
+        }
+        let line = self.lines.partition_point(|start| *start <= offset).max(1);
+        match line
+            .checked_sub(2)
+            .map(|above| &self.text[self.lines[above]..self.lines[line - 1]])
+        {
+            Some(above) => above.trim().strip_prefix('#').unwrap_or("").trim(),
+            None => "",
+        }
+    }
+}
+
+fn line_starts(text: &str) -> Vec<usize> {
+    let after = text
+        .char_indices()
+        .filter(|(_, letter)| *letter == '\n')
+        .map(|(at, _)| at + 1);
+    std::iter::once(0).chain(after).collect()
+}

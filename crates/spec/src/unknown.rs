@@ -1,0 +1,104 @@
+//! Finds fields that do not exist, and says which were meant.
+
+use crate::declare::{Field, Section, Shape, heading, quoted};
+use crate::error::Error;
+use crate::names;
+use crate::tree::{Entry, Node, Origin, Raw, Table, join};
+
+/// Checks the names of all fields.
+///
+/// # Errors
+/// The first field that does not exist, with the name that was meant.
+pub(crate) fn check(node: &Node, section: &Section, path: &str) -> Result<(), Error> {
+    // What is no table at all is reported when it is read.
+    let Some(table) = node.table() else {
+        return Ok(());
+    };
+    let kind = section.kind_of(table);
+    if let (Some(kind), Some(kinds)) = (&kind, section.kinds())
+        && !kinds.kinds.iter().any(|(name, _)| name == kind)
+    {
+        return Ok(());
+    }
+    let fields = section.fields(kind.as_deref());
+    for entry in &table.entries {
+        let Some(field) = fields.iter().find(|field| field.name == entry.key) else {
+            return Err(unknown(entry, table, section, &fields, path));
+        };
+        let path = join(path, field.name);
+        match (&field.shape, &entry.node.raw) {
+            (Shape::Section(inner), _) => check(&entry.node, inner, &path)?,
+            (Shape::Tables(inner), Raw::List(list)) => {
+                for (index, node) in list.iter().enumerate() {
+                    check(node, inner, &format!("{path}.{index}"))?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn unknown(
+    entry: &Entry,
+    table: &Table,
+    section: &Section,
+    fields: &[&Field],
+    path: &str,
+) -> Error {
+    let name = quoted(&entry.key);
+    let place = if path.is_empty() {
+        String::new()
+    } else {
+        format!(" in {}", heading(path))
+    };
+    let at = |message: String| Error::at(&entry.key_origin, message);
+
+    if let Some(field) = fields
+        .iter()
+        .find(|field| field.aka.contains(&entry.key.as_str()))
+    {
+        let right = field.name;
+        if let Some(given) = table.get(right) {
+            let line = match &given.origin {
+                Origin::File { line, .. } => format!(" (line {line})"),
+                Origin::Set { .. } => " (--set)".to_owned(),
+                _ => {
+                    return at(format!(
+                        "unknown field {name}{place}: it is called {right:?}"
+                    ));
+                }
+            };
+            let message = format!(
+                "{right:?} is given twice{place}, as {right:?}{line} and as {name}: keep {right:?}"
+            );
+            return at(message);
+        }
+        return at(format!(
+            "unknown field {name}{place}: it is called {right:?}"
+        ));
+    }
+    if let (Some(kinds), Some(kind)) = (section.kinds(), section.kind_of(table)) {
+        let has = |section: &Section| section.fields.iter().any(|field| field.name == entry.key);
+        let others: Vec<&str> = kinds
+            .kinds
+            .iter()
+            .filter(|(_, section)| has(section))
+            .map(|(name, _)| *name)
+            .collect();
+        if !others.is_empty() {
+            let belongs = names::or(&others);
+            let message = format!(
+                "unknown field {name}{place} of kind {kind:?}: it belongs to kind {belongs}"
+            );
+            return at(message);
+        }
+    }
+    let all: Vec<&str> = fields.iter().map(|field| field.name).collect();
+    let hint = match names::nearest(&entry.key, &all) {
+        Some(near) => format!("did you mean {near:?}?"),
+        None if all.is_empty() => "it has no fields".to_owned(),
+        None => format!("expected {}", names::or(&all)),
+    };
+    at(format!("unknown field {name}{place}: {hint}"))
+}

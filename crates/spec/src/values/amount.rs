@@ -1,0 +1,137 @@
+//! A number with a unit, read exactly.
+
+use std::fmt::Write;
+
+/// A decimal number `digits × 10^exponent` and the unit behind it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Amount<'a> {
+    pub digits: u128,
+    pub exponent: i32,
+    pub unit: &'a str,
+}
+
+/// What stands before the unit: 1, a power of ten, or a power of two, and
+/// whether it counts bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    pub name: &'static str,
+    pub factor: u64,
+}
+
+pub(crate) const fn unit(name: &'static str, factor: u64) -> Unit {
+    Unit { name, factor }
+}
+
+/// Splits `"1.5 GiB"`.
+///
+/// # Errors
+/// What is wrong, or an empty text if this is no number with a unit at all.
+pub(crate) fn split(text: &str) -> Result<Amount<'_>, String> {
+    let text = text.trim();
+    if text.starts_with('-') {
+        return Err("it must not be negative".to_owned());
+    }
+    let end = number_end(text);
+    let (number, unit) = text.split_at(end);
+    let (mantissa, power) = match number.split_once(['e', 'E']) {
+        Some((mantissa, power)) => (mantissa, power.parse::<i32>().map_err(|_| too_long())?),
+        None => (number, 0),
+    };
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() && part.is_empty() {
+        return Err(String::new());
+    }
+    let part = part.trim_end_matches('0');
+    let digits = format!("{whole}{part}");
+    // 38 digits are what a u128 holds in any case.
+    let places = i32::try_from(part.len()).map_err(|_| too_long())?;
+    if digits.trim_start_matches('0').len() > 38 {
+        return Err(too_long());
+    }
+    let digits = if digits.is_empty() {
+        0
+    } else {
+        digits.parse().map_err(|_| too_long())?
+    };
+    let exponent = power.checked_sub(places).ok_or_else(too_long)?;
+    Ok(Amount {
+        digits,
+        exponent,
+        unit: unit.trim(),
+    })
+}
+
+fn too_long() -> String {
+    "the number has too many digits".to_owned()
+}
+
+/// Where the number stops: digits, a point, and an exponent if digits follow it
+/// (`1 e` might begin a unit).
+fn number_end(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        bytes[from..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count()
+    };
+    let mut end = digits(0);
+    if bytes.get(end) == Some(&b'.') {
+        end += 1 + digits(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let power = if end + 1 + sign <= bytes.len() {
+            digits(end + 1 + sign)
+        } else {
+            0
+        };
+        if power > 0 {
+            end += 1 + sign + power;
+        }
+    }
+    end
+}
+
+impl Amount<'_> {
+    /// The number alone, rounded once.
+    pub(crate) fn number(&self, shift: i32) -> f64 {
+        let text = format!("{}e{}", self.digits, self.exponent.saturating_add(shift));
+        text.parse().unwrap_or(f64::NAN)
+    }
+
+    /// The unit by its name.
+    ///
+    /// # Errors
+    /// The units there are, and the one that was probably meant.
+    pub(crate) fn find_unit(&self, units: &[Unit]) -> Result<Unit, String> {
+        if let Some(unit) = units.iter().find(|unit| unit.name == self.unit) {
+            return Ok(*unit);
+        }
+        let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
+        if self.unit.is_empty() {
+            return Err("the unit is missing".to_owned());
+        }
+        Err(format!("the units are {}", names.join(", ")))
+    }
+}
+
+/// The shortest of the texts that read back as exactly the same value.
+pub(crate) fn shortest(
+    units: &[Unit],
+    print: impl Fn(&Unit) -> Option<f64>,
+    same: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let mut best: Option<String> = None;
+    for unit in units {
+        let Some(number) = print(unit) else { continue };
+        let mut text = String::new();
+        if write!(text, "{number} {}", unit.name).is_err() || !same(&text) {
+            continue;
+        }
+        if best.as_ref().is_none_or(|best| text.len() <= best.len()) {
+            best = Some(text);
+        }
+    }
+    best
+}

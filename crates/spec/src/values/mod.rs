@@ -1,0 +1,21 @@
+//! The types of values a field can have, one file each.
+
+pub(crate) mod amount;
+mod bytes;
+mod choice;
+mod fallback;
+mod file_path;
+mod list;
+mod number;
+mod rate;
+mod seconds;
+mod text;
+
+pub use bytes::Bytes;
+pub(crate) use choice::choice;
+pub(crate) use fallback::{CountOr, Word, word};
+pub(crate) use file_path::FilePath;
+pub(crate) use list::NonEmpty;
+pub(crate) use number::{AtLeastOne, Fraction, NonNegative, Positive, Seed};
+pub use rate::Rate;
+pub use seconds::Seconds;

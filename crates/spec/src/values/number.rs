@@ -1,0 +1,178 @@
+//! Numbers without a unit.
+
+use serde_json::json;
+
+use crate::declare::Leaf;
+use crate::tree::{Node, Raw};
+
+/// A whole number of at least 1.
+pub(crate) struct AtLeastOne;
+
+impl Leaf for AtLeastOne {
+    type Value = u32;
+
+    fn expected() -> String {
+        "a whole number of at least 1".to_owned()
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
+    }
+
+    fn parse(node: &Node) -> Result<u32, String> {
+        let number = whole(node)?;
+        if number < 1 {
+            return Err(String::new());
+        }
+        u32::try_from(number).map_err(|_| format!("the largest is {}", u32::MAX))
+    }
+
+    fn format(value: &u32) -> Raw {
+        Raw::from(*value)
+    }
+}
+
+fn whole(node: &Node) -> Result<i64, String> {
+    match &node.raw {
+        Raw::Integer(number) => Ok(*number),
+        Raw::Text(text) if text.trim().parse::<i64>().is_ok() => {
+            Err("write it without quotes".to_owned())
+        }
+        _ => Err(String::new()),
+    }
+}
+
+/// A number of requests: at least 1.
+impl Leaf for u64 {
+    type Value = u64;
+
+    fn expected() -> String {
+        "a whole number of at least 1".to_owned()
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "type": "integer", "minimum": 1 })
+    }
+
+    fn parse(node: &Node) -> Result<u64, String> {
+        match u64::try_from(whole(node)?) {
+            Ok(number) if number > 0 => Ok(number),
+            _ => Err(String::new()),
+        }
+    }
+
+    fn format(value: &u64) -> Raw {
+        Raw::Integer(i64::try_from(*value).unwrap_or(i64::MAX))
+    }
+}
+
+/// A seed of random numbers: any whole number that is not negative.
+pub(crate) struct Seed;
+
+impl Leaf for Seed {
+    type Value = u64;
+
+    fn expected() -> String {
+        "a whole number of at least 0".to_owned()
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "type": "integer", "minimum": 0 })
+    }
+
+    fn parse(node: &Node) -> Result<u64, String> {
+        u64::try_from(whole(node)?).map_err(|_| String::new())
+    }
+
+    fn format(value: &u64) -> Raw {
+        u64::format(value)
+    }
+}
+
+impl Leaf for bool {
+    type Value = bool;
+
+    fn expected() -> String {
+        "true or false".to_owned()
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "type": "boolean" })
+    }
+
+    fn parse(node: &Node) -> Result<bool, String> {
+        match &node.raw {
+            Raw::Boolean(truth) => Ok(*truth),
+            Raw::Text(text) if matches!(text.as_str(), "true" | "false") => {
+                Err("write it without quotes".to_owned())
+            }
+            _ => Err(String::new()),
+        }
+    }
+
+    fn format(value: &bool) -> Raw {
+        Raw::Boolean(*value)
+    }
+}
+
+fn number(node: &Node) -> Result<f64, String> {
+    match &node.raw {
+        // Whole numbers beyond 2^53 are rounded, as any decimal number is.
+        #[expect(clippy::cast_precision_loss, reason = "see above")]
+        Raw::Integer(number) => Ok(*number as f64),
+        Raw::Float(number) if number.is_finite() => Ok(*number),
+        Raw::Float(_) => Err("it must be finite".to_owned()),
+        Raw::Text(text) if text.trim().parse::<f64>().is_ok() => {
+            Err("write it without quotes".to_owned())
+        }
+        _ => Err(String::new()),
+    }
+}
+
+/// Declares a codec for the numbers that satisfy a condition.
+macro_rules! numbers {
+    ($(#[doc = $doc:literal])+ $name:ident, $expected:literal, $fits:expr, $schema:tt) => {
+        $(#[doc = $doc])+
+        pub(crate) struct $name;
+
+        impl Leaf for $name {
+            type Value = f64;
+
+            fn expected() -> String {
+                $expected.to_owned()
+            }
+
+            fn schema() -> serde_json::Value {
+                json!($schema)
+            }
+
+            fn parse(node: &Node) -> Result<f64, String> {
+                let number = number(node)?;
+                let fits: fn(f64) -> bool = $fits;
+                if fits(number) { Ok(number) } else { Err(String::new()) }
+            }
+
+            fn format(value: &f64) -> Raw {
+                Raw::Float(*value)
+            }
+        }
+    };
+}
+
+numbers! {
+    /// A number of more than 0.
+    Positive, "a number of more than 0, such as 1.5", |number| number > 0.0,
+    { "type": "number", "exclusiveMinimum": 0 }
+}
+
+numbers! {
+    /// A number of 0 or more.
+    NonNegative, "a number of at least 0, such as 1.5", |number| number >= 0.0,
+    { "type": "number", "minimum": 0 }
+}
+
+numbers! {
+    /// A number between 0 and 1, both excluded.
+    Fraction, "a number between 0 and 1, such as 0.05", |number| number > 0.0 && number < 1.0,
+    { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 }
+}

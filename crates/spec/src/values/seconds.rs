@@ -1,0 +1,109 @@
+//! A span of time: `"0.2 ms"`.
+
+use serde_json::json;
+
+use super::amount::{self, Unit, unit};
+use crate::declare::Leaf;
+use crate::tree::{Node, Raw};
+
+/// Seconds; never negative and finite in a scenario that loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, serde::Serialize)]
+#[serde(transparent)]
+pub struct Seconds(pub f64);
+
+/// Parts of a second: the decimal exponent says which.
+const PARTS: [(&str, i32); 6] = [
+    ("s", 0),
+    ("ms", -3),
+    ("us", -6),
+    ("µs", -6),
+    ("μs", -6),
+    ("ns", -9),
+];
+
+/// Multiples of a second.
+const MULTIPLES: [Unit; 3] = [unit("min", 60), unit("h", 3_600), unit("d", 86_400)];
+
+impl Leaf for Seconds {
+    type Value = Seconds;
+
+    fn expected() -> String {
+        r#"a time such as "0.2 ms" or "10 s""#.to_owned()
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "anyOf": [
+            { "type": "string", "pattern": r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$" },
+            { "const": 0 },
+        ] })
+    }
+
+    fn parse(node: &Node) -> Result<Seconds, String> {
+        match &node.raw {
+            Raw::Text(text) => parse(text),
+            Raw::Integer(0) => Ok(Seconds(0.0)),
+            Raw::Integer(number) if *number > 0 => Err(format!(
+                r#"a bare number has no unit, write "{number} s" or "{number} ms""#
+            )),
+            Raw::Integer(_) => Err("it must not be negative".to_owned()),
+            Raw::Float(_) => Err("a bare number has no unit".to_owned()),
+            _ => Err(String::new()),
+        }
+    }
+
+    fn format(value: &Seconds) -> Raw {
+        Raw::Text(value.to_string())
+    }
+}
+
+impl std::fmt::Display for Seconds {
+    /// In the unit that makes it shortest; reads back as the same value.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 == 0.0 {
+            return f.write_str("0 s");
+        }
+        let mut best = format!("{} s", self.0);
+        for (name, power) in PARTS.iter().filter(|(name, _)| name.is_ascii()) {
+            let number = self.0 * 10f64.powi(-power);
+            // Scaling may have rounded: keep at most 15 digits if they suffice.
+            for text in [
+                format!("{number} {name}"),
+                format!("{} {name}", trimmed(number)),
+            ] {
+                if text.len() < best.len() && parse(&text) == Ok(*self) {
+                    best = text;
+                }
+            }
+        }
+        for unit in &MULTIPLES[..2] {
+            #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
+            let text = format!("{} {}", self.0 / unit.factor as f64, unit.name);
+            if text.len() < best.len() && parse(&text) == Ok(*self) {
+                best = text;
+            }
+        }
+        f.write_str(&best)
+    }
+}
+
+/// The number rounded to 15 significant digits.
+fn trimmed(number: f64) -> f64 {
+    format!("{number:.14e}").parse().unwrap_or(number)
+}
+
+fn parse(text: &str) -> Result<Seconds, String> {
+    let amount = amount::split(text)?;
+    let seconds = match PARTS.iter().find(|(name, _)| *name == amount.unit) {
+        Some((_, power)) => amount.number(*power),
+        None => match MULTIPLES.iter().find(|unit| unit.name == amount.unit) {
+            #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
+            Some(unit) => amount.number(0) * unit.factor as f64,
+            None => return Err("the units are ns, us, ms, s, min, h, d".to_owned()),
+        },
+    };
+    if seconds.is_finite() {
+        Ok(Seconds(seconds))
+    } else {
+        Err("it is too large".to_owned())
+    }
+}
