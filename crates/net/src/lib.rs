@@ -1,1 +1,67 @@
-//! headrace-net
+//! Headrace's kernel: timed, hierarchical, coloured Petri nets with queueing
+//! places (Bause 1993, "Queueing Petri nets"). It knows nothing of storage.
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | token | what moves; its *colour* is a plain `Copy` type of at most 64 bytes |
+//! | place | where tokens wait, first in, first out, or in any order if it is a bag |
+//! | station | a place with a queue and servers before it; its *discipline* decides order and service time |
+//! | transition | a rule that takes no time: takes tokens, tests a guard, acts, puts tokens |
+//! | page | a named piece of net with typed ports; *folded*, one page stands for n copies |
+//! | store | state too big for a token, one per copy of its page, borrowed by transitions |
+//!
+//! ```
+//! use headrace_net::{Builder, Exponential, Fcfs, Infinite, Limits, Span};
+//!
+//! // Four users think for 5 ms on average, then share one server for 1 ms each.
+//! let mut builder = Builder::new("office", 1);
+//! let mut page = builder.root();
+//! let thinking = page.station("thinking", Infinite(Exponential(Span::from_millis(5))));
+//! let server = page.station("server", Fcfs::new(1, Span::from_millis(1)));
+//! page.connect(thinking, server);
+//! page.connect(server, thinking);
+//! page.tokens(thinking, |_| 0..4_u32);
+//! let mut net = builder.compile()?;
+//! net.run(&Limits::until_seconds(10.0))?;
+//! let report = net.node_report(server);
+//! assert!(report.utilisation > 0.5 && report.utilisation < 0.7);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bits;
+mod compile;
+mod discipline;
+mod error;
+mod firing;
+mod heap;
+mod invariants;
+mod kernel;
+mod net;
+mod node;
+mod page;
+mod random;
+mod report;
+mod slab;
+mod structure;
+mod tally;
+mod time;
+mod transition;
+
+pub use discipline::{
+    Barrier, Delay, Discipline, Exponential, Fcfs, Infinite, Message, Priority, ServiceTime,
+    Sharing, Station,
+};
+pub use error::{BuildError, BuildErrors, RunError};
+pub use firing::Firing;
+pub use net::{Limits, Net, Precision, Progress, Stop};
+pub use page::{Builder, Node, Page, Port, Source, Store, TOKEN_BYTES, TallyId, To, Token};
+pub use random::Random;
+pub use report::{InvariantReport, NodeReport};
+pub use slab::{Line, Slot};
+pub use structure::{
+    InputStructure, NodeStructure, OutputStructure, PageStructure, StoreStructure, Structure,
+    TransitionStructure,
+};
+pub use tally::{Tally, student_quantile};
+pub use time::{Span, Time};
+pub use transition::{And, Inputs, Stores, TransitionBuilder};

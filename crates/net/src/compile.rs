@@ -1,0 +1,426 @@
+//! From a net written down to one that runs: flattens pages, resolves arcs to
+//! indices, works out which transitions wait for which nodes, checks.
+
+use crate::error::{BuildError, BuildErrors};
+use crate::firing::OutArc;
+use crate::invariants::{self, Invariants};
+use crate::kernel::{Consumer, Kernel};
+use crate::net::{Net, Transition, Watcher};
+use crate::page::{Builder, Direction, End, EndId, ErasedSelector};
+use crate::random::stream_key;
+use crate::structure;
+use crate::transition::{How, Reach};
+
+impl Builder {
+    /// Checks the net and makes it ready to run.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its page path.
+    pub fn compile(mut self) -> Result<Net, BuildErrors> {
+        if !self.errors.is_empty() {
+            return Err(BuildErrors(self.errors));
+        }
+        // Equal priorities keep the order in which they were written.
+        self.transitions
+            .sort_by_key(|transition| -transition.priority);
+        let outputs = self.resolve_outputs();
+        let reaches = self.resolve_reaches();
+        if !self.errors.is_empty() {
+            return Err(BuildErrors(self.errors));
+        }
+        self.check_flow(&outputs);
+        let invariants = invariants::find(&self.modes(&outputs), self.nodes.len());
+        self.check_conserved(&invariants, &outputs);
+        if !self.errors.is_empty() {
+            return Err(BuildErrors(self.errors));
+        }
+        let structure = structure::describe(&self, &outputs);
+        Ok(self.assemble(outputs, reaches, invariants, structure))
+    }
+
+    fn transition_path(&self, index: usize) -> String {
+        let transition = &self.transitions[index];
+        let page = &self.pages[transition.page as usize];
+        format!("{}/{}", page.path, transition.name)
+    }
+
+    fn node_path(&self, node: u32) -> String {
+        self.end_path(self.node_specs[node as usize].end)
+    }
+
+    fn node_kind(&self, node: usize) -> &'static str {
+        match self.nodes[node].discipline() {
+            Some(_) => "station",
+            None => "place",
+        }
+    }
+
+    /// A page and those around it, inside out.
+    fn around(&self, page: u32) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(Some(page), |&page| self.pages[page as usize].parent)
+    }
+
+    fn resolve_outputs(&mut self) -> Vec<Vec<OutArc>> {
+        // Every port must lead somewhere, used or not.
+        let ends: Vec<EndId> = (0..self.ends.len() as u32).map(EndId).collect();
+        for &end in &ends {
+            self.follow(end);
+        }
+        if !self.errors.is_empty() {
+            return Vec::new();
+        }
+        let mut resolved = Vec::new();
+        for index in 0..self.transitions.len() {
+            let specs = std::mem::take(&mut self.transitions[index].outputs);
+            let mut arcs = Vec::new();
+            for spec in specs {
+                let (node, mut selectors) = self.follow(spec.end);
+                selectors.splice(0..0, spec.by);
+                arcs.extend(self.arc(index, spec.end, node, selectors, spec.how));
+                if let Some(arc) = arcs.last_mut() {
+                    arc.delayed = spec.delayed;
+                }
+            }
+            resolved.push(arcs);
+        }
+        resolved
+    }
+
+    /// The node behind an end, and the choices of copies on the way.
+    fn follow(&mut self, start: EndId) -> (u32, Vec<ErasedSelector>) {
+        let mut selectors = Vec::new();
+        let mut end = start;
+        for _ in 0..=self.ends.len() {
+            match &self.ends[end.0 as usize] {
+                End::Node { node } => return (*node, selectors),
+                End::Port {
+                    bound: Some((next, by)),
+                    ..
+                } => {
+                    selectors.extend(by.as_ref().map(|by| by.duplicate()));
+                    end = *next;
+                }
+                End::Port {
+                    bound: None,
+                    direction,
+                    ..
+                } => {
+                    let direction = match direction {
+                        Direction::Input => "input",
+                        Direction::Output => "output",
+                    };
+                    let path = self.end_path(end);
+                    let error = BuildError::PortUnbound { path, direction };
+                    if !self.errors.contains(&error) {
+                        self.error(error);
+                    }
+                    return (u32::MAX, selectors);
+                }
+            }
+        }
+        let path = self.end_path(start);
+        self.error(BuildError::PortCycle { path });
+        (u32::MAX, selectors)
+    }
+
+    fn arc(
+        &mut self,
+        transition: usize,
+        end: EndId,
+        node: u32,
+        selectors: Vec<ErasedSelector>,
+        how: How,
+    ) -> Option<OutArc> {
+        let from = self.transitions[transition].page;
+        let target = self.node_specs[node as usize].page;
+        let outer: Vec<u32> = self.around(from).collect();
+        let mut inward: Vec<u32> = self
+            .around(target)
+            .take_while(|page| !outer.contains(page))
+            .collect();
+        inward.reverse();
+        let shared = match inward.first() {
+            None => target,
+            Some(&page) => self.pages[page as usize].parent.unwrap_or(0),
+        };
+        let folded = |page: &&u32| self.pages[**page as usize].folded;
+        let copies: Vec<u32> = inward
+            .iter()
+            .filter(folded)
+            .map(|&page| self.pages[page as usize].copies)
+            .collect();
+        if copies.len() != selectors.len() {
+            let path = self.transition_path(transition);
+            let node = self.node_path(node);
+            self.error(if copies.len() > selectors.len() {
+                let copies = copies.iter().product();
+                BuildError::NoSelector { path, node, copies }
+            } else {
+                BuildError::NeedlessSelector { path, node }
+            });
+            return None;
+        }
+        Some(OutArc {
+            end,
+            node,
+            ratio: self.pages[from as usize].total / self.pages[shared as usize].total,
+            levels: copies.into_iter().zip(selectors).collect(),
+            how,
+            delayed: false,
+        })
+    }
+
+    /// Inputs, bags and stores of every transition, in this order.
+    fn resolve_reaches(&mut self) -> Vec<[Vec<Reach>; 3]> {
+        let mut resolved = Vec::new();
+        for index in 0..self.transitions.len() {
+            let spec = &self.transitions[index];
+            let (page, no_input) = (spec.page, spec.inputs.is_empty());
+            let inputs = spec.inputs.clone();
+            let bags: Vec<u32> = spec.may_take.iter().map(|&(node, _)| node).collect();
+            let stores = spec.stores.clone();
+            if no_input {
+                let path = self.transition_path(index);
+                self.error(BuildError::NoInput { path });
+            }
+            let nodes = |builder: &mut Builder, nodes: Vec<u32>| {
+                let page_of = |builder: &Builder, node: u32| {
+                    (
+                        builder.node_specs[node as usize].page,
+                        builder.node_path(node),
+                    )
+                };
+                builder.reach(index, page, nodes, page_of)
+            };
+            let inputs = nodes(self, inputs);
+            let bags = nodes(self, bags);
+            let stores = self.reach(index, page, stores, |builder, store| {
+                let spec = &builder.store_specs[store as usize];
+                let path = &builder.pages[spec.page as usize].path;
+                (spec.page, format!("{path}/{}", spec.name))
+            });
+            resolved.push([inputs, bags, stores]);
+        }
+        resolved
+    }
+
+    fn reach(
+        &mut self,
+        transition: usize,
+        from: u32,
+        what: Vec<u32>,
+        page_of: impl Fn(&Builder, u32) -> (u32, String),
+    ) -> Vec<Reach> {
+        let total = self.pages[from as usize].total;
+        let mut reaches = Vec::new();
+        for index in what {
+            let (page, node) = page_of(self, index);
+            if !self.around(from).any(|around| around == page) {
+                let path = self.transition_path(transition);
+                self.error(BuildError::OutOfReach { path, node });
+            }
+            let ratio = total / self.pages[page as usize].total.min(total);
+            reaches.push(Reach { index, ratio });
+        }
+        reaches
+    }
+
+    /// Every node must have a way in and a way out.
+    fn check_flow(&mut self, outputs: &[Vec<OutArc>]) {
+        let mut filled: Vec<bool> = self.node_specs.iter().map(|spec| spec.filled).collect();
+        let mut drained: Vec<bool> = self.node_specs.iter().map(|spec| spec.sink).collect();
+        for arc in outputs
+            .iter()
+            .flatten()
+            .filter(|arc| arc.how != How::Signal)
+        {
+            filled[arc.node as usize] = true;
+        }
+        for transition in &self.transitions {
+            let bags = transition.may_take.iter().map(|(node, _)| node);
+            for &node in transition.inputs.iter().chain(bags) {
+                drained[node as usize] = true;
+            }
+        }
+        for node in 0..self.nodes.len() {
+            let path = self.node_path(node as u32);
+            let kind = self.node_kind(node);
+            if !filled[node] {
+                self.error(BuildError::NothingFills { path, kind });
+            } else if !drained[node] {
+                self.error(BuildError::NothingDrains { path, kind });
+            }
+        }
+    }
+
+    /// What one firing can change, one row a way in which it can: tokens by node.
+    fn modes(&self, outputs: &[Vec<OutArc>]) -> Vec<Vec<i64>> {
+        let mut modes = Vec::new();
+        for (transition, arcs) in self.transitions.iter().zip(outputs) {
+            let mut change = vec![0; self.nodes.len()];
+            for &node in &transition.inputs {
+                change[node as usize] -= 1;
+            }
+            let mut ways = vec![change];
+            let both = |ways: &mut Vec<Vec<i64>>, changes: &[(u32, i64)]| {
+                for index in 0..ways.len() {
+                    let mut other = ways[index].clone();
+                    for &(node, by) in changes {
+                        other[node as usize] += by;
+                    }
+                    ways.push(other);
+                }
+            };
+            for &(bag, output) in &transition.may_take {
+                let put = output.map(|output| (arcs[output].node, 1));
+                both(&mut ways, &[&[(bag, -1)][..], put.as_slice()].concat());
+            }
+            let mut groups_done = Vec::new();
+            for (index, arc) in arcs.iter().enumerate() {
+                let paired = transition
+                    .may_take
+                    .iter()
+                    .any(|&(_, output)| output == Some(index));
+                match arc.how {
+                    How::One => ways.iter_mut().for_each(|way| way[arc.node as usize] += 1),
+                    How::Maybe if paired => {}
+                    How::Maybe | How::Many => both(&mut ways, &[(arc.node, 1)]),
+                    How::Signal => {}
+                    How::Either(group) if groups_done.contains(&group) => {}
+                    How::Either(group) => {
+                        groups_done.push(group);
+                        let targets = arcs.iter().filter(|other| other.how == How::Either(group));
+                        ways = targets
+                            .flat_map(|target| {
+                                ways.iter().map(|way| {
+                                    let mut way = way.clone();
+                                    way[target.node as usize] += 1;
+                                    way
+                                })
+                            })
+                            .collect();
+                    }
+                }
+            }
+            modes.extend(ways);
+        }
+        modes
+    }
+
+    fn check_conserved(&mut self, invariants: &Invariants, outputs: &[Vec<OutArc>]) {
+        for node in 0..self.node_specs.len() {
+            if !self.node_specs[node].conserved || invariants.covers(node) {
+                continue;
+            }
+            let touches = |index: &usize| {
+                let transition = &self.transitions[*index];
+                transition.inputs.contains(&(node as u32))
+                    || transition
+                        .may_take
+                        .iter()
+                        .any(|&(bag, _)| bag == node as u32)
+                    || outputs[*index].iter().any(|arc| arc.node == node as u32)
+            };
+            let suspects: Vec<String> = (0..self.transitions.len())
+                .filter(touches)
+                .map(|index| self.transition_path(index))
+                .collect();
+            let path = self.node_path(node as u32);
+            self.error(BuildError::NotConserved {
+                path,
+                suspects: suspects.join(", "),
+            });
+        }
+    }
+
+    fn assemble(
+        mut self,
+        outputs: Vec<Vec<OutArc>>,
+        reaches: Vec<[Vec<Reach>; 3]>,
+        invariants: Invariants,
+        structure: structure::Structure,
+    ) -> Net {
+        let paths: Vec<String> = (0..self.transitions.len())
+            .map(|index| self.transition_path(index))
+            .collect();
+        let node_paths = (0..self.nodes.len() as u32)
+            .map(|node| self.node_path(node))
+            .collect();
+        let mut transitions = Vec::new();
+        let mut owners = Vec::new();
+        let mut missing = Vec::new();
+        let mut watchers: Vec<Vec<Watcher>> = self.stores.iter().map(|_| Vec::new()).collect();
+        let parts = std::mem::take(&mut self.transitions)
+            .into_iter()
+            .zip(outputs)
+            .zip(reaches);
+        for (index, ((spec, outputs), [inputs, bags, stores])) in parts.enumerate() {
+            let base = owners.len() as u32;
+            let copies = self.pages[spec.page as usize].total;
+            let mut distinct: Vec<(Reach, u32)> = Vec::new();
+            for &input in &inputs {
+                match distinct
+                    .iter_mut()
+                    .find(|(reach, _)| reach.index == input.index)
+                {
+                    Some((_, weight)) => *weight += 1,
+                    None => distinct.push((input, 1)),
+                }
+            }
+            for &(reach, weight) in &distinct {
+                self.nodes[reach.index as usize]
+                    .consumers_mut()
+                    .push(Consumer {
+                        base,
+                        ratio: reach.ratio,
+                        weight,
+                        guarded: spec.guarded,
+                    });
+            }
+            if spec.guarded {
+                for &store in &stores {
+                    watchers[store.index as usize].push(Watcher {
+                        base,
+                        ratio: store.ratio,
+                    });
+                }
+            }
+            owners.extend(std::iter::repeat_n(index as u32, copies as usize));
+            missing.extend(std::iter::repeat_n(distinct.len() as u8, copies as usize));
+            transitions.push(Transition {
+                key: stream_key(self.seed, &paths[index]),
+                path: paths[index].clone(),
+                base,
+                inputs,
+                may_take: bags,
+                stores,
+                outputs,
+                touches: Vec::new(),
+                action: spec.action,
+                firings: 0,
+            });
+        }
+        for transition in &mut transitions {
+            let watched = |store: &&Reach| !watchers[store.index as usize].is_empty();
+            transition.touches = transition.stores.iter().filter(watched).copied().collect();
+        }
+        let mut kernel = Kernel::new(missing);
+        for place in self.initial {
+            place(&mut self.nodes, &mut kernel);
+        }
+        let rest = self.node_specs.iter().map(|spec| spec.rest).collect();
+        Net::new(
+            kernel,
+            self.nodes,
+            self.stores,
+            self.tallies,
+            transitions,
+            owners,
+            watchers,
+            node_paths,
+            rest,
+            invariants,
+            structure,
+        )
+    }
+}

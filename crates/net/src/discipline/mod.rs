@@ -1,0 +1,248 @@
+//! Disciplines: how a station queues and serves its tokens.
+//!
+//! A discipline sees tokens arrive and decides, now or when it has asked to be
+//! woken, which to release; a released token is ready for transitions. To add
+//! one, write a file with a type that implements [`Discipline`].
+
+mod barrier;
+mod delay;
+mod fcfs;
+mod infinite;
+mod priority;
+mod sharing;
+
+pub use barrier::Barrier;
+pub use delay::Delay;
+pub use fcfs::Fcfs;
+pub use infinite::Infinite;
+pub use priority::Priority;
+pub use sharing::Sharing;
+
+use crate::heap::Kind;
+use crate::kernel::{Halt, Kernel};
+use crate::node::Core;
+use crate::page::Token;
+use crate::random::Random;
+use crate::slab::{Line, Slot};
+use crate::time::{Span, Time};
+
+/// A message between the disciplines of two copies of one station: four words
+/// of the sender's own meaning.
+pub type Message = [u64; 4];
+
+/// Decides order and service time of the tokens at one copy of a station.
+pub trait Discipline<T: Token>: Send + 'static {
+    /// A token has come. It stays until the discipline releases it.
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, T>);
+
+    /// A time asked for with [`Station::wake_at`] has come.
+    fn wake(&mut self, tag: u32, station: &mut Station<'_, T>);
+
+    /// A transition reports something about a token that this station let go
+    /// ([`Firing::signal`](crate::Firing::signal)): a scheduler's "job done".
+    fn signal(&mut self, token: &T, station: &mut Station<'_, T>) {
+        let _ = (token, station);
+    }
+
+    /// A message from another copy of the same station has come.
+    fn message(&mut self, from: u32, message: Message, station: &mut Station<'_, T>) {
+        let _ = (from, message, station);
+    }
+
+    /// What to call it in reports and drawings, such as "FCFS, 4 servers".
+    fn name(&self) -> String;
+
+    /// Servers, to tell utilisation from; none if their number is unbounded.
+    fn servers(&self) -> Option<u32> {
+        Some(1)
+    }
+}
+
+/// How long serving a token takes: a [`Span`], an [`Exponential`], or a
+/// function of the token and the station's random stream.
+pub trait ServiceTime<T>: Send + 'static {
+    /// The service time of this token, asked when its service starts.
+    fn sample(&mut self, token: &T, random: &mut Random<'_>) -> Span;
+}
+
+impl<T> ServiceTime<T> for Span {
+    fn sample(&mut self, _: &T, _: &mut Random<'_>) -> Span {
+        *self
+    }
+}
+
+/// Exponentially distributed service with this mean.
+#[derive(Clone, Copy, Debug)]
+pub struct Exponential(pub Span);
+
+impl<T> ServiceTime<T> for Exponential {
+    fn sample(&mut self, _: &T, random: &mut Random<'_>) -> Span {
+        random.exponential_span(self.0)
+    }
+}
+
+impl<T, F> ServiceTime<T> for F
+where
+    F: FnMut(&T, &mut Random<'_>) -> Span + Send + 'static,
+{
+    fn sample(&mut self, token: &T, random: &mut Random<'_>) -> Span {
+        self(token, random)
+    }
+}
+
+/// One copy of a station, as its discipline sees it.
+pub struct Station<'a, T> {
+    core: &'a mut Core<T>,
+    copy: u32,
+    kernel: &'a mut Kernel,
+}
+
+impl<'a, T: Token> Station<'a, T> {
+    pub(crate) fn new(core: &'a mut Core<T>, copy: u32, kernel: &'a mut Kernel) -> Self {
+        Station { core, copy, kernel }
+    }
+
+    /// The time now.
+    pub fn now(&self) -> Time {
+        self.kernel.now()
+    }
+
+    /// Which copy of the station this is.
+    pub fn copy(&self) -> u32 {
+        self.copy
+    }
+
+    /// How many copies there are.
+    pub fn copies(&self) -> u32 {
+        self.core.copies.len() as u32
+    }
+
+    /// The token in a slot.
+    pub fn token(&self, slot: Slot) -> &T {
+        self.core.slab.get(slot)
+    }
+
+    /// The token in a slot, to change.
+    pub fn token_mut(&mut self, slot: Slot) -> &mut T {
+        self.core.slab.get_mut(slot)
+    }
+
+    /// The random stream of this copy.
+    pub fn random(&mut self) -> Random<'_> {
+        let draws = &mut self.core.copies[self.copy as usize].draws;
+        Random::of_copy(self.core.key, self.copy, draws)
+    }
+
+    /// Draws the service time of the token in a slot.
+    pub fn service(&mut self, time: &mut impl ServiceTime<T>, slot: Slot) -> Span {
+        let draws = &mut self.core.copies[self.copy as usize].draws;
+        let mut random = Random::of_copy(self.core.key, self.copy, draws);
+        time.sample(self.core.slab.get(slot), &mut random)
+    }
+
+    /// Puts a token at the end of a line of the discipline's own.
+    pub fn push(&mut self, line: &mut Line, slot: Slot) {
+        self.core.slab.push(line, slot);
+    }
+
+    /// Takes the first token of a line of the discipline's own.
+    pub fn pop(&mut self, line: &mut Line) -> Option<Slot> {
+        self.core.slab.pop(line)
+    }
+
+    /// Asks for [`Discipline::wake`] with this tag.
+    pub fn wake_at(&mut self, time: Time, tag: u32) {
+        self.kernel
+            .schedule(time, self.core.id, self.copy, tag, Kind::Wake);
+    }
+
+    /// Asks for [`Discipline::wake`] with this tag, this much later.
+    pub fn wake_in(&mut self, span: Span, tag: u32) {
+        self.wake_at(self.now() + span, tag);
+    }
+
+    /// Lets a token go: transitions see it from now on.
+    pub fn release(&mut self, slot: Slot) {
+        self.core.make_ready(self.copy, slot, self.kernel);
+    }
+
+    /// One server more is at work.
+    pub fn start_serving(&mut self) {
+        self.core.copies[self.copy as usize].serve(self.kernel.now(), 1);
+    }
+
+    /// One server fewer is at work.
+    pub fn stop_serving(&mut self) {
+        self.core.copies[self.copy as usize].serve(self.kernel.now(), -1);
+    }
+
+    /// Counts a single server as at work from `start` to `end`, which may both
+    /// lie ahead: for disciplines that know a token's times when it arrives.
+    /// Bookings must not overlap and must come in order.
+    pub fn book(&mut self, start: Time, end: Time) {
+        self.core.copies[self.copy as usize].book(start, end);
+    }
+
+    /// Sends a message to another copy of this station, to arrive after `delay`.
+    pub fn send(&mut self, to: u32, message: Message, delay: Span) {
+        let copies = self.copies();
+        if to >= copies {
+            self.kernel.halt(Halt::NoSuchCopy {
+                node: self.core.id,
+                asked: to,
+                copies,
+            });
+            return;
+        }
+        let slot = self.kernel.messages.insert((self.copy, message));
+        let time = self.kernel.now() + delay;
+        self.kernel
+            .schedule(time, self.core.id, to, slot.0, Kind::Message);
+    }
+
+    /// Ends the run with an error of the model's.
+    pub fn fail(&mut self, message: impl Into<String>) {
+        self.kernel.halt(Halt::Failed(message.into()));
+    }
+}
+
+/// The disciplines of all copies of a station, side by side.
+pub(crate) trait Bank<T>: Send {
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, T>);
+    fn wake(&mut self, tag: u32, station: &mut Station<'_, T>);
+    fn signal(&mut self, token: &T, station: &mut Station<'_, T>);
+    fn message(&mut self, from: u32, message: Message, station: &mut Station<'_, T>);
+    fn name(&self) -> String;
+    fn servers(&self) -> Option<u32>;
+    fn bytes(&self) -> usize;
+}
+
+impl<T: Token, D: Discipline<T>> Bank<T> for Vec<D> {
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, T>) {
+        self[station.copy as usize].arrive(slot, station);
+    }
+
+    fn wake(&mut self, tag: u32, station: &mut Station<'_, T>) {
+        self[station.copy as usize].wake(tag, station);
+    }
+
+    fn signal(&mut self, token: &T, station: &mut Station<'_, T>) {
+        self[station.copy as usize].signal(token, station);
+    }
+
+    fn message(&mut self, from: u32, message: Message, station: &mut Station<'_, T>) {
+        self[station.copy as usize].message(from, message, station);
+    }
+
+    fn name(&self) -> String {
+        self.first().map_or_else(String::new, Discipline::name)
+    }
+
+    fn servers(&self) -> Option<u32> {
+        self.first().and_then(Discipline::servers)
+    }
+
+    fn bytes(&self) -> usize {
+        self.capacity() * size_of::<D>()
+    }
+}

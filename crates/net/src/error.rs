@@ -1,0 +1,177 @@
+//! What can be wrong with a net, before and while it runs. Every message
+//! names the page path of what it speaks of.
+
+use crate::time::Time;
+
+/// All that keeps a net from being compiled, at least one thing.
+#[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct BuildErrors(pub Vec<BuildError>);
+
+/// One reason why a net cannot be compiled.
+#[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Two things in one page share a name.
+    #[error("{path}: there are two of this name in the page")]
+    NameTwice {
+        /// Page path and name.
+        path: String,
+    },
+    /// A page with no copies, or with more than 2^32 in all.
+    #[error("{path}: a page needs 1 to 2^32 copies in all, not {copies} here")]
+    Copies {
+        /// Page path.
+        path: String,
+        /// Copies asked for.
+        copies: u32,
+    },
+    /// A port that leads nowhere.
+    #[error("{path}: this {direction} port is not connected to anything")]
+    PortUnbound {
+        /// Page path and name.
+        path: String,
+        /// "input" or "output".
+        direction: &'static str,
+    },
+    /// A port with two targets.
+    #[error("{path}: this port is connected twice; a port has one target")]
+    PortBoundTwice {
+        /// Page path and name.
+        path: String,
+    },
+    /// Ports that lead to each other.
+    #[error("{path}: this port leads back to itself")]
+    PortCycle {
+        /// Page path and name.
+        path: String,
+    },
+    /// A node that tokens enter and none can leave.
+    #[error(
+        "{path}: nothing drains this {kind}; let a transition take from it or declare it a sink"
+    )]
+    NothingDrains {
+        /// Page path and name.
+        path: String,
+        /// "place" or "station".
+        kind: &'static str,
+    },
+    /// A node that no token can ever enter.
+    #[error("{path}: nothing fills this {kind}: no transition puts into it and it starts empty")]
+    NothingFills {
+        /// Page path and name.
+        path: String,
+        /// "place" or "station".
+        kind: &'static str,
+    },
+    /// A node said to conserve its tokens that no invariant covers.
+    #[error(
+        "{path}: tokens can be lost or made here: no sum over places that includes this one stays the same in every firing; see {suspects}"
+    )]
+    NotConserved {
+        /// Page path and name.
+        path: String,
+        /// The transitions that take from it or put into it.
+        suspects: String,
+    },
+    /// A transition without inputs would fire for ever.
+    #[error("{path}: this transition takes from nowhere and would never stop firing")]
+    NoInput {
+        /// Page path and name.
+        path: String,
+    },
+    /// A transition that reaches into a page it is not in.
+    #[error("{path}: takes from or borrows {node}, which is not in its page or one around it")]
+    OutOfReach {
+        /// The transition.
+        path: String,
+        /// What it reaches for.
+        node: String,
+    },
+    /// An arc into a folded page that does not say which copy.
+    #[error("{path}: puts into {node}, which has {copies} copies there; choose one with `by`")]
+    NoSelector {
+        /// The transition.
+        path: String,
+        /// The target.
+        node: String,
+        /// Copies to choose from.
+        copies: u32,
+    },
+    /// An arc with more choices of a copy than there are folded pages on the way.
+    #[error("{path}: chooses a copy of {node} with `by`, but no folded page lies between them")]
+    NeedlessSelector {
+        /// The transition.
+        path: String,
+        /// The target.
+        node: String,
+    },
+    /// A port or node of another colour than asked for.
+    #[error("{path}: carries {colour}, not {asked}")]
+    Colour {
+        /// Page path and name.
+        path: String,
+        /// What it carries.
+        colour: String,
+        /// What was asked for.
+        asked: String,
+    },
+}
+
+/// Why a run ended before its time.
+#[derive(thiserror::Error, Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The net fired too often without time passing.
+    #[error("time stands still at {time}: {firings} firings in one instant, in the cycle {cycle}")]
+    ZeroTimeLoop {
+        /// When.
+        time: Time,
+        /// How many firings.
+        firings: u64,
+        /// The transitions that fire in turn.
+        cycle: String,
+    },
+    /// Nothing ready, nothing due, tokens inside.
+    #[error("deadlock at {time}: nothing can happen any more, but tokens wait in {}", standing.iter().map(|(path, tokens)| format!("{path} ({tokens})")).collect::<Vec<_>>().join(", "))]
+    Deadlock {
+        /// When.
+        time: Time,
+        /// Where tokens stand, and how many.
+        standing: Vec<(String, u64)>,
+    },
+    /// A token chose a copy that is not there.
+    #[error("{path}: a token chose copy {asked}, but there are only {copies}")]
+    NoSuchCopy {
+        /// The node.
+        path: String,
+        /// What was chosen.
+        asked: u32,
+        /// How many there are.
+        copies: u32,
+    },
+    /// A transition put a token where it had not said it would.
+    #[error("{path}: {message}")]
+    Failed {
+        /// The transition or station.
+        path: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A conserved sum changed.
+    #[error("tokens lost or made: {invariant} was {before} and is {after}")]
+    Invariant {
+        /// The sum, in words.
+        invariant: String,
+        /// At the start.
+        before: i128,
+        /// Now.
+        after: i128,
+    },
+    /// The caller asked for the end.
+    #[error("interrupted at {time} of simulated time")]
+    Interrupted {
+        /// When.
+        time: Time,
+    },
+}

@@ -1,0 +1,209 @@
+//! What a transition can do while it fires.
+
+use std::any::Any;
+
+use crate::discipline::Station;
+use crate::kernel::{Halt, Kernel};
+use crate::node::{AnyNode, typed_mut};
+use crate::page::{Choose, EndId, ErasedSelector, Node, TallyId, To, Token};
+use crate::random::Random;
+use crate::slab::Slot;
+use crate::tally::Tally;
+use crate::time::{Span, Time};
+use crate::transition::{How, Reach, candidates};
+
+/// Where an output arc leads.
+pub(crate) struct OutArc {
+    pub end: EndId,
+    pub node: u32,
+    /// Copies of the transition per copy of the page that both lie in.
+    pub ratio: u32,
+    /// Folded pages on the way in: their copies, and how a token chooses.
+    pub levels: Vec<(u32, ErasedSelector)>,
+    pub how: How,
+    pub delayed: bool,
+}
+
+/// One firing of a transition: puts tokens, draws random numbers, records.
+pub struct Firing<'a> {
+    pub(crate) nodes: &'a mut [Box<dyn AnyNode>],
+    pub(crate) kernel: &'a mut Kernel,
+    pub(crate) tallies: &'a mut [Tally],
+    pub(crate) inputs: &'a [Reach],
+    pub(crate) may_take: &'a [Reach],
+    pub(crate) outputs: &'a [OutArc],
+    pub(crate) copy: u32,
+    pub(crate) key: u64,
+    pub(crate) draws: &'a mut u64,
+    /// Tokens put so far, by output arc, for the check against what was declared.
+    #[cfg(debug_assertions)]
+    pub(crate) put: Vec<u32>,
+}
+
+impl Firing<'_> {
+    /// The time now.
+    pub fn now(&self) -> Time {
+        self.kernel.now()
+    }
+
+    /// Which copy of its page the transition fires in.
+    pub fn copy(&self) -> u32 {
+        self.copy
+    }
+
+    /// The random stream of this transition and copy.
+    pub fn random(&mut self) -> Random<'_> {
+        Random::of_copy(self.key, self.copy, self.draws)
+    }
+
+    /// Puts a token into a declared target; gives its slot there.
+    pub fn put<T: Token>(&mut self, to: impl Into<To<T>>, token: T) -> Slot {
+        match self.locate(to.into().end, &token) {
+            Some((node, copy)) => {
+                let node = typed_mut::<T>(&mut *self.nodes[node as usize]);
+                node.arrive(copy, token, self.kernel)
+            }
+            None => Slot(u32::MAX),
+        }
+    }
+
+    /// Puts a token that arrives after a delay.
+    pub fn put_after<T: Token>(&mut self, to: impl Into<To<T>>, token: T, delay: Span) -> Slot {
+        let time = self.now() + delay;
+        match self.locate(to.into().end, &token) {
+            Some((node, copy)) => {
+                let node = typed_mut::<T>(&mut *self.nodes[node as usize]);
+                node.arrive_at(time, copy, token, self.kernel)
+            }
+            None => Slot(u32::MAX),
+        }
+    }
+
+    /// Reports a token to the discipline of a declared station.
+    pub fn signal<T: Token>(&mut self, to: impl Into<To<T>>, token: &T) {
+        let Some((node, copy)) = self.locate(to.into().end, token) else {
+            return;
+        };
+        let node = typed_mut::<T>(&mut *self.nodes[node as usize]);
+        if let Some(bank) = &mut node.bank {
+            bank.signal(token, &mut Station::new(&mut node.core, copy, self.kernel));
+        }
+    }
+
+    /// A token of a bag declared with `may_take`, to look at or change. Only
+    /// for slots that `put` gave and whose token is still there.
+    pub fn token_mut<T: Token>(&mut self, bag: Node<T>, slot: Slot) -> &mut T {
+        let node = typed_mut::<T>(&mut *self.nodes[bag.node as usize]);
+        node.core.slab.get_mut(slot)
+    }
+
+    /// Takes a token of a bag declared with `may_take`, by its slot. None (and
+    /// the run fails) if it was not declared.
+    pub fn take<T: Token>(&mut self, bag: Node<T>, slot: Slot) -> Option<T> {
+        let reach = self.may_take.iter().find(|reach| reach.index == bag.node);
+        let Some(reach) = reach else {
+            self.undeclared();
+            return None;
+        };
+        let node = typed_mut::<T>(&mut *self.nodes[bag.node as usize]);
+        node.take(reach.copy(self.copy), Some(slot), self.kernel)
+    }
+
+    /// Records a figure.
+    pub fn record(&mut self, tally: TallyId, value: f64) {
+        self.tallies[tally.0 as usize].record(value);
+    }
+
+    /// Ends the run after this firing.
+    pub fn stop(&mut self) {
+        self.kernel.halt(Halt::Asked);
+    }
+
+    /// Ends the run with an error of the model's.
+    pub fn fail(&mut self, message: impl Into<String>) {
+        self.kernel.halt(Halt::Failed(message.into()));
+    }
+
+    pub(crate) fn candidates<T: Token>(
+        &self,
+        input: usize,
+    ) -> impl Iterator<Item = (Slot, T)> + '_ {
+        candidates(self.nodes, self.inputs[input], self.copy)
+    }
+
+    pub(crate) fn take_input<T: Token>(&mut self, input: usize, slot: Option<Slot>) -> Option<T> {
+        let reach = self.inputs[input];
+        let node = typed_mut::<T>(&mut *self.nodes[reach.index as usize]);
+        node.take(reach.copy(self.copy), slot, self.kernel)
+    }
+
+    fn undeclared(&mut self) {
+        self.fail(
+            "takes from or puts into a node that it did not declare with may_take, puts, \
+             may_put, puts_many, puts_one_of or signals",
+        );
+    }
+
+    /// The node and copy where a token put into `end` goes.
+    fn locate<T: Token>(&mut self, end: EndId, token: &T) -> Option<(u32, u32)> {
+        let Some(index) = self.outputs.iter().position(|arc| arc.end == end) else {
+            self.undeclared();
+            return None;
+        };
+        #[cfg(debug_assertions)]
+        {
+            self.put[index] += 1;
+        }
+        let arc = &self.outputs[index];
+        let mut copy = if arc.ratio == 1 {
+            self.copy
+        } else {
+            self.copy / arc.ratio
+        };
+        for (copies, selector) in &arc.levels {
+            let selector: &dyn Any = &**selector;
+            let Choose::<T>(choose) = selector.downcast_ref().expect("targets carry their colour");
+            let asked = choose(token);
+            if asked >= *copies {
+                self.kernel.halt(Halt::NoSuchCopy {
+                    node: arc.node,
+                    asked,
+                    copies: *copies,
+                });
+                return None;
+            }
+            copy = copy * copies + asked;
+        }
+        Some((arc.node, copy))
+    }
+
+    /// What this firing put, against what it declared.
+    #[cfg(debug_assertions)]
+    pub(crate) fn check_declared(&mut self) {
+        if self.kernel.halt.is_some() {
+            return;
+        }
+        let mut wrong = None;
+        for (arc, &put) in self.outputs.iter().zip(&self.put) {
+            let allowed = match arc.how {
+                How::One => put == 1,
+                How::Maybe => put <= 1,
+                How::Many | How::Signal => true,
+                How::Either(group) => {
+                    let of_group = self.outputs.iter().zip(&self.put);
+                    let sum: u32 = of_group
+                        .filter(|(other, _)| other.how == How::Either(group))
+                        .map(|(_, put)| put)
+                        .sum();
+                    sum == 1
+                }
+            };
+            if !allowed {
+                wrong = Some(format!("put {put} tokens where it declared {:?}", arc.how));
+            }
+        }
+        if let Some(message) = wrong {
+            self.fail(message);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What every node and transition shares while a net runs: the clock, the
+//! future events, and which transitions have all their inputs.
+
+use crate::bits::BitSet;
+use crate::discipline::Message;
+use crate::heap::{EventHeap, Kind};
+use crate::slab::Slab;
+use crate::time::Time;
+
+/// A transition that takes from a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Consumer {
+    /// The transition's first instance (one instance a copy).
+    pub base: u32,
+    /// Instances that share one copy of the node.
+    pub ratio: u32,
+    /// Tokens it takes in one firing.
+    pub weight: u32,
+    /// Whether a guard must be asked again when the first in line changes.
+    pub guarded: bool,
+}
+
+/// Why a run had to end early, found inside a firing.
+#[derive(Clone, Debug)]
+pub(crate) enum Halt {
+    /// A transition or discipline asked for the end.
+    Asked,
+    /// A selector named a copy that is not there.
+    NoSuchCopy { node: u32, asked: u32, copies: u32 },
+    /// Something that the model calls an error.
+    Failed(String),
+}
+
+#[derive(Default)]
+pub(crate) struct Kernel {
+    now: Time,
+    heap: EventHeap,
+    /// Inputs still missing, by transition instance.
+    missing: Vec<u8>,
+    enabled: BitSet,
+    pub messages: Slab<(u32, Message)>,
+    pub halt: Option<Halt>,
+}
+
+impl Default for Slab<(u32, Message)> {
+    fn default() -> Self {
+        Slab::new(false)
+    }
+}
+
+impl Kernel {
+    /// A kernel for transition instances with so many inputs each.
+    pub fn new(inputs: Vec<u8>) -> Kernel {
+        Kernel {
+            enabled: BitSet::new(inputs.len()),
+            missing: inputs,
+            ..Kernel::default()
+        }
+    }
+
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    pub fn advance(&mut self, time: Time) {
+        self.now = time;
+    }
+
+    pub fn heap(&self) -> &EventHeap {
+        &self.heap
+    }
+
+    pub fn next_event(&mut self) -> Option<crate::heap::Event> {
+        self.heap.pop()
+    }
+
+    pub fn schedule(&mut self, time: Time, node: u32, copy: u32, tag: u32, kind: Kind) {
+        if time == Time::NEVER {
+            self.halt(Halt::Failed(
+                "a token would have to wait for longer than 213 days, the most that \
+                 simulated time can hold"
+                    .to_owned(),
+            ));
+            return;
+        }
+        self.heap.push(time, node, copy, tag, kind);
+    }
+
+    /// The first reason to stop is kept.
+    pub fn halt(&mut self, why: Halt) {
+        self.halt.get_or_insert(why);
+    }
+
+    /// The first transition instance that may fire.
+    pub fn first_enabled(&self) -> Option<u32> {
+        self.enabled.first()
+    }
+
+    /// A guard said no: ask again when something it looks at changes.
+    pub fn refuse(&mut self, instance: u32) {
+        self.enabled.remove(instance);
+    }
+
+    /// Something a guard looks at has changed.
+    pub fn reconsider(&mut self, instance: u32) {
+        if self.missing[instance as usize] == 0 {
+            self.enabled.insert(instance);
+        }
+    }
+
+    /// A copy of a node has one more ready token, `len` in all.
+    pub fn grew(&mut self, consumers: &[Consumer], copy: u32, len: u32, bag: bool) {
+        for consumer in consumers {
+            let first = consumer.base + copy * consumer.ratio;
+            if len == consumer.weight {
+                for instance in first..first + consumer.ratio {
+                    let missing = &mut self.missing[instance as usize];
+                    *missing -= 1;
+                    if *missing == 0 {
+                        self.enabled.insert(instance);
+                    }
+                }
+            } else if bag && consumer.guarded && len > consumer.weight {
+                (first..first + consumer.ratio).for_each(|instance| self.reconsider(instance));
+            }
+        }
+    }
+
+    /// A copy of a node has one ready token fewer, `len` in all.
+    pub fn shrank(&mut self, consumers: &[Consumer], copy: u32, len: u32) {
+        for consumer in consumers {
+            let first = consumer.base + copy * consumer.ratio;
+            if len + 1 == consumer.weight {
+                for instance in first..first + consumer.ratio {
+                    let missing = &mut self.missing[instance as usize];
+                    if *missing == 0 {
+                        self.enabled.remove(instance);
+                    }
+                    *missing += 1;
+                }
+            } else if consumer.guarded && len >= consumer.weight {
+                (first..first + consumer.ratio).for_each(|instance| self.reconsider(instance));
+            }
+        }
+    }
+}

@@ -1,0 +1,522 @@
+//! Writing a net down: pages, places, stations, stores and ports.
+
+use std::any::{Any, type_name};
+use std::collections::BTreeSet;
+use std::marker::PhantomData;
+
+use crate::discipline::{Bank, Discipline};
+use crate::error::BuildError;
+use crate::node::{AnyNode, NodeOf};
+use crate::random::stream_key;
+use crate::tally::Tally;
+use crate::transition::{TransitionBuilder, TransitionSpec};
+
+/// A colour: what tokens are made of. Any plain `Copy` type of at most 64
+/// bytes is one.
+pub trait Token: Copy + Send + 'static {}
+
+impl<T: Copy + Send + 'static> Token for T {}
+
+/// The most bytes a token may have: what is bigger belongs in a store.
+pub const TOKEN_BYTES: usize = 64;
+
+/// Where tokens go in or come out: a node or a port, by number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct EndId(pub u32);
+
+/// A place or station of tokens of colour `T`.
+pub struct Node<T> {
+    pub(crate) end: EndId,
+    pub(crate) node: u32,
+    colour: PhantomData<fn(T)>,
+}
+
+/// A page's way in or out for tokens of colour `T`; the page connects the
+/// inner side of an input and its parent the outer side of an output.
+pub struct Port<T> {
+    pub(crate) end: EndId,
+    colour: PhantomData<fn(T)>,
+}
+
+/// Where a transition puts tokens: a node or port and, where that lies in
+/// folded pages, how a token chooses the copy.
+pub struct To<T> {
+    pub(crate) end: EndId,
+    pub(crate) by: Option<fn(&T) -> u32>,
+}
+
+/// A store of type `S`: state too big for a token, one per copy of its page.
+pub struct Store<S> {
+    pub(crate) store: u32,
+    kind: PhantomData<fn(S)>,
+}
+
+/// A tally: figures that transitions record.
+#[derive(Clone, Copy, Debug)]
+pub struct TallyId(pub(crate) u32);
+
+macro_rules! copyable {
+    ($($handle:ident),*) => {$(
+        impl<T> Clone for $handle<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<T> Copy for $handle<T> {}
+    )*};
+}
+copyable!(Node, Port, To, Store);
+
+impl<T> Node<T> {
+    /// This node in the copy that the token chooses.
+    pub fn by(self, copy: fn(&T) -> u32) -> To<T> {
+        To {
+            end: self.end,
+            by: Some(copy),
+        }
+    }
+}
+
+impl<T> Port<T> {
+    /// This port in the copy that the token chooses.
+    pub fn by(self, copy: fn(&T) -> u32) -> To<T> {
+        To {
+            end: self.end,
+            by: Some(copy),
+        }
+    }
+}
+
+impl<T> From<Node<T>> for To<T> {
+    fn from(node: Node<T>) -> To<T> {
+        To {
+            end: node.end,
+            by: None,
+        }
+    }
+}
+
+impl<T> From<Port<T>> for To<T> {
+    fn from(port: Port<T>) -> To<T> {
+        To {
+            end: port.end,
+            by: None,
+        }
+    }
+}
+
+/// What `Page::connect` joins to a target: a port (an alias, at no cost) or a
+/// node (a transition that passes tokens on as they get ready).
+pub trait Source<T: Token> {
+    /// Makes the connection.
+    fn connect(self, page: &mut Page<'_>, to: To<T>);
+}
+
+impl<T: Token> Source<T> for Port<T> {
+    fn connect(self, page: &mut Page<'_>, to: To<T>) {
+        let builder = &mut *page.builder;
+        let selector = to.selector();
+        let End::Port { bound, .. } = &mut builder.ends[self.end.0 as usize] else {
+            return;
+        };
+        if bound.is_some() {
+            let path = builder.end_path(self.end);
+            builder.error(BuildError::PortBoundTwice { path });
+        } else {
+            *bound = Some((to.end, selector));
+        }
+    }
+}
+
+impl<T: Token> Source<T> for Node<T> {
+    fn connect(self, page: &mut Page<'_>, to: To<T>) {
+        let name = format!("{} →", page.builder.end_name(self.end));
+        page.transition(&name)
+            .take(self)
+            .put(to, |_, token, ()| token);
+    }
+}
+
+/// How a token of colour `T` chooses its copy.
+pub(crate) struct Choose<T>(pub fn(&T) -> u32);
+
+/// A [`Choose`] of some colour.
+pub(crate) type ErasedSelector = Box<dyn Selector>;
+
+pub(crate) trait Selector: Any + Send {
+    fn duplicate(&self) -> ErasedSelector;
+}
+
+impl<T: Token> Selector for Choose<T> {
+    fn duplicate(&self) -> ErasedSelector {
+        Box::new(Choose(self.0))
+    }
+}
+
+impl<T: Token> To<T> {
+    pub(crate) fn selector(self) -> Option<ErasedSelector> {
+        self.by.map(|by| Box::new(Choose(by)) as ErasedSelector)
+    }
+}
+
+/// Which way a port leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Direction {
+    Input,
+    Output,
+}
+
+pub(crate) enum End {
+    Node {
+        node: u32,
+    },
+    Port {
+        page: u32,
+        name: String,
+        direction: Direction,
+        bound: Option<(EndId, Option<ErasedSelector>)>,
+    },
+}
+
+pub(crate) struct PageSpec {
+    pub name: String,
+    pub path: String,
+    pub parent: Option<u32>,
+    pub copies: u32,
+    /// Whether tokens choose a copy on their way in, even among one.
+    pub folded: bool,
+    /// Copies in all, those of the pages around it included.
+    pub total: u32,
+    names: BTreeSet<String>,
+}
+
+/// What kind of node this is and what it may do.
+pub(crate) struct NodeSpec {
+    pub page: u32,
+    pub name: String,
+    pub end: EndId,
+    pub colour: &'static str,
+    pub bag: bool,
+    /// Tokens may end here.
+    pub sink: bool,
+    /// Tokens may wait here for ever without this being a deadlock.
+    pub rest: bool,
+    /// Tokens are there from the start.
+    pub filled: bool,
+    /// Compiling fails if tokens can be lost or made here.
+    pub conserved: bool,
+}
+
+pub(crate) struct StoreSpec {
+    pub page: u32,
+    pub name: String,
+}
+
+/// A net being written down. Start with [`Builder::root`], end with
+/// [`Builder::compile`].
+pub struct Builder {
+    pub(crate) seed: u64,
+    pub(crate) pages: Vec<PageSpec>,
+    pub(crate) ends: Vec<End>,
+    pub(crate) node_specs: Vec<NodeSpec>,
+    pub(crate) nodes: Vec<Box<dyn AnyNode>>,
+    pub(crate) initial:
+        Vec<Box<dyn FnOnce(&mut [Box<dyn AnyNode>], &mut crate::kernel::Kernel) + Send>>,
+    pub(crate) store_specs: Vec<StoreSpec>,
+    pub(crate) stores: Vec<Box<dyn Any + Send>>,
+    pub(crate) transitions: Vec<TransitionSpec>,
+    pub(crate) tallies: Vec<Tally>,
+    pub(crate) errors: Vec<BuildError>,
+}
+
+impl Builder {
+    /// An empty net; `seed` seeds every random stream in it.
+    pub fn new(name: &str, seed: u64) -> Builder {
+        Builder {
+            seed,
+            pages: vec![PageSpec {
+                name: name.to_owned(),
+                path: name.to_owned(),
+                parent: None,
+                copies: 1,
+                folded: false,
+                total: 1,
+                names: BTreeSet::new(),
+            }],
+            ends: Vec::new(),
+            node_specs: Vec::new(),
+            nodes: Vec::new(),
+            initial: Vec::new(),
+            store_specs: Vec::new(),
+            stores: Vec::new(),
+            transitions: Vec::new(),
+            tallies: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// The outermost page.
+    pub fn root(&mut self) -> Page<'_> {
+        Page {
+            builder: self,
+            page: 0,
+        }
+    }
+
+    pub(crate) fn error(&mut self, error: BuildError) {
+        self.errors.push(error);
+    }
+
+    pub(crate) fn end_name(&self, end: EndId) -> &str {
+        match &self.ends[end.0 as usize] {
+            End::Node { node } => &self.node_specs[*node as usize].name,
+            End::Port { name, .. } => name,
+        }
+    }
+
+    pub(crate) fn end_path(&self, end: EndId) -> String {
+        let page = match &self.ends[end.0 as usize] {
+            End::Node { node } => self.node_specs[*node as usize].page,
+            End::Port { page, .. } => *page,
+        };
+        format!("{}/{}", self.pages[page as usize].path, self.end_name(end))
+    }
+}
+
+/// A page being written down.
+pub struct Page<'b> {
+    pub(crate) builder: &'b mut Builder,
+    pub(crate) page: u32,
+}
+
+impl Page<'_> {
+    /// How many copies of this page there are in all.
+    pub fn copies(&self) -> u32 {
+        self.builder.pages[self.page as usize].total
+    }
+
+    fn claim(&mut self, name: &str) -> String {
+        let page = &mut self.builder.pages[self.page as usize];
+        let path = format!("{}/{}", page.path, name);
+        if !page.names.insert(name.to_owned()) {
+            self.builder
+                .error(BuildError::NameTwice { path: path.clone() });
+        }
+        path
+    }
+
+    /// A page within this one, written by `write`.
+    pub fn page<R>(&mut self, name: &str, write: impl FnOnce(&mut Page<'_>) -> R) -> R {
+        self.inner(name, 1, false, write)
+    }
+
+    /// `copies` equal pages within this one, written once. Tokens that enter
+    /// choose their copy ([`Port::by`]).
+    pub fn fold<R>(
+        &mut self,
+        name: &str,
+        copies: u32,
+        write: impl FnOnce(&mut Page<'_>) -> R,
+    ) -> R {
+        self.inner(name, copies, true, write)
+    }
+
+    fn inner<R>(
+        &mut self,
+        name: &str,
+        copies: u32,
+        folded: bool,
+        write: impl FnOnce(&mut Page<'_>) -> R,
+    ) -> R {
+        let path = self.claim(name);
+        let total = self.copies().checked_mul(copies).filter(|&total| total > 0);
+        if total.is_none() {
+            self.builder.error(BuildError::Copies {
+                path: path.clone(),
+                copies,
+            });
+        }
+        let page = self.builder.pages.len() as u32;
+        self.builder.pages.push(PageSpec {
+            name: name.to_owned(),
+            path,
+            parent: Some(self.page),
+            copies,
+            folded,
+            total: total.unwrap_or(1),
+            names: BTreeSet::new(),
+        });
+        write(&mut Page {
+            builder: self.builder,
+            page,
+        })
+    }
+
+    fn node<T: Token>(&mut self, name: &str, bag: bool, bank: Option<Box<dyn Bank<T>>>) -> Node<T> {
+        const {
+            assert!(
+                size_of::<T>() <= TOKEN_BYTES,
+                "a token has at most 64 bytes; put the rest into a store"
+            )
+        }
+        let path = self.claim(name);
+        let node = self.builder.nodes.len() as u32;
+        let end = EndId(self.builder.ends.len() as u32);
+        let key = stream_key(self.builder.seed, &path);
+        let copies = self.copies();
+        self.builder.ends.push(End::Node { node });
+        self.builder
+            .nodes
+            .push(Box::new(NodeOf::new(node, key, copies, bag, bank)));
+        self.builder.node_specs.push(NodeSpec {
+            page: self.page,
+            name: name.to_owned(),
+            end,
+            colour: short_name(type_name::<T>()),
+            bag,
+            sink: false,
+            rest: false,
+            filled: false,
+            conserved: false,
+        });
+        Node {
+            end,
+            node,
+            colour: PhantomData,
+        }
+    }
+
+    /// A place, first in, first out.
+    pub fn place<T: Token>(&mut self, name: &str) -> Node<T> {
+        self.node(name, false, None)
+    }
+
+    /// A place whose tokens may leave in any order: by the guard they pass, or
+    /// by the slot that [`Firing::put`](crate::Firing::put) gave.
+    pub fn bag<T: Token>(&mut self, name: &str) -> Node<T> {
+        self.node(name, true, None)
+    }
+
+    /// A station with the same discipline in every copy.
+    pub fn station<T: Token, D>(&mut self, name: &str, discipline: D) -> Node<T>
+    where
+        D: Discipline<T> + Clone,
+    {
+        self.stations(name, |_| discipline.clone())
+    }
+
+    /// A station whose discipline may differ between copies.
+    pub fn stations<T: Token, D: Discipline<T>>(
+        &mut self,
+        name: &str,
+        discipline: impl FnMut(u32) -> D,
+    ) -> Node<T> {
+        let bank: Vec<D> = (0..self.copies()).map(discipline).collect();
+        self.node(name, false, Some(Box::new(bank)))
+    }
+
+    /// A store, made once for each copy of this page.
+    pub fn store<S: Send + 'static>(&mut self, name: &str, make: impl FnMut(u32) -> S) -> Store<S> {
+        self.claim(name);
+        let stores: Vec<S> = (0..self.copies()).map(make).collect();
+        let store = self.builder.stores.len() as u32;
+        self.builder.stores.push(Box::new(stores));
+        self.builder.store_specs.push(StoreSpec {
+            page: self.page,
+            name: name.to_owned(),
+        });
+        Store {
+            store,
+            kind: PhantomData,
+        }
+    }
+
+    fn port<T: Token>(&mut self, name: &str, direction: Direction) -> Port<T> {
+        self.claim(name);
+        let end = EndId(self.builder.ends.len() as u32);
+        self.builder.ends.push(End::Port {
+            page: self.page,
+            name: name.to_owned(),
+            direction,
+            bound: None,
+        });
+        Port {
+            end,
+            colour: PhantomData,
+        }
+    }
+
+    /// A way in: this page connects it to one of its nodes, others put into it.
+    pub fn input<T: Token>(&mut self, name: &str) -> Port<T> {
+        self.port(name, Direction::Input)
+    }
+
+    /// A way out: this page puts into it, the one around connects it.
+    pub fn output<T: Token>(&mut self, name: &str) -> Port<T> {
+        self.port(name, Direction::Output)
+    }
+
+    /// Leads a port to a target; or passes tokens from a node on to a target
+    /// as they get ready.
+    pub fn connect<T: Token>(&mut self, from: impl Source<T>, to: impl Into<To<T>>) {
+        from.connect(self, to.into());
+    }
+
+    /// A transition; say what it takes, borrows and puts, then what it does.
+    pub fn transition(&mut self, name: &str) -> TransitionBuilder<'_, (), ()> {
+        self.claim(name);
+        TransitionBuilder::new(&mut *self.builder, self.page, name)
+    }
+
+    /// Tokens that are there when the run starts, for each copy of the page.
+    pub fn tokens<T: Token, I>(
+        &mut self,
+        node: Node<T>,
+        mut tokens: impl FnMut(u32) -> I + Send + 'static,
+    ) where
+        I: IntoIterator<Item = T>,
+    {
+        let copies = self.copies();
+        self.builder.node_specs[node.node as usize].filled = true;
+        self.builder.initial.push(Box::new(move |nodes, kernel| {
+            let nodes = crate::node::typed_mut::<T>(&mut *nodes[node.node as usize]);
+            for copy in 0..copies {
+                for token in tokens(copy) {
+                    nodes.arrive(copy, token, kernel);
+                }
+            }
+        }));
+    }
+
+    /// Tokens end here: nothing needs to take them.
+    pub fn sink<T: Token>(&mut self, node: Node<T>) {
+        let spec = &mut self.builder.node_specs[node.node as usize];
+        spec.sink = true;
+        spec.rest = true;
+    }
+
+    /// Tokens may stay here when everything else has stopped: finished
+    /// processes, idle credits. Anywhere else they would be a deadlock.
+    pub fn rest<T: Token>(&mut self, node: Node<T>) {
+        self.builder.node_specs[node.node as usize].rest = true;
+    }
+
+    /// Tokens here are neither lost nor made: the net does not compile unless
+    /// an invariant covers this node.
+    pub fn conserve<T: Token>(&mut self, node: Node<T>) {
+        self.builder.node_specs[node.node as usize].conserved = true;
+    }
+
+    /// A tally to [`record`](crate::Firing::record) figures in.
+    pub fn tally(&mut self, name: &str) -> TallyId {
+        let path = self.claim(name);
+        let tally = TallyId(self.builder.tallies.len() as u32);
+        self.builder.tallies.push(Tally::new(path));
+        tally
+    }
+}
+
+/// The last part of a type's path: the colour's name.
+fn short_name(name: &'static str) -> &'static str {
+    name.rsplit("::").next().unwrap_or(name)
+}

@@ -1,0 +1,202 @@
+//! What a net has seen: by node, by invariant.
+
+use serde::Serialize;
+
+use crate::error::RunError;
+use crate::net::Net;
+use crate::page::{Node, Token};
+
+/// What one place or station has seen, all its copies together, since the
+/// start or the last reset of statistics.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct NodeReport {
+    /// Its number, as in [`Structure`](crate::Structure).
+    pub id: u32,
+    /// Page path and name.
+    pub path: String,
+    /// A station's discipline; none for a place.
+    pub discipline: Option<String>,
+    /// How many copies there are.
+    pub copies: u32,
+    /// Servers in one copy; none for places and for unbounded servers.
+    pub servers: Option<u32>,
+    /// Tokens that came.
+    pub arrivals: u64,
+    /// Tokens inside now.
+    pub inside: u64,
+    /// Mean number of tokens inside, all copies together.
+    pub mean_inside: f64,
+    /// Mean time a token stays, in seconds (Little's law: area over arrivals).
+    pub residence: f64,
+    /// Share of the servers' time spent serving, mean over copies; for
+    /// unbounded servers and places 0.
+    pub utilisation: f64,
+    /// The busiest copy's utilisation.
+    pub most_utilisation: f64,
+    /// Mean time a token is served, in seconds.
+    pub service: f64,
+    /// Mean number of tokens that wait, all copies together.
+    pub mean_queue: f64,
+}
+
+/// A sum of tokens that no firing can change.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct InvariantReport {
+    /// The sum in words, such as "main/thinking + 2 main/server".
+    pub sum: String,
+    /// Its value now.
+    pub value: i128,
+}
+
+impl Net {
+    /// What a place or station has seen.
+    pub fn node_report<T: Token>(&self, node: Node<T>) -> NodeReport {
+        self.report(node.node as usize)
+    }
+
+    /// What all of them have seen, in the order they were written.
+    pub fn reports(&self) -> Vec<NodeReport> {
+        (0..self.nodes.len())
+            .map(|node| self.report(node))
+            .collect()
+    }
+
+    fn report(&self, index: usize) -> NodeReport {
+        let node = &self.nodes[index];
+        let now = self.now();
+        let states = node.states();
+        let elapsed = self.measured().0 as f64;
+        let servers = node.servers();
+        let per_time = |area: u128| {
+            if elapsed > 0.0 {
+                area as f64 / elapsed
+            } else {
+                0.0
+            }
+        };
+        let area: u128 = states.iter().map(|state| state.area(now)).sum();
+        let served: u128 = states.iter().map(|state| state.serving_area(now)).sum();
+        let most = states
+            .iter()
+            .map(|state| state.serving_area(now))
+            .max()
+            .unwrap_or(0);
+        let arrivals: u64 = states.iter().map(|state| state.arrivals).sum();
+        let per_arrival = |area: u128| {
+            if arrivals > 0 {
+                area as f64 * 1e-12 / arrivals as f64
+            } else {
+                0.0
+            }
+        };
+        let of_servers = |busy: f64| servers.map_or(0.0, |servers| busy / f64::from(servers));
+        NodeReport {
+            id: index as u32,
+            path: self.node_paths[index].clone(),
+            discipline: node.discipline(),
+            copies: states.len() as u32,
+            servers,
+            arrivals,
+            inside: states.iter().map(|state| u64::from(state.inside)).sum(),
+            mean_inside: per_time(area),
+            residence: per_arrival(area),
+            utilisation: of_servers(per_time(served)) / states.len() as f64,
+            most_utilisation: of_servers(per_time(most)),
+            service: per_arrival(served),
+            mean_queue: (per_time(area) - per_time(served)).max(0.0),
+        }
+    }
+
+    /// Bytes that tokens, node states and future events occupy, and the sum
+    /// over the nodes of the most tokens that each held at once.
+    pub fn memory(&self) -> (usize, usize) {
+        let sizes = self.nodes.iter().map(|node| node.footprint());
+        let events = self.kernel.heap().bytes();
+        sizes.fold((events, 0), |(bytes, tokens), (more, others)| {
+            (bytes + more, tokens + others)
+        })
+    }
+
+    /// How often each transition fired, by path.
+    pub fn transition_firings(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.transitions
+            .iter()
+            .map(|transition| (transition.path.as_str(), transition.firings))
+    }
+
+    /// The invariants and their values now.
+    pub fn invariants(&self) -> Vec<InvariantReport> {
+        let sums = self.invariant_sums();
+        let weights = self.invariants.weights.iter();
+        weights
+            .zip(sums)
+            .map(|(weights, value)| InvariantReport {
+                sum: self.sum_in_words(weights),
+                value,
+            })
+            .collect()
+    }
+
+    /// Paths of nodes that no invariant covers: tokens are made or end there,
+    /// or in numbers that colours decide.
+    pub fn uncovered(&self) -> Vec<&str> {
+        let paths = self.node_paths.iter().enumerate();
+        paths
+            .filter(|(node, _)| !self.invariants.covers(*node))
+            .map(|(_, path)| path.as_str())
+            .collect()
+    }
+
+    /// Checks that no token was lost or made where an invariant forbids it.
+    ///
+    /// # Errors
+    /// [`RunError::Invariant`] names the sum that changed.
+    pub fn check_invariants(&self) -> Result<(), RunError> {
+        let now = self.invariant_sums();
+        for (index, (&before, &after)) in self.sums.iter().zip(&now).enumerate() {
+            if before != after {
+                let invariant = self.sum_in_words(&self.invariants.weights[index]);
+                return Err(RunError::Invariant {
+                    invariant,
+                    before,
+                    after,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn invariant_sums(&self) -> Vec<i128> {
+        let tokens = |node: usize| -> i128 {
+            let inside = self.nodes[node]
+                .states()
+                .iter()
+                .map(|state| i128::from(state.inside));
+            inside.sum::<i128>() + i128::from(self.nodes[node].coming())
+        };
+        let sum = |weights: &Vec<i64>| -> i128 {
+            let terms = weights
+                .iter()
+                .enumerate()
+                .filter(|(_, weight)| **weight != 0);
+            terms
+                .map(|(node, &weight)| i128::from(weight) * tokens(node))
+                .sum()
+        };
+        self.invariants.weights.iter().map(sum).collect()
+    }
+
+    fn sum_in_words(&self, weights: &[i64]) -> String {
+        let terms = weights
+            .iter()
+            .zip(&self.node_paths)
+            .filter(|(weight, _)| **weight != 0);
+        let words: Vec<String> = terms
+            .map(|(weight, path)| match weight {
+                1 => path.clone(),
+                weight => format!("{weight} {path}"),
+            })
+            .collect();
+        words.join(" + ")
+    }
+}

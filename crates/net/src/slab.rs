@@ -1,0 +1,207 @@
+//! Where the tokens of one node lie: a slab, with first-in-first-out lines
+//! threaded through it. A token is written once when it enters and never moves
+//! while it waits, is served, and is ready; slots are reused, so after the
+//! first high tide nothing is allocated.
+
+use crate::page::Token;
+
+const NONE: u32 = u32::MAX;
+
+/// The number of a token within its node; free again once the token has left.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Slot(pub u32);
+
+/// A first-in-first-out line of tokens, threaded through its node's slab.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    head: u32,
+    tail: u32,
+    len: u32,
+}
+
+impl Default for Line {
+    fn default() -> Line {
+        Line {
+            head: NONE,
+            tail: NONE,
+            len: 0,
+        }
+    }
+}
+
+impl Line {
+    /// How many tokens stand in it.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether nobody stands in it.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The first in line.
+    pub fn first(&self) -> Option<Slot> {
+        (self.head != NONE).then_some(Slot(self.head))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Slab<T> {
+    tokens: Vec<T>,
+    next: Vec<u32>,
+    /// Links backwards, kept only for bags, whose tokens leave from anywhere.
+    previous: Option<Vec<u32>>,
+    free: u32,
+}
+
+impl<T: Token> Slab<T> {
+    pub fn new(bag: bool) -> Slab<T> {
+        Slab {
+            tokens: Vec::new(),
+            next: Vec::new(),
+            previous: bag.then(Vec::new),
+            free: NONE,
+        }
+    }
+
+    pub fn is_bag(&self) -> bool {
+        self.previous.is_some()
+    }
+
+    /// Bytes held, and the most tokens ever held at once.
+    pub fn footprint(&self) -> (usize, usize) {
+        let links = self.previous.as_ref().map_or(0, Vec::capacity);
+        (
+            self.tokens.capacity() * size_of::<T>() + (self.next.capacity() + links) * 4,
+            self.tokens.len(),
+        )
+    }
+
+    pub fn insert(&mut self, token: T) -> Slot {
+        if self.free != NONE {
+            let slot = self.free;
+            self.free = self.next[slot as usize];
+            self.tokens[slot as usize] = token;
+            return Slot(slot);
+        }
+        let slot = self.tokens.len() as u32;
+        self.tokens.push(token);
+        self.next.push(NONE);
+        if let Some(previous) = &mut self.previous {
+            previous.push(NONE);
+        }
+        Slot(slot)
+    }
+
+    pub fn remove(&mut self, slot: Slot) -> T {
+        self.next[slot.0 as usize] = self.free;
+        self.free = slot.0;
+        self.tokens[slot.0 as usize]
+    }
+
+    pub fn get(&self, slot: Slot) -> &T {
+        &self.tokens[slot.0 as usize]
+    }
+
+    pub fn get_mut(&mut self, slot: Slot) -> &mut T {
+        &mut self.tokens[slot.0 as usize]
+    }
+
+    pub fn push(&mut self, line: &mut Line, slot: Slot) {
+        let index = slot.0 as usize;
+        self.next[index] = NONE;
+        if let Some(previous) = &mut self.previous {
+            previous[index] = line.tail;
+        }
+        if line.tail == NONE {
+            line.head = slot.0;
+        } else {
+            self.next[line.tail as usize] = slot.0;
+        }
+        line.tail = slot.0;
+        line.len += 1;
+    }
+
+    pub fn pop(&mut self, line: &mut Line) -> Option<Slot> {
+        let slot = line.first()?;
+        line.head = self.next[slot.0 as usize];
+        line.len -= 1;
+        if line.head == NONE {
+            line.tail = NONE;
+        } else if let Some(previous) = &mut self.previous {
+            previous[line.head as usize] = NONE;
+        }
+        Some(slot)
+    }
+
+    /// Takes a token out of the middle of a bag's line.
+    pub fn unlink(&mut self, line: &mut Line, slot: Slot) {
+        let next = self.next[slot.0 as usize];
+        let Some(previous) = &mut self.previous else {
+            debug_assert_eq!(line.head, slot.0, "only bags give tokens out of order");
+            self.pop(line);
+            return;
+        };
+        let before = previous[slot.0 as usize];
+        if next == NONE {
+            line.tail = before;
+        } else {
+            previous[next as usize] = before;
+        }
+        if before == NONE {
+            line.head = next;
+        } else {
+            self.next[before as usize] = next;
+        }
+        line.len -= 1;
+    }
+
+    /// The tokens of a line, first to last.
+    pub fn walk(&self, line: &Line) -> impl Iterator<Item = Slot> + '_ {
+        let mut at = line.head;
+        std::iter::from_fn(move || {
+            let slot = (at != NONE).then_some(Slot(at))?;
+            at = self.next[slot.0 as usize];
+            Some(slot)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against the obvious twin: a vector.
+        #[test]
+        fn a_bag_is_a_list_with_holes(steps in prop::collection::vec((0_u8..3, any::<usize>()), 0..200)) {
+            let mut slab = Slab::new(true);
+            let mut line = Line::default();
+            let mut twin: Vec<(Slot, u64)> = Vec::new();
+            for (number, (step, choice)) in steps.into_iter().enumerate() {
+                match step {
+                    0 => {
+                        let slot = slab.insert(number as u64);
+                        slab.push(&mut line, slot);
+                        twin.push((slot, number as u64));
+                    }
+                    1 => {
+                        let popped = slab.pop(&mut line).map(|slot| (slot, slab.remove(slot)));
+                        let expected = (!twin.is_empty()).then(|| twin.remove(0));
+                        prop_assert_eq!(popped, expected);
+                    }
+                    _ if !twin.is_empty() => {
+                        let (slot, token) = twin.remove(choice % twin.len());
+                        slab.unlink(&mut line, slot);
+                        prop_assert_eq!(slab.remove(slot), token);
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(slab.walk(&line).collect::<Vec<_>>(), twin.iter().map(|t| t.0).collect::<Vec<_>>());
+                prop_assert_eq!(line.len() as usize, twin.len());
+            }
+        }
+    }
+}

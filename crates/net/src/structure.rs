@@ -1,0 +1,201 @@
+//! The net as it was written, page in page: for drawings and for people.
+
+use serde::Serialize;
+
+use crate::firing::OutArc;
+use crate::page::Builder;
+use crate::transition::How;
+
+/// The whole net.
+#[derive(Clone, Debug, Serialize)]
+pub struct Structure {
+    /// The outermost page.
+    pub page: PageStructure,
+}
+
+/// One page; its nested pages follow the same form.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageStructure {
+    /// Its name within the page around it.
+    pub name: String,
+    /// Its page path.
+    pub path: String,
+    /// Copies within one copy of the page around it.
+    pub copies: u32,
+    /// Places and stations.
+    pub nodes: Vec<NodeStructure>,
+    /// Stores.
+    pub stores: Vec<StoreStructure>,
+    /// Transitions.
+    pub transitions: Vec<TransitionStructure>,
+    /// Nested pages.
+    pub pages: Vec<PageStructure>,
+}
+
+/// A place or station.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodeStructure {
+    /// Unique over the whole net.
+    pub id: u32,
+    /// Its name within its page.
+    pub name: String,
+    /// "place", "bag" or "station".
+    pub kind: &'static str,
+    /// A station's discipline, else empty.
+    pub discipline: String,
+    /// The name of its tokens' type.
+    pub colour: &'static str,
+    /// Whether tokens end here.
+    pub sink: bool,
+}
+
+/// A store.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoreStructure {
+    /// Unique among the stores of the whole net.
+    pub id: u32,
+    /// Its name within its page.
+    pub name: String,
+}
+
+/// A transition and its arcs.
+#[derive(Clone, Debug, Serialize)]
+pub struct TransitionStructure {
+    /// Unique among the transitions of the whole net.
+    pub id: u32,
+    /// Its name within its page.
+    pub name: String,
+    /// Higher fires first.
+    pub priority: i32,
+    /// Whether it has a guard.
+    pub guarded: bool,
+    /// Where it takes tokens.
+    pub inputs: Vec<InputStructure>,
+    /// Where it puts them.
+    pub outputs: Vec<OutputStructure>,
+    /// The stores it borrows, by id.
+    pub stores: Vec<u32>,
+    /// The stations whose disciplines it reports to, by node id.
+    pub signals: Vec<u32>,
+}
+
+/// An arc from a node.
+#[derive(Clone, Debug, Serialize)]
+pub struct InputStructure {
+    /// The node's id.
+    pub node: u32,
+    /// Tokens taken in one firing.
+    pub weight: u32,
+    /// How the token is found where not the first is taken, such as "slot".
+    pub by: Option<&'static str>,
+}
+
+/// An arc to a node.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutputStructure {
+    /// The node's id.
+    pub node: u32,
+    /// "one", "either", "maybe" or "many".
+    pub how: &'static str,
+    /// Whether tokens arrive later than the firing.
+    pub delayed: bool,
+    /// Whether tokens choose a copy on the way.
+    pub selects_copy: bool,
+}
+
+pub(crate) fn describe(builder: &Builder, outputs: &[Vec<OutArc>]) -> Structure {
+    Structure {
+        page: describe_page(builder, outputs, 0),
+    }
+}
+
+fn describe_page(builder: &Builder, outputs: &[Vec<OutArc>], page: u32) -> PageStructure {
+    let spec = &builder.pages[page as usize];
+    let numbered = |length: usize| 0..length as u32;
+    let nodes = numbered(builder.nodes.len())
+        .filter(|&id| builder.node_specs[id as usize].page == page)
+        .map(|id| describe_node(builder, id));
+    let stores = numbered(builder.stores.len())
+        .filter(|&id| builder.store_specs[id as usize].page == page)
+        .map(|id| StoreStructure {
+            id,
+            name: builder.store_specs[id as usize].name.clone(),
+        });
+    let transitions = numbered(builder.transitions.len())
+        .filter(|&id| builder.transitions[id as usize].page == page)
+        .map(|id| describe_transition(builder, &outputs[id as usize], id));
+    let pages = numbered(builder.pages.len())
+        .filter(|&inner| builder.pages[inner as usize].parent == Some(page))
+        .map(|inner| describe_page(builder, outputs, inner));
+    PageStructure {
+        name: spec.name.clone(),
+        path: spec.path.clone(),
+        copies: spec.copies,
+        nodes: nodes.collect(),
+        stores: stores.collect(),
+        transitions: transitions.collect(),
+        pages: pages.collect(),
+    }
+}
+
+fn describe_node(builder: &Builder, id: u32) -> NodeStructure {
+    let spec = &builder.node_specs[id as usize];
+    let discipline = builder.nodes[id as usize].discipline();
+    NodeStructure {
+        id,
+        name: spec.name.clone(),
+        kind: match (&discipline, spec.bag) {
+            (Some(_), _) => "station",
+            (None, true) => "bag",
+            (None, false) => "place",
+        },
+        discipline: discipline.unwrap_or_default(),
+        colour: spec.colour,
+        sink: spec.sink,
+    }
+}
+
+fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> TransitionStructure {
+    let spec = &builder.transitions[id as usize];
+    let mut inputs: Vec<InputStructure> = Vec::new();
+    for &node in &spec.inputs {
+        match inputs.iter_mut().find(|input| input.node == node) {
+            Some(input) => input.weight += 1,
+            None => inputs.push(InputStructure {
+                node,
+                weight: 1,
+                by: None,
+            }),
+        }
+    }
+    for &(node, _) in &spec.may_take {
+        inputs.push(InputStructure {
+            node,
+            weight: 1,
+            by: Some("slot"),
+        });
+    }
+    let (signals, puts): (Vec<&OutArc>, Vec<&OutArc>) =
+        arcs.iter().partition(|arc| arc.how == How::Signal);
+    let outputs = puts.into_iter().map(|arc| OutputStructure {
+        node: arc.node,
+        how: match arc.how {
+            How::Either(_) => "either",
+            How::Maybe => "maybe",
+            How::Many => "many",
+            How::One | How::Signal => "one",
+        },
+        delayed: arc.delayed,
+        selects_copy: !arc.levels.is_empty(),
+    });
+    TransitionStructure {
+        id,
+        name: spec.name.clone(),
+        priority: spec.priority,
+        guarded: spec.guarded,
+        inputs,
+        outputs: outputs.collect(),
+        stores: spec.stores.clone(),
+        signals: signals.into_iter().map(|arc| arc.node).collect(),
+    }
+}

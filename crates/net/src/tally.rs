@@ -1,0 +1,195 @@
+//! Tallies: count, mean and spread of figures that transitions record, with
+//! batch means for confidence intervals of correlated figures.
+
+/// Figures recorded during a run.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    path: String,
+    count: u64,
+    mean: f64,
+    squares: f64,
+    least: f64,
+    most: f64,
+    batches: Batches,
+}
+
+impl Tally {
+    pub(crate) fn new(path: String) -> Tally {
+        Tally {
+            path,
+            count: 0,
+            mean: 0.0,
+            squares: 0.0,
+            least: f64::INFINITY,
+            most: f64::NEG_INFINITY,
+            batches: Batches::default(),
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        *self = Tally::new(std::mem::take(&mut self.path));
+    }
+
+    pub(crate) fn record(&mut self, value: f64) {
+        // Welford 1962: stable for long runs.
+        self.count += 1;
+        let from_mean = value - self.mean;
+        self.mean += from_mean / self.count as f64;
+        self.squares += from_mean * (value - self.mean);
+        self.least = self.least.min(value);
+        self.most = self.most.max(value);
+        self.batches.record(value);
+    }
+
+    /// Page path and name.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// How many figures.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their mean, 0 if there are none.
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Their standard deviation, 0 if there are fewer than two.
+    pub fn deviation(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        (self.squares / (self.count - 1) as f64).sqrt()
+    }
+
+    /// The least, +∞ if there are none.
+    pub fn least(&self) -> f64 {
+        self.least
+    }
+
+    /// The most, −∞ if there are none.
+    pub fn most(&self) -> f64 {
+        self.most
+    }
+
+    /// Half the width of the confidence interval of the mean from batch means
+    /// (Law and Kelton, Simulation Modeling and Analysis, §9.5.3); `confidence`
+    /// such as 0.95. None until there are 16 full batches.
+    pub fn half_width(&self, confidence: f64) -> Option<f64> {
+        self.batches.half_width(confidence)
+    }
+}
+
+/// Between 16 and 32 batches of equal size: when the 32nd is full, neighbours
+/// are joined and the size doubles, so memory stays constant and batches grow
+/// past the correlation.
+#[derive(Clone, Default, Debug)]
+struct Batches {
+    means: Vec<f64>,
+    size: u64,
+    sum: f64,
+    filled: u64,
+}
+
+const FIRST_SIZE: u64 = 32;
+const MOST_BATCHES: usize = 32;
+
+impl Batches {
+    fn record(&mut self, value: f64) {
+        self.size = self.size.max(FIRST_SIZE);
+        self.sum += value;
+        self.filled += 1;
+        if self.filled < self.size {
+            return;
+        }
+        self.means.push(self.sum / self.size as f64);
+        (self.sum, self.filled) = (0.0, 0);
+        if self.means.len() == MOST_BATCHES {
+            let pairs = self.means.chunks_exact(2);
+            self.means = pairs.map(|pair| (pair[0] + pair[1]) / 2.0).collect();
+            self.size *= 2;
+        }
+    }
+
+    fn half_width(&self, confidence: f64) -> Option<f64> {
+        let batches = self.means.len();
+        if batches < MOST_BATCHES / 2 {
+            return None;
+        }
+        let mean = self.means.iter().sum::<f64>() / batches as f64;
+        let squares: f64 = self.means.iter().map(|batch| (batch - mean).powi(2)).sum();
+        let error = (squares / (batches - 1) as f64 / batches as f64).sqrt();
+        Some(student_quantile(0.5 + confidence / 2.0, batches as u32 - 1) * error)
+    }
+}
+
+/// The `p`-quantile of Student's t with so many degrees of freedom, for
+/// p ≥ 0.5: bisection on the distribution function, whose closed form for
+/// whole degrees of freedom is Abramowitz and Stegun 26.7.3 and 26.7.4.
+pub fn student_quantile(p: f64, freedom: u32) -> f64 {
+    let (mut low, mut high) = (0.0, 1e6);
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if student_distribution(middle, freedom) < p {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+fn student_distribution(t: f64, freedom: u32) -> f64 {
+    let angle = libm::atan(t / f64::from(freedom).sqrt());
+    let (sin, cos) = (libm::sin(angle), libm::cos(angle));
+    let within = if freedom % 2 == 1 {
+        let mut term = cos;
+        let mut sum = if freedom > 1 { cos } else { 0.0 };
+        for k in (3..freedom).step_by(2) {
+            term *= cos * cos * f64::from(k - 1) / f64::from(k);
+            sum += term;
+        }
+        2.0 / std::f64::consts::PI * (angle + sin * sum)
+    } else {
+        let mut term = 1.0;
+        let mut sum = 1.0;
+        for k in (2..freedom).step_by(2) {
+            term *= cos * cos * f64::from(k - 1) / f64::from(k);
+            sum += term;
+        }
+        sin * sum
+    };
+    0.5 + 0.5 * within
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn student_quantiles_are_those_of_the_tables() {
+        // Abramowitz and Stegun, table 26.10.
+        for (p, freedom, expected) in [
+            (0.975, 1, 12.706),
+            (0.975, 2, 4.303),
+            (0.975, 10, 2.228),
+            (0.975, 15, 2.131),
+            (0.95, 30, 1.697),
+            (0.995, 7, 3.499),
+        ] {
+            let got = student_quantile(p, freedom);
+            assert!((got - expected).abs() < 1e-3, "{p} {freedom}: {got}");
+        }
+    }
+
+    #[test]
+    fn moments_of_a_known_list() {
+        let mut tally = Tally::new("t".into());
+        (1..=5).for_each(|value| tally.record(f64::from(value)));
+        assert_eq!((tally.count(), tally.mean()), (5, 3.0));
+        assert!((tally.deviation() - 2.5_f64.sqrt()).abs() < 1e-12);
+        assert_eq!((tally.least(), tally.most()), (1.0, 5.0));
+    }
+}

@@ -1,0 +1,520 @@
+//! Transitions: what they take and borrow, where they put, what they do.
+
+use std::any::Any;
+
+use crate::firing::Firing;
+use crate::node::{AnyNode, typed};
+use crate::page::{Builder, EndId, ErasedSelector, Node, Store, To, Token};
+use crate::slab::Slot;
+
+/// How many tokens one firing puts into a target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum How {
+    /// Exactly one.
+    One,
+    /// One into exactly one target of the group.
+    Either(u32),
+    /// One or none.
+    Maybe,
+    /// Any number.
+    Many,
+    /// None: a report to the station's discipline.
+    Signal,
+}
+
+pub(crate) struct OutputSpec {
+    pub end: EndId,
+    pub by: Option<ErasedSelector>,
+    pub how: How,
+    pub delayed: bool,
+}
+
+pub(crate) struct TransitionSpec {
+    pub page: u32,
+    pub name: String,
+    pub priority: i32,
+    pub guarded: bool,
+    pub inputs: Vec<u32>,
+    /// Nodes whose tokens it may take by slot, and the output that then gets
+    /// a token for it.
+    pub may_take: Vec<(u32, Option<usize>)>,
+    pub stores: Vec<u32>,
+    pub outputs: Vec<OutputSpec>,
+    pub action: Box<dyn Action>,
+}
+
+/// Where an input or store arc ends: its copy is the transition's divided by `ratio`.
+#[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
+pub struct Reach {
+    pub(crate) index: u32,
+    pub(crate) ratio: u32,
+}
+
+impl Reach {
+    pub(crate) fn copy(self, copy: u32) -> u32 {
+        // Most arcs stay in their page, and a division is slow.
+        if self.ratio == 1 {
+            copy
+        } else {
+            copy / self.ratio
+        }
+    }
+}
+
+/// Tests the guard; if it holds, takes the tokens and acts. False: it did not.
+pub(crate) trait Action: Send {
+    fn fire(
+        &self,
+        firing: &mut Firing<'_>,
+        stores: &mut [Box<dyn Any + Send>],
+        borrows: &[Reach],
+    ) -> bool;
+}
+
+/// The nodes that a transition takes one token each from: `()` at first, then
+/// a node, then a tuple of them.
+pub trait Inputs: Send + 'static {
+    /// What the action gets: nothing, a token, or a tuple of tokens.
+    type Tokens: Copy;
+    #[doc(hidden)]
+    fn nodes(&self) -> Vec<u32>;
+    #[doc(hidden)]
+    fn select(
+        firing: &Firing<'_>,
+        test: &mut dyn FnMut(&Self::Tokens) -> bool,
+    ) -> Option<Option<Slot>>;
+    #[doc(hidden)]
+    fn take(firing: &mut Firing<'_>, slot: Option<Slot>) -> Option<Self::Tokens>;
+}
+
+impl Inputs for () {
+    type Tokens = ();
+    fn nodes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+    fn select(_: &Firing<'_>, _: &mut dyn FnMut(&()) -> bool) -> Option<Option<Slot>> {
+        None
+    }
+    fn take(_: &mut Firing<'_>, _: Option<Slot>) -> Option<()> {
+        None
+    }
+}
+
+impl<A: Token> Inputs for Node<A> {
+    type Tokens = A;
+    fn nodes(&self) -> Vec<u32> {
+        vec![self.node]
+    }
+    fn select(firing: &Firing<'_>, test: &mut dyn FnMut(&A) -> bool) -> Option<Option<Slot>> {
+        let mut found = firing.candidates::<A>(0);
+        found
+            .find(|(_, token)| test(token))
+            .map(|(slot, _)| Some(slot))
+    }
+    fn take(firing: &mut Firing<'_>, slot: Option<Slot>) -> Option<A> {
+        firing.take_input(0, slot)
+    }
+}
+
+impl<A: Token, B: Token> Inputs for (Node<A>, Node<B>) {
+    type Tokens = (A, B);
+    fn nodes(&self) -> Vec<u32> {
+        vec![self.0.node, self.1.node]
+    }
+    fn select(firing: &Firing<'_>, test: &mut dyn FnMut(&(A, B)) -> bool) -> Option<Option<Slot>> {
+        let (_, b) = firing.candidates::<B>(1).next()?;
+        let mut found = firing.candidates::<A>(0);
+        found
+            .find(|(_, a)| test(&(*a, b)))
+            .map(|(slot, _)| Some(slot))
+    }
+    fn take(firing: &mut Firing<'_>, slot: Option<Slot>) -> Option<(A, B)> {
+        Some((firing.take_input(0, slot)?, firing.take_input(1, None)?))
+    }
+}
+
+impl<A: Token, B: Token, C: Token> Inputs for (Node<A>, Node<B>, Node<C>) {
+    type Tokens = (A, B, C);
+    fn nodes(&self) -> Vec<u32> {
+        vec![self.0.node, self.1.node, self.2.node]
+    }
+    fn select(
+        firing: &Firing<'_>,
+        test: &mut dyn FnMut(&(A, B, C)) -> bool,
+    ) -> Option<Option<Slot>> {
+        let (_, b) = firing.candidates::<B>(1).next()?;
+        let (_, c) = firing.candidates::<C>(2).next()?;
+        let mut found = firing.candidates::<A>(0);
+        found
+            .find(|(_, a)| test(&(*a, b, c)))
+            .map(|(slot, _)| Some(slot))
+    }
+    fn take(firing: &mut Firing<'_>, slot: Option<Slot>) -> Option<(A, B, C)> {
+        let a = firing.take_input(0, slot)?;
+        Some((a, firing.take_input(1, None)?, firing.take_input(2, None)?))
+    }
+}
+
+type StoreBox = Box<dyn Any + Send>;
+
+/// The stores that a transition borrows: `()` at first, then a store, then a
+/// tuple of them.
+pub trait Stores: Send + 'static {
+    /// What the action gets.
+    type Refs<'a>;
+    /// What the guard gets.
+    type Views<'a>;
+    #[doc(hidden)]
+    fn stores(&self) -> Vec<u32>;
+    #[doc(hidden)]
+    fn borrow<'a>(stores: &'a mut [StoreBox], reach: &[Reach], copy: u32) -> Self::Refs<'a>;
+    #[doc(hidden)]
+    fn view<'a>(stores: &'a [StoreBox], reach: &[Reach], copy: u32) -> Self::Views<'a>;
+}
+
+/// Handles are typed, so a store is always of the type its handle says.
+const STORE_TYPE: &str = "handles carry their store's type";
+
+fn copy_mut<S: 'static>(store: &mut StoreBox, reach: Reach, copy: u32) -> &mut S {
+    let copies: &mut Vec<S> = store.downcast_mut().expect(STORE_TYPE);
+    &mut copies[reach.copy(copy) as usize]
+}
+
+fn copy_of<S: 'static>(store: &StoreBox, reach: Reach, copy: u32) -> &S {
+    let copies: &Vec<S> = store.downcast_ref().expect(STORE_TYPE);
+    &copies[reach.copy(copy) as usize]
+}
+
+impl Stores for () {
+    type Refs<'a> = ();
+    type Views<'a> = ();
+    fn stores(&self) -> Vec<u32> {
+        Vec::new()
+    }
+    fn borrow<'a>(_: &'a mut [StoreBox], _: &[Reach], _: u32) {}
+    fn view<'a>(_: &'a [StoreBox], _: &[Reach], _: u32) {}
+}
+
+impl<A: Send + 'static> Stores for Store<A> {
+    type Refs<'a> = &'a mut A;
+    type Views<'a> = &'a A;
+    fn stores(&self) -> Vec<u32> {
+        vec![self.store]
+    }
+    fn borrow<'a>(stores: &'a mut [StoreBox], reach: &[Reach], copy: u32) -> &'a mut A {
+        copy_mut(&mut stores[reach[0].index as usize], reach[0], copy)
+    }
+    fn view<'a>(stores: &'a [StoreBox], reach: &[Reach], copy: u32) -> &'a A {
+        copy_of(&stores[reach[0].index as usize], reach[0], copy)
+    }
+}
+
+macro_rules! stores_of {
+    ($($kind:ident $index:tt),*) => {
+        impl<$($kind: Send + 'static),*> Stores for ($(Store<$kind>,)*) {
+            type Refs<'a> = ($(&'a mut $kind,)*);
+            type Views<'a> = ($(&'a $kind,)*);
+            fn stores(&self) -> Vec<u32> {
+                vec![$(self.$index.store),*]
+            }
+            fn borrow<'a>(stores: &'a mut [StoreBox], reach: &[Reach], copy: u32) -> Self::Refs<'a> {
+                let mut parts = stores
+                    .get_disjoint_mut([$(reach[$index].index as usize),*])
+                    .expect("a transition borrows each store once")
+                    .map(Some);
+                ($(copy_mut::<$kind>(parts[$index].take().expect(STORE_TYPE), reach[$index], copy),)*)
+            }
+            fn view<'a>(stores: &'a [StoreBox], reach: &[Reach], copy: u32) -> Self::Views<'a> {
+                ($(copy_of::<$kind>(&stores[reach[$index].index as usize], reach[$index], copy),)*)
+            }
+        }
+    };
+}
+stores_of!(A 0, B 1);
+stores_of!(A 0, B 1, C 2);
+
+/// A tuple or handle with one more part.
+pub trait And<X> {
+    /// The longer tuple.
+    type With;
+    #[doc(hidden)]
+    fn and(self, more: X) -> Self::With;
+}
+
+impl<X> And<X> for () {
+    type With = X;
+    fn and(self, more: X) -> X {
+        more
+    }
+}
+
+macro_rules! and {
+    ($handle:ident) => {
+        impl<A, X> And<$handle<X>> for $handle<A> {
+            type With = ($handle<A>, $handle<X>);
+            fn and(self, more: $handle<X>) -> Self::With {
+                (self, more)
+            }
+        }
+        impl<A, B, X> And<$handle<X>> for ($handle<A>, $handle<B>) {
+            type With = ($handle<A>, $handle<B>, $handle<X>);
+            fn and(self, more: $handle<X>) -> Self::With {
+                (self.0, self.1, more)
+            }
+        }
+    };
+}
+and!(Node);
+and!(Store);
+
+/// A guard of some transition.
+type Guard<I, S> =
+    Box<dyn for<'a> Fn(&<I as Inputs>::Tokens, <S as Stores>::Views<'a>) -> bool + Send>;
+
+/// A transition being written down.
+///
+/// Say what it takes (`take`), borrows (`with`) and puts (`puts`, `may_put`,
+/// `puts_many`, `puts_one_of`), then what it does (`fires`); or use the short
+/// forms `put` and `route`.
+#[must_use = "a transition exists once it is told what to do"]
+pub struct TransitionBuilder<'b, I: Inputs, S: Stores> {
+    builder: &'b mut Builder,
+    page: u32,
+    name: String,
+    priority: i32,
+    inputs: I,
+    stores: S,
+    may_take: Vec<(u32, Option<usize>)>,
+    outputs: Vec<OutputSpec>,
+    groups: u32,
+    guard: Option<Guard<I, S>>,
+}
+
+impl<'b> TransitionBuilder<'b, (), ()> {
+    pub(crate) fn new(builder: &'b mut Builder, page: u32, name: &str) -> Self {
+        TransitionBuilder {
+            builder,
+            page,
+            name: name.to_owned(),
+            priority: 0,
+            inputs: (),
+            stores: (),
+            may_take: Vec::new(),
+            outputs: Vec::new(),
+            groups: 0,
+            guard: None,
+        }
+    }
+}
+
+impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
+    /// Takes one token from this place or station in each firing.
+    pub fn take<T: Token>(self, node: Node<T>) -> TransitionBuilder<'b, I::With, S>
+    where
+        I: And<Node<T>>,
+        I::With: Inputs,
+    {
+        TransitionBuilder {
+            builder: self.builder,
+            page: self.page,
+            name: self.name,
+            priority: self.priority,
+            inputs: self.inputs.and(node),
+            stores: self.stores,
+            may_take: self.may_take,
+            outputs: self.outputs,
+            groups: self.groups,
+            guard: None,
+        }
+    }
+
+    /// Borrows this store.
+    pub fn with<X: Send + 'static>(self, store: Store<X>) -> TransitionBuilder<'b, I, S::With>
+    where
+        S: And<Store<X>>,
+        S::With: Stores,
+    {
+        TransitionBuilder {
+            builder: self.builder,
+            page: self.page,
+            name: self.name,
+            priority: self.priority,
+            inputs: self.inputs,
+            stores: self.stores.and(store),
+            may_take: self.may_take,
+            outputs: self.outputs,
+            groups: self.groups,
+            guard: None,
+        }
+    }
+
+    /// May take tokens of this bag by slot ([`Firing::take`]).
+    pub fn may_take<T: Token>(mut self, bag: Node<T>) -> Self {
+        self.may_take.push((bag.node, None));
+        self
+    }
+
+    /// May take a token of this bag by slot and put one into `to` for it: it
+    /// does both or neither.
+    pub fn may_pass<T: Token, U: Token>(mut self, bag: Node<T>, to: impl Into<To<U>>) -> Self {
+        self.may_take.push((bag.node, Some(self.outputs.len())));
+        self.output(to.into(), How::Maybe)
+    }
+
+    /// Fires before transitions of lower priority; 0 unless said. Among equals
+    /// the one written first fires first, then the lower copy.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Fires only for tokens and stores that pass this test. It is asked again
+    /// when an input or a borrowed store changes; it must look at nothing else,
+    /// not even the time. Comes after every `take` and `with`.
+    pub fn when<F>(mut self, guard: F) -> Self
+    where
+        F: for<'a> Fn(&I::Tokens, S::Views<'a>) -> bool + Send + 'static,
+    {
+        self.guard = Some(Box::new(guard));
+        self
+    }
+
+    fn output<T: Token>(mut self, to: To<T>, how: How) -> Self {
+        self.outputs.push(OutputSpec {
+            end: to.end,
+            by: to.selector(),
+            how,
+            delayed: false,
+        });
+        self
+    }
+
+    /// Puts exactly one token here in each firing.
+    pub fn puts<T: Token>(self, to: impl Into<To<T>>) -> Self {
+        self.output(to.into(), How::One)
+    }
+
+    /// Puts one token here or none.
+    pub fn may_put<T: Token>(self, to: impl Into<To<T>>) -> Self {
+        self.output(to.into(), How::Maybe)
+    }
+
+    /// Puts any number of tokens here.
+    pub fn puts_many<T: Token>(self, to: impl Into<To<T>>) -> Self {
+        self.output(to.into(), How::Many)
+    }
+
+    /// Puts one token into exactly one of these.
+    pub fn puts_one_of<T: Token, const N: usize>(mut self, to: [To<T>; N]) -> Self {
+        let group = self.groups;
+        self.groups += 1;
+        to.into_iter()
+            .fold(self, |this, to| this.output(to, How::Either(group)))
+    }
+
+    /// The last output named gets its tokens with a delay
+    /// ([`Firing::put_after`]); only drawings need to know.
+    pub fn later(mut self) -> Self {
+        if let Some(output) = self.outputs.last_mut() {
+            output.delayed = true;
+        }
+        self
+    }
+
+    /// Reports tokens to the discipline of this station ([`Firing::signal`]).
+    pub fn signals<T: Token>(self, station: impl Into<To<T>>) -> Self {
+        self.output(station.into(), How::Signal)
+    }
+
+    /// What happens in a firing: the action gets the tokens taken and the
+    /// stores borrowed, and puts what was declared.
+    pub fn fires<F>(self, act: F)
+    where
+        F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>) + Send + 'static,
+    {
+        let spec = TransitionSpec {
+            page: self.page,
+            name: self.name,
+            priority: self.priority,
+            guarded: self.guard.is_some(),
+            inputs: self.inputs.nodes(),
+            may_take: self.may_take,
+            stores: self.stores.stores(),
+            outputs: self.outputs,
+            action: Box::new(TypedAction::<I, S, F> {
+                guard: self.guard,
+                act,
+            }),
+        };
+        self.builder.transitions.push(spec);
+    }
+
+    /// Puts exactly one token, the one that `make` returns, into `to`.
+    pub fn put<T: Token, F>(self, to: impl Into<To<T>>, make: F)
+    where
+        F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>) -> T + Send + 'static,
+    {
+        let to = to.into();
+        self.puts(to).fires(move |firing, tokens, stores| {
+            let token = make(firing, tokens, stores);
+            firing.put(to, token);
+        });
+    }
+}
+
+impl<T: Token, S: Stores> TransitionBuilder<'_, Node<T>, S> {
+    /// Passes the token, perhaps changed, on to the target that `choose` returns.
+    pub fn route<F, const N: usize>(self, targets: [To<T>; N], choose: F)
+    where
+        F: for<'f, 's> Fn(&mut Firing<'f>, &mut T, S::Refs<'s>) -> To<T> + Send + 'static,
+    {
+        self.puts_one_of(targets)
+            .fires(move |firing, mut token, stores| {
+                let to = choose(firing, &mut token, stores);
+                firing.put(to, token);
+            });
+    }
+}
+
+struct TypedAction<I: Inputs, S: Stores, F> {
+    guard: Option<Guard<I, S>>,
+    act: F,
+}
+
+impl<I, S, F> Action for TypedAction<I, S, F>
+where
+    I: Inputs,
+    S: Stores,
+    F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>) + Send,
+{
+    fn fire(&self, firing: &mut Firing<'_>, stores: &mut [StoreBox], borrows: &[Reach]) -> bool {
+        let slot = match &self.guard {
+            None => None,
+            Some(guard) => {
+                let mut test =
+                    |tokens: &I::Tokens| guard(tokens, S::view(stores, borrows, firing.copy()));
+                match I::select(firing, &mut test) {
+                    None => return false,
+                    Some(slot) => slot,
+                }
+            }
+        };
+        let Some(tokens) = I::take(firing, slot) else {
+            return false;
+        };
+        (self.act)(firing, tokens, S::borrow(stores, borrows, firing.copy()));
+        true
+    }
+}
+
+/// The ready tokens that an input arc may look at.
+pub(crate) fn candidates<T: Token>(
+    nodes: &[Box<dyn AnyNode>],
+    reach: Reach,
+    copy: u32,
+) -> impl Iterator<Item = (Slot, T)> + '_ {
+    let node = typed::<T>(&*nodes[reach.index as usize]);
+    node.candidates(reach.copy(copy))
+        .map(|slot| (slot, *node.core.slab.get(slot)))
+}
