@@ -28,19 +28,26 @@
 
 mod declare;
 mod error;
+mod explain;
 mod load;
 mod merge;
 mod names;
 mod presets;
+mod reference;
+mod schema;
 mod sections;
 mod set;
 mod syntax;
 mod tree;
 mod unknown;
 mod values;
+mod write;
 
 pub use error::Error;
+pub use explain::{Explanation, Row, explain};
 pub use load::{Loaded, load, load_file};
 pub use presets::presets;
+pub use reference::reference;
+pub use schema::schema;
 pub use sections::*;
 pub use values::{Bytes, Rate, Seconds};

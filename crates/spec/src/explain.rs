@@ -1,0 +1,138 @@
+//! Where each value of a scenario came from.
+
+use crate::declare::{Codec, Field, Nature, Presence, Section, Shape};
+use crate::load::{DECLARED, Loaded};
+use crate::sections::Scenario;
+use crate::tree::{Node, Origin, Raw, Table, join};
+use crate::write::{self, Note};
+
+/// The full scenario and the origin of each value.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Explanation {
+    /// One row per field, in the order of the reference.
+    pub rows: Vec<Row>,
+    #[serde(skip)]
+    text: String,
+}
+
+/// One field of a loaded scenario.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Row {
+    /// The field, as `--set` names it.
+    pub path: String,
+    /// Its value as TOML; none for an optional field that is not given.
+    pub value: Option<String>,
+    /// Who gave it: `FILE:LINE:COLUMN`, `preset NAME`, `--set …`, `default` or
+    /// `not given`.
+    pub origin: String,
+    /// Why it has that value: the source of a preset's value or of a default, or
+    /// what holds without the field. Empty if the user gave it.
+    pub source: String,
+    /// What the field means.
+    pub doc: String,
+}
+
+/// Explains a loaded scenario.
+#[must_use]
+pub fn explain(loaded: &Loaded) -> Explanation {
+    let mut rows = Vec::new();
+    if let Some(Raw::Table(table)) = Scenario::print(&loaded.scenario) {
+        section(&table, &DECLARED, "", &loaded.tree, &mut rows);
+    }
+    let note = |path: &str, field: &Field| {
+        let (origin, source) = origin_of(path, field, &loaded.tree);
+        let why = if source.is_empty() {
+            origin
+        } else {
+            format!("{origin}: {source}")
+        };
+        let without = match field.presence {
+            Presence::Optional { without } => without,
+            _ => "",
+        };
+        let above = vec![field.doc.clone()];
+        Note {
+            above,
+            behind: Some(why),
+            instead: Some(format!("not given: {without}")),
+        }
+    };
+    let text = write::document(&loaded.scenario, &note);
+    Explanation { rows, text }
+}
+
+impl Explanation {
+    /// The full scenario as TOML, with the meaning and the origin of each value
+    /// as comments. It loads to an equal scenario.
+    #[must_use]
+    pub fn to_toml(&self) -> &str {
+        &self.text
+    }
+}
+
+fn section(table: &Table, section: &Section, path: &str, tree: &Node, rows: &mut Vec<Row>) {
+    let kind = section.kind_of(table);
+    for field in section.fields(kind.as_deref()) {
+        let path = join(path, field.name);
+        let node = table.get(field.name);
+        match (&field.shape, node.map(|node| &node.raw)) {
+            (Shape::Section(inner), Some(Raw::Table(table))) => {
+                self::section(table, inner, &path, tree, rows);
+            }
+            (Shape::Tables(inner), Some(Raw::List(list))) => {
+                for (index, node) in list.iter().enumerate() {
+                    if let Raw::Table(table) = &node.raw {
+                        self::section(table, inner, &format!("{path}.{index}"), tree, rows);
+                    }
+                }
+            }
+            (
+                Shape::Leaf {
+                    nature: Nature::Keys,
+                    ..
+                },
+                Some(Raw::Table(table)),
+            ) if !table.entries.is_empty() => {
+                for entry in &table.entries {
+                    rows.push(row(join(&path, &entry.key), Some(&entry.node), field, tree));
+                }
+            }
+            _ => rows.push(row(path, node, field, tree)),
+        }
+    }
+}
+
+fn row(path: String, node: Option<&Node>, field: &Field, tree: &Node) -> Row {
+    let (origin, source) = origin_of(&path, field, tree);
+    let value = node.map(|node| node.raw.to_string());
+    Row {
+        path,
+        value,
+        origin,
+        source,
+        doc: field.doc.clone(),
+    }
+}
+
+/// Who gave a field, and why it has that value.
+fn origin_of(path: &str, field: &Field, tree: &Node) -> (String, String) {
+    let nothing = String::new();
+    match tree.find(path).map(|node| &node.origin) {
+        Some(Origin::File { file, line, column }) => (format!("{file}:{line}:{column}"), nothing),
+        Some(Origin::Whole { file }) => (file.to_string(), nothing),
+        Some(Origin::Preset { name, source, .. }) => (format!("preset {name}"), source.to_string()),
+        Some(Origin::Set { text }) => (format!("--set {text}"), nothing),
+        Some(Origin::Default) | None => {
+            let (origin, source) = match field.presence {
+                Presence::Default { source, .. } => ("default", source.to_owned()),
+                Presence::Optional { without } => ("not given", without.to_owned()),
+                Presence::Same { field } => ("default", format!("the value of {field}")),
+                Presence::Supplied { from } => ("default", from.to_owned()),
+                Presence::Required { .. } | Presence::Section | Presence::Kinds => {
+                    ("default", nothing)
+                }
+            };
+            (origin.to_owned(), source)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The reference page of the scenario file, from the declarations.
+
+use std::fmt::Write;
+
+use crate::declare::{Field, Presence, Section, Shape, heading};
+use crate::load::DECLARED;
+use crate::presets;
+use crate::tree::{Node, Origin, Raw, Table, join};
+
+/// The reference page in Markdown: every field with its type, default and
+/// source. `docs/scenario.md` is this text.
+#[must_use]
+pub fn reference() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    section(&DECLARED, "", &mut page);
+    page.push_str("\n## Presets\n");
+    for (name, description) in presets::presets() {
+        preset(name, description, &mut page);
+    }
+    page
+}
+
+const INTRODUCTION: &str = r#"# The scenario file
+
+<!-- Generated from the declarations in crates/spec; `cargo test -p headrace-spec` says how. -->
+
+A scenario is a TOML file that says what the file system is, what its clients do, and how the
+simulation is run. The shortest one:
+
+```toml
+[clients]
+count = 64
+
+[servers]
+count = 4
+device = { read_rate = "60 MB/s", write_rate = "60 MB/s" }
+
+[network]
+bandwidth = "1 Gbit/s"
+latency = "0.2 ms"
+
+[layout]
+unit = "256 KiB"
+
+[[workload]]
+files = 400
+block = "1 MiB"
+```
+
+A value is looked for on the command line (`--set network.latency="1 ms"`; an entry of a list is
+named by its number, as in `--set workload.0.files=4`), then in the file, then in the preset that
+`system` names, then among the defaults below. `headrace explain FILE` prints the full scenario and
+where each value came from.
+
+Units are required. Sizes: B, kB, MB, GB, TB, PB (powers of 1000), KiB, MiB, GiB, TiB, PiB (powers
+of 1024). Rates: a size per second as in `"60 MB/s"`, or bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s
+(powers of 1000, eight bits to a byte). Times: ns, us, ms, s, min, h, d.
+"#;
+
+fn section(section: &Section, path: &str, page: &mut String) {
+    if !path.is_empty() {
+        let title = if path.ends_with(".0") {
+            heading(path)
+        } else {
+            format!("[{path}]")
+        };
+        page.push_str(&format!("\n## `{title}`\n"));
+    } else {
+        page.push_str("\n## Top level\n");
+    }
+    paragraph(&section.doc, page);
+    let own: Vec<&Field> = section
+        .fields
+        .iter()
+        .filter(|field| is_leaf(field))
+        .collect();
+    let kinds = section.kinds();
+    let rows: Vec<&Field> = kinds
+        .map(|kinds| kinds.kind.as_ref())
+        .into_iter()
+        .chain(own)
+        .collect();
+    table(&rows, page);
+    if let Some(kinds) = kinds {
+        for (kind, section) in &kinds.kinds {
+            page.push_str(&format!("\n### `{path}`: `kind = {kind:?}`\n"));
+            paragraph(&section.doc, page);
+            table(&section.fields.iter().collect::<Vec<_>>(), page);
+        }
+    }
+    for field in &section.fields {
+        let path = join(path, field.name);
+        match &field.shape {
+            Shape::Section(inner) => self::section(inner, &path, page),
+            Shape::Tables(inner) => self::section(inner, &format!("{path}.0"), page),
+            _ => {}
+        }
+    }
+}
+
+fn is_leaf(field: &Field) -> bool {
+    matches!(field.shape, Shape::Leaf { .. })
+}
+
+fn paragraph(text: &str, page: &mut String) {
+    page.push_str(&format!("\n{text}\n"));
+}
+
+fn table(fields: &[&Field], page: &mut String) {
+    if fields.is_empty() {
+        return;
+    }
+    page.push_str(
+        "\n| field | what it is | value | default | why |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for field in fields {
+        let Shape::Leaf { expected, .. } = &field.shape else {
+            continue;
+        };
+        let (default, why) = match &field.presence {
+            Presence::Required { .. } => ("required".to_owned(), String::new()),
+            Presence::Default { value, source } => (format!("`{value}`"), (*source).to_owned()),
+            Presence::Optional { without } => ("none".to_owned(), format!("without it: {without}")),
+            Presence::Same { field } => (format!("`{field}`"), String::new()),
+            Presence::Supplied { from } => ((*from).to_owned(), String::new()),
+            Presence::Section | Presence::Kinds => continue,
+        };
+        let cells = [
+            &format!("`{}`", field.name),
+            &field.doc,
+            expected,
+            &default,
+            &why,
+        ];
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        page.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+}
+
+fn preset(name: &str, description: &str, page: &mut String) {
+    page.push_str(&format!("\n### `system = {name:?}`\n"));
+    paragraph(description, page);
+    let Some(Ok(Node {
+        raw: Raw::Table(table),
+        ..
+    })) = presets::read(name)
+    else {
+        return;
+    };
+    page.push_str("\n| field | value | source |\n| --- | --- | --- |\n");
+    preset_rows(&table, "", page);
+}
+
+fn preset_rows(table: &Table, path: &str, page: &mut String) {
+    for entry in &table.entries {
+        let path = join(path, &entry.key);
+        match (&entry.node.raw, &entry.node.origin) {
+            (Raw::Table(table), _) => preset_rows(table, &path, page),
+            (raw, Origin::Preset { source, .. }) => {
+                // Writing to a string cannot fail.
+                let _ = writeln!(page, "| `{path}` | `{raw}` | {source} |");
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The scenario as a JSON Schema, for editors.
+
+use serde_json::{Map, Value, json};
+
+use crate::declare::{Field, Presence, Section, Shape};
+use crate::load::DECLARED;
+use crate::presets;
+use crate::tree::{Node, Raw, join};
+
+/// The JSON Schema (2020-12) of a scenario file.
+///
+/// A file that fits may still be refused: conditions between fields cannot all
+/// be said in a schema. What a preset can give is not required.
+#[must_use]
+pub fn schema() -> Value {
+    let presets: Vec<Node> = presets::names()
+        .into_iter()
+        .filter_map(presets::read)
+        .filter_map(Result::ok)
+        .collect();
+    let mut schema = section(&DECLARED, "", &presets);
+    let names = presets::names();
+    if let Some(system) = schema
+        .pointer_mut("/properties/system")
+        .and_then(Value::as_object_mut)
+    {
+        system.insert("enum".to_owned(), json!(names));
+        system.insert("default".to_owned(), json!(presets::DEFAULT));
+    }
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert(
+            "$schema".to_owned(),
+            json!("https://json-schema.org/draft/2020-12/schema"),
+        );
+        schema.insert("title".to_owned(), json!("Headrace scenario"));
+    }
+    schema
+}
+
+fn section(section: &Section, path: &str, presets: &[Node]) -> Value {
+    match section.kinds() {
+        None => object(section, None, path, presets),
+        Some(kinds) => {
+            let each = kinds.kinds.iter().map(|(kind, of_kind)| {
+                let mut schema = object(section, Some(kind), path, presets);
+                schema["title"] = json!(format!("kind = {kind:?}"));
+                schema["description"] = json!(of_kind.doc);
+                schema["properties"]["kind"] = json!({ "const": kind });
+                if *kind != kinds.default
+                    && let Some(required) = schema["required"].as_array_mut()
+                {
+                    required.push(json!("kind"));
+                }
+                schema
+            });
+            json!({ "description": section.doc, "oneOf": each.collect::<Vec<_>>() })
+        }
+    }
+}
+
+fn object(section: &Section, kind: Option<&str>, path: &str, presets: &[Node]) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for field in section.fields(kind) {
+        let path = join(path, field.name);
+        if is_required(field, &path, presets) {
+            required.push(json!(field.name));
+        }
+        properties.insert(field.name.to_owned(), property(field, &path, presets));
+    }
+    json!({
+        "type": "object",
+        "description": section.doc,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
+    let mut schema = match &field.shape {
+        Shape::Leaf { schema, .. } => schema.clone(),
+        Shape::Section(inner) => section(inner, path, presets),
+        Shape::Tables(inner) => {
+            json!({ "type": "array", "minItems": 1, "items": section(inner, path, presets) })
+        }
+        Shape::Kinds(_) => json!({}),
+    };
+    let mut description = field.doc.clone();
+    match &field.presence {
+        Presence::Default { value, source } => {
+            schema["default"] = to_json(value);
+            description = format!("{description} Default: {value} ({source}).");
+        }
+        Presence::Optional { without } => {
+            description = format!("{description} Without it: {without}.");
+        }
+        Presence::Same { field } => {
+            description = format!("{description} Default: the value of {field}.");
+        }
+        Presence::Supplied { from } => description = format!("{description} Default: {from}."),
+        Presence::Required { example } => schema["examples"] = json!([to_json(example)]),
+        Presence::Section | Presence::Kinds => {}
+    }
+    schema["description"] = json!(description);
+    schema
+}
+
+/// Whether a file without the field is refused under every preset.
+fn is_required(field: &Field, path: &str, presets: &[Node]) -> bool {
+    let given = presets.iter().any(|preset| preset.find(path).is_some());
+    match (&field.presence, &field.shape) {
+        (Presence::Required { .. }, _) => !given,
+        (Presence::Section, Shape::Section(inner)) => {
+            let kind = inner.kinds().map(|kinds| kinds.default);
+            let fields = inner.fields(kind);
+            fields
+                .iter()
+                .any(|field| is_required(field, &join(path, field.name), presets))
+        }
+        _ => false,
+    }
+}
+
+fn to_json(raw: &Raw) -> Value {
+    match raw {
+        Raw::Text(text) | Raw::Date(text) => json!(text),
+        Raw::Integer(number) => json!(number),
+        Raw::Float(number) => json!(number),
+        Raw::Boolean(truth) => json!(truth),
+        Raw::List(list) => list.iter().map(|node| to_json(&node.raw)).collect(),
+        Raw::Table(table) => {
+            let entries = table.entries.iter();
+            Value::Object(
+                entries
+                    .map(|entry| (entry.key.clone(), to_json(&entry.node.raw)))
+                    .collect(),
+            )
+        }
+    }
+}
