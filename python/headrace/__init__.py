@@ -1,0 +1,1 @@
+"""Headrace: a workbench for high-performance storage."""

@@ -1,0 +1,151 @@
+"""The heights of boxes in layers: no overlap, and links as straight as they can be."""
+
+from headrace.report.channel_routing import STRAIGHT
+from headrace.report.layers import Layers, Piece
+
+SWEEPS = 16
+BEND_COST = 15.0
+"""A bend is as bad as this many pixels between the heights it joins."""
+
+
+def place_heights(layers: Layers) -> float:
+    """Set the y of every box; the height of the whole is returned."""
+    for layer in layers.layers:
+        y = 0.0
+        for at, box in enumerate(layer):
+            y += layers.gap(layer[at - 1], box) if at else 0.0
+            layers.boxes[box].y = y
+            y += layers.boxes[box].height
+    span = range(len(layers.layers))
+    for sweep in range(SWEEPS):
+        forward = sweep % 2 == 0
+        for number in span if forward else reversed(span):
+            both = sweep >= SWEEPS - 4
+            _settle(layers, layers.layers[number], both or forward, both or not forward)
+    _straighten(layers)
+    top = min(each.y for each in layers.boxes)
+    for each in layers.boxes:
+        each.y -= top
+    return max(each.y + each.height for each in layers.boxes)
+
+
+def _settle(layers: Layers, layer: list[int], look_west: bool, look_east: bool) -> None:
+    """Move the boxes of a layer to the weighted median of what their links ask for.
+
+    Order and gaps are kept: neighbours that would collide are joined into one block
+    (pooling of adjacent violators), which is exact for this least absolute deviation.
+    """
+    blocks: list[tuple[list[tuple[float, float]], float, int]] = []
+    below = 0.0
+    starts: list[float] = []
+    for at, box in enumerate(layer):
+        if at:
+            below += layers.gap(layer[at - 1], box) + layers.boxes[layer[at - 1]].height
+        starts.append(below)
+        wishes = [(y - below, w) for y, w in _wishes(layers, box, look_west, look_east)]
+        blocks.append((wishes, _median(wishes), 1))
+        while len(blocks) > 1 and blocks[-2][1] > blocks[-1][1]:
+            lower, _, lower_size = blocks.pop()
+            upper, _, upper_size = blocks.pop()
+            joined = upper + lower
+            blocks.append((joined, _median(joined), upper_size + lower_size))
+    at = 0
+    for _, y, size in blocks:
+        for _ in range(size):
+            layers.boxes[layer[at]].y = y + starts[at]
+            at += 1
+
+
+def _wishes(
+    layers: Layers, box: int, west: bool, east: bool
+) -> list[tuple[float, float]]:
+    wishes = []
+    for pieces, side in (
+        (layers.west_pieces[box], False),
+        (layers.east_pieces[box], True),
+    ):
+        for piece in pieces if (east if side else west) else ():
+            other = piece.east if side else piece.west
+            there = layers.height(other, piece.link, not side)
+            here = layers.height(box, piece.link, side) - layers.boxes[box].y
+            wishes.append((there - here, layers.weight(piece)))
+    return wishes or [(layers.boxes[box].y, 0.01)]
+
+
+def _median(wishes: list[tuple[float, float]]) -> float:
+    ordered = sorted(wishes)
+    half, passed = sum(w for _, w in ordered) / 2, 0.0
+    for value, weight in ordered:
+        passed += weight
+        if passed >= half - 1e-9:
+            return value
+    return ordered[-1][0]
+
+
+def _straighten(layers: Layers) -> None:
+    """Move groups of boxes that hang together on straight lines, to take out bends.
+
+    The median placement moves one layer at a time and so keeps small steps that only go away
+    when a whole row moves.
+    """
+    for _ in range(4):
+        bends = [(abs(layers.step(p)), at) for at, p in enumerate(layers.pieces)]
+        changed = False
+        for _, at in sorted(bend for bend in bends if bend[0] > STRAIGHT):
+            piece = layers.pieces[at]
+            step = layers.step(piece)
+            for start, shift in ((piece.east, -step), (piece.west, step)):
+                group = layers.straight_group(start)
+                alone = {start}
+                if abs(step) > STRAIGHT and any(
+                    _shift(layers, g, shift)
+                    for g in (alone, group)
+                    if g is alone or g != alone
+                ):
+                    changed = True
+                    break
+        if not changed:
+            break
+
+
+def _shift(layers: Layers, group: set[int], by: float) -> bool:
+    """Move boxes up or down, and those in their way, if that makes the bends cheaper."""
+    group = _with_pushed(layers, group, by)
+    touched = [
+        piece
+        for index in sorted(group)
+        for piece in layers.west_pieces[index] + layers.east_pieces[index]
+        if (piece.west in group) != (piece.east in group)
+    ]
+    before = sum(_bend_cost(layers, piece) for piece in touched)
+    for index in group:
+        layers.boxes[index].y += by
+    if sum(_bend_cost(layers, piece) for piece in touched) < before - 0.001:
+        return True
+    for index in group:
+        layers.boxes[index].y -= by
+    return False
+
+
+def _with_pushed(layers: Layers, group: set[int], by: float) -> set[int]:
+    """The boxes and all that must move along to keep the gaps."""
+    moving, queue = set(group), sorted(group)
+    side = 1 if by > 0 else -1
+    for index in queue:
+        layer = layers.layers[layers.boxes[index].layer]
+        at = layers.rank[index] + side
+        if not 0 <= at < len(layer) or layer[at] in moving:
+            continue
+        upper, lower = (index, layer[at]) if side > 0 else (layer[at], index)
+        above, below = layers.boxes[upper], layers.boxes[lower]
+        room = below.y - above.y - above.height - layers.gap(upper, lower)
+        if room < abs(by) - 0.001:
+            more = sorted(layers.straight_group(layer[at]) - moving)
+            moving.update(more)
+            queue += more
+    return moving
+
+
+def _bend_cost(layers: Layers, piece: Piece) -> float:
+    step = abs(layers.step(piece))
+    return layers.weight(piece) * (step + (BEND_COST if step > STRAIGHT else 0.0))

@@ -1,0 +1,93 @@
+"""The order of boxes within their layers, so that few links cross."""
+
+from bisect import bisect_right, insort
+
+from headrace.report.layers import Layers
+
+SWEEPS = 16
+
+
+def reduce_crossings(layers: Layers) -> None:
+    """Order every layer so that few links cross."""
+    layers.set_ranks()
+    best, fewest = [list(layer) for layer in layers.layers], _crossings(layers)
+    for start in (False, True):
+        if start:
+            layers.layers = [list(reversed(layer)) for layer in best]
+            layers.set_ranks()
+        for sweep in range(SWEEPS):
+            forward = sweep % 2 == 0
+            span = range(len(layers.layers))
+            for number in span if forward else reversed(span):
+                _sort_layer(layers, number, forward)
+            _swap_neighbours(layers)
+            found = _crossings(layers)
+            if found < fewest:
+                best, fewest = [list(layer) for layer in layers.layers], found
+            if fewest == 0:
+                break
+        if fewest == 0:
+            break
+    layers.layers = best
+    layers.set_ranks()
+
+
+def _sort_layer(layers: Layers, number: int, from_west: bool) -> None:
+    def barycentre(box: int) -> float:
+        pieces = layers.west_pieces[box] if from_west else layers.east_pieces[box]
+        if not pieces:
+            return float(layers.rank[box])
+        ends = [
+            layers.position(p.west if from_west else p.east, p.link) for p in pieces
+        ]
+        return sum(ends) / len(ends)
+
+    layer = layers.layers[number]
+    layer.sort(key=barycentre)
+    for rank, box in enumerate(layer):
+        layers.rank[box] = rank
+
+
+def _swap_neighbours(layers: Layers) -> None:
+    improved, rounds = True, 0
+    while improved and rounds < 8:
+        improved, rounds = False, rounds + 1
+        for layer in layers.layers:
+            for at in range(len(layer) - 1):
+                upper, lower = layer[at], layer[at + 1]
+                if _pair_crossings(layers, upper, lower) > _pair_crossings(
+                    layers, lower, upper
+                ):
+                    layer[at], layer[at + 1] = lower, upper
+                    layers.rank[upper], layers.rank[lower] = at + 1, at
+                    improved = True
+
+
+def _pair_crossings(layers: Layers, upper: int, lower: int) -> int:
+    count = 0
+    for pieces, to_west in ((layers.west_pieces, True), (layers.east_pieces, False)):
+        above = [
+            layers.position(p.west if to_west else p.east, p.link)
+            for p in pieces[upper]
+        ]
+        below = [
+            layers.position(p.west if to_west else p.east, p.link)
+            for p in pieces[lower]
+        ]
+        count += sum(a > b for a in above for b in below)
+    return count
+
+
+def _crossings(layers: Layers) -> int:
+    count = 0
+    for layer in layers.layers:
+        ends = sorted(
+            (layers.position(p.west, p.link), layers.position(p.east, p.link))
+            for box in layer
+            for p in layers.east_pieces[box]
+        )
+        seen: list[float] = []
+        for _, east in ends:
+            count += len(seen) - bisect_right(seen, east)
+            insort(seen, east)
+    return count

@@ -1,0 +1,132 @@
+"""Boxes in layers and the pieces of links between them, before and while they are placed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from headrace.report.channel_routing import STRAIGHT
+
+SPACING = 12.0
+"""Distance of two parallel lines, and of the points where they meet one box, in pixels."""
+BOX_GAP = 16.0
+
+Point = tuple[float, float]
+
+
+@dataclass
+class Box:
+    """Something with a size that links attach to, on its west (left) and east (right) side."""
+
+    width: float
+    height: float
+    layer: int
+    anchor: float
+    """Height below the top about which the links attach, unless `ports` fixes them."""
+    side: Callable[[bool, float], float]
+    """The x of the outline, from the left: (on the east side?, height from the anchor)."""
+    ports: dict[int, Point] | None = None
+    """Where each link attaches, if that is fixed: link → (x, y) from the top left corner."""
+    lane: bool = False
+    spacing: float = SPACING
+    """Distance of the points where links attach."""
+    links: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    """Links on the west and on the east side."""
+    x: float = 0.0
+    y: float = 0.0
+
+
+@dataclass
+class Piece:
+    """The part of a link between two neighbouring layers."""
+
+    link: int
+    west: int
+    east: int
+
+
+class Layers:
+    """Boxes in layers, ordered and placed step by step."""
+
+    def __init__(self, boxes: list[Box], links: list[tuple[int, int]]) -> None:
+        """Each link is a pair of boxes, the first in a layer before (west of) the second's."""
+        self.boxes = list(boxes)
+        self.links = links
+        self.layers: list[list[int]] = [
+            [] for _ in range(1 + max(b.layer for b in boxes))
+        ]
+        self.pieces: list[Piece] = []
+        self.chains: list[list[int]] = []
+        for index, box in enumerate(boxes):
+            box.links = ([], [])
+            self.layers[box.layer].append(index)
+        for link, (west, east) in enumerate(links):
+            self._thread(link, west, east)
+        self.west_pieces: list[list[Piece]] = [[] for _ in self.boxes]
+        self.east_pieces: list[list[Piece]] = [[] for _ in self.boxes]
+        for piece in self.pieces:
+            self.east_pieces[piece.west].append(piece)
+            self.west_pieces[piece.east].append(piece)
+        self.rank = [0] * len(self.boxes)
+        self.offset: dict[tuple[int, int, bool], Point] = {}
+
+    def _thread(self, link: int, west: int, east: int) -> None:
+        chain = [west]
+        for layer in range(self.boxes[west].layer + 1, self.boxes[east].layer):
+            lane = Box(0, 0, layer, 0, lambda _east, _height: 0.0, lane=True)
+            lane.links = ([link], [link])
+            self.layers[layer].append(len(self.boxes))
+            chain.append(len(self.boxes))
+            self.boxes.append(lane)
+        chain.append(east)
+        self.boxes[west].links[1].append(link)
+        self.boxes[east].links[0].append(link)
+        self.chains.append(chain)
+        self.pieces += [Piece(link, a, b) for a, b in pairwise(chain)]
+
+    def set_ranks(self) -> None:
+        """Note where in its layer each box stands, after `layers` has changed."""
+        for layer in self.layers:
+            for rank, box in enumerate(layer):
+                self.rank[box] = rank
+
+    def position(self, box: int, link: int) -> float:
+        """Where in its layer a link meets a box, counted in boxes from the top."""
+        ports = self.boxes[box].ports
+        if ports is None:
+            return float(self.rank[box])
+        return self.rank[box] + 0.9 * ports[link][1] / max(self.boxes[box].height, 1.0)
+
+    def gap(self, upper: int, lower: int) -> float:
+        """The least distance between two neighbours in a layer."""
+        lanes = (self.boxes[upper].height == 0) + (self.boxes[lower].height == 0)
+        return (BOX_GAP, SPACING, SPACING)[lanes]
+
+    def height(self, box: int, link: int, east: bool) -> float:
+        """The height at which a link leaves or meets a box."""
+        if self.boxes[box].lane:
+            return self.boxes[box].y
+        return self.boxes[box].y + self.offset[box, link, east][1]
+
+    def step(self, piece: Piece) -> float:
+        """How far a piece rises or falls in its channel."""
+        return self.height(piece.east, piece.link, False) - self.height(
+            piece.west, piece.link, True
+        )
+
+    def weight(self, piece: Piece) -> float:
+        """How much it matters that a piece is straight."""
+        # Long links are kept straighter than short ones, as Gansner et al. (1993) do.
+        return (1.0, 2.0, 8.0)[
+            self.boxes[piece.west].lane + self.boxes[piece.east].lane
+        ]
+
+    def straight_group(self, start: int) -> set[int]:
+        """The boxes that straight pieces tie to one box."""
+        group, queue = {start}, [start]
+        for box in queue:
+            for piece in self.west_pieces[box] + self.east_pieces[box]:
+                other = piece.west if piece.east == box else piece.east
+                if other not in group and abs(self.step(piece)) < STRAIGHT:
+                    group.add(other)
+                    queue.append(other)
+        return group

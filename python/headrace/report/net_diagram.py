@@ -1,0 +1,98 @@
+"""A hierarchical queueing Petri net as a picture.
+
+Places are circles, stations a queue with its servers, transitions bars, stores cylinders, and
+pages boxes, piled up when they are folded. Tokens flow from left to right where they can.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from xml.etree.ElementTree import Element, tostring
+
+from headrace.report.net_drawing import (
+    PAPER,
+    add,
+    draw_edge,
+    draw_sheet,
+    draw_symbol,
+    draw_tick,
+    number,
+)
+from headrace.report.net_graph import Graph, build_graph
+from headrace.report.net_legend import draw_legend, entries
+from headrace.report.net_structure import StructureError, read_structure
+from headrace.report.net_symbols import Load
+from headrace.report.net_ticks import tick_of
+from headrace.report.page_layout import lay_out, shadow
+from headrace.report.text_size import printable
+
+__all__ = ["Load", "StructureError", "arrange", "draw"]
+
+EDGE_OF_PICTURE = 12.0
+NARROWEST = 480.0
+"""Width of the smallest picture, which leaves the legend room for two entries in a row."""
+FONTS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
+
+
+def draw(structure: Mapping[str, Any], load: Mapping[int, Load] | None = None) -> str:
+    """The net as the text of an SVG picture.
+
+    Args:
+        structure: the net's pages, nodes, stores and transitions: `{"page": {…}}`.
+        load: how busy each node was, by node id. Stations are shaded by it.
+
+    Raises:
+        StructureError: if the structure is not that of a net.
+    """
+    figures = load or {}
+    graph = arrange(structure, figures)
+    top = graph.sheets[0]
+    behind = shadow(top.page.copies)
+    width = max(top.width + behind, NARROWEST) + 2 * EDGE_OF_PICTURE
+    svg = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
+    svg.set("font-family", FONTS)
+    add(svg, "title", printable(f"net {top.page.name}"))
+    paper = add(svg, "rect", x=0, y=0, width=width, fill=PAPER)
+    _draw_net(add(svg, "g"), graph, figures)
+    below = 2 * EDGE_OF_PICTURE + top.height + behind
+    below += draw_legend(
+        svg,
+        entries(graph, figures),
+        EDGE_OF_PICTURE,
+        below,
+        width - 2 * EDGE_OF_PICTURE,
+    )
+    height = below + EDGE_OF_PICTURE / 2
+    paper.set("height", number(height))
+    for name, value in (("width", width), ("height", height)):
+        svg.set(name, number(value))
+    svg.set("viewBox", f"0 0 {number(width)} {number(height)}")
+    return tostring(svg, encoding="unicode") + "\n"
+
+
+def arrange(
+    structure: Mapping[str, Any], load: Mapping[int, Load] | None = None
+) -> Graph:
+    """The graph of a net with everything in its place.
+
+    Raises:
+        StructureError: if the structure is not that of a net.
+    """
+    graph = build_graph(read_structure(structure))
+    graph.sheets[0].x = graph.sheets[0].y = EDGE_OF_PICTURE
+    lay_out(graph, load or {})
+    return graph
+
+
+def _draw_net(svg: Element, graph: Graph, load: Mapping[int, Load]) -> None:
+    for sheet in graph.sheets:
+        draw_sheet(svg, sheet)
+    for edge in graph.edges:
+        names = [graph.symbols[at].name for at in (edge.source, edge.target)]
+        joint = " \N{EN DASH} " if edge.kind == "store" else " \N{RIGHTWARDS ARROW} "
+        label = f" ({edge.label})" if edge.label else ""
+        draw_edge(svg, edge, f"{edge.kind} {joint.join(names)}{label}")
+    for symbol in graph.symbols:
+        draw_symbol(svg, symbol, graph.sheets[symbol.page].page.path, load)
+    for edge in graph.edges:
+        if edge.tick is not None:
+            draw_tick(svg, tick_of(graph, edge), edge.tick.name)

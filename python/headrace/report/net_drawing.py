@@ -1,0 +1,351 @@
+"""SVG elements for the symbols, pages and lines of a net diagram."""
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from xml.etree.ElementTree import Element, SubElement
+
+from headrace.report.layers import Point
+from headrace.report.net_graph import Edge, Sheet, Symbol
+from headrace.report.net_structure import Node
+from headrace.report.net_symbols import (
+    BAR,
+    CYLINDER_CAP,
+    DIAMOND,
+    HEAD,
+    PAD,
+    QUEUE,
+    RADIUS,
+    SMALL_SIZE,
+    Line,
+    Load,
+    caption,
+    finite,
+    tooltip,
+)
+from headrace.report.net_ticks import Tick
+from headrace.report.page_layout import SHADOW, TITLE_SIZE, title
+from headrace.report.text_size import printable
+
+INK = "#2f3b47"
+SOFT_INK = "#66727f"
+PAPER = "#ffffff"
+STORE_FILL = "#e6eef0"
+SHEET_FILLS = ("#fbfcfd", "#f1f5f8", "#e7eef3", "#dde6ee")
+SHEET_LINE = "#a9b7c4"
+STORE_LINE = "#5b8a8f"
+SIGNAL_LINE = "#8a6fa8"
+LOAD_SHADES = (
+    (0.0, (255, 255, 255)),
+    (0.5, (252, 236, 190)),
+    (0.8, (246, 190, 120)),
+    (1.0, (226, 120, 95)),
+)
+"""Fill of a station's servers by utilisation; each is also darker in grey than the one before."""
+CORNER = 5.0
+
+
+def number(value: float) -> str:
+    """A coordinate with two decimals at most."""
+    return (
+        f"{value:.2f}".rstrip("0")
+        .rstrip(".")
+        .replace("-0", "0" if value == 0 else "-0")
+    )
+
+
+def add(
+    parent: Element, tag: str, text: str | None = None, /, **attributes: str | float
+) -> Element:
+    """A new element; underscores in attribute names stand for hyphens."""
+    written = {
+        name.replace("_", "-"): number(value)
+        if isinstance(value, float | int)
+        else value
+        for name, value in attributes.items()
+    }
+    element = SubElement(parent, tag, written)
+    element.text = text
+    return element
+
+
+def add_text(
+    parent: Element, x: float, y: float, line: Line, **attributes: str | float
+) -> None:
+    """One line of text on a baseline."""
+    bold = {"font_weight": "bold"} if line.bold else {}
+    add(parent, "text", line.text, x=x, y=y, font_size=line.size, **bold, **attributes)
+
+
+def draw_sheet(parent: Element, sheet: Sheet) -> None:
+    """A page: a rounded box with its name, on a small pile if it is folded."""
+    page = sheet.page
+    group = add(parent, "g", data_page=printable(page.path), stroke=SHEET_LINE)
+    copies = f", {page.copies} copies" if page.copies > 1 else ""
+    add(group, "title", printable(f"page {page.path} ({page.name}{copies})"))
+    fill = SHEET_FILLS[min(sheet.depth, len(SHEET_FILLS) - 1)]
+    size: dict[str, str | float] = {
+        "width": sheet.width,
+        "height": sheet.height,
+        "rx": 8.0,
+    }
+    for behind in (2, 1) if page.copies > 1 else ():
+        add(
+            group,
+            "rect",
+            x=sheet.x + behind * SHADOW,
+            y=sheet.y + behind * SHADOW,
+            fill=fill,
+            stroke_width=0.8,
+            **size,
+        )
+    add(group, "rect", x=sheet.x, y=sheet.y, fill=fill, stroke_width=1.2, **size)
+    heading = Line(title(page.name, page.copies), TITLE_SIZE, bold=True)
+    add_text(group, sheet.x + 10, sheet.y + 17, heading, fill=INK, stroke="none")
+
+
+def draw_symbol(
+    parent: Element, symbol: Symbol, path: str, load: Mapping[int, Load]
+) -> None:
+    """A symbol with what is written in and under it."""
+    ids = (
+        {}
+        if symbol.kind == "transition"
+        else {"data_id": str(getattr(symbol.item, "id", ""))}
+    )
+    group = add(
+        parent,
+        "g",
+        data_kind=symbol.kind,
+        data_name=printable(symbol.name),
+        **ids,
+        fill=PAPER,
+        stroke=INK,
+        stroke_width=1.3,
+    )
+    add(group, "title", printable(tooltip(symbol, path, load)))
+    draw_shape(group, symbol, load)
+    y = symbol.y + symbol.height / 2 + PAD
+    for line in caption(symbol, load):
+        fill = INK if line.size > SMALL_SIZE else SOFT_INK
+        baseline = y + line.size * 0.95
+        add_text(
+            group,
+            symbol.x,
+            baseline,
+            line,
+            fill=fill,
+            stroke="none",
+            text_anchor="middle",
+        )
+        y += line.height
+
+
+def draw_shape(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> None:
+    """The symbol itself."""
+    if symbol.kind == "transition":
+        _pill(
+            group, symbol.x, symbol.y, BAR, symbol.height, 1.0, fill=INK, stroke="none"
+        )
+    elif symbol.kind == "store":
+        _cylinder(group, symbol)
+    elif symbol.kind == "station":
+        _station(group, symbol, load)
+    else:
+        _pill(group, symbol.x, symbol.y, 2 * RADIUS, symbol.height, RADIUS)
+        inner = symbol.height - 7
+        if symbol.kind == "bag":
+            _pill(
+                group,
+                symbol.x,
+                symbol.y,
+                2 * RADIUS - 7,
+                inner,
+                RADIUS - 3.5,
+                fill="none",
+            )
+        if isinstance(symbol.item, Node) and symbol.item.sink:
+            _pill(group, symbol.x, symbol.y, 12, 12, 6.0, fill=INK, stroke="none")
+
+
+def _pill(
+    group: Element,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    radius: float,
+    **style: str,
+) -> None:
+    add(
+        group,
+        "rect",
+        x=x - width / 2,
+        y=y - height / 2,
+        width=width,
+        height=height,
+        rx=radius,
+        **style,
+    )
+
+
+def _cylinder(group: Element, store: Symbol) -> None:
+    left, right = store.x - store.width / 2, store.x + store.width / 2
+    top, low = store.y - store.height / 2, store.y + store.height / 2
+    radii = f"{number(store.width / 2)} {number(CYLINDER_CAP)} 0 0"
+    rim = f"A {radii} 1 {number(right)} {number(top + CYLINDER_CAP)}"
+    under = f"A {radii} 0 {number(right)} {number(top + CYLINDER_CAP)}"
+    corner = f"M {number(left)} {number(top + CYLINDER_CAP)}"
+    base = f"A {radii} 1 {number(left)} {number(low - CYLINDER_CAP)}"
+    add(
+        group,
+        "path",
+        d=f"{corner} {rim} V {number(low - CYLINDER_CAP)} {base} Z",
+        fill=STORE_FILL,
+        stroke=STORE_LINE,
+    )
+    add(group, "path", d=f"{corner} {under}", fill="none", stroke=STORE_LINE)
+
+
+def _station(group: Element, station: Symbol, load: Mapping[int, Load]) -> None:
+    """A queue with one open end, tokens waiting in it, and the servers behind it."""
+    way = -1 if station.mirrored else 1
+    mouth, server = station.x - way * station.width / 2, station.x + way * QUEUE / 2
+    behind = mouth + way * QUEUE
+    half = station.height / 2 - 3
+    top, low = number(station.y - half), number(station.y + half)
+    add(
+        group,
+        "path",
+        d=f"M {number(mouth)} {top} H {number(behind)} V {low} H {number(mouth)}",
+    )
+    bars = " ".join(
+        f"M {number(behind - way * at)} {top} V {low}" for at in (6, 12, 18)
+    )
+    add(group, "path", d=bars, stroke_width=1.0)
+    figures = load.get(station.item.id, {}) if isinstance(station.item, Node) else {}
+    busy = finite(figures.get("utilisation"))
+    _pill(
+        group, server, station.y, 2 * RADIUS, station.height, RADIUS, fill=shade(busy)
+    )
+    if busy is not None:
+        text = Line(f"{100 * busy:.0f}%", 9.0 if busy < 0.995 else 8.0, bold=True)
+        add_text(
+            group,
+            server,
+            station.y + 3.2,
+            text,
+            fill=INK,
+            stroke="none",
+            text_anchor="middle",
+        )
+
+
+def shade(utilisation: float | None) -> str:
+    """The fill for a utilisation: from white to red, yellow and orange between."""
+    if utilisation is None:
+        return PAPER
+    busy = min(max(utilisation, 0.0), 1.0)
+    for (low, pale), (high, strong) in pairwise(LOAD_SHADES):
+        if busy <= high:
+            part = (busy - low) / (high - low)
+            mixed = (
+                round(p + part * (s - p)) for p, s in zip(pale, strong, strict=True)
+            )
+            return "#" + "".join(f"{value:02x}" for value in mixed)
+    return PAPER
+
+
+def draw_edge(parent: Element, edge: Edge, description: str) -> None:
+    """An arc, a store line or a signal along its route."""
+    ink = {"store": STORE_LINE, "signal": SIGNAL_LINE}.get(edge.kind, INK)
+    group = add(parent, "g", data_line=edge.kind, fill="none", stroke=ink)
+    add(group, "title", printable(description))
+    route = list(edge.route)
+    style: dict[str, str | float] = {"stroke_width": 2.8 if edge.how == "many" else 1.2}
+    if edge.kind != "arc":
+        style["stroke_dasharray"] = "2 3" if edge.kind == "signal" else "5 3"
+    tip, way = route[-1], _direction(route[-2], route[-1])
+    if edge.kind != "store":
+        route[-1] = (tip[0] - way[0] * (HEAD - 1), tip[1] - way[1] * (HEAD - 1))
+    add(group, "path", d=rounded_path(route), **style)
+    if edge.kind != "store":
+        _arrowhead(group, tip, way, ink, 4.6 if edge.how == "many" else 3.4)
+    if edge.how == "either":
+        _diamond(group, route[0], _direction(edge.route[0], edge.route[1]))
+    if edge.label:
+        _label(group, edge)
+
+
+def _direction(a: Point, b: Point) -> Point:
+    length = math.dist(a, b) or 1.0
+    return ((b[0] - a[0]) / length, (b[1] - a[1]) / length)
+
+
+def _arrowhead(group: Element, tip: Point, way: Point, ink: str, half: float) -> None:
+    back = (tip[0] - way[0] * HEAD, tip[1] - way[1] * HEAD)
+    wing = (-way[1] * half, way[0] * half)
+    corners = (
+        tip,
+        (back[0] + wing[0], back[1] + wing[1]),
+        (back[0] - wing[0], back[1] - wing[1]),
+    )
+    points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
+    add(group, "polygon", points=points, fill=ink, stroke="none")
+
+
+def _diamond(group: Element, start: Point, way: Point) -> None:
+    end = (start[0] + way[0] * DIAMOND, start[1] + way[1] * DIAMOND)
+    middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+    wing = (-way[1] * 3.8, way[0] * 3.8)
+    corners = (
+        start,
+        (middle[0] + wing[0], middle[1] + wing[1]),
+        end,
+        (middle[0] - wing[0], middle[1] - wing[1]),
+    )
+    points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
+    add(group, "polygon", points=points, fill=PAPER, stroke_width=1.1)
+
+
+def _label(group: Element, edge: Edge) -> None:
+    """The label over the line, beside the transition."""
+    into = edge.how == "input"
+    route = edge.route[::-1] if into else edge.route
+    east = route[1][0] >= route[0][0]
+    mark = DIAMOND if edge.how == "either" else HEAD if into else 0.0
+    x = route[0][0] + (mark + 4) * (1 if east else -1)
+    add_text(
+        group,
+        x,
+        route[0][1] - 3,
+        Line(printable(edge.label), SMALL_SIZE),
+        fill=INK,
+        stroke="none",
+        text_anchor="start" if east else "end",
+    )
+
+
+def draw_tick(parent: Element, tick: Tick, name: str) -> None:
+    """The mark of a plain transition on its arc."""
+    group = add(parent, "g", data_kind="tick", data_name=printable(name), fill=INK)
+    add(group, "title", printable(f"transition {name}"))
+    width, height = (3.4, 11.0) if tick.upright else (11.0, 3.4)
+    _pill(group, tick.x, tick.y, width, height, 0.8)
+
+
+def rounded_path(route: list[Point]) -> str:
+    """SVG path data of a route with its corners rounded."""
+    parts = [f"M {number(route[0][0])} {number(route[0][1])}"]
+    for before, corner, after in zip(route, route[1:], route[2:], strict=False):
+        radius = min(
+            CORNER, math.dist(before, corner) / 2, math.dist(corner, after) / 2
+        )
+        come, go = _direction(before, corner), _direction(corner, after)
+        parts.append(
+            f"L {number(corner[0] - come[0] * radius)} {number(corner[1] - come[1] * radius)}"
+            f" Q {number(corner[0])} {number(corner[1])}"
+            f" {number(corner[0] + go[0] * radius)} {number(corner[1] + go[1] * radius)}"
+        )
+    parts.append(f"L {number(route[-1][0])} {number(route[-1][1])}")
+    return " ".join(parts)

@@ -1,0 +1,170 @@
+"""A net as a graph to be drawn: symbols on pages, joined by arcs, store lines and signals."""
+
+from dataclasses import dataclass, field
+
+from headrace.report.net_structure import Node, Output, Page, Store, Transition
+
+
+@dataclass
+class Symbol:
+    """One thing drawn in a page."""
+
+    kind: str
+    """place, bag, station, transition or store"""
+    page: int
+    name: str
+    item: Node | Store | Transition
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+    mirrored: bool = False
+    """Tokens come from the east and leave to the west."""
+
+
+@dataclass
+class Edge:
+    """A line from one symbol to another; arcs and signals have an arrowhead at the end."""
+
+    source: int
+    target: int
+    kind: str
+    """arc, store or signal"""
+    how: str = "one"
+    """How an arc out of a transition is used; "input" for one into a transition."""
+    label: str = ""
+    """Printed at the end where the transition is."""
+    tick: Transition | None = None
+    """A plain transition, drawn as a mark on the arc, and the page that mark belongs to."""
+    tick_page: int = -1
+    route: list[tuple[float, float]] = field(default_factory=list)
+    page_routes: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    """The part of the route that lies in each page, seen from that page's corner."""
+
+
+@dataclass
+class Sheet:
+    """A page to be drawn as a box."""
+
+    page: Page
+    parent: int
+    depth: int
+    children: list[int] = field(default_factory=list)
+    symbols: list[int] = field(default_factory=list)
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+
+
+@dataclass
+class Graph:
+    """All sheets (the top page first, parents before children), symbols and edges of a net."""
+
+    sheets: list[Sheet]
+    symbols: list[Symbol]
+    edges: list[Edge]
+
+    def ancestors(self, sheet: int) -> list[int]:
+        """The sheet itself, its parent, and so on up to the top page."""
+        chain = [sheet]
+        while chain[-1] != 0:
+            chain.append(self.sheets[chain[-1]].parent)
+        return chain
+
+    def crossed(self, edge: Edge) -> tuple[list[int], int, list[int]]:
+        """The sheets an edge leaves (inner first), the one it turns in, and those it enters."""
+        up = self.ancestors(self.symbols[edge.source].page)
+        down = self.ancestors(self.symbols[edge.target].page)
+        common = next(sheet for sheet in up if sheet in down)
+        return up[: up.index(common)], common, down[: down.index(common)][::-1]
+
+
+def build_graph(top: Page) -> Graph:
+    """The graph of a net."""
+    graph = Graph([], [], [])
+    _add_sheet(graph, top, 0, 0)
+    nodes = {
+        s.item.id: i for i, s in enumerate(graph.symbols) if isinstance(s.item, Node)
+    }
+    stores = {
+        s.item.id: i for i, s in enumerate(graph.symbols) if isinstance(s.item, Store)
+    }
+    for number, sheet in enumerate(graph.sheets):
+        for transition in sheet.page.transitions:
+            if transition.is_plain and _mark_on_arc(graph, number, transition, nodes):
+                continue
+            _add_transition(graph, number, transition, nodes, stores)
+    return graph
+
+
+def _add_sheet(graph: Graph, page: Page, parent: int, depth: int) -> int:
+    number = len(graph.sheets)
+    sheet = Sheet(page, parent, depth)
+    graph.sheets.append(sheet)
+    for node in page.nodes:
+        _add_symbol(graph, number, Symbol(node.kind, number, node.name, node))
+    for store in page.stores:
+        _add_symbol(graph, number, Symbol("store", number, store.name, store))
+    for child in page.pages:
+        sheet.children.append(_add_sheet(graph, child, number, depth + 1))
+    return number
+
+
+def _add_symbol(graph: Graph, sheet: int, symbol: Symbol) -> int:
+    graph.symbols.append(symbol)
+    graph.sheets[sheet].symbols.append(len(graph.symbols) - 1)
+    return len(graph.symbols) - 1
+
+
+def _mark_on_arc(
+    graph: Graph, sheet: int, transition: Transition, nodes: dict[int, int]
+) -> bool:
+    """Draw a plain transition as a mark on an arc, if that arc passes through its page."""
+    source, target = nodes[transition.inputs[0].node], nodes[transition.outputs[0].node]
+    edge = Edge(source, target, "arc", tick=transition, tick_page=sheet)
+    leaves, common, enters = graph.crossed(edge)
+    if sheet not in (*leaves, common, *enters):
+        return False
+    graph.edges.append(edge)
+    return True
+
+
+def _add_transition(
+    graph: Graph,
+    sheet: int,
+    transition: Transition,
+    nodes: dict[int, int],
+    stores: dict[int, int],
+) -> None:
+    here = _add_symbol(
+        graph, sheet, Symbol("transition", sheet, transition.name, transition)
+    )
+    for taken in transition.inputs:
+        label = " ".join(
+            ([str(taken.weight)] if taken.weight != 1 else [])
+            + ([f"by {_short(taken.by)}"] if taken.by is not None else [])
+        )
+        graph.edges.append(Edge(nodes[taken.node], here, "arc", "input", label))
+    for put in transition.outputs:
+        graph.edges.append(
+            Edge(here, nodes[put.node], "arc", put.how, output_label(put))
+        )
+    graph.edges += [Edge(stores[store], here, "store") for store in transition.stores]
+    graph.edges += [Edge(here, nodes[node], "signal") for node in transition.signals]
+
+
+def output_label(put: Output) -> str:
+    """What is printed at the start of an arc out of a transition."""
+    parts = {"maybe": ["0..1"], "many": ["n"]}.get(put.how, [])
+    parts += ["[k]"] if put.selects_copy else []
+    parts += ["\N{GREEK CAPITAL LETTER DELTA}t"] if put.delayed else []
+    return " ".join(parts)
+
+
+def _short(text: str, longest: int = 12) -> str:
+    return (
+        text
+        if len(text) <= longest
+        else text[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    )

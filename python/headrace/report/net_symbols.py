@@ -1,0 +1,150 @@
+"""The symbols of a net diagram: how big each is, where lines meet it, what is written under it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypedDict
+
+from headrace.report.layers import SPACING
+from headrace.report.net_graph import Edge, Symbol
+from headrace.report.net_structure import Node, Transition
+from headrace.report.text_size import shorten, text_width
+
+NAME_SIZE = 11.0
+SMALL_SIZE = 9.0
+LONGEST_TEXT = 150.0
+RADIUS = 14.0
+QUEUE = 32.0
+"""Width of the queue in front of a station's servers."""
+BAR = 7.0
+CYLINDER = 38.0
+CYLINDER_CAP = 5.0
+DIAMOND = 10.0
+"""Length of the mark on an arc that is one of several alternatives."""
+HEAD = 8.0
+"""Length of an arrowhead."""
+PAD = 4.0
+
+
+class Load(TypedDict, total=False):
+    """How busy a node was in a run."""
+
+    utilisation: float
+    """Share of the servers' time in use, 0 to 1."""
+    mean_queue: float
+    """Tokens waiting, averaged over time."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of text under a symbol."""
+
+    text: str
+    size: float
+    bold: bool = False
+
+    @property
+    def height(self) -> float:
+        return self.size * 1.3
+
+    @property
+    def width(self) -> float:
+        return text_width(self.text, self.size, self.bold)
+
+
+def outline_width(kind: str) -> float:
+    """Width of the symbol itself."""
+    return {"station": QUEUE + 2 * RADIUS, "transition": BAR, "store": CYLINDER}.get(
+        kind, 2 * RADIUS
+    )
+
+
+def outline_height(kind: str, lines: int, spacing: float = SPACING) -> float:
+    """Height of a symbol that `lines` lines meet on its fuller side."""
+    span = spacing * max(lines - 1, 0)
+    if kind == "transition":
+        return max(34.0, span + 12)
+    if kind == "store":
+        return max(36.0, span + 4 * CYLINDER_CAP)
+    return max(2 * RADIUS, span + RADIUS * 1.4)
+
+
+def outline_x(symbol: Symbol, east: bool, height: float) -> float:
+    """How far from its middle the outline is, on one side, at a height from the middle."""
+    if symbol.kind == "transition":
+        return BAR / 2
+    if symbol.kind == "store":
+        return CYLINDER / 2
+    if symbol.kind == "station" and east == symbol.mirrored:
+        return outline_width("station") / 2
+    # A circle, or two half circles with a straight piece between them.
+    beyond = max(0.0, abs(height) - (symbol.height / 2 - RADIUS))
+    round_part = math.sqrt(max(0.0, RADIUS**2 - beyond**2))
+    return round_part + (outline_width(symbol.kind) / 2 - RADIUS)
+
+
+def caption(symbol: Symbol, load: Mapping[int, Load]) -> list[Line]:
+    """The lines under a symbol."""
+    lines = [Line(shorten(symbol.name, NAME_SIZE, LONGEST_TEXT), NAME_SIZE)]
+    item = symbol.item
+    notes = []
+    if isinstance(item, Transition):
+        notes = [
+            ", ".join(
+                (["guarded"] if item.guarded else [])
+                + ([f"priority {item.priority}"] if item.priority else [])
+            )
+        ]
+    elif isinstance(item, Node):
+        notes = [item.discipline if symbol.kind == "station" else ""]
+        queue = finite(load.get(item.id, {}).get("mean_queue"))
+        notes.append("" if queue is None else f"queue {queue:.3g}")
+    return lines + [
+        Line(shorten(note, SMALL_SIZE, LONGEST_TEXT), SMALL_SIZE)
+        for note in notes
+        if note
+    ]
+
+
+def tooltip(symbol: Symbol, path: str, load: Mapping[int, Load]) -> str:
+    """All that is known of a symbol, for those who point at it."""
+    item = symbol.item
+    lines = [f"{symbol.kind} {path}/{symbol.name}"]
+    if isinstance(item, Node):
+        lines += [f"discipline: {item.discipline}"] if item.discipline else []
+        lines += [f"colour: {item.colour}"] if item.colour else []
+        lines += ["tokens leave the net here"] if item.sink else []
+        lines += [item.note] if item.note else []
+        figures = load.get(item.id, {})
+        busy, queue = (
+            finite(figures.get("utilisation")),
+            finite(figures.get("mean_queue")),
+        )
+        lines += [] if busy is None else [f"utilisation: {100 * busy:.3g} %"]
+        lines += [] if queue is None else [f"mean queue: {queue:.4g}"]
+    if isinstance(item, Transition):
+        lines += ["guarded"] if item.guarded else []
+        lines += [f"priority: {item.priority}"] if item.priority else []
+    return "; ".join(lines)
+
+
+def label_room(edges: list[Edge]) -> float:
+    """The width to keep free beside a transition for what stands at its ends of these arcs."""
+    return max((_room(edge) for edge in edges), default=0.0)
+
+
+def _room(edge: Edge) -> float:
+    text = text_width(edge.label, SMALL_SIZE) + 8 if edge.label else 0.0
+    mark = (
+        DIAMOND
+        if edge.how == "either"
+        else HEAD
+        if edge.how == "input" and text
+        else 0.0
+    )
+    return text + mark
+
+
+def finite(value: float | None) -> float | None:
+    """The value, unless it is missing or not a number."""
+    return value if value is not None and math.isfinite(value) else None

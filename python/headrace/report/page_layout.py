@@ -1,0 +1,284 @@
+"""Where everything in a net diagram goes: each page is laid out alone, inner pages first.
+
+To its parent a page is a box with ports: the points on its border through which lines pass.
+On which side a port lies follows from the layers, and these are found from the top page down;
+sizes and places then follow from the innermost pages up.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from headrace.report.layered_layout import CHANNEL_MARGIN, place
+from headrace.report.layering import Flow, assign_layers
+from headrace.report.layers import SPACING, Box, Point
+from headrace.report.net_graph import Edge, Graph, Symbol
+from headrace.report.net_symbols import (
+    PAD,
+    Load,
+    caption,
+    label_room,
+    outline_height,
+    outline_width,
+    outline_x,
+)
+from headrace.report.text_size import shorten, text_width
+
+TITLE_SIZE = 12.0
+TITLE_HEIGHT = 24.0
+MARGIN = 14.0
+"""Free space between the border of a page and what it holds."""
+LABEL_SPACING = 17.0
+"""Distance of the lines at a transition when there are labels between them."""
+SHADOW = 4.0
+"""How far each of the sheets behind a folded page sticks out."""
+WEIGHTS = {"arc": 1.0, "store": 0.8, "signal": 0.2}
+
+Thing = tuple[str, int]
+"""("symbol", number), ("sheet", number), or a port on a border: ("west" or "east", edge)"""
+
+
+@dataclass
+class _Plan:
+    """A page before it has sizes: its things in layers, and its lines."""
+
+    things: list[Thing] = field(default_factory=list)
+    layers: list[int] = field(default_factory=list)
+    lines: list[tuple[int, int, int]] = field(default_factory=list)
+    """(edge, thing at its start, thing at its end)"""
+
+
+def title(name: str, copies: int) -> str:
+    """What is written over a page."""
+    text = shorten(name, TITLE_SIZE, 260)
+    return f"{text} \N{MULTIPLICATION SIGN}{copies}" if copies > 1 else text
+
+
+def shadow(copies: int) -> float:
+    """The space a page needs at its east and south side for the sheets behind it."""
+    return 2 * SHADOW if copies > 1 else 0.0
+
+
+def lay_out(graph: Graph, load: Mapping[int, Load]) -> None:
+    """Set the places and sizes of all sheets and symbols, and the routes of all edges."""
+    plans = _plan(graph)
+    ports: dict[int, dict[int, Point]] = {}
+    for sheet in reversed(range(len(graph.sheets))):
+        ports[sheet] = _place_sheet(graph, sheet, plans[sheet], ports, load)
+    for number, sheet_ in enumerate(graph.sheets):
+        if number:
+            parent = graph.sheets[sheet_.parent]
+            sheet_.x += parent.x
+            sheet_.y += parent.y
+        for symbol in sheet_.symbols:
+            graph.symbols[symbol].x += sheet_.x
+            graph.symbols[symbol].y += sheet_.y
+    for edge in graph.edges:
+        _join_route(graph, edge)
+
+
+# --- from the top page down: layers and sides of ports -------------------------------------------
+
+
+def _plan(graph: Graph) -> list[_Plan]:
+    plans = [_Plan() for _ in graph.sheets]
+    index: list[dict[Thing, int]] = []
+    for plan, sheet in zip(plans, graph.sheets, strict=True):
+        plan.things = [("symbol", s) for s in sheet.symbols]
+        plan.things += [("sheet", s) for s in sheet.children]
+        index.append({thing: at for at, thing in enumerate(plan.things)})
+    passing: list[list[tuple[int, Thing | None, Thing | None]]] = [
+        [] for _ in graph.sheets
+    ]
+    for number, edge in enumerate(graph.edges):
+        leaves, common, enters = graph.crossed(edge)
+        start: Thing = ("symbol", edge.source)
+        for sheet_number in leaves:
+            passing[sheet_number].append((number, start, None))
+            start = ("sheet", sheet_number)
+        end: Thing = ("symbol", edge.target)
+        for sheet_number in reversed(enters):
+            passing[sheet_number].append((number, None, end))
+            end = ("sheet", sheet_number)
+        passing[common].append((number, start, end))
+    east_port: dict[tuple[int, int], bool] = {}
+    for sheet_number, plan in enumerate(plans):
+        flows = []
+        for number, first, second in passing[sheet_number]:
+            edge = graph.edges[number]
+            flows.append(
+                Flow(
+                    None if first is None else index[sheet_number][first],
+                    None if second is None else index[sheet_number][second],
+                    east_port.get((sheet_number, number), False),
+                    WEIGHTS[edge.kind],
+                    edge.kind == "arc",
+                )
+            )
+        plan.layers = assign_layers(len(plan.things), flows)
+        last = max(plan.layers, default=0) + 1
+        for (number, _, _), flow in zip(passing[sheet_number], flows, strict=True):
+            source, target = flow.source, flow.target
+            if source is None or target is None:
+                plan.things.append(("east" if flow.east else "west", number))
+                plan.layers.append(last if flow.east else 0)
+                source = len(plan.things) - 1 if source is None else source
+                target = len(plan.things) - 1 if target is None else target
+            plan.lines.append((number, source, target))
+            forward = plan.layers[source] < plan.layers[target]
+            for at, east in ((source, forward), (target, not forward)):
+                kind, inner = plan.things[at]
+                if kind == "sheet":
+                    east_port[inner, number] = east
+    return plans
+
+
+# --- from the inner pages up: sizes and places -------------------------------------------
+
+
+def _place_sheet(
+    graph: Graph,
+    number: int,
+    plan: _Plan,
+    ports: Mapping[int, dict[int, Point]],
+    load: Mapping[int, Load],
+) -> dict[int, Point]:
+    """Place what is in a page, seen from its corner; the ports on its border are returned."""
+    sheet = graph.sheets[number]
+    links = []
+    for _, source, target in plan.lines:
+        forward = plan.layers[source] < plan.layers[target]
+        links.append((source, target) if forward else (target, source))
+    boxes = []
+    for at, (kind, inner) in enumerate(plan.things):
+        if kind == "symbol":
+            box = _symbol_box(graph, plan, at, links, load)
+        elif kind == "sheet":
+            child = graph.sheets[inner]
+            behind = shadow(child.page.copies)
+            by_link = {
+                link: ports[inner][edge]
+                for link, (edge, source, target) in enumerate(plan.lines)
+                if at in (source, target)
+            }
+            box = Box(
+                child.width + behind, child.height + behind, 0, 0, _no_side, by_link
+            )
+        else:
+            box = Box(0, 0, 0, 0, _no_side)
+        box.layer = plan.layers[at]
+        boxes.append(box)
+    placement = place(boxes, links)
+
+    # Without ports on a side there is only an empty layer there, and the border needs a margin.
+    names = {kind for kind, _ in plan.things}
+    left = 0.0 if "west" in names else MARGIN - (2 * CHANNEL_MARGIN if boxes else 0)
+    right = 0.0 if "east" in names else MARGIN
+    top = TITLE_HEIGHT + (MARGIN / 2 if boxes else 0)
+    heading = (
+        text_width(title(sheet.page.name, sheet.page.copies), TITLE_SIZE, bold=True)
+        + 24
+    )
+    spare = max(0.0, heading - (left + placement.width + right))
+    sheet.width = left + placement.width + right + spare
+    sheet.height = top + placement.height + (MARGIN if boxes else MARGIN / 2)
+
+    def moved(point: Point) -> Point:
+        # Spare width goes east of everything, so lines to the east border are drawn on.
+        return (point[0] + left, point[1] + top)
+
+    found: dict[int, Point] = {}
+    for (kind, inner), box in zip(plan.things, boxes, strict=True):
+        x, y = moved((box.x, box.y))
+        if kind == "symbol":
+            symbol = graph.symbols[inner]
+            symbol.x, symbol.y = x + box.width / 2, y + box.anchor
+        elif kind == "sheet":
+            graph.sheets[inner].x, graph.sheets[inner].y = x, y
+        else:
+            found[inner] = (0.0 if kind == "west" else sheet.width, y)
+    for link, (edge_number, source, _) in enumerate(plan.lines):
+        route = [moved(point) for point in placement.routes[link]]
+        if plan.things[links[link][1]][0] == "east":
+            route[-1] = (sheet.width, route[-1][1])
+        if links[link][0] != source:
+            route.reverse()
+        graph.edges[edge_number].page_routes[number] = route
+    return found
+
+
+def _no_side(_east: bool, _height: float) -> float:
+    return 0.0
+
+
+def _symbol_box(
+    graph: Graph,
+    plan: _Plan,
+    at: int,
+    links: list[tuple[int, int]],
+    load: Mapping[int, Load],
+) -> Box:
+    symbol = graph.symbols[plan.things[at][1]]
+    sides = sum(east == at for _, east in links), sum(west == at for west, _ in links)
+    symbol.width = outline_width(symbol.kind)
+    symbol.mirrored = symbol.kind == "station" and _is_mirrored(plan, at)
+    touching = [
+        graph.edges[e] for e, source, target in plan.lines if at in (source, target)
+    ]
+    room = label_room(touching) if symbol.kind == "transition" else 0.0
+    labelled = room and any(edge.label for edge in touching)
+    spacing = LABEL_SPACING if labelled else SPACING
+    symbol.height = outline_height(symbol.kind, max(sides), spacing)
+    lines = caption(symbol, load)
+    text = max(line.width for line in lines)
+    width = max(symbol.width + 2 * room, text) + 2 * PAD
+    height = symbol.height + PAD + sum(line.height for line in lines)
+    anchor = symbol.height / 2
+    return Box(width, height, 0, anchor, _side_of(symbol, width), spacing=spacing)
+
+
+def _side_of(symbol: Symbol, width: float) -> Callable[[bool, float], float]:
+    def side(east: bool, height: float) -> float:
+        reach = outline_x(symbol, east, height)
+        return width / 2 + (reach if east else -reach)
+
+    return side
+
+
+def _is_mirrored(plan: _Plan, at: int) -> bool:
+    """Whether more arcs run through a thing from east to west than the other way."""
+    balance = 0
+    for _, source, target in plan.lines:
+        if at in (source, target):
+            balance += 1 if plan.layers[source] < plan.layers[target] else -1
+    return balance < 0
+
+
+# --- routes over several pages -------------------------------------------------------------------
+
+
+def _join_route(graph: Graph, edge: Edge) -> None:
+    leaves, common, enters = graph.crossed(edge)
+    points: list[Point] = []
+    for number in (*leaves, common, *enters):
+        sheet = graph.sheets[number]
+        points += [(x + sheet.x, y + sheet.y) for x, y in edge.page_routes[number]]
+    edge.route = simplify(points)
+
+
+def simplify(points: list[Point]) -> list[Point]:
+    """The same line without repeated points and points in the middle of a straight piece."""
+    result: list[Point] = []
+    for point in points:
+        if result and _near(point[0], result[-1][0]) and _near(point[1], result[-1][1]):
+            continue
+        while len(result) > 1 and (
+            (_near(result[-2][0], result[-1][0]) and _near(result[-1][0], point[0]))
+            or (_near(result[-2][1], result[-1][1]) and _near(result[-1][1], point[1]))
+        ):
+            result.pop()
+        result.append(point)
+    return result
+
+
+def _near(a: float, b: float) -> bool:
+    return abs(a - b) < 0.05
