@@ -1,0 +1,229 @@
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use crate::{Error, FORMATS, Names, Record, Skipped};
+
+/// Reads a trace's records in batches.
+pub trait Reader: Send {
+    /// Appends up to `max` records to `into` and tells how many; 0 at the end
+    /// (or if `max` is 0).
+    ///
+    /// # Errors
+    /// If the input cannot be read or is not what it should be. Reading on
+    /// after an error gives no further records of use.
+    fn next_batch(&mut self, max: usize, into: &mut Vec<Record>) -> Result<usize, Error>;
+
+    /// The names of the files met so far; a record's `file` is a number in it.
+    fn files(&self) -> &Names;
+
+    /// The names of the processes met so far.
+    fn processes(&self) -> &Names;
+
+    /// What was skipped or assumed so far.
+    fn skipped(&self) -> &Skipped;
+}
+
+/// Writes records as a trace.
+pub trait Writer: Send {
+    /// Appends records, whose numbers refer to `files` and `processes`.
+    ///
+    /// # Errors
+    /// If the system refuses, or a record's number has no name.
+    fn write(&mut self, records: &[Record], files: &Names, processes: &Names) -> Result<(), Error>;
+
+    /// Writes out what is still held back. Without this the end may be lost.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    fn finish(&mut self) -> Result<(), Error>;
+}
+
+/// Where a trace comes from.
+pub struct Input {
+    /// The name that messages give it: for a file, its path.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Box<dyn Read + Send>,
+}
+
+/// Where a trace goes to.
+pub struct Output {
+    /// The name that messages give it: for a file, its path.
+    pub name: String,
+    /// Takes its bytes.
+    pub bytes: Box<dyn Write + Send>,
+}
+
+/// Starts to read a trace.
+pub type Open = fn(Input) -> Result<Box<dyn Reader>, Error>;
+
+/// Starts to write a trace.
+pub type Create = fn(Output) -> Result<Box<dyn Writer>, Error>;
+
+/// A trace format.
+#[derive(Debug)]
+pub struct Format {
+    /// The name by which users ask for it.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub description: &'static str,
+    /// The ends of file names that suggest it, without the dot.
+    pub extensions: &'static [&'static str],
+    /// Whether the beginning of a file (up to 64 KiB) looks like it.
+    pub sniff: fn(&[u8]) -> bool,
+    /// Starts to read.
+    pub open: Open,
+    /// Starts to write; none for a format that is only read.
+    pub create: Option<Create>,
+}
+
+const SNIFFED: u64 = 64 << 10;
+
+/// Opens a trace; without a `format`, by its content, else by its extension.
+///
+/// # Errors
+/// If the file cannot be opened, the format is unknown, or the beginning is
+/// not what the format requires.
+pub fn open(path: &Path, format: Option<&str>) -> Result<Box<dyn Reader>, Error> {
+    let name = path.display().to_string();
+    let system = |source| Error::System {
+        file: name.clone(),
+        source,
+    };
+    let file = File::open(path).map_err(system)?;
+    if file.metadata().map_err(system)?.is_dir() {
+        return Err(Error::File {
+            file: name,
+            found: "is a directory".into(),
+            expected: "a trace file".into(),
+        });
+    }
+    open_input(
+        Input {
+            name,
+            bytes: Box::new(file),
+        },
+        format,
+    )
+}
+
+/// Opens a trace from any source of bytes; its name's extension counts.
+///
+/// # Errors
+/// As for [`open`].
+pub fn open_input(input: Input, format: Option<&str>) -> Result<Box<dyn Reader>, Error> {
+    let Input { name, mut bytes } = input;
+    let mut beginning = Vec::new();
+    bytes
+        .by_ref()
+        .take(SNIFFED)
+        .read_to_end(&mut beginning)
+        .map_err(|source| Error::System {
+            file: name.clone(),
+            source,
+        })?;
+    let format = match format {
+        Some(format) => named(format)?,
+        None if beginning.is_empty() => {
+            return Err(Error::File {
+                file: name,
+                found: "is empty".into(),
+                expected: known(),
+            });
+        }
+        None => FORMATS
+            .iter()
+            .find(|it| (it.sniff)(&beginning))
+            .or_else(|| by_extension(Path::new(&name)))
+            .ok_or_else(|| Error::File {
+                file: name.clone(),
+                found: "is in no known trace format".into(),
+                expected: known(),
+            })?,
+    };
+    let bytes = Box::new(io::Cursor::new(beginning).chain(bytes));
+    (format.open)(Input { name, bytes })
+}
+
+/// Creates a trace file; without a `format`, by its extension.
+///
+/// # Errors
+/// If the file cannot be created, or the format is unknown or only read.
+pub fn create(path: &Path, format: Option<&str>) -> Result<Box<dyn Writer>, Error> {
+    let name = path.display().to_string();
+    let format = match format {
+        Some(format) => named(format)?,
+        None => by_extension(path).ok_or_else(|| Error::File {
+            file: name.clone(),
+            found: "has an extension of no known trace format".into(),
+            expected: written(),
+        })?,
+    };
+    // Refuse before an existing file is emptied.
+    let Some(create) = format.create else {
+        return Err(only_read(format));
+    };
+    let file = File::create(path).map_err(|source| Error::System {
+        file: name.clone(),
+        source,
+    })?;
+    create(Output {
+        name,
+        bytes: Box::new(file),
+    })
+}
+
+/// Writes a trace to any taker of bytes.
+///
+/// # Errors
+/// If the format is unknown or only read.
+pub fn create_in(output: Output, format: &str) -> Result<Box<dyn Writer>, Error> {
+    let format = named(format)?;
+    let Some(create) = format.create else {
+        return Err(only_read(format));
+    };
+    create(output)
+}
+
+fn only_read(format: &Format) -> Error {
+    Error::Value {
+        name: "format",
+        found: format!("\"{}\", which is only read", format.name),
+        expected: written(),
+    }
+}
+
+fn named(name: &str) -> Result<&'static Format, Error> {
+    FORMATS
+        .iter()
+        .copied()
+        .find(|it| it.name == name)
+        .ok_or_else(|| Error::Value {
+            name: "format",
+            found: format!("\"{name}\""),
+            expected: known(),
+        })
+}
+
+fn by_extension(path: &Path) -> Option<&'static &'static Format> {
+    let extension = path.extension()?.to_str()?;
+    FORMATS.iter().find(|it| it.extensions.contains(&extension))
+}
+
+fn known() -> String {
+    list(|_| true)
+}
+
+fn written() -> String {
+    list(|it| it.create.is_some())
+}
+
+fn list(which: impl Fn(&Format) -> bool) -> String {
+    let formats: Vec<_> = FORMATS
+        .iter()
+        .filter(|it| which(it))
+        .map(|it| format!("{} ({})", it.name, it.description))
+        .collect();
+    formats.join(" or ")
+}

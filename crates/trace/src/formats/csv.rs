@@ -1,0 +1,384 @@
+//! The native format as text: comma-separated values after RFC 4180.
+//!
+//! Times and durations are seconds with nine digits after the point, so that
+//! nothing is lost. Processes and files are names, quoted where needed.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use csv::{ByteRecord, ReaderBuilder, WriterBuilder};
+
+use crate::{
+    Error, Format, Input, Kind, LINE_LIMIT, Names, Operation, Output, Reader, Record, Skipped,
+    Writer, text,
+};
+
+const COLUMNS: [&str; 7] = [
+    "time",
+    "process",
+    "operation",
+    "file",
+    "offset",
+    "size",
+    "duration",
+];
+const HEADER: &str = "time,process,operation,file,offset,size,duration";
+
+static TRUNCATED: Kind = Kind::not_understood("truncated last line");
+
+pub(super) static FORMAT: Format = Format {
+    name: "csv",
+    description: "comma-separated values with the header time,process,operation,file,offset,size,duration",
+    extensions: &["csv"],
+    sniff,
+    open,
+    create: Some(create),
+};
+
+/// Also true of a header that is nearly right, which gives a better error.
+fn sniff(beginning: &[u8]) -> bool {
+    let line = beginning
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    line.len() < 200
+        && COLUMNS
+            .iter()
+            .filter(|it| contains(line, it.as_bytes()))
+            .count()
+            >= 3
+}
+
+fn contains(line: &[u8], field: &[u8]) -> bool {
+    line.split(|byte| *byte == b',')
+        .any(|it| it.trim_ascii() == field)
+}
+
+fn open(input: Input) -> Result<Box<dyn Reader>, Error> {
+    let watch = Arc::new(Watch::default());
+    let guarded = Guarded {
+        input: input.bytes,
+        watch: Arc::clone(&watch),
+    };
+    let mut rows = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(guarded);
+    let mut row = ByteRecord::new();
+    let read = rows.read_byte_record(&mut row);
+    let reader = CsvReader {
+        name: input.name,
+        rows,
+        row,
+        watch,
+        line: 1,
+        files: Names::new(),
+        processes: Names::new(),
+        skipped: Skipped::default(),
+    };
+    match read {
+        Err(error) => Err(reader.unreadable(error)),
+        Ok(_) if reader.row.iter().eq(COLUMNS.iter().map(|it| it.as_bytes())) => {
+            Ok(Box::new(reader))
+        }
+        Ok(found) => {
+            let header = reader.row_text();
+            let found = if found {
+                format!("header {header}")
+            } else {
+                "no header".into()
+            };
+            Err(reader.wrong(found, format!("exactly {HEADER}")))
+        }
+    }
+}
+
+/// What the CSV library has taken since the last row, and how it ended.
+#[derive(Default)]
+struct Watch {
+    taken: AtomicU64,
+    ended_with_newline: AtomicBool,
+}
+
+/// Refuses to feed the CSV library a row without end: an unclosed quote would
+/// make it collect the rest of the file.
+struct Guarded {
+    input: Box<dyn Read + Send>,
+    watch: Arc<Watch>,
+}
+
+impl Read for Guarded {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.watch.taken.load(Relaxed) > LINE_LIMIT as u64 {
+            let problem = format!("a row of more than {LINE_LIMIT} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
+        let count = self.input.read(into)?;
+        self.watch.taken.fetch_add(count as u64, Relaxed);
+        if count > 0 {
+            self.watch
+                .ended_with_newline
+                .store(into[count - 1] == b'\n', Relaxed);
+        }
+        Ok(count)
+    }
+}
+
+struct CsvReader {
+    name: String,
+    rows: csv::Reader<Guarded>,
+    row: ByteRecord,
+    watch: Arc<Watch>,
+    line: u64,
+    files: Names,
+    processes: Names,
+    skipped: Skipped,
+}
+
+impl CsvReader {
+    fn wrong(&self, found: String, expected: String) -> Error {
+        Error::Line {
+            file: self.name.clone(),
+            line: self.line,
+            found,
+            expected,
+        }
+    }
+
+    fn unreadable(&self, error: csv::Error) -> Error {
+        let message = error.to_string();
+        match error.into_kind() {
+            csv::ErrorKind::Io(source) if source.kind() == io::ErrorKind::InvalidData => self
+                .wrong(
+                    source.to_string(),
+                    "rows of seven values, quotes closed".into(),
+                ),
+            csv::ErrorKind::Io(source) => Error::System {
+                file: self.name.clone(),
+                source,
+            },
+            _ => self.wrong(message, "rows of seven values".into()),
+        }
+    }
+
+    fn row_text(&self) -> String {
+        let bytes = self.row.iter().collect::<Vec<_>>().join(&b","[..]);
+        text(&bytes[..bytes.len().min(Skipped::EXAMPLE_LENGTH)]).into_owned()
+    }
+
+    fn record(&mut self) -> Result<Record, Error> {
+        let fields = self.row.len();
+        if fields != COLUMNS.len() {
+            return Err(self.wrong(
+                format!("{fields} values"),
+                format!("{HEADER}, seven values"),
+            ));
+        }
+        let time_ns = self.parse(0, "seconds such as 0.000125000", nanoseconds)?;
+        let operation = self.parse(2, &format!("one of {}", Operation::names()), operation)?;
+        let offset = self.parse(4, "a number of bytes such as 4096", whole)?;
+        let size = self.parse(5, "a number of bytes such as 4096", whole)?;
+        let duration = |field: &[u8]| nanoseconds(field).filter(|it| *it >= 0);
+        let duration_ns = self.parse(6, "seconds such as 0.000125000, not negative", duration)?;
+        let process = self.processes.intern(&text(&self.row[1]));
+        let file = self.files.intern(&text(&self.row[3]));
+        Ok(Record {
+            time_ns,
+            duration_ns,
+            offset,
+            size,
+            process,
+            file,
+            operation,
+        })
+    }
+
+    fn parse<T>(
+        &self,
+        field: usize,
+        expected: &str,
+        parse: impl Fn(&[u8]) -> Option<T>,
+    ) -> Result<T, Error> {
+        let bytes = &self.row[field];
+        parse(bytes).ok_or_else(|| {
+            let shown = text(&bytes[..bytes.len().min(80)]).into_owned();
+            self.wrong(format!("{} = \"{shown}\"", COLUMNS[field]), expected.into())
+        })
+    }
+}
+
+impl Reader for CsvReader {
+    fn next_batch(&mut self, max: usize, into: &mut Vec<Record>) -> Result<usize, Error> {
+        for done in 0..max {
+            self.watch.taken.store(0, Relaxed);
+            let more = self.rows.read_byte_record(&mut self.row);
+            self.line = self.row.position().map_or(self.line, csv::Position::line);
+            if !more.map_err(|error| self.unreadable(error))? {
+                return Ok(done);
+            }
+            match self.record() {
+                Ok(record) => into.push(record),
+                Err(error) => {
+                    let last = self.rows.is_done();
+                    if last && !self.watch.ended_with_newline.load(Relaxed) {
+                        self.skipped
+                            .count(&TRUNCATED, self.line, self.row_text().as_bytes());
+                        return Ok(done);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(max)
+    }
+
+    fn files(&self) -> &Names {
+        &self.files
+    }
+
+    fn processes(&self) -> &Names {
+        &self.processes
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+}
+
+fn operation(field: &[u8]) -> Option<Operation> {
+    Operation::from_name(std::str::from_utf8(field).ok()?)
+}
+
+fn whole(field: &[u8]) -> Option<u64> {
+    // Not parse(), which takes a plus sign.
+    if !field.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
+/// Decimal seconds with up to nine digits after the point, exactly.
+fn nanoseconds(field: &[u8]) -> Option<i64> {
+    let (negative, field) = match field.strip_prefix(b"-") {
+        Some(rest) => (true, rest),
+        None => (false, field),
+    };
+    let mut parts = field.splitn(2, |byte| *byte == b'.');
+    let (seconds, fraction) = (parts.next()?, parts.next().unwrap_or(b"0"));
+    if seconds.is_empty() || fraction.is_empty() || fraction.len() > 9 {
+        return None;
+    }
+    let scale = 10_i64.checked_pow(9 - u32::try_from(fraction.len()).ok()?)?;
+    let fraction = i64::try_from(whole(fraction)?).ok()?.checked_mul(scale)?;
+    let seconds = i64::try_from(whole(seconds)?)
+        .ok()?
+        .checked_mul(1_000_000_000)?;
+    let value = seconds.checked_add(fraction)?;
+    Some(if negative { -value } else { value })
+}
+
+struct CsvWriter {
+    name: String,
+    rows: csv::Writer<Box<dyn io::Write + Send>>,
+}
+
+fn create(output: Output) -> Result<Box<dyn Writer>, Error> {
+    let rows = WriterBuilder::new().from_writer(output.bytes);
+    let mut writer = CsvWriter {
+        name: output.name,
+        rows,
+    };
+    writer.row(COLUMNS)?;
+    Ok(Box::new(writer))
+}
+
+impl CsvWriter {
+    fn row<'a>(&mut self, fields: impl IntoIterator<Item = &'a str>) -> Result<(), Error> {
+        self.rows
+            .write_record(fields)
+            .map_err(|error| self.refused(error.into()))
+    }
+
+    fn refused(&self, source: io::Error) -> Error {
+        Error::System {
+            file: self.name.clone(),
+            source,
+        }
+    }
+}
+
+fn named<'a>(names: &'a Names, number: u32, what: &'static str) -> Result<&'a str, Error> {
+    names.get(number).ok_or_else(|| Error::Value {
+        name: what,
+        found: number.to_string(),
+        expected: format!("a number below {}", names.len()),
+    })
+}
+
+fn seconds(nanoseconds: i64) -> String {
+    let sign = if nanoseconds < 0 { "-" } else { "" };
+    let size = nanoseconds.unsigned_abs();
+    format!("{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000)
+}
+
+impl Writer for CsvWriter {
+    fn write(&mut self, records: &[Record], files: &Names, processes: &Names) -> Result<(), Error> {
+        for record in records {
+            self.row([
+                seconds(record.time_ns).as_str(),
+                named(processes, record.process, "process")?,
+                record.operation.name(),
+                named(files, record.file, "file")?,
+                &record.offset.to_string(),
+                &record.size.to_string(),
+                &seconds(record.duration_ns),
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        self.rows.flush().map_err(|source| self.refused(source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_exact() {
+        let cases = [
+            0,
+            1,
+            999_999_999,
+            1_000_000_000,
+            1_795_297_771_218_484_000,
+            -1,
+            i64::MAX,
+        ];
+        for value in cases {
+            assert_eq!(
+                nanoseconds(seconds(value).as_bytes()),
+                Some(value),
+                "{value}"
+            );
+        }
+        assert_eq!(nanoseconds(b"12"), Some(12_000_000_000));
+        assert_eq!(nanoseconds(b"0.5"), Some(500_000_000));
+        for wrong in [
+            "",
+            ".5",
+            "1.",
+            "1.0000000001",
+            "1e3",
+            "+1",
+            "--1",
+            "9223372037",
+            "nan",
+        ] {
+            assert_eq!(nanoseconds(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+}

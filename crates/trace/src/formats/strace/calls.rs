@@ -1,0 +1,300 @@
+//! The system calls that the reader understands. To add one, add a line.
+
+use crate::Operation::{self, *};
+
+/// Where a call names its file: positions of arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    /// An open descriptor.
+    Descriptor(usize),
+    /// A path, relative to the current directory.
+    Path(usize),
+    /// A path, relative to the directory in the argument before; if it is
+    /// empty or NULL, that descriptor itself.
+    PathIn(usize),
+}
+
+/// What a call is, as far as file operations go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    /// Opens a path with flags; `creat` has none.
+    Open {
+        at: At,
+        flags: Option<usize>,
+    },
+    Close,
+    CloseRange,
+    /// Reads or writes at the file's position, or at that of an argument.
+    Transfer {
+        operation: Operation,
+        position: Option<usize>,
+    },
+    /// Moves bytes between descriptors; each with the argument that holds its
+    /// position, if it has one.
+    Copy {
+        from: (usize, Option<usize>),
+        to: (usize, Option<usize>),
+    },
+    Seek {
+        whence: usize,
+    },
+    /// Makes the result (or the second argument) share the first's position.
+    Duplicate,
+    Control,
+    /// ioctl, for close-on-exec.
+    Device,
+    /// Looks at or changes a name, a directory or attributes.
+    Metadata {
+        operation: Operation,
+        at: At,
+    },
+    /// A range: offset and length are the arguments at and after a position.
+    Range {
+        operation: Operation,
+        offset: usize,
+    },
+    Truncate {
+        at: At,
+        length: usize,
+    },
+    Rename {
+        old: At,
+        new: At,
+    },
+    ChangeDirectory {
+        at: At,
+    },
+    CurrentDirectory,
+    Fork,
+    Execute,
+    /// unshare
+    Unshare,
+    Map,
+    Asynchronous,
+    SyncAll,
+}
+
+/// What this call is; none if it is no file operation.
+pub(super) fn call(name: &[u8]) -> Option<Call> {
+    use At::{Descriptor, Path, PathIn};
+    use Call::*;
+    Some(match name {
+        b"open" => Open {
+            at: Path(0),
+            flags: Some(1),
+        },
+        b"creat" => Open {
+            at: Path(0),
+            flags: None,
+        },
+        b"openat" | b"openat2" => Open {
+            at: PathIn(1),
+            flags: Some(2),
+        },
+        b"close" => Close,
+        b"close_range" => CloseRange,
+
+        b"read" | b"readv" => Transfer {
+            operation: Read,
+            position: None,
+        },
+        b"write" | b"writev" => Transfer {
+            operation: Write,
+            position: None,
+        },
+        b"pread64" | b"pread" | b"preadv" | b"preadv2" => Transfer {
+            operation: Read,
+            position: Some(3),
+        },
+        b"pwrite64" | b"pwrite" | b"pwritev" | b"pwritev2" => Transfer {
+            operation: Write,
+            position: Some(3),
+        },
+        b"sendfile" | b"sendfile64" => Copy {
+            from: (1, Some(2)),
+            to: (0, None),
+        },
+        b"copy_file_range" | b"splice" => Copy {
+            from: (0, Some(1)),
+            to: (2, Some(3)),
+        },
+        b"lseek" => Seek { whence: 2 },
+        b"_llseek" => Seek { whence: 3 },
+
+        b"dup" | b"dup2" | b"dup3" => Duplicate,
+        b"fcntl" | b"fcntl64" => Control,
+        b"ioctl" => Device,
+
+        b"fsync" | b"fdatasync" => Metadata {
+            operation: Sync,
+            at: Descriptor(0),
+        },
+        b"sync_file_range" => Range {
+            operation: Sync,
+            offset: 1,
+        },
+        b"sync_file_range2" => Range {
+            operation: Sync,
+            offset: 2,
+        },
+        b"fallocate" => Range {
+            operation: Allocate,
+            offset: 2,
+        },
+        b"sync" | b"syncfs" => SyncAll,
+        b"ftruncate" | b"ftruncate64" => Truncate {
+            at: Descriptor(0),
+            length: 1,
+        },
+        b"truncate" | b"truncate64" => Truncate {
+            at: Path(0),
+            length: 1,
+        },
+
+        b"stat" | b"lstat" | b"stat64" | b"lstat64" | b"access" => Metadata {
+            operation: Stat,
+            at: Path(0),
+        },
+        b"fstat" | b"fstat64" => Metadata {
+            operation: Stat,
+            at: Descriptor(0),
+        },
+        b"newfstatat" | b"fstatat64" | b"statx" | b"faccessat" | b"faccessat2" => Metadata {
+            operation: Stat,
+            at: PathIn(1),
+        },
+        b"statfs" | b"statfs64" => Metadata {
+            operation: Statfs,
+            at: Path(0),
+        },
+        b"fstatfs" | b"fstatfs64" => Metadata {
+            operation: Statfs,
+            at: Descriptor(0),
+        },
+        b"chmod" | b"chown" | b"lchown" | b"utime" | b"utimes" => Metadata {
+            operation: Setattr,
+            at: Path(0),
+        },
+        b"fchmod" | b"fchown" => Metadata {
+            operation: Setattr,
+            at: Descriptor(0),
+        },
+        b"fchmodat" | b"fchmodat2" | b"fchownat" | b"futimesat" | b"utimensat" => Metadata {
+            operation: Setattr,
+            at: PathIn(1),
+        },
+        b"getxattr" | b"lgetxattr" | b"listxattr" | b"llistxattr" => Metadata {
+            operation: Getxattr,
+            at: Path(0),
+        },
+        b"fgetxattr" | b"flistxattr" => Metadata {
+            operation: Getxattr,
+            at: Descriptor(0),
+        },
+        b"setxattr" | b"lsetxattr" | b"removexattr" | b"lremovexattr" => Metadata {
+            operation: Setxattr,
+            at: Path(0),
+        },
+        b"fsetxattr" | b"fremovexattr" => Metadata {
+            operation: Setxattr,
+            at: Descriptor(0),
+        },
+
+        b"unlink" => Metadata {
+            operation: Unlink,
+            at: Path(0),
+        },
+        // With AT_REMOVEDIR it removes a directory; the reader looks.
+        b"unlinkat" => Metadata {
+            operation: Unlink,
+            at: PathIn(1),
+        },
+        b"rename" => Rename {
+            old: Path(0),
+            new: Path(1),
+        },
+        b"renameat" | b"renameat2" => Rename {
+            old: PathIn(1),
+            new: PathIn(3),
+        },
+        b"link" => Metadata {
+            operation: Link,
+            at: Path(1),
+        },
+        b"linkat" => Metadata {
+            operation: Link,
+            at: PathIn(3),
+        },
+        b"symlink" => Metadata {
+            operation: Symlink,
+            at: Path(1),
+        },
+        b"symlinkat" => Metadata {
+            operation: Symlink,
+            at: PathIn(2),
+        },
+        b"readlink" => Metadata {
+            operation: Readlink,
+            at: Path(0),
+        },
+        b"readlinkat" => Metadata {
+            operation: Readlink,
+            at: PathIn(1),
+        },
+        b"mknod" => Metadata {
+            operation: Create,
+            at: Path(0),
+        },
+        b"mknodat" => Metadata {
+            operation: Create,
+            at: PathIn(1),
+        },
+        b"mkdir" => Metadata {
+            operation: Mkdir,
+            at: Path(0),
+        },
+        b"mkdirat" => Metadata {
+            operation: Mkdir,
+            at: PathIn(1),
+        },
+        b"rmdir" => Metadata {
+            operation: Rmdir,
+            at: Path(0),
+        },
+        b"getdents64" | b"getdents" => Metadata {
+            operation: Readdir,
+            at: Descriptor(0),
+        },
+
+        b"chdir" => ChangeDirectory { at: Path(0) },
+        b"fchdir" => ChangeDirectory { at: Descriptor(0) },
+        b"getcwd" => CurrentDirectory,
+        b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3" => Fork,
+        b"execve" | b"execveat" => Execute,
+        b"unshare" => Unshare,
+        b"mmap" | b"mmap2" => Map,
+        b"io_submit" | b"io_uring_enter" => Asynchronous,
+        _ => return None,
+    })
+}
+
+impl Call {
+    /// Whether the call may give records: then those that begin after it have
+    /// to wait until it ends.
+    pub(super) fn gives_records(self) -> bool {
+        use Call::*;
+        matches!(
+            self,
+            Open { .. }
+                | Close
+                | CloseRange
+                | Transfer { .. }
+                | Copy { .. }
+                | Seek { .. }
+                | Metadata { .. }
+                | Range { .. }
+                | Truncate { .. }
+                | Rename { .. }
+        )
+    }
+}

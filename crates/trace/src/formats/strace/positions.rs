@@ -1,0 +1,198 @@
+//! Reads, writes, and all else that uses or moves the position of an open
+//! file description.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::files::Opened;
+use super::kinds;
+use super::operations::Done;
+use super::processes::Description;
+use super::state::State;
+use super::syntax::{self, has_flag};
+use crate::Operation;
+
+impl State {
+    pub(super) fn transfer(
+        &mut self,
+        done: &Done<'_>,
+        operation: Operation,
+        position: Option<usize>,
+    ) -> Option<()> {
+        let opened = self.opened(done.arguments.get(0))?;
+        let description = match opened {
+            Opened::File(description) => description,
+            Opened::Other(kind) => return self.left_out(kind, done),
+        };
+        let Ok(size) = u64::try_from(done.value) else {
+            return self.left_out(&kinds::FAILED, done);
+        };
+        let position = match position {
+            None => None,
+            // To preadv2 and pwritev2, −1 is the file's own position.
+            Some(index) => match syntax::signed(done.arguments.get(index))? {
+                -1 => None,
+                given => Some(u64::try_from(given).ok()?),
+            },
+        };
+        let append =
+            operation == Operation::Write && has_flag(done.arguments.get(4), b"RWF_APPEND");
+        self.move_bytes(operation, &description, position, size, append);
+        Some(())
+    }
+
+    /// One side of a call that moves bytes between two descriptors.
+    pub(super) fn copy(
+        &mut self,
+        done: &Done<'_>,
+        operation: Operation,
+        (index, position): (usize, Option<usize>),
+    ) -> Option<()> {
+        let description = match self.opened(done.arguments.get(index))? {
+            Opened::File(description) => description,
+            Opened::Other(kind) => return self.left_out(kind, done),
+        };
+        let Ok(size) = u64::try_from(done.value) else {
+            return self.left_out(&kinds::FAILED, done);
+        };
+        // `[10]` or `[10] => [110]`, or NULL for the file's own position.
+        let given = position
+            .map(|index| done.arguments.get(index))
+            .unwrap_or_default();
+        let position = given.strip_prefix(b"[").and_then(syntax::unsigned);
+        if size > 0 || operation == Operation::Read {
+            self.move_bytes(operation, &description, position, size, false);
+        }
+        Some(())
+    }
+
+    fn move_bytes(
+        &mut self,
+        operation: Operation,
+        description: &Arc<Description>,
+        position: Option<u64>,
+        size: u64,
+        append: bool,
+    ) {
+        let file = Self::file_of(description);
+        // On Linux, even pwrite appends to a file opened with O_APPEND:
+        // pwrite(2), Bugs.
+        let appends = operation == Operation::Write && (append || description.append.load(Relaxed));
+        let offset = if appends {
+            self.append_position(file)
+        } else {
+            position.unwrap_or_else(|| self.position(description))
+        };
+        let end = offset.saturating_add(size);
+        if position.is_none() {
+            description.position.store(end, Relaxed);
+        }
+        let length = self.lengths.entry(file).or_default();
+        if operation == Operation::Read && size == 0 && length.end <= offset {
+            // The end of the file.
+            length.exact |= length.end == offset;
+        } else {
+            length.end = length.end.max(end);
+        }
+        self.record(operation, file, offset, size);
+    }
+
+    /// The position to use, which the trace may not tell.
+    fn position(&mut self, description: &Description) -> u64 {
+        if description.assumed.swap(false, Relaxed) {
+            let name = self
+                .files
+                .get(Self::file_of(description))
+                .unwrap_or_default();
+            self.skipped
+                .count(&kinds::INHERITED, self.now.line, name.as_bytes());
+        }
+        description.position.load(Relaxed)
+    }
+
+    pub(super) fn seek(&mut self, done: &Done<'_>, whence: usize) -> Option<()> {
+        let description = match self.opened(done.arguments.get(0))? {
+            Opened::File(description) => description,
+            Opened::Other(kind) => return self.left_out(kind, done),
+        };
+        if done.value < 0 {
+            return self.left_out(&kinds::FAILED, done);
+        }
+        // _llseek returns 0 and stores the position: `_llseek(3, 0, [5], …)`.
+        let position = match done.arguments.get(2).strip_prefix(b"[") {
+            Some(stored) => syntax::unsigned(stored)?,
+            None => u64::try_from(done.value).ok()?,
+        };
+        let file = Self::file_of(&description);
+        if done.arguments.get(whence) == b"SEEK_END" {
+            let from_end = syntax::signed(done.arguments.get(1))?;
+            if let Some(length) = position.checked_add_signed(from_end.checked_neg()?) {
+                self.is_long(file, length);
+            }
+        }
+        description.position.store(position, Relaxed);
+        description.assumed.store(false, Relaxed);
+        self.record(Operation::Seek, file, position, 0);
+        Some(())
+    }
+
+    pub(super) fn duplicate(&mut self, done: &Done<'_>, close_on_exec: bool) -> Option<()> {
+        let old = syntax::descriptor(done.arguments.get(0))?.number?;
+        let opened = self.opened(done.arguments.get(0))?;
+        let Ok(new) = i32::try_from(done.value) else {
+            return Some(());
+        };
+        if new < 0 || new == old {
+            return Some(());
+        }
+        match opened {
+            Opened::File(description) => self.insert(new, description, close_on_exec),
+            Opened::Other(_) => {
+                self.with_table(|table| table.remove(&new));
+            }
+        }
+        Some(())
+    }
+
+    pub(super) fn control(&mut self, done: &Done<'_>) -> Option<()> {
+        let argument = done.arguments.get(2);
+        match done.arguments.get(1) {
+            b"F_DUPFD" => self.duplicate(done, false),
+            b"F_DUPFD_CLOEXEC" => self.duplicate(done, true),
+            b"F_SETFD" => self.close_on_exec(done, has_flag(argument, b"FD_CLOEXEC")),
+            b"F_SETFL" if done.value >= 0 => self.append(done, has_flag(argument, b"O_APPEND")),
+            b"F_GETFL" if done.value >= 0 => {
+                // `= 0x401 (flags O_WRONLY|O_APPEND)`
+                self.append(done, has_flag(done.outcome.text, b"O_APPEND"))
+            }
+            _ => Some(()),
+        }
+    }
+
+    pub(super) fn device(&mut self, done: &Done<'_>) -> Option<()> {
+        match done.arguments.get(1) {
+            b"FIOCLEX" => self.close_on_exec(done, true),
+            b"FIONCLEX" => self.close_on_exec(done, false),
+            _ => Some(()),
+        }
+    }
+
+    fn close_on_exec(&mut self, done: &Done<'_>, value: bool) -> Option<()> {
+        // Make the descriptor known, so that execve can close it.
+        let number = syntax::descriptor(done.arguments.get(0))?.number?;
+        self.opened(done.arguments.get(0))?;
+        self.with_table(|table| {
+            if let Some(descriptor) = table.get_mut(&number) {
+                descriptor.close_on_exec = value;
+            }
+        });
+        Some(())
+    }
+
+    fn append(&mut self, done: &Done<'_>, value: bool) -> Option<()> {
+        if let Opened::File(description) = self.opened(done.arguments.get(0))? {
+            description.append.store(value, Relaxed);
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,123 @@
+//! The traced processes and their descriptors, as POSIX has them: descriptors
+//! made by dup or inherited by fork share one open file description, and with
+//! it one position; threads share the table of descriptors.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+/// An open file description.
+#[derive(Debug)]
+pub(super) struct Description {
+    pub(super) file: AtomicU32,
+    pub(super) position: AtomicU64,
+    pub(super) append: AtomicBool,
+    /// Whether the position is a mere assumption.
+    pub(super) assumed: AtomicBool,
+}
+
+impl Description {
+    pub(super) fn new(file: u32, append: bool) -> Arc<Self> {
+        Arc::new(Self {
+            file: AtomicU32::new(file),
+            position: AtomicU64::new(0),
+            append: AtomicBool::new(append),
+            assumed: AtomicBool::new(false),
+        })
+    }
+
+    /// A description that was open before the trace began.
+    pub(super) fn inherited(file: u32) -> Arc<Self> {
+        let new = Self::new(file, false);
+        new.assumed
+            .store(true, std::sync::atomic::Ordering::Relaxed);
+        new
+    }
+}
+
+/// A descriptor: a number's reference to a description.
+#[derive(Clone, Debug)]
+pub(super) struct Descriptor {
+    pub(super) description: Arc<Description>,
+    pub(super) close_on_exec: bool,
+}
+
+pub(super) type Table = FxHashMap<i32, Descriptor>;
+
+/// A value that threads or related processes share.
+///
+/// The reader is used from one thread at a time, so the lock never waits; it
+/// makes the reader `Send`.
+#[derive(Debug, Default)]
+pub(super) struct Shared<T>(Arc<Mutex<T>>);
+
+impl<T: Clone> Shared<T> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another reference to the same value.
+    pub(super) fn share(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    /// A copy that goes its own way.
+    pub(super) fn copy(&self) -> Self {
+        Self(Arc::new(Mutex::new(self.lock().clone())))
+    }
+}
+
+/// A call that has begun and not ended.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) call: Option<super::calls::Call>,
+    pub(super) name: Box<[u8]>,
+    /// Its arguments as far as printed; empty if `call` is none.
+    pub(super) text: Vec<u8>,
+    pub(super) time_ns: i64,
+    pub(super) line: u64,
+    /// For a fork: the child that is assumed to be its.
+    pub(super) child: Option<u32>,
+}
+
+/// A process or thread.
+#[derive(Debug)]
+pub(super) struct Process {
+    /// Its number among the trace's process names.
+    pub(super) name: u32,
+    /// The process that a thread belongs to.
+    pub(super) leader: u32,
+    pub(super) table: Shared<Table>,
+    /// The current directory, where it is known.
+    pub(super) directory: Shared<Option<Box<str>>>,
+    pub(super) pending: Option<Pending>,
+}
+
+impl Process {
+    /// Drops the descriptors marked close-on-exec, as execve does; the table
+    /// is no longer shared after it.
+    pub(super) fn execute(&mut self) {
+        self.table = self.table.copy();
+        self.table.lock().retain(|_, it| !it.close_on_exec);
+    }
+}
+
+/// What a clone shares between parent and child.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sharing {
+    pub(super) files: bool,
+    pub(super) directory: bool,
+    pub(super) thread: bool,
+}
+
+impl Sharing {
+    pub(super) fn of(arguments: &[u8]) -> Self {
+        let has = |flag| super::syntax::has_flag(arguments, flag);
+        Self {
+            files: has(b"CLONE_FILES"),
+            directory: has(b"CLONE_FS"),
+            thread: has(b"CLONE_THREAD"),
+        }
+    }
+}

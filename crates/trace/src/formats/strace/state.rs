@@ -1,0 +1,260 @@
+//! What the reader knows about the traced system: who runs, with which
+//! descriptors and directories, and how long the files are.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::kinds;
+use super::order::Order;
+use super::processes::{Pending, Process, Shared, Sharing, Table};
+use crate::{Kind, Names, Operation, Record, Skipped};
+
+/// The process whose number strace leaves out, until it is told.
+pub(super) const UNNUMBERED: u32 = 0;
+
+/// The length of a file as far as the trace tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Length {
+    pub(super) end: u64,
+    /// Whether it is the length, or merely the furthest byte seen.
+    pub(super) exact: bool,
+}
+
+/// The call at hand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Now {
+    pub(super) process: u32,
+    pub(super) time_ns: i64,
+    pub(super) duration_ns: i64,
+    pub(super) line: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) files: Names,
+    pub(super) process_names: Names,
+    pub(super) skipped: Skipped,
+    pub(super) order: Order,
+    pub(super) lengths: FxHashMap<u32, Length>,
+    pub(super) processes: FxHashMap<u32, Process>,
+    /// Processes that strace announced and that have not been seen yet.
+    pub(super) attached: FxHashSet<u32>,
+    pub(super) now: Now,
+    pub(super) scratch: String,
+}
+
+impl State {
+    /// The process that a line belongs to; makes it if it is new.
+    pub(super) fn find(&mut self, number: Option<u32>, resumes: bool) -> u32 {
+        let Some(number) = number else {
+            return self.find_unnumbered();
+        };
+        if self.processes.contains_key(&number) {
+            return number;
+        }
+        let announced = self.attached.remove(&number);
+        let parent = self.oldest_fork();
+        if let Some(first) = self.processes.remove(&UNNUMBERED) {
+            // The first process gets its number when there is a second.
+            if resumes || (!announced && parent.is_none()) {
+                if let Some(pending) = &first.pending {
+                    self.order.begin(pending.time_ns, number);
+                    self.order.end(pending.time_ns, UNNUMBERED);
+                }
+                self.processes.insert(number, first);
+                return number;
+            }
+            self.processes.insert(UNNUMBERED, first);
+        }
+        match parent {
+            Some((parent, sharing)) => {
+                self.fork(parent, number, sharing);
+                if let Some(pending) = self.pending_mut(parent) {
+                    pending.child = Some(number);
+                }
+            }
+            None => self.start(number),
+        }
+        number
+    }
+
+    fn find_unnumbered(&mut self) -> u32 {
+        // strace leaves the number out while it sees one process.
+        if self.processes.len() == 1
+            && let Some(&only) = self.processes.keys().next()
+        {
+            return only;
+        }
+        if !self.processes.contains_key(&UNNUMBERED) {
+            self.start(UNNUMBERED);
+        }
+        UNNUMBERED
+    }
+
+    fn start(&mut self, number: u32) {
+        let name = if number == UNNUMBERED {
+            "first".into()
+        } else {
+            number.to_string()
+        };
+        let process = Process {
+            name: self.process_names.intern(&name),
+            leader: number,
+            table: Shared::default(),
+            directory: Shared::default(),
+            pending: None,
+        };
+        self.processes.insert(number, process);
+    }
+
+    /// The fork that has been under way longest and has no child yet.
+    fn oldest_fork(&self) -> Option<(u32, Sharing)> {
+        let forks = self.processes.iter().filter_map(|(&number, process)| {
+            let pending = process.pending.as_ref()?;
+            let free = pending.call == Some(super::calls::Call::Fork) && pending.child.is_none();
+            free.then_some((pending.time_ns, number, Sharing::of(&pending.text)))
+        });
+        let oldest = forks.min_by_key(|it| (it.0, it.1))?;
+        Some((oldest.1, oldest.2))
+    }
+
+    pub(super) fn pending_mut(&mut self, number: u32) -> Option<&mut Pending> {
+        self.processes.get_mut(&number)?.pending.as_mut()
+    }
+
+    /// Makes `child` a child of `parent`, whether it has been seen or not.
+    pub(super) fn fork(&mut self, parent: u32, child: u32, sharing: Sharing) {
+        let Some(process) = self.processes.get(&parent) else {
+            return;
+        };
+        let share_table = |shared: &Shared<Table>| {
+            if sharing.files {
+                shared.share()
+            } else {
+                shared.copy()
+            }
+        };
+        let leader = if sharing.thread {
+            process.leader
+        } else {
+            child
+        };
+        let table = share_table(&process.table);
+        let directory = if sharing.directory {
+            process.directory.share()
+        } else {
+            process.directory.copy()
+        };
+        let name = if sharing.thread {
+            format!("{leader}/{child}")
+        } else {
+            child.to_string()
+        };
+        self.attached.remove(&child);
+        match self.processes.get_mut(&child) {
+            Some(existing) => {
+                existing.table = table;
+                existing.directory = directory;
+                existing.leader = leader;
+            }
+            None => {
+                let name = self.process_names.intern(&name);
+                let new = Process {
+                    name,
+                    leader,
+                    table,
+                    directory,
+                    pending: None,
+                };
+                self.processes.insert(child, new);
+            }
+        }
+    }
+
+    /// A fork has returned the child's number.
+    pub(super) fn forked(&mut self, child: u32, sharing: Sharing, assumed: Option<u32>) {
+        if assumed == Some(child) {
+            return;
+        }
+        let seen = self.processes.contains_key(&child);
+        if seen || assumed.is_some() {
+            self.count(&kinds::PARENT, b"");
+        }
+        self.fork(self.now.process, child, sharing);
+    }
+
+    /// A process is gone.
+    pub(super) fn exit(&mut self, number: u32) {
+        if let Some(process) = self.processes.remove(&number)
+            && let Some(pending) = process.pending
+        {
+            self.order.end(pending.time_ns, number);
+        }
+    }
+
+    /// The thread `by` executes a program and takes the number of its leader.
+    pub(super) fn supersede(&mut self, leader: u32, by: u32) {
+        if leader == by {
+            return;
+        }
+        self.exit(leader);
+        if let Some(mut process) = self.processes.remove(&by) {
+            if let Some(pending) = &process.pending {
+                self.order.end(pending.time_ns, by);
+            }
+            process.leader = leader;
+            process.name = self.process_names.intern(&leader.to_string());
+            self.processes.insert(leader, process);
+        }
+    }
+
+    pub(super) fn count(&mut self, kind: &'static Kind, text: &[u8]) {
+        self.skipped.count(kind, self.now.line, text);
+    }
+
+    /// Makes a record of the call at hand.
+    pub(super) fn record(&mut self, operation: Operation, file: u32, offset: u64, size: u64) {
+        let Some(process) = self.processes.get(&self.now.process) else {
+            return;
+        };
+        let late = self.order.put(Record {
+            time_ns: self.now.time_ns,
+            duration_ns: self.now.duration_ns,
+            offset,
+            size,
+            process: process.name,
+            file,
+            operation,
+        });
+        if late {
+            self.count(&kinds::UNORDERED, b"");
+        }
+    }
+
+    /// The file is at least this long.
+    pub(super) fn reaches(&mut self, file: u32, end: u64) {
+        let length = self.lengths.entry(file).or_default();
+        length.end = length.end.max(end);
+    }
+
+    /// The file is this long.
+    pub(super) fn is_long(&mut self, file: u32, end: u64) {
+        self.lengths.insert(file, Length { end, exact: true });
+    }
+
+    /// Where bytes appended to the file go.
+    pub(super) fn append_position(&mut self, file: u32) -> u64 {
+        let length = self.lengths.get(&file).copied().unwrap_or_default();
+        if !length.exact {
+            self.count(&kinds::APPENDED, b"");
+            self.is_long(file, length.end);
+        }
+        length.end
+    }
+
+    /// The file behind a description.
+    pub(super) fn file_of(description: &super::processes::Description) -> u32 {
+        description.file.load(Relaxed)
+    }
+}

@@ -1,0 +1,146 @@
+/// What kind of work an [`Operation`] asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// Concerns a file's content.
+    Data,
+    /// Concerns names, attributes and directories.
+    Metadata,
+    /// Changes the state of the calling process alone.
+    Local,
+}
+
+/// Declares the operations: variant, name in files and tables, group, whether
+/// it carries bytes. To add an operation, add a line.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $variant:ident, $name:literal, $group:ident, $bytes:literal;)*) => {
+        /// A file operation, in the words of the POSIX calls.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+        #[serde(rename_all = "lowercase")]
+        #[repr(u8)]
+        pub enum Operation {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Operation {
+            /// All operations; an operation's position is its [`code`](Self::code).
+            pub const ALL: &[Operation] = &[$(Operation::$variant,)*];
+
+            /// The name used in files, tables and messages.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Operation::$variant => $name,)* }
+            }
+
+            /// What kind of work it asks for.
+            #[must_use]
+            pub fn group(self) -> Group {
+                match self { $(Operation::$variant => Group::$group,)* }
+            }
+
+            /// Whether its size is a number of bytes moved to or from the file.
+            #[must_use]
+            pub fn carries_bytes(self) -> bool {
+                match self { $(Operation::$variant => $bytes,)* }
+            }
+        }
+    };
+}
+
+operations! {
+    /// Open an existing file.
+    Open, "open", Metadata, false;
+    /// Open a file, creating it if it is not there; also make a special file.
+    Create, "create", Metadata, false;
+    /// Close a descriptor.
+    Close, "close", Metadata, false;
+    /// Read bytes.
+    Read, "read", Data, true;
+    /// Write bytes.
+    Write, "write", Data, true;
+    /// Move the position within an open file.
+    Seek, "seek", Local, false;
+    /// Bring written data to stable storage.
+    Sync, "sync", Data, false;
+    /// Set a file's length, which is the record's offset.
+    Truncate, "truncate", Data, false;
+    /// Reserve or release space in a range.
+    Allocate, "allocate", Data, false;
+    /// Look up a file's attributes or permissions.
+    Stat, "stat", Metadata, false;
+    /// Change a file's attributes: mode, owner, times.
+    Setattr, "setattr", Metadata, false;
+    /// Look up or list extended attributes.
+    Getxattr, "getxattr", Metadata, false;
+    /// Set or remove an extended attribute.
+    Setxattr, "setxattr", Metadata, false;
+    /// Look up the state of a file system.
+    Statfs, "statfs", Metadata, false;
+    /// Remove a file's name.
+    Unlink, "unlink", Metadata, false;
+    /// Change a file's name; the record holds the old one.
+    Rename, "rename", Metadata, false;
+    /// Give a file another name; the record holds the new one.
+    Link, "link", Metadata, false;
+    /// Make a symbolic link; the record holds the link's name.
+    Symlink, "symlink", Metadata, false;
+    /// Read a symbolic link's target.
+    Readlink, "readlink", Metadata, false;
+    /// Make a directory.
+    Mkdir, "mkdir", Metadata, false;
+    /// Remove a directory.
+    Rmdir, "rmdir", Metadata, false;
+    /// List a part of a directory.
+    Readdir, "readdir", Metadata, false;
+}
+
+impl Operation {
+    /// The operation's position in [`Operation::ALL`].
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The operation with this code, if there is one.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Operation> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
+    /// The operation with this name, if there is one.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Operation> {
+        Self::ALL.iter().copied().find(|it| it.name() == name)
+    }
+
+    /// All names, as a list for messages.
+    #[must_use]
+    pub fn names() -> String {
+        let names: Vec<_> = Self::ALL.iter().map(|it| it.name()).collect();
+        names.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_names_lead_back_to_the_operation() {
+        for &operation in Operation::ALL {
+            assert_eq!(Operation::from_code(operation.code()), Some(operation));
+            assert_eq!(Operation::from_name(operation.name()), Some(operation));
+        }
+        assert_eq!(Operation::from_code(u8::MAX), None);
+        assert_eq!(Operation::from_name("reed"), None);
+    }
+
+    #[test]
+    fn only_reads_and_writes_carry_bytes() {
+        let carrying: Vec<_> = Operation::ALL
+            .iter()
+            .filter(|it| it.carries_bytes())
+            .collect();
+        assert_eq!(carrying, [&Operation::Read, &Operation::Write]);
+    }
+}

@@ -1,0 +1,39 @@
+use crate::Operation;
+
+/// One file operation of one process: the common form of every trace.
+///
+/// `file` and `process` are indices into the reader's [`Names`](crate::Names).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When the operation began, in nanoseconds since the trace's start.
+    ///
+    /// Negative only if a trace's lines are not in the order of their times.
+    pub time_ns: i64,
+    /// How long it took, in nanoseconds; 0 where the trace does not say.
+    pub duration_ns: i64,
+    /// The first byte concerned. After a seek, the new position; for a
+    /// truncation, the new length; 0 where an offset has no meaning.
+    pub offset: u64,
+    /// Bytes moved, for an operation that [carries
+    /// bytes](Operation::carries_bytes); else the length of the range that the
+    /// call names, or 0.
+    pub size: u64,
+    /// Who did it: a process or a thread. One process's records follow each
+    /// other; those of different processes may overlap.
+    pub process: u32,
+    /// To which file. A rename names the old file, a link the new one.
+    pub file: u32,
+    /// What was done.
+    pub operation: Operation,
+}
+
+impl Record {
+    /// The first byte after the range; saturates at the largest offset.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.offset.saturating_add(self.size)
+    }
+}
+
+// A replayed workload holds many of these.
+const _: () = assert!(size_of::<Record>() <= 48);
