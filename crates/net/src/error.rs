@@ -106,16 +106,6 @@ pub enum BuildError {
         /// The target.
         node: String,
     },
-    /// A port or node of another colour than asked for.
-    #[error("{path}: carries {colour}, not {asked}")]
-    Colour {
-        /// Page path and name.
-        path: String,
-        /// What it carries.
-        colour: String,
-        /// What was asked for.
-        asked: String,
-    },
 }
 
 /// Why a run ended before its time.
@@ -150,7 +140,8 @@ pub enum RunError {
         /// How many there are.
         copies: u32,
     },
-    /// A transition put a token where it had not said it would.
+    /// The model says that something is wrong, or a transition put or took what
+    /// it had not declared.
     #[error("{path}: {message}")]
     Failed {
         /// The transition or station.

@@ -3,14 +3,14 @@
 use std::any::Any;
 
 use crate::discipline::Station;
-use crate::kernel::{Halt, Kernel};
+use crate::kernel::{By, Halt, Kernel};
 use crate::node::{AnyNode, typed_mut};
 use crate::page::{Choose, EndId, ErasedSelector, Node, TallyId, To, Token};
 use crate::random::Random;
 use crate::slab::Slot;
 use crate::tally::Tally;
 use crate::time::{Span, Time};
-use crate::transition::{How, Reach, candidates};
+use crate::transition::{How, Reach, candidates, line};
 
 /// Where an output arc leads.
 pub(crate) struct OutArc {
@@ -32,6 +32,7 @@ pub struct Firing<'a> {
     pub(crate) inputs: &'a [Reach],
     pub(crate) may_take: &'a [Reach],
     pub(crate) outputs: &'a [OutArc],
+    pub(crate) transition: u32,
     pub(crate) copy: u32,
     pub(crate) key: u64,
     pub(crate) draws: &'a mut u64,
@@ -121,7 +122,10 @@ impl Firing<'_> {
 
     /// Ends the run with an error of the model's.
     pub fn fail(&mut self, message: impl Into<String>) {
-        self.kernel.halt(Halt::Failed(message.into()));
+        self.kernel.halt(Halt::Failed {
+            by: By::Transition(self.transition),
+            message: message.into(),
+        });
     }
 
     pub(crate) fn candidates<T: Token>(
@@ -129,6 +133,25 @@ impl Firing<'_> {
         input: usize,
     ) -> impl Iterator<Item = (Slot, T)> + '_ {
         candidates(self.nodes, self.inputs[input], self.copy)
+    }
+
+    /// Whether two inputs take from one node.
+    pub(crate) fn same(&self, input: usize, other: usize) -> bool {
+        self.inputs[input].index == self.inputs[other].index
+    }
+
+    /// What an input after the first will take, if the first takes the token in
+    /// `slot` and others `before` it take from the same node.
+    pub(crate) fn next_in_line<T: Token>(
+        &self,
+        input: usize,
+        slot: Slot,
+        before: usize,
+    ) -> Option<T> {
+        let shared = self.same(0, input);
+        let mut tokens = line::<T>(self.nodes, self.inputs[input], self.copy)
+            .filter(|&(other, _)| !(shared && other == slot));
+        tokens.nth(before).map(|(_, token)| token)
     }
 
     pub(crate) fn take_input<T: Token>(&mut self, input: usize, slot: Option<Slot>) -> Option<T> {

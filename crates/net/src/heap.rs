@@ -60,6 +60,11 @@ impl EventHeap {
         self.events.first().map(Event::time)
     }
 
+    /// When the next event is due, and where.
+    pub fn next(&self) -> Option<(Time, u32)> {
+        self.events.first().map(|event| (event.time(), event.node))
+    }
+
     pub fn push(&mut self, time: Time, node: u32, copy: u32, tag: u32, kind: Kind) {
         let event = Event {
             time: time.0,

@@ -28,7 +28,14 @@ pub(crate) enum Halt {
     /// A selector named a copy that is not there.
     NoSuchCopy { node: u32, asked: u32, copies: u32 },
     /// Something that the model calls an error.
-    Failed(String),
+    Failed { by: By, message: String },
+}
+
+/// Whose error it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum By {
+    Node(u32),
+    Transition(u32),
 }
 
 #[derive(Default)]
@@ -76,11 +83,12 @@ impl Kernel {
 
     pub fn schedule(&mut self, time: Time, node: u32, copy: u32, tag: u32, kind: Kind) {
         if time == Time::NEVER {
-            self.halt(Halt::Failed(
-                "a token would have to wait for longer than 213 days, the most that \
-                 simulated time can hold"
+            self.halt(Halt::Failed {
+                by: By::Node(node),
+                message: "a token would have to wait for longer than 213 days, the most that \
+                          simulated time can hold"
                     .to_owned(),
-            ));
+            });
             return;
         }
         self.heap.push(time, node, copy, tag, kind);

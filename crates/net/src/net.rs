@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::error::RunError;
 use crate::firing::{Firing, OutArc};
 use crate::invariants::Invariants;
-use crate::kernel::{Halt, Kernel};
+use crate::kernel::{By, Halt, Kernel};
 use crate::node::AnyNode;
 use crate::page::{Store, TallyId};
 use crate::structure::Structure;
@@ -191,6 +191,10 @@ impl Net {
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Stop, RunError> {
         let mut in_this_instant = 0;
+        // Tokens that were there from the start may have halted the net already.
+        if self.kernel.halt.is_some() {
+            return self.halted();
+        }
         loop {
             let steps = self.firings + self.events;
             if steps.is_multiple_of(STEPS_PER_LOOK) {
@@ -211,6 +215,9 @@ impl Net {
                 if !self.fire(transition, instance) {
                     continue;
                 }
+                if self.kernel.halt.is_some() {
+                    return self.halted();
+                }
                 if let Some((tally, count)) = limits.count
                     && self.tallies[tally.0 as usize].count() >= count
                 {
@@ -221,7 +228,7 @@ impl Net {
                     return self.quiet(limits.until);
                 };
                 if time > limits.until {
-                    self.kernel.advance(limits.until);
+                    self.wait_until(limits.until);
                     return Ok(Stop::Time);
                 }
                 if time > self.kernel.now() {
@@ -229,15 +236,20 @@ impl Net {
                     self.kernel.advance(time);
                 }
                 self.deliver();
-            }
-            if self.kernel.halt.is_some() {
-                return self.halted();
+                if self.kernel.halt.is_some() {
+                    return self.halted();
+                }
             }
             in_this_instant += 1;
             if in_this_instant > limits.firings_in_an_instant {
                 return Err(self.zero_time_loop(in_this_instant));
             }
         }
+    }
+
+    /// Lets time pass without anything due; a limit in the past changes nothing.
+    fn wait_until(&mut self, time: Time) {
+        self.kernel.advance(time.max(self.now()));
     }
 
     fn deliver(&mut self) {
@@ -247,9 +259,6 @@ impl Net {
         self.events += 1;
         let node = &mut self.nodes[event.node as usize];
         node.due(event.copy, event.tag, event.kind, &mut self.kernel);
-        if let Some(Halt::Failed(message)) = &mut self.kernel.halt {
-            *message = format!("{}: {message}", self.node_paths[event.node as usize]);
-        }
     }
 
     /// Fires one instance; false if its guard refused.
@@ -263,6 +272,7 @@ impl Net {
             inputs: &transition.inputs,
             may_take: &transition.may_take,
             outputs: &transition.outputs,
+            transition: index,
             copy,
             key: transition.key,
             draws: &mut self.draws[instance as usize],
@@ -287,9 +297,6 @@ impl Net {
                     self.kernel.reconsider(instance);
                 }
             }
-        }
-        if let Some(Halt::Failed(message)) = &mut self.kernel.halt {
-            *message = format!("{}: {message}", transition.path);
         }
         true
     }
@@ -317,7 +324,7 @@ impl Net {
             .collect();
         if standing.is_empty() {
             if until != Time::NEVER {
-                self.kernel.advance(until);
+                self.wait_until(until);
                 return Ok(Stop::Time);
             }
             return Ok(Stop::Quiet);
@@ -340,36 +347,49 @@ impl Net {
                 asked,
                 copies,
             }),
-            Some(Halt::Failed(message)) => {
-                let (path, message) = message.split_once(": ").unwrap_or(("", &message));
-                Err(RunError::Failed {
-                    path: path.to_owned(),
-                    message: message.to_owned(),
-                })
-            }
+            Some(Halt::Failed { by, message }) => Err(RunError::Failed {
+                path: match by {
+                    By::Node(node) => self.node_paths[node as usize].clone(),
+                    By::Transition(index) => self.transitions[index as usize].path.clone(),
+                },
+                message,
+            }),
         }
     }
 
     /// Goes on for a few more firings to see which transitions go in turn.
     fn zero_time_loop(&mut self, firings: u64) -> RunError {
         let mut cycle: Vec<u32> = Vec::new();
+        let mut stations: Vec<u32> = Vec::new();
         for _ in 0..4096 {
             if let Some(instance) = self.kernel.first_enabled() {
                 let transition = self.owners[instance as usize];
                 if self.fire(transition, instance) && !cycle.contains(&transition) {
                     cycle.push(transition);
                 }
-            } else if self.kernel.heap().next_time() == Some(self.now()) {
+            } else if let Some((time, node)) = self.kernel.heap().next()
+                && time == self.now()
+            {
+                if !stations.contains(&node) {
+                    stations.push(node);
+                }
                 self.deliver();
             } else {
                 break;
             }
         }
         cycle.extend(cycle.first().copied());
-        let paths: Vec<&str> = cycle
+        let mut paths: Vec<&str> = cycle
             .iter()
             .map(|&index| self.transitions[index as usize].path.as_str())
             .collect();
+        if paths.is_empty() {
+            // No transition fires: a discipline wakes itself for ever.
+            let nodes = stations
+                .iter()
+                .map(|&node| &*self.node_paths[node as usize]);
+            paths.extend(nodes);
+        }
         RunError::ZeroTimeLoop {
             time: self.now(),
             firings,

@@ -1,6 +1,7 @@
 //! A node at run time: a place or a station, all copies of it together.
 
 use std::any::Any;
+use std::collections::VecDeque;
 
 use crate::discipline::{Bank, Message, Station};
 use crate::heap::Kind;
@@ -22,8 +23,9 @@ pub(crate) struct CopyState {
     area: u128,
     serving_last: u64,
     serving_area: u128,
-    /// Work already booked by `Station::book` runs until here.
-    booked_until: u64,
+    /// Work booked by `Station::book` and not yet in `serving_area`: start and
+    /// end, in order, neighbours joined.
+    booked: VecDeque<(u64, u64)>,
     pub draws: u64,
 }
 
@@ -50,17 +52,34 @@ impl CopyState {
         self.serving = self.serving.saturating_add_signed(change);
     }
 
-    pub fn book(&mut self, start: Time, end: Time) {
-        self.serving_area += u128::from(end.0 - start.0);
-        self.booked_until = end.0;
+    pub fn book(&mut self, now: Time, start: Time, end: Time) {
+        self.settle(now);
+        match self.booked.back_mut() {
+            Some((_, last)) if *last == start.0 => *last = end.0.max(start.0),
+            _ => self.booked.push_back((start.0, end.0.max(start.0))),
+        }
+    }
+
+    /// Moves booked work that is done into the area.
+    fn settle(&mut self, now: Time) {
+        while let Some(&(start, end)) = self.booked.front()
+            && end <= now.0
+        {
+            self.serving_area += u128::from(end - start);
+            self.booked.pop_front();
+        }
     }
 
     /// Forgets what was seen, keeps what is there.
     pub fn reset(&mut self, now: Time) {
+        self.settle(now);
+        for (start, _) in &mut self.booked {
+            *start = now.0.max(*start);
+        }
         self.arrivals = 0;
         self.area = 0;
         self.last = now.0;
-        self.serving_area = u128::from(self.booked_until.saturating_sub(now.0));
+        self.serving_area = 0;
         self.serving_last = now.0;
     }
 
@@ -69,10 +88,12 @@ impl CopyState {
         self.area + u128::from(self.inside) * u128::from(now.0 - self.last)
     }
 
-    /// Server-picoseconds worked up to now; work booked ahead is taken off.
+    /// Server-picoseconds worked up to now, booked work that is done included.
     pub fn serving_area(&self, now: Time) -> u128 {
-        self.serving_area + u128::from(self.serving) * u128::from(now.0 - self.serving_last)
-            - u128::from(self.booked_until.saturating_sub(now.0))
+        let done = |&(start, end): &(u64, u64)| u128::from(end.min(now.0) - start.min(now.0));
+        let booked: u128 = self.booked.iter().map(done).sum();
+        let counted = u128::from(self.serving) * u128::from(now.0 - self.serving_last);
+        self.serving_area + counted + booked
     }
 }
 
@@ -165,8 +186,12 @@ impl<T: Token> NodeOf<T> {
         } else {
             1
         };
-        let line = &self.core.copies[copy as usize].ready;
-        self.core.slab.walk(line).take(most)
+        self.line(copy).take(most)
+    }
+
+    /// The ready tokens, first to last.
+    pub fn line(&self, copy: u32) -> impl Iterator<Item = Slot> + '_ {
+        self.core.slab.walk(&self.core.copies[copy as usize].ready)
     }
 }
 

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 
 use crate::discipline::{Bank, Discipline};
 use crate::error::BuildError;
+use crate::kernel::Kernel;
 use crate::node::{AnyNode, NodeOf};
 use crate::random::stream_key;
 use crate::tally::Tally;
@@ -212,6 +213,9 @@ pub(crate) struct StoreSpec {
     pub name: String,
 }
 
+/// Puts a node's first tokens where they belong.
+type Initial = Box<dyn FnOnce(&mut [Box<dyn AnyNode>], &mut Kernel) + Send>;
+
 /// A net being written down. Start with [`Builder::root`], end with
 /// [`Builder::compile`].
 pub struct Builder {
@@ -220,8 +224,7 @@ pub struct Builder {
     pub(crate) ends: Vec<End>,
     pub(crate) node_specs: Vec<NodeSpec>,
     pub(crate) nodes: Vec<Box<dyn AnyNode>>,
-    pub(crate) initial:
-        Vec<Box<dyn FnOnce(&mut [Box<dyn AnyNode>], &mut crate::kernel::Kernel) + Send>>,
+    pub(crate) initial: Vec<Initial>,
     pub(crate) store_specs: Vec<StoreSpec>,
     pub(crate) stores: Vec<Box<dyn Any + Send>>,
     pub(crate) transitions: Vec<TransitionSpec>,
@@ -291,6 +294,10 @@ pub struct Page<'b> {
 
 impl Page<'_> {
     /// How many copies of this page there are in all.
+    #[expect(
+        clippy::misnamed_getters,
+        reason = "those of the pages around it count too"
+    )]
     pub fn copies(&self) -> u32 {
         self.builder.pages[self.page as usize].total
     }
@@ -387,6 +394,14 @@ impl Page<'_> {
     }
 
     /// A place, first in, first out.
+    ///
+    /// A token of more than [`TOKEN_BYTES`] does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// let mut builder = headrace_net::Builder::new("office", 1);
+    /// let mut page = builder.root();
+    /// let heavy = page.place::<[u64; 9]>("heavy");
+    /// ```
     pub fn place<T: Token>(&mut self, name: &str) -> Node<T> {
         self.node(name, false, None)
     }
@@ -458,6 +473,16 @@ impl Page<'_> {
 
     /// Leads a port to a target; or passes tokens from a node on to a target
     /// as they get ready.
+    ///
+    /// Both must have one colour, which the compiler sees to:
+    ///
+    /// ```compile_fail,E0277
+    /// let mut builder = headrace_net::Builder::new("office", 1);
+    /// let mut page = builder.root();
+    /// let letters = page.place::<u32>("letters");
+    /// let parcels = page.place::<u64>("parcels");
+    /// page.connect(letters, parcels);
+    /// ```
     pub fn connect<T: Token>(&mut self, from: impl Source<T>, to: impl Into<To<T>>) {
         from.connect(self, to.into());
     }

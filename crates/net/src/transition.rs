@@ -123,10 +123,12 @@ impl<A: Token, B: Token> Inputs for (Node<A>, Node<B>) {
         vec![self.0.node, self.1.node]
     }
     fn select(firing: &Firing<'_>, test: &mut dyn FnMut(&(A, B)) -> bool) -> Option<Option<Slot>> {
-        let (_, b) = firing.candidates::<B>(1).next()?;
         let mut found = firing.candidates::<A>(0);
         found
-            .find(|(_, a)| test(&(*a, b)))
+            .find(|&(slot, a)| {
+                let b = firing.next_in_line::<B>(1, slot, 0);
+                b.is_some_and(|b| test(&(a, b)))
+            })
             .map(|(slot, _)| Some(slot))
     }
     fn take(firing: &mut Firing<'_>, slot: Option<Slot>) -> Option<(A, B)> {
@@ -143,11 +145,13 @@ impl<A: Token, B: Token, C: Token> Inputs for (Node<A>, Node<B>, Node<C>) {
         firing: &Firing<'_>,
         test: &mut dyn FnMut(&(A, B, C)) -> bool,
     ) -> Option<Option<Slot>> {
-        let (_, b) = firing.candidates::<B>(1).next()?;
-        let (_, c) = firing.candidates::<C>(2).next()?;
         let mut found = firing.candidates::<A>(0);
         found
-            .find(|(_, a)| test(&(*a, b, c)))
+            .find(|&(slot, a)| {
+                let b = firing.next_in_line::<B>(1, slot, 0);
+                let c = firing.next_in_line::<C>(2, slot, usize::from(firing.same(1, 2)));
+                b.zip(c).is_some_and(|(b, c)| test(&(a, b, c)))
+            })
             .map(|(slot, _)| Some(slot))
     }
     fn take(firing: &mut Firing<'_>, slot: Option<Slot>) -> Option<(A, B, C)> {
@@ -192,8 +196,8 @@ impl Stores for () {
     fn stores(&self) -> Vec<u32> {
         Vec::new()
     }
-    fn borrow<'a>(_: &'a mut [StoreBox], _: &[Reach], _: u32) {}
-    fn view<'a>(_: &'a [StoreBox], _: &[Reach], _: u32) {}
+    fn borrow(_: &mut [StoreBox], _: &[Reach], _: u32) {}
+    fn view(_: &[StoreBox], _: &[Reach], _: u32) {}
 }
 
 impl<A: Send + 'static> Stores for Store<A> {
@@ -413,6 +417,14 @@ impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
             .fold(self, |this, to| this.output(to, How::Either(group)))
     }
 
+    /// Widens the last [`TransitionBuilder::puts_one_of`] by a target of
+    /// perhaps another colour: one token into exactly one of them all.
+    pub fn or_puts<T: Token>(mut self, to: impl Into<To<T>>) -> Self {
+        self.groups = self.groups.max(1);
+        let group = self.groups - 1;
+        self.output(to.into(), How::Either(group))
+    }
+
     /// The last output named gets its tokens with a delay
     /// ([`Firing::put_after`]); only drawings need to know.
     pub fn later(mut self) -> Self {
@@ -506,6 +518,17 @@ where
         (self.act)(firing, tokens, S::borrow(stores, borrows, firing.copy()));
         true
     }
+}
+
+/// The ready tokens of an input's place or station, first to last.
+pub(crate) fn line<T: Token>(
+    nodes: &[Box<dyn AnyNode>],
+    reach: Reach,
+    copy: u32,
+) -> impl Iterator<Item = (Slot, T)> + '_ {
+    let node = typed::<T>(&*nodes[reach.index as usize]);
+    node.line(reach.copy(copy))
+        .map(|slot| (slot, *node.core.slab.get(slot)))
 }
 
 /// The ready tokens that an input arc may look at.

@@ -19,7 +19,7 @@ pub use priority::Priority;
 pub use sharing::Sharing;
 
 use crate::heap::Kind;
-use crate::kernel::{Halt, Kernel};
+use crate::kernel::{By, Halt, Kernel};
 use crate::node::Core;
 use crate::page::Token;
 use crate::random::Random;
@@ -180,7 +180,8 @@ impl<'a, T: Token> Station<'a, T> {
     /// lie ahead: for disciplines that know a token's times when it arrives.
     /// Bookings must not overlap and must come in order.
     pub fn book(&mut self, start: Time, end: Time) {
-        self.core.copies[self.copy as usize].book(start, end);
+        let now = self.kernel.now();
+        self.core.copies[self.copy as usize].book(now, start, end);
     }
 
     /// Sends a message to another copy of this station, to arrive after `delay`.
@@ -202,7 +203,10 @@ impl<'a, T: Token> Station<'a, T> {
 
     /// Ends the run with an error of the model's.
     pub fn fail(&mut self, message: impl Into<String>) {
-        self.kernel.halt(Halt::Failed(message.into()));
+        self.kernel.halt(Halt::Failed {
+            by: By::Node(self.core.id),
+            message: message.into(),
+        });
     }
 }
 
