@@ -233,12 +233,17 @@ impl Field {
         let shape = match (shape, &presence) {
             // A section that is nothing but one of several kinds.
             (Shape::Kinds(kinds), Presence::Section) => {
-                let doc = kinds.kind.doc.clone();
+                let doc = prose(doc);
                 let kinds = Field::new("kind", "", &[], Presence::Kinds, Shape::Kinds(kinds));
                 Shape::Section(Section {
                     doc,
                     fields: vec![kinds],
                 })
+            }
+            // The section says what its kinds are about.
+            (Shape::Kinds(mut kinds), _) if !doc.is_empty() => {
+                kinds.kind.doc = prose(doc);
+                Shape::Kinds(kinds)
             }
             (shape, _) => shape,
         };
@@ -359,38 +364,41 @@ impl Place<'_> {
     }
 }
 
-/// The table of a section; nothing at all counts as an empty one.
+/// The table of a section.
 pub(crate) fn table_of<'a>(node: &'a Node, path: &str) -> Result<&'a Table, Error> {
-    node.table().ok_or_else(|| {
-        let expected = if path
-            .chars()
-            .next_back()
-            .is_some_and(|last| last.is_ascii_digit())
-        {
-            "a table of fields".to_owned()
-        } else {
-            format!("a section [{path}]")
-        };
-        Error::value(node, path, format!("expected {expected}"))
-    })
+    // `structure::check` has seen to it, except for a preset's mistakes.
+    node.table()
+        .ok_or_else(|| Error::value(node, path, "expected a section"))
 }
 
 /// The error for a required field that nobody gave.
 pub(crate) fn missing(section: &Node, path: &str, field: &str, example: &Raw) -> Error {
-    let line = format!("{} = {example}", crate::tree::key(field));
-    let heading = heading(path);
-    if section.origin == Origin::Default {
-        let message =
-            format!("missing section {heading}: write {heading} and below it, for example, {line}");
-        return Error::at(&section.origin, message);
+    let entry = |name: &str, value: &Raw| format!("{} = {value}", crate::tree::key(name));
+    if let Raw::List(list) = example
+        && let Some(Raw::Table(first)) = list.first().map(|node| &node.raw)
+    {
+        let lines = first
+            .entries
+            .iter()
+            .map(|each| entry(&each.key, &each.node.raw));
+        let lines = lines.collect::<Vec<_>>().join(" and ");
+        let name = format!("[[{}]]", join(path, field));
+        return Error::nowhere(format!(
+            "missing section {name}: write {name} and below it, for example, {lines}"
+        ));
     }
-    let of = if path.is_empty() {
-        String::new()
-    } else {
-        format!(" in {heading}")
-    };
-    let message = format!("missing field {field:?}{of}: write, for example, {line}");
-    Error::at(&section.origin, message)
+    let (heading, line) = (heading(path), entry(field, example));
+    match section.origin {
+        Origin::File { .. } => {
+            let message =
+                format!("missing field {field:?} in {heading}: write, for example, {line}");
+            Error::at(&section.origin, message)
+        }
+        // The file has no such section: what there is of it others gave.
+        _ => Error::nowhere(format!(
+            "missing section {heading}: write {heading} and below it, for example, {line}"
+        )),
+    }
 }
 
 /// How a table's heading is written in the file.

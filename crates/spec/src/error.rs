@@ -48,8 +48,8 @@ impl Error {
             Origin::File { file, line, column } => (file.to_string(), Some(*line), Some(*column)),
             Origin::Whole { file } => (file.to_string(), None, None),
             Origin::Preset { name, line, .. } => (format!("preset {name}"), Some(*line), None),
-            Origin::Set { text } => (format!("--set {text}"), None, None),
-            Origin::Default => ("default".to_owned(), None, None),
+            Origin::Set { text } => (format!("--set {}", one_line(text)), None, None),
+            Origin::Default => (String::new(), None, None),
         };
         let message = message.into();
         Error {
@@ -61,6 +61,11 @@ impl Error {
         }
     }
 
+    /// An error in no line of the file: `crate::load` names the file.
+    pub(crate) fn nowhere(message: impl Into<String>) -> Error {
+        Error::at(&Origin::Default, message)
+    }
+
     /// An error about the value `node` of the field `path`. The value is
     /// quoted, except for `--set`, whose place already shows it.
     pub(crate) fn value(node: &Node, path: &str, message: impl Into<String>) -> Error {
@@ -70,6 +75,11 @@ impl Error {
         }
         error
     }
+}
+
+/// The text without line breaks and other control characters.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 /// Keeps an error on one line, however long the text it quotes.

@@ -40,7 +40,10 @@ pub fn explain(loaded: &Loaded) -> Explanation {
         section(&table, &DECLARED, "", &loaded.tree, &mut rows);
     }
     let note = |path: &str, field: &Field| {
-        let (origin, source) = origin_of(path, field, &loaded.tree);
+        let (origin, source) = match origins_of_keys(path, field, &loaded.tree) {
+            Some(origins) => (origins, String::new()),
+            None => origin_of(path, field, &loaded.tree),
+        };
         let why = if source.is_empty() {
             origin
         } else {
@@ -112,6 +115,31 @@ fn row(path: String, node: Option<&Node>, field: &Field, tree: &Node) -> Row {
         source,
         doc: field.doc.clone(),
     }
+}
+
+/// Who gave the entries of a table of the user's own keys, if it was not one for
+/// all of them.
+fn origins_of_keys(path: &str, field: &Field, tree: &Node) -> Option<String> {
+    let Shape::Leaf {
+        nature: Nature::Keys,
+        ..
+    } = field.shape
+    else {
+        return None;
+    };
+    let table = tree.find(path)?.table()?;
+    if table
+        .entries
+        .iter()
+        .all(|entry| !matches!(entry.node.origin, Origin::Set { .. }))
+    {
+        return None;
+    }
+    let each = table.entries.iter().map(|entry| {
+        let (origin, _) = origin_of(&join(path, &entry.key), field, tree);
+        format!("{}: {origin}", entry.key)
+    });
+    Some(each.collect::<Vec<_>>().join(", "))
 }
 
 /// Who gave a field, and why it has that value.

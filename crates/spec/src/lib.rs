@@ -37,9 +37,9 @@ mod reference;
 mod schema;
 mod sections;
 mod set;
+mod structure;
 mod syntax;
 mod tree;
-mod unknown;
 mod values;
 mod write;
 

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::sections::Scenario;
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw};
-use crate::{merge, names, presets, set, unknown};
+use crate::{merge, names, presets, set, structure};
 
 /// The declaration of the whole scenario.
 pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section);
@@ -45,7 +45,7 @@ pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
     });
     supply(&mut tree, "system", || presets::DEFAULT.to_owned());
 
-    unknown::check(&tree, &DECLARED, "")?;
+    structure::check(&tree, &DECLARED, "")?;
     resolve_files(
         &mut tree,
         &DECLARED,
@@ -153,12 +153,9 @@ fn resolve_files(
 }
 
 /// What is missing altogether is missing in the scenario's file.
-fn in_file(error: Error, tree: &Node) -> Error {
-    if error.file == "default" {
-        return Error {
-            text: error.text,
-            ..Error::at(&tree.origin, error.message)
-        };
+fn in_file(mut error: Error, tree: &Node) -> Error {
+    if error.file.is_empty() {
+        error.file = Error::at(&tree.origin, "").file;
     }
     error
 }

@@ -27,12 +27,17 @@ pub(crate) fn read(text: &str, layer: &Layer) -> Result<Node, Error> {
     match toml_edit::Document::parse(text) {
         Ok(document) => Ok(reader.item(document.as_item(), 0)),
         Err(error) => {
-            let offset = error.span().map_or(0, |span| span.start);
-            let message = error.message().trim().replace('\n', ", ");
-            Err(Error::at(
-                &reader.origin(offset, ""),
-                format!("not valid TOML: {message}"),
-            ))
+            let span = error.span().unwrap_or(0..0);
+            let mut message = error.message().trim().replace('\n', ", ");
+            if message == "duplicate key" {
+                let name = text.get(span.clone()).unwrap_or("").trim();
+                message = format!("{name} is given twice");
+            }
+            if let Some(better) = reader.bare_value(span.start) {
+                message = better;
+            }
+            let origin = reader.origin(span.start, "");
+            Err(Error::at(&origin, format!("not valid TOML: {message}")))
         }
     }
 }
@@ -172,6 +177,25 @@ impl Reader<'_> {
                 source: comment.into(),
             },
         }
+    }
+
+    /// What is wrong on the line if its value is absent or lacks its quotes.
+    fn bare_value(&self, offset: usize) -> Option<String> {
+        let line = self.lines.partition_point(|start| *start <= offset).max(1);
+        let end = self.lines.get(line).copied().unwrap_or(self.text.len());
+        let (key, value) = self.text.get(self.lines[line - 1]..end)?.split_once('=')?;
+        let (key, value) = (key.trim(), value.split('#').next()?.trim());
+        if value.is_empty() {
+            return Some(format!("{key} has no value"));
+        }
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || " ./+-µ%".contains(letter);
+        let is_text = value.parse::<toml_edit::Value>().is_err() && value.chars().all(plain);
+        is_text.then(|| {
+            format!(
+                "text needs quotes: {key} = {:?}",
+                crate::error::shorten(value)
+            )
+        })
     }
 
     /// The comment that stands above the value's line: a preset's source.

@@ -1,6 +1,7 @@
 //! A scenario as TOML text.
 
 use crate::declare::{Codec, Field, Section, Shape, heading};
+use crate::error::one_line;
 use crate::load::DECLARED;
 use crate::sections::Scenario;
 use crate::tree::{Raw, Table, join, key};
@@ -56,13 +57,17 @@ fn section(
             Some(node) => {
                 let comment = note
                     .behind
-                    .map_or_else(String::new, |text| format!("  # {text}"));
+                    .map_or_else(String::new, |text| format!("  # {}", one_line(&text)));
                 Some(format!("{} = {}{comment}", key(field.name), node.raw))
             }
             None => note.instead.map(|text| format!("# {}: {text}", field.name)),
         };
         if let Some(line) = line {
-            lines.extend(note.above.iter().map(|text| format!("# {text}")));
+            lines.extend(
+                note.above
+                    .iter()
+                    .map(|text| format!("# {}", one_line(text))),
+            );
             lines.push(line);
         }
     }

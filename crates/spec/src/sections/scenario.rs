@@ -2,6 +2,7 @@
 
 use crate::declare::{Tables, section};
 use crate::sections::{Clients, Layout, Metadata, Network, Run, Scheduler, Servers, Workload};
+use crate::tree::{Node, Table};
 
 section! {
     /// A parallel file system, the work it is given, and how to run it.
@@ -25,9 +26,17 @@ section! {
         /// Who decides which job is served next.
         scheduler: Scheduler = section(),
         /// What the clients do; several run side by side.
-        workload: Vec<Workload> as Tables<Workload> = required("[{ kind = \"ior\" }]")
+        workload: Vec<Workload> as Tables<Workload> = required([example()])
             aka ["workloads"],
         /// How the simulation is run.
         run: Run = section() aka ["simulation"],
     }
+}
+
+/// The shortest workload there is.
+fn example() -> Table {
+    let mut workload = Table::default();
+    workload.push("kind", Node::plain("ior".into()));
+    workload.push("block", Node::plain("1 MiB".into()));
+    workload
 }

@@ -1,7 +1,5 @@
 //! A number with a unit, read exactly.
 
-use std::fmt::Write;
-
 /// A decimal number `digits × 10^exponent` and the unit behind it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Amount<'a> {
@@ -10,8 +8,7 @@ pub(crate) struct Amount<'a> {
     pub unit: &'a str,
 }
 
-/// What stands before the unit: 1, a power of ten, or a power of two, and
-/// whether it counts bits.
+/// A unit and how much of the first unit it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit {
     pub name: &'static str,
@@ -116,22 +113,24 @@ impl Amount<'_> {
     }
 }
 
-/// The shortest of the texts that read back as exactly the same value.
+/// The fewest digits that read back as the same number.
+pub(crate) fn digits(number: f64) -> String {
+    let text = format!("{number:?}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+/// Of the ways to write a value, as number and unit, the one with the shortest
+/// number; the first of several. Only those count that read back as the value.
 pub(crate) fn shortest(
-    units: &[Unit],
-    print: impl Fn(&Unit) -> Option<f64>,
+    ways: impl IntoIterator<Item = (f64, &'static str)>,
     same: impl Fn(&str) -> bool,
 ) -> Option<String> {
-    let mut best: Option<String> = None;
-    for unit in units {
-        let Some(number) = print(unit) else { continue };
-        let mut text = String::new();
-        if write!(text, "{number} {}", unit.name).is_err() || !same(&text) {
-            continue;
-        }
-        if best.as_ref().is_none_or(|best| text.len() <= best.len()) {
-            best = Some(text);
-        }
-    }
-    best
+    let texts = ways.into_iter().map(|(number, unit)| {
+        let digits = digits(number);
+        (digits.len(), format!("{digits} {unit}"))
+    });
+    let exact = texts.filter(|(_, text)| same(text));
+    exact
+        .min_by_key(|(length, _)| *length)
+        .map(|(_, text)| text)
 }

@@ -62,17 +62,14 @@ impl Leaf for Rate {
 impl std::fmt::Display for Rate {
     /// In the unit that makes it shortest; reads back as the same value.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let same = |text: &str| parse(text) == Ok(*self);
-        let bytes = |unit: &Unit| at_least_one(self.0 / factor(unit));
-        let bits = |unit: &Unit| at_least_one(self.0 * 8.0 / factor(unit));
-        let bytes = amount::shortest(&BYTES, bytes, same);
-        let bits = amount::shortest(&BITS, bits, same);
-        let best = match (bytes, bits) {
-            (Some(bytes), Some(bits)) if bits.len() < bytes.len() => Some(bits),
-            (bytes, bits) => bytes.or(bits),
-        };
-        // A number alone always reads back.
-        f.write_str(&best.unwrap_or_else(|| format!("{} B/s", self.0)))
+        let bytes = BYTES.iter().map(|unit| (self.0 / factor(unit), unit.name));
+        let bits = BITS
+            .iter()
+            .map(|unit| (self.0 * 8.0 / factor(unit), unit.name));
+        let ways = bytes.chain(bits).filter(|(number, _)| *number >= 1.0);
+        let best = amount::shortest(ways, |text| parse(text) == Ok(*self));
+        // The number alone always reads back.
+        f.write_str(&best.unwrap_or_else(|| format!("{} B/s", amount::digits(self.0))))
     }
 }
 
@@ -82,10 +79,6 @@ impl std::fmt::Display for Rate {
 )]
 fn factor(unit: &Unit) -> f64 {
     unit.factor as f64
-}
-
-fn at_least_one(number: f64) -> Option<f64> {
-    (number >= 1.0 && number.is_finite()).then_some(number)
 }
 
 fn parse(text: &str) -> Result<Rate, String> {

@@ -62,27 +62,22 @@ impl std::fmt::Display for Seconds {
         if self.0 == 0.0 {
             return f.write_str("0 s");
         }
-        let mut best = format!("{} s", self.0);
-        for (name, power) in PARTS.iter().filter(|(name, _)| name.is_ascii()) {
-            let number = self.0 * 10f64.powi(-power);
-            // Scaling may have rounded: keep at most 15 digits if they suffice.
-            for text in [
-                format!("{number} {name}"),
-                format!("{} {name}", trimmed(number)),
-            ] {
-                if text.len() < best.len() && parse(&text) == Ok(*self) {
-                    best = text;
-                }
-            }
-        }
-        for unit in &MULTIPLES[..2] {
-            #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
-            let text = format!("{} {}", self.0 / unit.factor as f64, unit.name);
-            if text.len() < best.len() && parse(&text) == Ok(*self) {
-                best = text;
-            }
-        }
-        f.write_str(&best)
+        // Scaling may round: fewer digits may then still be the same value.
+        let parts = PARTS
+            .iter()
+            .filter(|(name, _)| name.is_ascii())
+            .flat_map(|(name, power)| {
+                let number = self.0 * 10f64.powi(-power);
+                [(number, *name), (trimmed(number), *name)]
+            });
+        #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
+        let multiples = MULTIPLES
+            .iter()
+            .map(|unit| (self.0 / unit.factor as f64, unit.name));
+        let ways = parts.chain(multiples);
+        let best = amount::shortest(ways, |text| parse(text) == Ok(*self));
+        // The number alone always reads back.
+        f.write_str(&best.unwrap_or_else(|| format!("{} s", amount::digits(self.0))))
     }
 }
 

@@ -1,18 +1,19 @@
-//! Finds fields that do not exist, and says which were meant.
+//! Checks that sections are sections and that every name exists, before any
+//! value is read.
 
 use crate::declare::{Field, Section, Shape, heading, quoted};
 use crate::error::Error;
 use crate::names;
 use crate::tree::{Entry, Node, Origin, Raw, Table, join};
 
-/// Checks the names of all fields.
+/// Checks the structure of a table of `section`.
 ///
 /// # Errors
-/// The first field that does not exist, with the name that was meant.
+/// The first section that is none, or field that does not exist, with the name
+/// that was meant.
 pub(crate) fn check(node: &Node, section: &Section, path: &str) -> Result<(), Error> {
-    // What is no table at all is reported when it is read.
     let Some(table) = node.table() else {
-        return Ok(());
+        return Err(no_section(node, path));
     };
     let kind = section.kind_of(table);
     if let (Some(kind), Some(kinds)) = (&kind, section.kinds())
@@ -33,10 +34,25 @@ pub(crate) fn check(node: &Node, section: &Section, path: &str) -> Result<(), Er
                     check(node, inner, &format!("{path}.{index}"))?;
                 }
             }
+            (Shape::Tables(_), Raw::Table(_)) => {
+                let message = format!("expected [[{path}]], in two brackets: there may be several");
+                return Err(Error::at(&entry.node.origin, message));
+            }
             _ => {}
         }
     }
     Ok(())
+}
+
+fn no_section(node: &Node, path: &str) -> Error {
+    let heading = heading(path);
+    match &node.raw {
+        Raw::List(list) if list.iter().any(|node| node.table().is_some()) => {
+            let message = format!("expected {heading}, in one bracket: there is only one");
+            Error::at(&node.origin, message)
+        }
+        _ => Error::value(node, path, format!("expected a section {heading}")),
+    }
 }
 
 fn unknown(
@@ -95,6 +111,16 @@ fn unknown(
         }
     }
     let all: Vec<&str> = fields.iter().map(|field| field.name).collect();
+    if path.is_empty() && entry.node.table().is_some() {
+        let sections = fields
+            .iter()
+            .filter(|field| matches!(field.shape, Shape::Section(_)));
+        let sections: Vec<&str> = sections.map(|field| field.name).collect();
+        if let Some(near) = names::nearest(&entry.key, &sections) {
+            let key = crate::error::shorten(&crate::tree::key(&entry.key));
+            return at(format!("unknown section [{key}]: did you mean [{near}]?"));
+        }
+    }
     let hint = match names::nearest(&entry.key, &all) {
         Some(near) => format!("did you mean {near:?}?"),
         None if all.is_empty() => "it has no fields".to_owned(),

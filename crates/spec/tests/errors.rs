@@ -1,0 +1,483 @@
+//! Bad scenarios and exactly what is said about them.
+
+use std::path::Path;
+
+const GOOD: &str = r#"name = "good"
+system = "ideal"
+[clients]
+count = 8
+groups = ["G1", "G2"]
+[servers]
+count = 4
+[servers.memory]
+cache = "900 MB"
+dirty_limit = "400 MB"
+[servers.device]
+read_rate = "60 MB/s"
+write_rate = "50 MB/s"
+[network]
+bandwidth = "1 Gbit/s"
+latency = "0.2 ms"
+[layout]
+unit = "256 KiB"
+[scheduler]
+kind = "sfq"
+depth = 4
+weights = { G1 = 1, G2 = 4 }
+[[workload]]
+kind = "ior"
+group = "G1"
+block = "1 MiB"
+transfer = "256 KiB"
+[[workload]]
+kind = "trace"
+file = "a.csv"
+[run]
+seed = 7
+"#;
+
+fn load(text: &str, sets: &[&str]) -> Result<headrace_spec::Loaded, headrace_spec::Error> {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    headrace_spec::load(text, Path::new("my.toml"), &sets)
+}
+
+#[test]
+fn the_good_scenario_is_good() {
+    if let Err(error) = load(GOOD, &[]) {
+        panic!("{error}");
+    }
+}
+
+/// A line of the good scenario (up to the first `=`, or a heading), what it is
+/// replaced with, and the error.
+const LINES: &[(&str, &str, &str)] = &[
+    // Wrong values.
+    (
+        "bandwidth",
+        r#"bandwidth = "1 furlong""#,
+        r#"my.toml:15:13: network.bandwidth = "1 furlong": expected a rate such as "1 Gbit/s" or "125 MB/s""#,
+    ),
+    (
+        "bandwidth",
+        r#"bandwidth = "1 Gbps""#,
+        r#"my.toml:15:13: network.bandwidth = "1 Gbps": expected a rate such as "1 Gbit/s" or "125 MB/s": write Gbit/s for bits or GB/s for bytes per second"#,
+    ),
+    (
+        "bandwidth",
+        r#"bandwidth = "1 GB""#,
+        r#"my.toml:15:13: network.bandwidth = "1 GB": expected a rate such as "1 Gbit/s" or "125 MB/s": GB is a size, did you mean GB/s?"#,
+    ),
+    (
+        "bandwidth",
+        "bandwidth = 1000",
+        r#"my.toml:15:13: network.bandwidth = 1000: expected a rate such as "1 Gbit/s" or "125 MB/s": a bare number has no unit"#,
+    ),
+    (
+        "bandwidth",
+        r#"bandwidth = "0 MB/s""#,
+        r#"my.toml:15:13: network.bandwidth = "0 MB/s": expected a rate such as "1 Gbit/s" or "125 MB/s": it must be more than 0"#,
+    ),
+    (
+        "bandwidth",
+        r#"bandwidth = "1e999 MB/s""#,
+        r#"my.toml:15:13: network.bandwidth = "1e999 MB/s": expected a rate such as "1 Gbit/s" or "125 MB/s": it is too large"#,
+    ),
+    (
+        "latency",
+        r#"latency = "-1 ms""#,
+        r#"my.toml:16:11: network.latency = "-1 ms": expected a time such as "0.2 ms" or "10 s": it must not be negative"#,
+    ),
+    (
+        "latency",
+        "latency = 5",
+        r#"my.toml:16:11: network.latency = 5: expected a time such as "0.2 ms" or "10 s": a bare number has no unit, write "5 s" or "5 ms""#,
+    ),
+    (
+        "latency",
+        "latency = nan",
+        r#"my.toml:16:11: network.latency = nan: expected a time such as "0.2 ms" or "10 s": a bare number has no unit"#,
+    ),
+    (
+        "unit",
+        r#"unit = "256 KB""#,
+        r#"my.toml:18:8: layout.unit = "256 KB": expected a size such as "64 KiB" or "1 MB": kB is 1000 bytes and KiB is 1024"#,
+    ),
+    (
+        "unit",
+        "unit = 65536",
+        r#"my.toml:18:8: layout.unit = 65536: expected a size such as "64 KiB" or "1 MB": a bare number has no unit, write "65536 B" or "65536 KiB""#,
+    ),
+    (
+        "unit",
+        r#"unit = "0.1 B""#,
+        r#"my.toml:18:8: layout.unit = "0.1 B": expected a size such as "64 KiB" or "1 MB": it must be a whole number of bytes"#,
+    ),
+    (
+        "unit",
+        r#"unit = "99999999 PB""#,
+        r#"my.toml:18:8: layout.unit = "99999999 PB": expected a size such as "64 KiB" or "1 MB": it is larger than 16 EiB"#,
+    ),
+    (
+        "unit",
+        r#"unit = "0 B""#,
+        r#"my.toml:18:8: layout.unit = "0 B": expected a size of more than 0 such as "64 KiB""#,
+    ),
+    (
+        "count",
+        "count = -8",
+        "my.toml:4:9: clients.count = -8: expected a whole number of at least 1",
+    ),
+    (
+        "count",
+        "count = 2.5",
+        "my.toml:4:9: clients.count = 2.5: expected a whole number of at least 1",
+    ),
+    (
+        "count",
+        r#"count = "8""#,
+        r#"my.toml:4:9: clients.count = "8": expected a whole number of at least 1: write it without quotes"#,
+    ),
+    (
+        "count",
+        "count = 5000000000",
+        "my.toml:4:9: clients.count = 5000000000: expected a whole number of at least 1: the largest is 4294967295",
+    ),
+    (
+        "system",
+        r#"system = "pvfs""#,
+        r#"my.toml:2:10: system = "pvfs": expected "ideal" or "pvfs2": did you mean "pvfs2"?"#,
+    ),
+    (
+        "kind",
+        r#"kind = "sfqd""#,
+        r#"my.toml:20:8: scheduler.kind = "sfqd": expected "none", "fifo" or "sfq": did you mean "sfq"?"#,
+    ),
+    (
+        "groups",
+        "groups = []",
+        r#"my.toml:5:10: clients.groups = []: expected a list of names such as ["G1", "G2"] or shares such as { G1 = 1, G2 = 3 }"#,
+    ),
+    (
+        "groups",
+        r#"groups = ["G1", "G1"]"#,
+        r#"my.toml:5:10: clients.groups = ["G1", "G1"]: expected a list of names such as ["G1", "G2"] or shares such as { G1 = 1, G2 = 3 }: group "G1" is named twice"#,
+    ),
+    (
+        "weights",
+        "weights = { G1 = 0 }",
+        r#"my.toml:22:11: scheduler.weights = { G1 = 0 }: expected a table of groups and positive numbers such as { G1 = 1, G2 = 4 }: the weight of "G1" must be a number of more than 0"#,
+    ),
+    // Wrong names.
+    (
+        "bandwidth",
+        r#"bandwith = "1 Gbit/s""#,
+        r#"my.toml:15:1: unknown field "bandwith" in [network]: did you mean "bandwidth"?"#,
+    ),
+    (
+        "[network]",
+        "[netwrok]",
+        r#"my.toml:14:2: unknown section [netwrok]: did you mean [network]?"#,
+    ),
+    (
+        "seed",
+        "colour = 7",
+        r#"my.toml:32:1: unknown field "colour" in [run]: expected "seed", "warm_up", "replications", "window" or "stop""#,
+    ),
+    (
+        "unit",
+        r#"stripe = "64 KiB""#,
+        r#"my.toml:18:1: unknown field "stripe" in [layout]: it is called "unit""#,
+    ),
+    (
+        "unit",
+        "unit = \"64 KiB\"\nstripe_size = \"64 KiB\"",
+        r#"my.toml:19:1: "unit" is given twice in [layout], as "unit" (line 18) and as "stripe_size": keep "unit""#,
+    ),
+    (
+        "depth",
+        "depth = 4\nblock = 3",
+        r#"my.toml:22:1: unknown field "block" in [scheduler]: expected "kind", "depth", "weights", "position" or "message_latency""#,
+    ),
+    (
+        "kind",
+        r#"kind = "fifo""#,
+        r#"my.toml:22:1: unknown field "weights" in [scheduler] of kind "fifo": it belongs to kind "sfq""#,
+    ),
+    (
+        "file",
+        "file = \"a.csv\"\nfiles = 3",
+        r#"my.toml:31:1: unknown field "files" in [[workload]] of kind "trace": it belongs to kind "ior""#,
+    ),
+    // Missing ones.
+    (
+        "latency",
+        "",
+        r#"my.toml:14:1: missing field "latency" in [network]: write, for example, latency = "0.2 ms""#,
+    ),
+    (
+        "block",
+        "",
+        r#"my.toml:23:1: missing field "block" in [[workload]]: write, for example, block = "1 MiB""#,
+    ),
+    // Fields that do not fit each other.
+    (
+        "transfer",
+        r#"transfer = "300 KiB""#,
+        r#"my.toml:27:12: workload.0.transfer = "300 KiB": it must divide the block: workload.0.block = "1 MiB""#,
+    ),
+    (
+        "group",
+        r#"group = "G3""#,
+        r#"my.toml:25:9: workload.0.group = "G3": expected a group of clients.groups, "G1" or "G2": did you mean "G1"?"#,
+    ),
+    (
+        "weights",
+        "weights = { g2 = 4 }",
+        r#"my.toml:22:18: scheduler.weights.g2 = 4: expected a group of clients.groups, "G1" or "G2": did you mean "G2"?"#,
+    ),
+    (
+        "unit",
+        "unit = \"64 KiB\"\nservers = 9",
+        "my.toml:19:11: layout.servers = 9: there are fewer servers: servers.count = 4",
+    ),
+    (
+        "dirty_limit",
+        r#"dirty_limit = "1 GB""#,
+        r#"my.toml:10:15: servers.memory.dirty_limit = "1 GB": expected no more than the cache: servers.memory.cache = "900 MB""#,
+    ),
+    (
+        "dirty_limit",
+        r#"page = "0 B""#,
+        r#"my.toml:10:8: servers.memory.page = "0 B": expected a size of more than 0 such as "4 KiB""#,
+    ),
+    (
+        "count",
+        "count = 1",
+        r#"my.toml:5:10: clients.groups = ["G1", "G2"]: group "G2" is left without a client: clients.count = 1"#,
+    ),
+    (
+        "block",
+        "block = \"1 MiB\"\nrepeat = \"forever\"",
+        r#"my.toml:27:10: workload.0.repeat = "forever": the run would never stop: give run.stop.time, run.stop.requests or run.stop.precision"#,
+    ),
+    (
+        "seed",
+        "warm_up = \"10 s\"\nstop.time = \"10 s\"",
+        r#"my.toml:33:13: run.stop.time = "10 s": expected more than the warm-up: run.warm_up = "10 s""#,
+    ),
+    (
+        "latency",
+        "latency = \"0.2 ms\"\nmtu = \"40 B\"\nheader = \"40 B\"",
+        r#"my.toml:17:7: network.mtu = "40 B": expected more than the header: network.header = "40 B""#,
+    ),
+    // Not TOML.
+    (
+        "unit",
+        "unit = \"64 KiB\"\nunit = \"128 KiB\"",
+        "my.toml:19:1: not valid TOML: unit is given twice",
+    ),
+    (
+        "seed",
+        "seed = ",
+        "my.toml:32:8: not valid TOML: seed has no value",
+    ),
+    (
+        "latency",
+        "latency = 0.2 ms",
+        r#"my.toml:16:11: not valid TOML: text needs quotes: latency = "0.2 ms""#,
+    ),
+    (
+        "latency",
+        "latency = abc",
+        r#"my.toml:16:11: not valid TOML: text needs quotes: latency = "abc""#,
+    ),
+    (
+        "latency",
+        "latency = \"0.2 ms",
+        r#"my.toml:16:18: not valid TOML: invalid basic string, expected `"`"#,
+    ),
+    (
+        "latency",
+        "latency",
+        r#"my.toml:16:8: not valid TOML: key with no value, expected `=`"#,
+    ),
+    // The wrong kind of thing.
+    (
+        "[network]",
+        "[[network]]",
+        r#"my.toml:14:1: expected [network], in one bracket: there is only one"#,
+    ),
+    (
+        "[[workload]]",
+        "[workload]",
+        "my.toml:28:3: not valid TOML: workload is given twice",
+    ),
+];
+
+/// Replaces the first line that begins with `start`.
+fn edit(start: &str, with: &str) -> String {
+    let mut done = false;
+    let lines = GOOD.lines().filter_map(|line| {
+        let name = line.split('=').next().unwrap_or("").trim();
+        if done || name != start {
+            return Some(line.to_owned());
+        }
+        done = true;
+        (!with.is_empty()).then(|| with.to_owned())
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    assert!(done, "no line {start}");
+    text
+}
+
+#[test]
+fn every_wrong_line_gives_its_one_clear_error() {
+    let mut wrong = Vec::new();
+    for (start, with, expected) in LINES {
+        match load(&edit(start, with), &[]) {
+            Ok(_) => wrong.push(format!("{with:?} was accepted")),
+            Err(error) if error.to_string() != *expected => {
+                wrong.push(format!(
+                    "{with:?}\n  gave     {error}\n  expected {expected}"
+                ));
+            }
+            Err(_) => {}
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Texts that lack something altogether, and the error.
+const TEXTS: &[(&str, &str)] = &[
+    (
+        "",
+        "my.toml: missing section [clients]: write [clients] and below it, for example, count = 4",
+    ),
+    (
+        "[clients]\ncount = 1",
+        "my.toml: missing section [servers]: write [servers] and below it, for example, count = 4",
+    ),
+    (
+        "[clients]\ncount = 1\n[servers]\ncount = 1",
+        r#"my.toml: missing section [servers.device]: write [servers.device] and below it, for example, read_rate = "60 MB/s""#,
+    ),
+    (
+        "[clients]\ncount = 1\n[servers]\ncount = 1\n[servers.device]\nread_rate = \"1 MB/s\"\nwrite_rate = \"1 MB/s\"",
+        r#"my.toml: missing section [network]: write [network] and below it, for example, bandwidth = "1 Gbit/s""#,
+    ),
+    (
+        "[clients]\ncount = 1\n[servers]\ncount = 1\n[servers.device]\nread_rate = \"1 MB/s\"\nwrite_rate = \"1 MB/s\"\n[network]\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n[layout]\nunit = \"1 MB\"",
+        r#"my.toml: missing section [[workload]]: write [[workload]] and below it, for example, kind = "ior" and block = "1 MiB""#,
+    ),
+    (
+        "[workload]\nkind = \"ior\"",
+        "my.toml:1:1: expected [[workload]], in two brackets: there may be several",
+    ),
+    (
+        "clients = 3",
+        "my.toml:1:11: clients = 3: expected a section [clients]",
+    ),
+    (
+        "\u{0}",
+        "my.toml:1:2: not valid TOML: key with no value, expected `=`",
+    ),
+];
+
+#[test]
+fn what_is_missing_is_named() {
+    let mut wrong = Vec::new();
+    for (text, expected) in TEXTS {
+        match load(text, &[]) {
+            Ok(_) => wrong.push(format!("{text:?} was accepted")),
+            Err(error) if error.to_string() != *expected => {
+                wrong.push(format!(
+                    "{text:?}\n  gave     {error}\n  expected {expected}"
+                ));
+            }
+            Err(_) => {}
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Values from the command line, and the error.
+const SETS: &[(&str, &str)] = &[
+    (
+        "network.bandwidth=1 furlong",
+        r#"--set network.bandwidth=1 furlong: expected a rate such as "1 Gbit/s" or "125 MB/s""#,
+    ),
+    (
+        "network.bandwith=1 Gbit/s",
+        r#"--set network.bandwith=1 Gbit/s: there is no field "network.bandwith": did you mean "network.bandwidth"?"#,
+    ),
+    (
+        "workload.2.files=1",
+        r#"--set workload.2.files=1: there is no field "workload.2.files": did you mean "workload.0.files"?"#,
+    ),
+    (
+        "workload.0.files.1=1",
+        r#"--set workload.0.files.1=1: there is no field "workload.0.files.1": did you mean "workload.0.files"?"#,
+    ),
+    ("=3", r#"--set =3: there is no field """#),
+    (
+        "clients.count",
+        r#"--set clients.count: expected path=value, for example "network.bandwidth=1 Gbit/s""#,
+    ),
+    (
+        "clients.groups.G3=1",
+        "--set clients.groups.G3=1: groups is not a table in the file: give it as a whole",
+    ),
+    (
+        "workload.0.transfer=3 MB",
+        r#"--set workload.0.transfer=3 MB: it must divide the block: workload.0.block = "1 MiB""#,
+    ),
+    (
+        "scheduler.weights.G3=1",
+        r#"--set scheduler.weights.G3=1: expected a group of clients.groups, "G1" or "G2": did you mean "G1"?"#,
+    ),
+    (
+        "system=luster",
+        r#"--set system=luster: expected "ideal" or "pvfs2""#,
+    ),
+    (
+        "workload.1.kind=ior",
+        r#"my.toml:28:1: missing field "block" in [[workload]]: write, for example, block = "1 MiB""#,
+    ),
+];
+
+#[test]
+fn every_wrong_set_gives_its_one_clear_error() {
+    let mut wrong = Vec::new();
+    for (set, expected) in SETS {
+        match load(GOOD, &[set]) {
+            Ok(_) => wrong.push(format!("{set:?} was accepted")),
+            Err(error) if error.to_string() != *expected => {
+                wrong.push(format!(
+                    "{set:?}\n  gave     {error}\n  expected {expected}"
+                ));
+            }
+            Err(_) => {}
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let folder = std::env::temp_dir();
+    let missing = folder.join("headrace-no-such-scenario.toml");
+    let error = headrace_spec::load_file(&missing, &[]).expect_err("there is no such file");
+    let text = error.to_string();
+    assert!(
+        text.starts_with(&format!(
+            "{}: cannot read the scenario: ",
+            missing.display()
+        )),
+        "{text}"
+    );
+    let error = headrace_spec::load_file(&folder, &[]).expect_err("a folder is no scenario");
+    assert!(
+        error.to_string().contains("cannot read the scenario"),
+        "{error}"
+    );
+}
