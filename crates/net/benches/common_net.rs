@@ -1,1 +1,2 @@
+//! See `examples/common_net.rs`.
 fn main() {}

@@ -177,7 +177,7 @@ impl Builder {
             let spec = &self.transitions[index];
             let (page, no_input) = (spec.page, spec.inputs.is_empty());
             let inputs = spec.inputs.clone();
-            let bags: Vec<u32> = spec.may_take.iter().map(|&(node, _)| node).collect();
+            let bags: Vec<u32> = spec.may_take.iter().map(|(node, _)| *node).collect();
             let stores = spec.stores.clone();
             if no_input {
                 let path = self.transition_path(index);

@@ -168,7 +168,7 @@ fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> Transitio
             }),
         }
     }
-    for &(node, _) in &spec.may_take {
+    for (node, _) in &spec.may_take {
         inputs.push(InputStructure {
             node,
             weight: 1,

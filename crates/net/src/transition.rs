@@ -35,9 +35,9 @@ pub(crate) struct TransitionSpec {
     pub priority: i32,
     pub guarded: bool,
     pub inputs: Vec<u32>,
-    /// Nodes whose tokens it may take by slot, and the output that then gets
-    /// a token for it.
-    pub may_take: Vec<(u32, Option<usize>)>,
+    /// Nodes whose tokens it may take by slot, and the outputs one of which
+    /// then gets a token for it.
+    pub may_take: Vec<(u32, Vec<usize>)>,
     pub stores: Vec<u32>,
     pub outputs: Vec<OutputSpec>,
     pub action: Box<dyn Action>,
@@ -289,7 +289,7 @@ pub struct TransitionBuilder<'b, I: Inputs, S: Stores> {
     priority: i32,
     inputs: I,
     stores: S,
-    may_take: Vec<(u32, Option<usize>)>,
+    may_take: Vec<(u32, Vec<usize>)>,
     outputs: Vec<OutputSpec>,
     groups: u32,
     guard: Option<Guard<I, S>>,
@@ -355,15 +355,33 @@ impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
 
     /// May take tokens of this bag by slot ([`Firing::take`]).
     pub fn may_take<T: Token>(mut self, bag: Node<T>) -> Self {
-        self.may_take.push((bag.node, None));
+        self.may_take.push((bag.node, Vec::new()));
         self
     }
 
     /// May take a token of this bag by slot and put one into `to` for it: it
     /// does both or neither.
-    pub fn may_pass<T: Token, U: Token>(mut self, bag: Node<T>, to: impl Into<To<U>>) -> Self {
-        self.may_take.push((bag.node, Some(self.outputs.len())));
-        self.output(to.into(), How::Maybe)
+    pub fn may_pass<T: Token, U: Token>(self, bag: Node<T>, to: impl Into<To<U>>) -> Self {
+        self.may_pass_to_one_of(bag, [to.into()])
+    }
+
+    /// May take a token of this bag by slot and put one into exactly one of
+    /// these for it: it does both or neither.
+    pub fn may_pass_to_one_of<T: Token, U: Token, const N: usize>(
+        mut self,
+        bag: Node<T>,
+        targets: [To<U>; N],
+    ) -> Self {
+        let mut outputs = Vec::new();
+        for to in targets {
+            let known = self.outputs.iter().position(|output| output.end == to.end);
+            outputs.push(known.unwrap_or(self.outputs.len()));
+            if known.is_none() {
+                self = self.output(to, How::Maybe);
+            }
+        }
+        self.may_take.push((bag.node, outputs));
+        self
     }
 
     /// Fires before transitions of lower priority; 0 unless said. Among equals
