@@ -103,7 +103,7 @@ def structures(draw_: st.DrawFn) -> Structure:
 
 
 any_net = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 examples = pytest.mark.parametrize("name", EXAMPLES)
 

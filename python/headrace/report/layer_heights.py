@@ -23,10 +23,38 @@ def place_heights(layers: Layers) -> float:
             both = sweep >= SWEEPS - 4
             _settle(layers, layers.layers[number], both or forward, both or not forward)
     _straighten(layers)
+    _close_up(layers)
     top = min(each.y for each in layers.boxes)
     for each in layers.boxes:
         each.y -= top
     return max(each.y + each.height for each in layers.boxes)
+
+
+def _close_up(layers: Layers) -> None:
+    """Move parts of the net that nothing joins as far up as they can go."""
+    parts: list[list[int]] = []
+    part_of: dict[int, int] = {}
+    for index in range(len(layers.boxes)):
+        if index not in part_of:
+            parts.append(layers.joined(index))
+            part_of |= dict.fromkeys(parts[-1], len(parts) - 1)
+    top = min(box.y for box in layers.boxes)
+    parts.sort(key=lambda part: min((layers.boxes[index].y, index) for index in part))
+    for part in parts:
+        room = float("inf")
+        for index in part:
+            box, at = layers.boxes[index], layers.rank[index]
+            if at == 0:
+                room = min(room, box.y - top)
+                continue
+            upper = layers.layers[box.layer][at - 1]
+            if part_of[upper] != part_of[index]:
+                above = layers.boxes[upper]
+                lowest = above.y + above.height + layers.gap(upper, index)
+                room = min(room, box.y - lowest)
+        if 0 < room < float("inf"):
+            for index in part:
+                layers.boxes[index].y -= room
 
 
 def _settle(layers: Layers, layer: list[int], look_west: bool, look_east: bool) -> None:

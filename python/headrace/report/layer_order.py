@@ -9,11 +9,17 @@ SWEEPS = 16
 
 def reduce_crossings(layers: Layers) -> None:
     """Order every layer so that few links cross."""
+    for layer in layers.layers:
+        if _is_fixed(layers, layer):
+            layer.sort(key=lambda box: layers.boxes[box].wanted or 0.0)
     layers.set_ranks()
     best, fewest = [list(layer) for layer in layers.layers], _crossings(layers)
     for start in (False, True):
         if start:
-            layers.layers = [list(reversed(layer)) for layer in best]
+            layers.layers = [
+                list(layer) if _is_fixed(layers, layer) else layer[::-1]
+                for layer in best
+            ]
             layers.set_ranks()
         for sweep in range(SWEEPS):
             forward = sweep % 2 == 0
@@ -32,6 +38,10 @@ def reduce_crossings(layers: Layers) -> None:
     layers.set_ranks()
 
 
+def _is_fixed(layers: Layers, layer: list[int]) -> bool:
+    return all(layers.boxes[box].wanted is not None for box in layer)
+
+
 def _sort_layer(layers: Layers, number: int, from_west: bool) -> None:
     def barycentre(box: int) -> float:
         pieces = layers.west_pieces[box] if from_west else layers.east_pieces[box]
@@ -43,6 +53,8 @@ def _sort_layer(layers: Layers, number: int, from_west: bool) -> None:
         return sum(ends) / len(ends)
 
     layer = layers.layers[number]
+    if _is_fixed(layers, layer):
+        return
     layer.sort(key=barycentre)
     for rank, box in enumerate(layer):
         layers.rank[box] = rank
@@ -53,7 +65,7 @@ def _swap_neighbours(layers: Layers) -> None:
     while improved and rounds < 8:
         improved, rounds = False, rounds + 1
         for layer in layers.layers:
-            for at in range(len(layer) - 1):
+            for at in range(0 if _is_fixed(layers, layer) else len(layer) - 1):
                 upper, lower = layer[at], layer[at + 1]
                 if _pair_crossings(layers, upper, lower) > _pair_crossings(
                     layers, lower, upper

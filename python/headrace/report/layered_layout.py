@@ -12,7 +12,7 @@ from itertools import pairwise
 from headrace.report.channel_routing import Run, tracks
 from headrace.report.layer_heights import place_heights
 from headrace.report.layer_order import reduce_crossings
-from headrace.report.layers import SPACING, Box, Layers, Piece, Point
+from headrace.report.layers import SPACING, Box, Layers, Link, Piece, Point
 
 CHANNEL_MARGIN = 14.0
 TRACK = 9.0
@@ -28,11 +28,8 @@ class Placement:
     routes: list[list[Point]]
 
 
-def place(boxes: list[Box], links: list[tuple[int, int]]) -> Placement:
-    """Place boxes, whose layers are given, and route the links between them.
-
-    Each link is a pair of boxes, the first in a layer before (west of) the second's.
-    """
+def place(boxes: list[Box], links: list[Link]) -> Placement:
+    """Place boxes, whose layers are given, and route the links between them."""
     if not boxes:
         return Placement(0.0, 0.0, [])
     layers = Layers(boxes, links)

@@ -7,6 +7,11 @@ REVERSAL_COST = 0.4
 """An arc against the reading direction is as bad as this many layers of extra length."""
 TURN_COST = 2.5
 """The same for a thing where tokens that came one way can only go back the other."""
+PRECEDENCE_COST = 0.2
+"""The same for a line whose ends are not in the order in which a walk from the start, along
+the arcs, finds them."""
+START_COST = 3.0
+"""The same for each layer before the one where the reader is to begin."""
 SEARCHED = 24
 """In pages of at most this many things the order of reading is also improved by trial."""
 
@@ -31,10 +36,12 @@ def assign_layers(count: int, flows: Sequence[Flow]) -> list[int]:
     """
     best: list[int] = []
     least = float("inf")
-    for order in _orders(count, flows):
-        layers, cost = _try(count, flows, order)
+    orders = _orders(count, flows)
+    first = {thing: at for at, thing in enumerate(orders[0])}
+    for order in orders:
+        layers, cost = _try(count, flows, order, first)
         if count <= SEARCHED:
-            layers, cost = _search(count, flows, order, layers, cost)
+            layers, cost = _search(count, flows, order, first, layers, cost)
         if cost < least - 1e-9:
             best, least = layers, cost
     _spread_loose(best, flows)
@@ -42,7 +49,7 @@ def assign_layers(count: int, flows: Sequence[Flow]) -> list[int]:
 
 
 def _try(
-    count: int, flows: Sequence[Flow], order: list[int]
+    count: int, flows: Sequence[Flow], order: list[int], first: dict[int, int]
 ) -> tuple[list[int], float]:
     """The layers for an order of reading, and what they cost."""
     layers = _layers(count, flows, order)
@@ -62,6 +69,10 @@ def _try(
             ways[flow.target].add("comes east" if eastward else "comes west")
         if flow.source is not None and flow.target is not None:
             cost += 0.0 if eastward else REVERSAL_COST
+            expected = first[flow.source] < first[flow.target]
+            cost += 0.0 if eastward == expected else PRECEDENCE_COST
+    if first and not any(_is_border(flow, east=False) for flow in flows):
+        cost += START_COST * layers[next(iter(first))]
     for way in ways:
         turns_back = {"comes east", "goes west"} <= way and "goes east" not in way
         turns_on = {"comes west", "goes east"} <= way and "goes west" not in way
@@ -70,7 +81,12 @@ def _try(
 
 
 def _search(
-    count: int, flows: Sequence[Flow], order: list[int], layers: list[int], cost: float
+    count: int,
+    flows: Sequence[Flow],
+    order: list[int],
+    first: dict[int, int],
+    layers: list[int],
+    cost: float,
 ) -> tuple[list[int], float]:
     """Move single things in the order of reading, as long as that makes it cheaper."""
     for _ in range(3):
@@ -79,7 +95,7 @@ def _search(
             rest = [other for other in order if other != thing]
             for at in range(count):
                 moved = [*rest[:at], thing, *rest[at:]]
-                found, price = _try(count, flows, moved)
+                found, price = _try(count, flows, moved, first)
                 if price < cost - 1e-9:
                     order, layers, cost = moved, found, price
         if cost == before:
@@ -112,6 +128,7 @@ def _orders(count: int, flows: Sequence[Flow]) -> list[list[int]]:
             entered[flow.target] = True
     starts += [thing for thing in range(count) if not entered[thing]]
     starts += list(range(count))
+    starts.sort(key=lambda thing: not after[thing])
     straight = _with_undirected(_depth_first(starts, after), flows)
     place_in = {thing: at for at, thing in enumerate(straight)}
 
@@ -146,12 +163,16 @@ def _is_border(flow: Flow, east: bool) -> bool:
 
 
 def _depth_first(starts: list[int], after: list[list[int]]) -> list[int]:
-    """All things, each before those reached from it, but for the arcs that close a cycle."""
-    done: list[int] = []
+    """All things, each before those reached from it, but for the arcs that close a cycle.
+
+    What is found from the first start stands in front of what is only found from later ones.
+    """
+    order: list[int] = []
     seen: set[int] = set()
-    for start in dict.fromkeys(starts):
+    for start in starts:
         if start in seen:
             continue
+        done: list[int] = []
         seen.add(start)
         stack = [(start, iter(reversed(after[start])))]
         while stack:
@@ -163,7 +184,14 @@ def _depth_first(starts: list[int], after: list[list[int]]) -> list[int]:
             else:
                 seen.add(following)
                 stack.append((following, iter(reversed(after[following]))))
-    return done[::-1]
+        # An arc from a later start into what is found already must not count as a cycle.
+        reached = {other for thing in done for other in after[thing]} - set(done)
+        at = min(
+            (order.index(other) for other in reached if other in order), default=None
+        )
+        at = len(order) if at is None else max(at, 1)
+        order[at:at] = done[::-1]
+    return order
 
 
 def _with_undirected(order: list[int], flows: Sequence[Flow]) -> list[int]:

@@ -1,7 +1,7 @@
 """Boxes in layers and the pieces of links between them, before and while they are placed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from headrace.report.channel_routing import STRAIGHT
@@ -29,13 +29,23 @@ class Box:
     lane: bool = False
     spacing: float = SPACING
     """Distance of the points where links attach."""
-    links: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
-    """Links on the west and on the east side."""
+    wanted: float | None = None
+    """Where in its layer it is to stand, when all boxes of that layer have such a number."""
     x: float = 0.0
     y: float = 0.0
 
 
-@dataclass
+@dataclass(frozen=True)
+class Link:
+    """A line between two boxes, the first in a layer before (west of) the second's."""
+
+    west: int
+    east: int
+    importance: float = 1.0
+    """How much it matters that it is straight."""
+
+
+@dataclass(frozen=True)
 class Piece:
     """The part of a link between two neighbouring layers."""
 
@@ -47,8 +57,8 @@ class Piece:
 class Layers:
     """Boxes in layers, ordered and placed step by step."""
 
-    def __init__(self, boxes: list[Box], links: list[tuple[int, int]]) -> None:
-        """Each link is a pair of boxes, the first in a layer before (west of) the second's."""
+    def __init__(self, boxes: list[Box], links: list[Link]) -> None:
+        """The links go from box to box by their numbers in `boxes`."""
         self.boxes = list(boxes)
         self.links = links
         self.layers: list[list[int]] = [
@@ -57,10 +67,9 @@ class Layers:
         self.pieces: list[Piece] = []
         self.chains: list[list[int]] = []
         for index, box in enumerate(boxes):
-            box.links = ([], [])
             self.layers[box.layer].append(index)
-        for link, (west, east) in enumerate(links):
-            self._thread(link, west, east)
+        for number, link in enumerate(links):
+            self._thread(number, link.west, link.east)
         self.west_pieces: list[list[Piece]] = [[] for _ in self.boxes]
         self.east_pieces: list[list[Piece]] = [[] for _ in self.boxes]
         for piece in self.pieces:
@@ -73,13 +82,10 @@ class Layers:
         chain = [west]
         for layer in range(self.boxes[west].layer + 1, self.boxes[east].layer):
             lane = Box(0, 0, layer, 0, lambda _east, _height: 0.0, lane=True)
-            lane.links = ([link], [link])
             self.layers[layer].append(len(self.boxes))
             chain.append(len(self.boxes))
             self.boxes.append(lane)
         chain.append(east)
-        self.boxes[west].links[1].append(link)
-        self.boxes[east].links[0].append(link)
         self.chains.append(chain)
         self.pieces += [Piece(link, a, b) for a, b in pairwise(chain)]
 
@@ -116,17 +122,23 @@ class Layers:
     def weight(self, piece: Piece) -> float:
         """How much it matters that a piece is straight."""
         # Long links are kept straighter than short ones, as Gansner et al. (1993) do.
-        return (1.0, 2.0, 8.0)[
-            self.boxes[piece.west].lane + self.boxes[piece.east].lane
-        ]
+        lanes = self.boxes[piece.west].lane + self.boxes[piece.east].lane
+        return self.links[piece.link].importance * (1.0, 2.0, 8.0)[lanes]
 
     def straight_group(self, start: int) -> set[int]:
-        """The boxes that straight pieces tie to one box."""
+        """The boxes that straight pieces tie to one box, and that box."""
+        return set(self.joined(start, only_straight=True))
+
+    def joined(self, start: int, only_straight: bool = False) -> list[int]:
+        """The boxes that pieces tie to one box, and that box."""
         group, queue = {start}, [start]
         for box in queue:
             for piece in self.west_pieces[box] + self.east_pieces[box]:
                 other = piece.west if piece.east == box else piece.east
-                if other not in group and abs(self.step(piece)) < STRAIGHT:
-                    group.add(other)
-                    queue.append(other)
-        return group
+                if other in group or (
+                    only_straight and abs(self.step(piece)) >= STRAIGHT
+                ):
+                    continue
+                group.add(other)
+                queue.append(other)
+        return queue

@@ -22,7 +22,8 @@ from headrace.report.net_legend import draw_legend, entries
 from headrace.report.net_structure import StructureError, read_structure
 from headrace.report.net_symbols import Load
 from headrace.report.net_ticks import tick_of
-from headrace.report.page_layout import lay_out, shadow
+from headrace.report.page_layout import shadow
+from headrace.report.port_order import lay_out_with_ports
 from headrace.report.text_size import printable
 
 __all__ = ["Load", "StructureError", "arrange", "draw"]
@@ -79,7 +80,7 @@ def arrange(
     """
     graph = build_graph(read_structure(structure))
     graph.sheets[0].x = graph.sheets[0].y = EDGE_OF_PICTURE
-    lay_out(graph, load or {})
+    lay_out_with_ports(graph, load or {})
     return graph
 
 

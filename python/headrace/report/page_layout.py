@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from headrace.report.layered_layout import CHANNEL_MARGIN, place
 from headrace.report.layering import Flow, assign_layers
-from headrace.report.layers import SPACING, Box, Point
+from headrace.report.layers import SPACING, Box, Link, Point
 from headrace.report.net_graph import Edge, Graph, Symbol
 from headrace.report.net_symbols import (
     PAD,
@@ -36,9 +36,12 @@ WEIGHTS = {"arc": 1.0, "store": 0.8, "signal": 0.2}
 Thing = tuple[str, int]
 """("symbol", number), ("sheet", number), or a port on a border: ("west" or "east", edge)"""
 
+PortOrders = Mapping[int, Mapping[int, float]]
+"""For some sheets, the order from top to bottom in which lines are to pass their border."""
+
 
 @dataclass
-class _Plan:
+class Plan:
     """A page before it has sizes: its things in layers, and its lines."""
 
     things: list[Thing] = field(default_factory=list)
@@ -58,12 +61,14 @@ def shadow(copies: int) -> float:
     return 2 * SHADOW if copies > 1 else 0.0
 
 
-def lay_out(graph: Graph, load: Mapping[int, Load]) -> None:
+def lay_out(
+    graph: Graph, plans: list[Plan], load: Mapping[int, Load], port_orders: PortOrders
+) -> None:
     """Set the places and sizes of all sheets and symbols, and the routes of all edges."""
-    plans = _plan(graph)
     ports: dict[int, dict[int, Point]] = {}
     for sheet in reversed(range(len(graph.sheets))):
-        ports[sheet] = _place_sheet(graph, sheet, plans[sheet], ports, load)
+        wanted = port_orders.get(sheet, {})
+        ports[sheet] = _place_sheet(graph, sheet, plans[sheet], ports, load, wanted)
     for number, sheet_ in enumerate(graph.sheets):
         if number:
             parent = graph.sheets[sheet_.parent]
@@ -79,12 +84,15 @@ def lay_out(graph: Graph, load: Mapping[int, Load]) -> None:
 # --- from the top page down: layers and sides of ports -------------------------------------------
 
 
-def _plan(graph: Graph) -> list[_Plan]:
-    plans = [_Plan() for _ in graph.sheets]
+def plan_pages(graph: Graph) -> list[Plan]:
+    """The layers of everything in each page, and through which side lines leave it."""
+    plans = [Plan() for _ in graph.sheets]
     index: list[dict[Thing, int]] = []
     for plan, sheet in zip(plans, graph.sheets, strict=True):
-        plan.things = [("symbol", s) for s in sheet.symbols]
-        plan.things += [("sheet", s) for s in sheet.children]
+        symbols: list[Thing] = [("symbol", s) for s in sheet.symbols]
+        inner: list[Thing] = [("sheet", s) for s in sheet.children]
+        # Where nothing else says where a net begins, the first of several pages does.
+        plan.things = inner + symbols if len(inner) > 1 else symbols + inner
         index.append({thing: at for at, thing in enumerate(plan.things)})
     passing: list[list[tuple[int, Thing | None, Thing | None]]] = [
         [] for _ in graph.sheets
@@ -126,9 +134,9 @@ def _plan(graph: Graph) -> list[_Plan]:
             plan.lines.append((number, source, target))
             forward = plan.layers[source] < plan.layers[target]
             for at, east in ((source, forward), (target, not forward)):
-                kind, inner = plan.things[at]
+                kind, child = plan.things[at]
                 if kind == "sheet":
-                    east_port[inner, number] = east
+                    east_port[child, number] = east
     return plans
 
 
@@ -138,16 +146,18 @@ def _plan(graph: Graph) -> list[_Plan]:
 def _place_sheet(
     graph: Graph,
     number: int,
-    plan: _Plan,
+    plan: Plan,
     ports: Mapping[int, dict[int, Point]],
     load: Mapping[int, Load],
+    wanted: Mapping[int, float],
 ) -> dict[int, Point]:
     """Place what is in a page, seen from its corner; the ports on its border are returned."""
     sheet = graph.sheets[number]
     links = []
-    for _, source, target in plan.lines:
+    for edge, source, target in plan.lines:
         forward = plan.layers[source] < plan.layers[target]
-        links.append((source, target) if forward else (target, source))
+        west, east = (source, target) if forward else (target, source)
+        links.append(Link(west, east, 1.0 if graph.edges[edge].kind == "arc" else 0.2))
     boxes = []
     for at, (kind, inner) in enumerate(plan.things):
         if kind == "symbol":
@@ -164,7 +174,7 @@ def _place_sheet(
                 child.width + behind, child.height + behind, 0, 0, _no_side, by_link
             )
         else:
-            box = Box(0, 0, 0, 0, _no_side)
+            box = Box(0, 0, 0, 0, _no_side, wanted=wanted.get(inner))
         box.layer = plan.layers[at]
         boxes.append(box)
     placement = place(boxes, links)
@@ -198,9 +208,9 @@ def _place_sheet(
             found[inner] = (0.0 if kind == "west" else sheet.width, y)
     for link, (edge_number, source, _) in enumerate(plan.lines):
         route = [moved(point) for point in placement.routes[link]]
-        if plan.things[links[link][1]][0] == "east":
+        if plan.things[links[link].east][0] == "east":
             route[-1] = (sheet.width, route[-1][1])
-        if links[link][0] != source:
+        if links[link].west != source:
             route.reverse()
         graph.edges[edge_number].page_routes[number] = route
     return found
@@ -212,13 +222,16 @@ def _no_side(_east: bool, _height: float) -> float:
 
 def _symbol_box(
     graph: Graph,
-    plan: _Plan,
+    plan: Plan,
     at: int,
-    links: list[tuple[int, int]],
+    links: list[Link],
     load: Mapping[int, Load],
 ) -> Box:
     symbol = graph.symbols[plan.things[at][1]]
-    sides = sum(east == at for _, east in links), sum(west == at for west, _ in links)
+    sides = (
+        sum(link.east == at for link in links),
+        sum(link.west == at for link in links),
+    )
     symbol.width = outline_width(symbol.kind)
     symbol.mirrored = symbol.kind == "station" and _is_mirrored(plan, at)
     touching = [
@@ -244,7 +257,7 @@ def _side_of(symbol: Symbol, width: float) -> Callable[[bool, float], float]:
     return side
 
 
-def _is_mirrored(plan: _Plan, at: int) -> bool:
+def _is_mirrored(plan: Plan, at: int) -> bool:
     """Whether more arcs run through a thing from east to west than the other way."""
     balance = 0
     for _, source, target in plan.lines:

@@ -1,0 +1,75 @@
+"""The order in which lines pass the borders of pages.
+
+A page is laid out before its parent, so it cannot know in which order the parent would like to
+have its lines. When all is placed that can be seen, and the page be laid out once more.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from headrace.report.net_graph import Graph
+from headrace.report.net_symbols import Load
+from headrace.report.page_layout import Plan, lay_out, plan_pages
+
+ROUNDS = 2
+MOST_SHEETS = 30
+"""Each page tried costs a layout of the whole net; beyond this number they are left as is."""
+
+
+def lay_out_with_ports(graph: Graph, load: Mapping[int, Load]) -> None:
+    """Lay out a net, with the lines in the order at each border that crosses least."""
+    plans = plan_pages(graph)
+    # Found without the load, so that a net looks the same before and after a run.
+    orders = _best_orders(graph, plans)
+    lay_out(graph, plans, load, orders)
+
+
+def _best_orders(graph: Graph, plans: list[Plan]) -> dict[int, dict[int, float]]:
+    orders: dict[int, dict[int, float]] = {}
+    lay_out(graph, plans, {}, orders)
+    fewest = crossings(graph)
+    for _ in range(ROUNDS if len(graph.sheets) <= MOST_SHEETS else 0):
+        before = fewest
+        for sheet in range(1, len(graph.sheets)):
+            if fewest == 0:
+                return orders
+            wanted = wanted_order(graph, sheet)
+            if len(wanted) < 2:
+                continue
+            lay_out(graph, plans, {}, orders | {sheet: wanted})
+            found = crossings(graph)
+            if found < fewest:
+                orders[sheet], fewest = wanted, found
+            else:
+                lay_out(graph, plans, {}, orders)
+        if fewest == before:
+            break
+    return orders
+
+
+def wanted_order(graph: Graph, sheet: int) -> dict[int, float]:
+    """Where each line through the border of a sheet comes from or goes to in its parent."""
+    parent = graph.sheets[sheet].parent
+    wanted = {}
+    for number, edge in enumerate(graph.edges):
+        if sheet in edge.page_routes and parent in edge.page_routes:
+            leaves, _, _ = graph.crossed(edge)
+            route = edge.page_routes[parent]
+            wanted[number] = route[-1][1] if sheet in leaves else route[0][1]
+    return wanted
+
+
+def crossings(graph: Graph) -> int:
+    """How often lines cross in the picture."""
+    level, upright = [], []
+    for number, edge in enumerate(graph.edges):
+        for (ax, ay), (bx, by) in pairwise(edge.route):
+            if ay == by:
+                level.append((ay, min(ax, bx), max(ax, bx), number))
+            else:
+                upright.append((ax, min(ay, by), max(ay, by), number))
+    return sum(
+        left < x < right and top < y < low and number != other
+        for y, left, right, number in level
+        for x, top, low, other in upright
+    )
