@@ -141,7 +141,7 @@ impl StraceReader {
         let state = &mut self.state;
         state.now.line = line.number;
         if let Some((before, process)) = announced(line.bytes) {
-            state.attached.insert(process);
+            state.attach(process);
             hold(&mut self.broken, before, state);
             return Ok(());
         }

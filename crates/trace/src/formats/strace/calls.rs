@@ -297,4 +297,15 @@ impl Call {
                 | Rename { .. }
         )
     }
+
+    /// Whether the call concerns open descriptors alone, not paths.
+    pub(super) fn is_on_descriptor(self) -> bool {
+        use Call::*;
+        match self {
+            Close | CloseRange | Transfer { .. } | Copy { .. } | Seek { .. } | Range { .. } => true,
+            Duplicate | Control => true,
+            Metadata { at, .. } | Truncate { at, .. } => matches!(at, At::Descriptor(_)),
+            _ => false,
+        }
+    }
 }

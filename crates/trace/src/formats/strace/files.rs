@@ -226,13 +226,11 @@ impl State {
     /// Whether a call that has begun like this may give records, so that later
     /// ones have to wait for it.
     pub(super) fn may_give_records(&self, call: Call, text: &[u8]) -> bool {
-        let on_descriptor = match call {
-            Call::Close | Call::Transfer { .. } | Call::Seek { .. } | Call::Range { .. } => true,
-            Call::Metadata { at, .. } | Call::Truncate { at, .. } => at == At::Descriptor(0),
-            _ => false,
-        };
-        if !on_descriptor {
-            return call.gives_records();
+        if !call.gives_records() {
+            return false;
+        }
+        if !call.is_on_descriptor() || matches!(call, Call::Copy { .. } | Call::CloseRange) {
+            return true;
         }
         let Some(descriptor) = syntax::descriptor(text) else {
             return true;

@@ -54,6 +54,9 @@ impl State {
             value,
             rest,
         };
+        if done.failed() && call.is_on_descriptor() {
+            return self.left_out(&kinds::FAILED, &done);
+        }
         match call {
             Call::Open { at, flags } => self.open_call(&done, at, flags),
             Call::Close => self.close(&done),
@@ -128,9 +131,6 @@ impl State {
 
     fn close(&mut self, done: &Done<'_>) -> Option<()> {
         let number = syntax::descriptor(done.arguments.get(0))?.number;
-        if done.failed() {
-            return self.left_out(&kinds::FAILED, done);
-        }
         let target = self.target(done.arguments, At::Descriptor(0))?;
         self.with_table(|table| table.remove(&number?));
         self.record_at(Operation::Close, &target, done)
@@ -140,9 +140,6 @@ impl State {
         let first = syntax::unsigned(done.arguments.get(0))?;
         let last = syntax::unsigned(done.arguments.get(1)).unwrap_or(u64::MAX);
         let flags = done.arguments.get(2);
-        if done.failed() {
-            return self.left_out(&kinds::FAILED, done);
-        }
         if has_flag(flags, b"CLOSE_RANGE_UNSHARE") {
             self.copy_table();
         }
@@ -174,9 +171,6 @@ impl State {
     }
 
     fn metadata(&mut self, done: &Done<'_>, operation: Operation, at: At) -> Option<()> {
-        if done.failed() && matches!(at, At::Descriptor(_)) {
-            return self.left_out(&kinds::FAILED, done);
-        }
         let removes_directory =
             operation == Operation::Unlink && has_flag(done.arguments.get(2), b"AT_REMOVEDIR");
         let operation = if removes_directory {
@@ -202,9 +196,6 @@ impl State {
     }
 
     fn range(&mut self, done: &Done<'_>, operation: Operation, offset: usize) -> Option<()> {
-        if done.failed() {
-            return self.left_out(&kinds::FAILED, done);
-        }
         let size = syntax::unsigned(done.arguments.get(offset + 1))?;
         let offset = syntax::unsigned(done.arguments.get(offset))?;
         match self.target(done.arguments, At::Descriptor(0))? {
@@ -221,9 +212,6 @@ impl State {
     }
 
     fn truncate(&mut self, done: &Done<'_>, at: At, length: usize) -> Option<()> {
-        if done.failed() && matches!(at, At::Descriptor(_)) {
-            return self.left_out(&kinds::FAILED, done);
-        }
         let length = syntax::unsigned(done.arguments.get(length));
         match self.target(done.arguments, at)? {
             Target::File(file) => {
@@ -317,8 +305,8 @@ impl State {
     }
 
     fn map(&mut self, done: &Done<'_>) -> Option<()> {
-        let of_file = syntax::descriptor(done.arguments.get(4)).is_some();
-        if of_file && !done.failed() {
+        let descriptor = syntax::descriptor(done.arguments.get(4));
+        if descriptor.is_some_and(|it| it.number >= Some(0)) && !done.failed() {
             return self.left_out(&kinds::MAPPED, done);
         }
         Some(())

@@ -56,6 +56,13 @@ impl Order {
         self.release();
     }
 
+    /// The process of a call under way has another number.
+    pub(super) fn rename(&mut self, call: (i64, u32), process: u32) {
+        if self.under_way.remove(&call) {
+            self.under_way.insert((call.0, process));
+        }
+    }
+
     /// Takes a record; tells whether it comes too late for the order.
     pub(super) fn put(&mut self, record: Record) -> bool {
         if self.under_way.is_empty() && self.waiting.is_empty() {

@@ -24,9 +24,7 @@ impl State {
             Opened::File(description) => description,
             Opened::Other(kind) => return self.left_out(kind, done),
         };
-        let Ok(size) = u64::try_from(done.value) else {
-            return self.left_out(&kinds::FAILED, done);
-        };
+        let size = u64::try_from(done.value).ok()?;
         let position = match position {
             None => None,
             // To preadv2 and pwritev2, −1 is the file's own position.
@@ -52,9 +50,7 @@ impl State {
             Opened::File(description) => description,
             Opened::Other(kind) => return self.left_out(kind, done),
         };
-        let Ok(size) = u64::try_from(done.value) else {
-            return self.left_out(&kinds::FAILED, done);
-        };
+        let size = u64::try_from(done.value).ok()?;
         // `[10]` or `[10] => [110]`, or NULL for the file's own position.
         let given = position
             .map(|index| done.arguments.get(index))
@@ -115,9 +111,6 @@ impl State {
             Opened::File(description) => description,
             Opened::Other(kind) => return self.left_out(kind, done),
         };
-        if done.value < 0 {
-            return self.left_out(&kinds::FAILED, done);
-        }
         // _llseek returns 0 and stores the position: `_llseek(3, 0, [5], …)`.
         let position = match done.arguments.get(2).strip_prefix(b"[") {
             Some(stored) => syntax::unsigned(stored)?,

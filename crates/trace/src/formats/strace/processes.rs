@@ -92,6 +92,9 @@ pub(super) struct Process {
     /// The current directory, where it is known.
     pub(super) directory: Shared<Option<Box<str>>>,
     pub(super) pending: Option<Pending>,
+    /// Whether strace has shown it, or said that it is attached to it: a fork
+    /// may return before.
+    pub(super) attached: bool,
 }
 
 impl Process {

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::calls::Call;
 use super::kinds;
 use super::order::Order;
 use super::processes::{Pending, Process, Shared, Sharing, Table};
@@ -40,6 +41,8 @@ pub(super) struct State {
     pub(super) processes: FxHashMap<u32, Process>,
     /// Processes that strace announced and that have not been seen yet.
     pub(super) attached: FxHashSet<u32>,
+    /// The largest process number seen.
+    pub(super) largest: u32,
     pub(super) now: Now,
     pub(super) scratch: String,
 }
@@ -47,25 +50,32 @@ pub(super) struct State {
 impl State {
     /// The process that a line belongs to; makes it if it is new.
     pub(super) fn find(&mut self, number: Option<u32>, resumes: bool) -> u32 {
-        let Some(number) = number else {
-            return self.find_unnumbered();
+        let number = match number {
+            Some(number) => self.find_numbered(number, resumes),
+            None => self.find_unnumbered(),
         };
+        if let Some(process) = self.processes.get_mut(&number) {
+            process.attached = true;
+        }
+        number
+    }
+
+    fn find_numbered(&mut self, number: u32, resumes: bool) -> u32 {
         if self.processes.contains_key(&number) {
             return number;
         }
         let announced = self.attached.remove(&number);
-        let parent = self.oldest_fork();
-        if let Some(first) = self.processes.remove(&UNNUMBERED) {
+        let parent = self.likely_parent(number);
+        self.largest = self.largest.max(number);
+        if (resumes || (!announced && parent.is_none()))
+            && let Some(first) = self.processes.remove(&UNNUMBERED)
+        {
             // The first process gets its number when there is a second.
-            if resumes || (!announced && parent.is_none()) {
-                if let Some(pending) = &first.pending {
-                    self.order.begin(pending.time_ns, number);
-                    self.order.end(pending.time_ns, UNNUMBERED);
-                }
-                self.processes.insert(number, first);
-                return number;
+            if let Some(pending) = &first.pending {
+                self.order.rename((pending.time_ns, UNNUMBERED), number);
             }
-            self.processes.insert(UNNUMBERED, first);
+            self.processes.insert(number, first);
+            return number;
         }
         match parent {
             Some((parent, sharing)) => {
@@ -79,17 +89,36 @@ impl State {
         number
     }
 
+    /// strace leaves the number out while it is attached to one process.
     fn find_unnumbered(&mut self) -> u32 {
-        // strace leaves the number out while it sees one process.
-        if self.processes.len() == 1
-            && let Some(&only) = self.processes.keys().next()
-        {
-            return only;
+        let mut attached = self
+            .processes
+            .iter()
+            .filter(|it| it.1.attached)
+            .map(|it| *it.0);
+        match (attached.next(), attached.next()) {
+            (Some(only), None) => only,
+            // Something was missed: it is the one that spoke last.
+            (Some(_), Some(_)) if self.processes.contains_key(&self.now.process) => {
+                self.now.process
+            }
+            _ => {
+                if !self.processes.contains_key(&UNNUMBERED) {
+                    self.start(UNNUMBERED);
+                }
+                UNNUMBERED
+            }
         }
-        if !self.processes.contains_key(&UNNUMBERED) {
-            self.start(UNNUMBERED);
+    }
+
+    /// strace says that it has attached to a process.
+    pub(super) fn attach(&mut self, number: u32) {
+        match self.processes.get_mut(&number) {
+            Some(process) => process.attached = true,
+            None => {
+                self.attached.insert(number);
+            }
         }
-        UNNUMBERED
     }
 
     fn start(&mut self, number: u32) {
@@ -104,19 +133,28 @@ impl State {
             table: Shared::default(),
             directory: Shared::default(),
             pending: None,
+            attached: false,
         };
         self.processes.insert(number, process);
     }
 
-    /// The fork that has been under way longest and has no child yet.
-    fn oldest_fork(&self) -> Option<(u32, Sharing)> {
+    /// The fork under way whose child this new process may be.
+    ///
+    /// A child can show before its parent's call has returned its number. As
+    /// numbers are given out in ascending order, of several forks the first to
+    /// begin is taken to have the smallest number. [`State::forked`] checks.
+    fn likely_parent(&self, child: u32) -> Option<(u32, Sharing)> {
         let forks = self.processes.iter().filter_map(|(&number, process)| {
             let pending = process.pending.as_ref()?;
-            let free = pending.call == Some(super::calls::Call::Fork) && pending.child.is_none();
-            free.then_some((pending.time_ns, number, Sharing::of(&pending.text)))
+            let free = pending.call == Some(Call::Fork) && pending.child.is_none();
+            free.then(|| (pending.time_ns, number, Sharing::of(&pending.text)))
         });
-        let oldest = forks.min_by_key(|it| (it.0, it.1))?;
-        Some((oldest.1, oldest.2))
+        let mut forks: Vec<_> = forks.collect();
+        forks.sort_unstable_by_key(|it| (it.0, it.1));
+        let place = child.saturating_sub(self.largest).saturating_sub(1) as usize;
+        let last = forks.len().checked_sub(1)?;
+        let (_, parent, sharing) = forks.get(place.min(last))?;
+        Some((*parent, *sharing))
     }
 
     pub(super) fn pending_mut(&mut self, number: u32) -> Option<&mut Pending> {
@@ -166,6 +204,7 @@ impl State {
                     table,
                     directory,
                     pending: None,
+                    attached: false,
                 };
                 self.processes.insert(child, new);
             }
@@ -177,6 +216,7 @@ impl State {
         if assumed == Some(child) {
             return;
         }
+        self.largest = self.largest.max(child);
         let seen = self.processes.contains_key(&child);
         if seen || assumed.is_some() {
             self.count(&kinds::PARENT, b"");

@@ -319,9 +319,9 @@ pub(super) fn descriptor(argument: &[u8]) -> Option<Descriptor<'_>> {
     let (number, rest) = match argument.strip_prefix(b"AT_FDCWD") {
         Some(rest) => (None, rest),
         None => {
-            let digits = digits(argument);
-            let value = i32::try_from(number(digits)?).ok()?;
-            (Some(value), &argument[digits.len()..])
+            let value = i32::try_from(signed(argument)?).ok()?;
+            let rest = argument.strip_prefix(b"-").unwrap_or(argument);
+            (Some(value), &rest[digits(rest).len()..])
         }
     };
     let annotation = match rest.first() {
