@@ -5,10 +5,11 @@ use std::sync::{Arc, LazyLock};
 
 use crate::declare::{Codec, Nature, Place, Section, Shape};
 use crate::error::Error;
+use crate::presets::PresetName;
 use crate::sections::Scenario;
 use crate::syntax::{self, Layer};
-use crate::tree::{Node, Origin, Raw};
-use crate::{merge, names, presets, set, structure};
+use crate::tree::{Node, Origin, Raw, Table};
+use crate::{merge, presets, set, structure};
 
 /// The declaration of the whole scenario.
 pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section);
@@ -43,7 +44,6 @@ pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
             |stem| stem.to_string_lossy().into_owned(),
         )
     });
-    supply(&mut tree, "system", || presets::DEFAULT.to_owned());
 
     structure::check(&tree, &DECLARED, "")?;
     resolve_files(
@@ -83,20 +83,12 @@ pub fn load_file(file: &Path, sets: &[String]) -> Result<Loaded, Error> {
 
 /// The values of the preset that the user names.
 fn preset(user: &Node) -> Result<Node, Error> {
-    let node = user.table().and_then(|table| table.get("system"));
-    let name = match node.map(|node| &node.raw) {
-        None => presets::DEFAULT,
-        Some(Raw::Text(name)) => name.as_str(),
-        Some(_) => "",
+    let name = match user.table().and_then(|table| table.get("system")) {
+        Some(node) => PresetName::read(node, "system")?,
+        None => presets::DEFAULT.to_owned(),
     };
-    match (presets::read(name), node) {
-        (Some(preset), _) => preset,
-        (None, node) => {
-            let all = presets::names();
-            let message = format!("expected {}{}", names::or(&all), names::hint(name, &all));
-            Err(Error::value(node.unwrap_or(user), "system", message))
-        }
-    }
+    // Only names of presets are read.
+    presets::read(&name).unwrap_or_else(|| Ok(Node::plain(Table::default().into())))
 }
 
 fn supply(tree: &mut Node, key: &str, value: impl FnOnce() -> String) {
@@ -158,4 +150,65 @@ fn in_file(mut error: Error, tree: &Node) -> Error {
         error.file = Error::at(&tree.origin, "").file;
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::declare::Presence;
+    use crate::tree::key;
+
+    /// The required fields of a section as its examples say, as an inline table;
+    /// `kind` for the section at `path`, defaults elsewhere.
+    fn examples(section: &Section, path: &str, of: &str, kind: &str) -> String {
+        let own = if path == of {
+            Some(kind)
+        } else {
+            section.kinds().map(|kinds| kinds.default)
+        };
+        let mut entries = Vec::new();
+        if section.kinds().is_some() {
+            entries.push(format!("kind = {:?}", own.unwrap_or("")));
+        }
+        for field in section.fields(own) {
+            let path = crate::tree::join(path, field.name);
+            let value = match (&field.presence, &field.shape) {
+                (_, Shape::Tables(inner)) => format!("[{}]", examples(inner, &path, of, kind)),
+                (Presence::Required { example }, _) => example.to_string(),
+                (Presence::Section, Shape::Section(inner)) => examples(inner, &path, of, kind),
+                _ => continue,
+            };
+            entries.push(format!("{} = {value}", key(field.name)));
+        }
+        format!("{{ {} }}", entries.join(", "))
+    }
+
+    fn kinds<'a>(section: &'a Section, path: &str, into: &mut Vec<(String, &'a str)>) {
+        if let Some(kinds) = section.kinds() {
+            into.extend(kinds.kinds.iter().map(|(kind, _)| (path.to_owned(), *kind)));
+        }
+        for field in &section.fields {
+            if let Shape::Section(inner) | Shape::Tables(inner) = &field.shape {
+                kinds(inner, &crate::tree::join(path, field.name), into);
+            }
+        }
+    }
+
+    #[test]
+    fn the_examples_of_every_kind_make_a_scenario() {
+        let mut all = Vec::new();
+        kinds(&DECLARED, "", &mut all);
+        assert!(all.len() >= 7, "{all:?}");
+        for (path, kind) in all {
+            let text = examples(&DECLARED, "", &path, kind);
+            // The top level is no inline table.
+            let node = syntax::read_set(&text, &Origin::Default);
+            let lines = node.table().expect("a table").entries.iter();
+            let lines = lines.map(|entry| format!("{} = {}\n", key(&entry.key), entry.node.raw));
+            let text = lines.collect::<String>();
+            if let Err(error) = load(&text, Path::new("examples.toml"), &[]) {
+                panic!("{path} of kind {kind}: {error}\n{text}");
+            }
+        }
+    }
 }

@@ -1,9 +1,13 @@
 //! The presets: what a known system is like. A preset is added by its file and
 //! one line here.
 
+use serde_json::json;
+
+use crate::declare::Leaf;
 use crate::error::Error;
+use crate::names;
 use crate::syntax::{self, Layer};
-use crate::tree::Node;
+use crate::tree::{Node, Raw};
 
 struct Preset {
     name: &'static str,
@@ -47,7 +51,67 @@ pub(crate) fn read(name: &str) -> Option<Result<Node, Error>> {
     Some(syntax::read(preset.text, &Layer::Preset(preset.name)))
 }
 
+/// The name of a preset.
+pub(crate) struct PresetName;
+
+impl Leaf for PresetName {
+    type Value = String;
+
+    fn expected() -> String {
+        names::or(&all())
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "enum": all() })
+    }
+
+    fn parse(node: &Node) -> Result<String, String> {
+        match &node.raw {
+            Raw::Text(name) if all().contains(&name.as_str()) => Ok(name.clone()),
+            Raw::Text(name) => Err(names::guess(name, &all())),
+            _ => Err(String::new()),
+        }
+    }
+
+    fn format(value: &String) -> Raw {
+        Raw::Text(value.clone())
+    }
+}
+
 /// The names of the presets.
-pub(crate) fn names() -> Vec<&'static str> {
+pub(crate) fn all() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::declare::{Presence, Section, Shape};
+    use crate::load::DECLARED;
+
+    /// An optional value that a preset gives could not be taken back by a file,
+    /// so that a full scenario without it would not load to itself.
+    fn gives_no_optional_field(node: &Node, section: &Section) {
+        for entry in node.table().into_iter().flat_map(|table| &table.entries) {
+            let fields = section.fields(None);
+            let field = fields.iter().find(|field| field.name == entry.key);
+            let field = field.unwrap_or_else(|| panic!("there is no field {}", entry.key));
+            assert!(
+                !matches!(field.presence, Presence::Optional { .. }),
+                "{}",
+                entry.key
+            );
+            if let Shape::Section(inner) = &field.shape {
+                gives_no_optional_field(&entry.node, inner);
+            }
+        }
+    }
+
+    #[test]
+    fn presets_give_declared_fields_that_are_not_optional() {
+        for name in all() {
+            let preset = read(name).expect("it is one").expect("it is TOML");
+            gives_no_optional_field(&preset, &DECLARED);
+        }
+    }
 }

@@ -12,7 +12,7 @@ use crate::tree::{Node, Origin, Raw, Table, join};
 #[must_use]
 pub fn reference() -> String {
     let mut page = INTRODUCTION.to_owned();
-    section(&DECLARED, "", &mut page);
+    section(&DECLARED, "", &DECLARED.doc, &mut page);
     page.push_str("\n## Presets\n");
     for (name, description) in presets::presets() {
         preset(name, description, &mut page);
@@ -57,7 +57,7 @@ of 1024). Rates: a size per second as in `"60 MB/s"`, or bit/s, kbit/s, Mbit/s, 
 (powers of 1000, eight bits to a byte). Times: ns, us, ms, s, min, h, d.
 "#;
 
-fn section(section: &Section, path: &str, page: &mut String) {
+fn section(section: &Section, path: &str, doc: &str, page: &mut String) {
     if !path.is_empty() {
         let title = if path.ends_with(".0") {
             heading(path)
@@ -68,7 +68,7 @@ fn section(section: &Section, path: &str, page: &mut String) {
     } else {
         page.push_str("\n## Top level\n");
     }
-    paragraph(&section.doc, page);
+    paragraph(doc, page);
     let own: Vec<&Field> = section
         .fields
         .iter()
@@ -91,8 +91,8 @@ fn section(section: &Section, path: &str, page: &mut String) {
     for field in &section.fields {
         let path = join(path, field.name);
         match &field.shape {
-            Shape::Section(inner) => self::section(inner, &path, page),
-            Shape::Tables(inner) => self::section(inner, &format!("{path}.0"), page),
+            Shape::Section(inner) => self::section(inner, &path, &field.doc, page),
+            Shape::Tables(inner) => self::section(inner, &format!("{path}.0"), &field.doc, page),
             _ => {}
         }
     }

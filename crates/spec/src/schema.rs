@@ -13,20 +13,12 @@ use crate::tree::{Node, Raw, join};
 /// be said in a schema. What a preset can give is not required.
 #[must_use]
 pub fn schema() -> Value {
-    let presets: Vec<Node> = presets::names()
+    let presets: Vec<Node> = presets::all()
         .into_iter()
         .filter_map(presets::read)
         .filter_map(Result::ok)
         .collect();
     let mut schema = section(&DECLARED, "", &presets);
-    let names = presets::names();
-    if let Some(system) = schema
-        .pointer_mut("/properties/system")
-        .and_then(Value::as_object_mut)
-    {
-        system.insert("enum".to_owned(), json!(names));
-        system.insert("default".to_owned(), json!(presets::DEFAULT));
-    }
     if let Some(schema) = schema.as_object_mut() {
         schema.insert(
             "$schema".to_owned(),

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::merge;
 use crate::names;
 use crate::syntax;
-use crate::tree::{Node, Origin, Raw, Table, join};
+use crate::tree::{Node, Origin, Raw, Table, join, split_once};
 
 /// Why a value cannot be put at a path.
 enum Wrong {
@@ -20,7 +20,7 @@ enum Wrong {
 /// is named.
 pub(crate) fn apply(root: &mut Node, section: &Section, text: &str) -> Result<(), Error> {
     let origin = Origin::Set { text: text.into() };
-    let Some((path, value)) = text.split_once('=') else {
+    let Some((path, value)) = split_once(text, '=') else {
         let message = r#"expected path=value, for example "network.bandwidth=1 Gbit/s""#;
         return Err(Error::at(&origin, message));
     };

@@ -139,26 +139,32 @@ fn unquote(part: &str) -> String {
 
 /// Splits a path at the dots outside quotes.
 fn split(path: &str) -> impl Iterator<Item = &str> {
-    let mut parts = Vec::new();
-    let (mut start, mut quote, mut escaped) = (0, None, false);
+    let mut rest = Some(path);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let (part, after) =
+            split_once(text, '.').map_or((text, None), |(part, after)| (part, Some(after)));
+        rest = after;
+        Some(part)
+    })
+}
+
+/// Splits a path at the first `separator` outside quotes.
+pub(crate) fn split_once(path: &str, separator: char) -> Option<(&str, &str)> {
+    let (mut quote, mut escaped) = (None, false);
     for (index, letter) in path.char_indices() {
         match (quote, letter) {
-            (Some('"'), '\\') if !escaped => {
-                escaped = true;
-                continue;
-            }
-            (Some(open), _) if letter == open && !escaped => quote = None,
+            _ if escaped => escaped = false,
+            (Some('"'), '\\') => escaped = true,
+            (Some(open), _) if letter == open => quote = None,
             (None, '"' | '\'') => quote = Some(letter),
-            (None, '.') => {
-                parts.push(&path[start..index]);
-                start = index + 1;
+            (None, _) if letter == separator => {
+                return Some((&path[..index], &path[index + separator.len_utf8()..]));
             }
             _ => {}
         }
-        escaped = false;
     }
-    parts.push(&path[start..]);
-    parts.into_iter()
+    None
 }
 
 /// As TOML on one line.

@@ -1,6 +1,7 @@
 //! The whole scenario.
 
 use crate::declare::{Tables, section};
+use crate::presets::{self, PresetName};
 use crate::sections::{Clients, Layout, Metadata, Network, Run, Scheduler, Servers, Workload};
 use crate::tree::{Node, Table};
 
@@ -12,7 +13,7 @@ section! {
         /// What the scenario is for.
         description: String = default("", "nothing is described"),
         /// The preset that fills what the file does not give.
-        system: String = supplied("ideal") aka ["preset"],
+        system: String as PresetName = default(presets::DEFAULT, "nothing costs anything that is not given") aka ["preset"],
         /// The machines that ask.
         clients: Clients = section() aka ["client"],
         /// The machines that hold the data.

@@ -74,7 +74,7 @@ impl std::fmt::Display for Seconds {
         let multiples = MULTIPLES
             .iter()
             .map(|unit| (self.0 / unit.factor as f64, unit.name));
-        let ways = parts.chain(multiples);
+        let ways = parts.chain(multiples.filter(|(number, _)| *number >= 1.0));
         let best = amount::shortest(ways, |text| parse(text) == Ok(*self));
         // The number alone always reads back.
         f.write_str(&best.unwrap_or_else(|| format!("{} s", amount::digits(self.0))))

@@ -7,7 +7,7 @@ pub use simple::SimpleDevice;
 use crate::declare::kinds;
 
 kinds! {
-    /// A storage device.
+    /// What kind of storage device it is.
     pub enum Device default "simple", "the least that can be said of a device" {
         SimpleDevice = "simple",
     }

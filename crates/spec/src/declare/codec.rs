@@ -1,0 +1,137 @@
+//! What a type of value must know: how it is read, printed and described.
+
+use crate::declare::{Nature, Place, Shape};
+use crate::error::Error;
+use crate::sections::Scenario;
+use crate::tree::{Node, Raw};
+
+/// Reads, prints and describes one type of value.
+pub(crate) trait Codec {
+    /// The type that the struct's field has.
+    type Value;
+
+    /// What a value of this type looks like.
+    fn shape() -> Shape;
+
+    /// Reads the value of the field `path`.
+    fn read(node: &Node, path: &str) -> Result<Self::Value, Error>;
+
+    /// The canonical value; none for an optional value that is not given.
+    fn print(value: &Self::Value) -> Option<Raw>;
+
+    /// Checks the value against the other fields of the scenario.
+    fn check(_value: &Self::Value, _all: &Scenario, _at: &Place<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// A value that is written as one scalar (or list, or table of the user's own
+/// keys): everything that is not a section.
+pub(crate) trait Leaf {
+    /// The type that the struct's field has.
+    type Value;
+
+    /// What is expected, with an example: `a rate such as "1 Gbit/s"`.
+    fn expected() -> String;
+
+    /// The JSON Schema of the value as it is written.
+    fn schema() -> serde_json::Value;
+
+    /// The value, or what is wrong with it beyond not being as expected (may be
+    /// empty).
+    fn parse(node: &Node) -> Result<Self::Value, String>;
+
+    /// The canonical raw value.
+    fn format(value: &Self::Value) -> Raw;
+
+    /// What else there is to know about such a value.
+    const NATURE: Nature = Nature::Plain;
+}
+
+impl<T: Leaf> Codec for T {
+    type Value = T::Value;
+
+    fn shape() -> Shape {
+        Shape::Leaf {
+            expected: T::expected(),
+            schema: T::schema(),
+            nature: T::NATURE,
+        }
+    }
+
+    fn read(node: &Node, path: &str) -> Result<T::Value, Error> {
+        T::parse(node).map_err(|wrong| {
+            let expected = T::expected();
+            let colon = if wrong.is_empty() { "" } else { ": " };
+            Error::value(node, path, format!("expected {expected}{colon}{wrong}"))
+        })
+    }
+
+    fn print(value: &T::Value) -> Option<Raw> {
+        Some(T::format(value))
+    }
+}
+
+impl<C: Codec> Codec for Option<C> {
+    type Value = Option<C::Value>;
+
+    fn shape() -> Shape {
+        C::shape()
+    }
+
+    fn read(node: &Node, path: &str) -> Result<Option<C::Value>, Error> {
+        C::read(node, path).map(Some)
+    }
+
+    fn print(value: &Option<C::Value>) -> Option<Raw> {
+        value.as_ref().and_then(C::print)
+    }
+
+    fn check(value: &Option<C::Value>, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+        value
+            .as_ref()
+            .map_or(Ok(()), |value| C::check(value, all, at))
+    }
+}
+
+/// An array of tables, at least one: `[[name]]` in the file.
+pub(crate) struct Tables<C>(std::marker::PhantomData<C>);
+
+impl<C: Codec> Codec for Tables<C> {
+    type Value = Vec<C::Value>;
+
+    fn shape() -> Shape {
+        match C::shape() {
+            Shape::Section(section) => Shape::Tables(section),
+            other => other,
+        }
+    }
+
+    fn read(node: &Node, path: &str) -> Result<Vec<C::Value>, Error> {
+        let Raw::List(list) = &node.raw else {
+            let message = format!("expected one or more sections [[{path}]]");
+            return Err(Error::value(node, path, message));
+        };
+        if list.is_empty() {
+            return Err(Error::value(
+                node,
+                path,
+                format!("expected at least one [[{path}]]"),
+            ));
+        }
+        let each = list.iter().enumerate();
+        each.map(|(index, node)| C::read(node, &format!("{path}.{index}")))
+            .collect()
+    }
+
+    fn print(value: &Vec<C::Value>) -> Option<Raw> {
+        Some(Raw::List(
+            value.iter().filter_map(C::print).map(Node::plain).collect(),
+        ))
+    }
+
+    fn check(value: &Vec<C::Value>, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+        let mut each = value.iter().enumerate();
+        each.try_for_each(|(index, value)| C::check(value, all, &at.field(&index.to_string())))
+    }
+}

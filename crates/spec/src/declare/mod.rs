@@ -1,0 +1,38 @@
+//! How a field is declared: once, in `section!`.
+//!
+//! From a section's declaration come its struct, its reader with the error
+//! messages, its canonical text, the rows of `explain`, the JSON Schema and the
+//! reference page. A field reads
+//!
+//! ```text
+//! /// One line of documentation, with the unit if it is not in the type.
+//! name: Type = form(…),
+//! name: Type as Codec = form(…),      // a codec other than the type itself
+//! ```
+//!
+//! with one of these forms:
+//!
+//! | form | meaning |
+//! | --- | --- |
+//! | `required(example)` | must be given |
+//! | `default(value, "source")` | the value if not given, and why that one |
+//! | `optional("what holds without it")` | an `Option` |
+//! | `same(field)` | if not given, the value of that earlier field |
+//! | `supplied("what it is")` | if not given, filled in before reading |
+//! | `section()` | a table of its own |
+//! | `kinds()` | the fields of one of several kinds, in this same table |
+//!
+//! `aka ["other"]` after a form names words that people write for the field;
+//! they are not accepted, but the error then names the right one.
+
+mod codec;
+mod macros;
+mod place;
+mod read;
+mod shape;
+
+pub(crate) use codec::{Codec, Leaf, Tables};
+pub(crate) use macros::{kinds, section};
+pub(crate) use place::Place;
+pub(crate) use read::{heading, kind_of, missing, quoted, table_of};
+pub(crate) use shape::{Field, Kinds, Nature, Presence, Section, Shape, prose};

@@ -1,0 +1,172 @@
+//! What a scenario looks like, as data: from it come the schema, the reference,
+//! the paths of `--set`, and what is said about wrong names.
+
+use crate::names;
+use crate::tree::{Raw, Table};
+
+/// How a leaf is treated beyond reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// Not at all.
+    Plain,
+    /// It is text of any kind.
+    Text,
+    /// It may be a table whose keys the user chooses.
+    Keys,
+    /// It names a file relative to the scenario's folder.
+    File,
+}
+
+/// What can stand in a field.
+pub(crate) enum Shape {
+    Leaf {
+        expected: String,
+        schema: serde_json::Value,
+        nature: Nature,
+    },
+    Section(Section),
+    /// A table that is one of several kinds.
+    Kinds(Kinds),
+    /// An array of tables.
+    Tables(Section),
+}
+
+/// A table with declared fields.
+pub(crate) struct Section {
+    pub doc: String,
+    pub fields: Vec<Field>,
+}
+
+/// Which kind a table is of, and each kind's fields.
+pub(crate) struct Kinds {
+    /// The field `kind` itself.
+    pub kind: Box<Field>,
+    pub default: &'static str,
+    pub kinds: Vec<(&'static str, Section)>,
+}
+
+/// One declared field.
+pub(crate) struct Field {
+    pub name: &'static str,
+    pub doc: String,
+    pub aka: &'static [&'static str],
+    pub presence: Presence,
+    pub shape: Shape,
+}
+
+/// What holds if a field is not given.
+pub(crate) enum Presence {
+    Required { example: Raw },
+    Default { value: Raw, source: &'static str },
+    Optional { without: &'static str },
+    Same { field: &'static str },
+    Supplied { from: &'static str },
+    Section,
+    Kinds,
+}
+
+impl Field {
+    pub(crate) fn new(
+        name: &'static str,
+        doc: &str,
+        aka: &'static [&'static str],
+        presence: Presence,
+        shape: Shape,
+    ) -> Field {
+        let shape = match (shape, &presence) {
+            // A section that is nothing but one of several kinds.
+            (Shape::Kinds(kinds), Presence::Section) => {
+                let doc = prose(doc);
+                let kinds = Field::new("kind", "", &[], Presence::Kinds, Shape::Kinds(kinds));
+                Shape::Section(Section {
+                    doc,
+                    fields: vec![kinds],
+                })
+            }
+            // The section says what its kinds are about.
+            (Shape::Kinds(mut kinds), _) if !doc.is_empty() => {
+                kinds.kind.doc = prose(doc);
+                Shape::Kinds(kinds)
+            }
+            (shape, _) => shape,
+        };
+        Field {
+            name,
+            doc: prose(doc),
+            aka,
+            presence,
+            shape,
+        }
+    }
+}
+
+/// A doc comment as one paragraph.
+pub(crate) fn prose(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Section {
+    /// The kinds whose fields stand in this same table.
+    pub(crate) fn kinds(&self) -> Option<&Kinds> {
+        self.fields
+            .iter()
+            .find_map(|field| match (&field.presence, &field.shape) {
+                (Presence::Kinds, Shape::Kinds(kinds)) => Some(kinds),
+                _ => None,
+            })
+    }
+
+    /// The fields that a table of this section can have: its own, and those of
+    /// its kinds, or of one of them.
+    pub(crate) fn fields<'a>(&'a self, kind: Option<&str>) -> Vec<&'a Field> {
+        let mut fields: Vec<&Field> = Vec::new();
+        for field in &self.fields {
+            match &field.shape {
+                Shape::Kinds(kinds) => {
+                    fields.push(kinds.kind.as_ref());
+                    let chosen = kinds
+                        .kinds
+                        .iter()
+                        .filter(|(name, _)| kind.is_none_or(|kind| kind == *name));
+                    fields.extend(chosen.flat_map(|(_, section)| &section.fields));
+                }
+                _ => fields.push(field),
+            }
+        }
+        fields
+    }
+
+    /// The kind that a table of this section is of: as given, or the default.
+    pub(crate) fn kind_of(&self, table: &Table) -> Option<String> {
+        let kinds = self.kinds()?;
+        match table.get("kind").map(|node| &node.raw) {
+            Some(Raw::Text(kind)) => Some(kind.clone()),
+            _ => Some(kinds.default.to_owned()),
+        }
+    }
+}
+
+impl Kinds {
+    pub(crate) fn new(
+        doc: &str,
+        default: &'static str,
+        source: &'static str,
+        kinds: Vec<(&'static str, Section)>,
+    ) -> Kinds {
+        let names: Vec<&str> = kinds.iter().map(|(name, _)| *name).collect();
+        let shape = Shape::Leaf {
+            expected: names::or(&names),
+            schema: serde_json::json!({ "enum": names }),
+            nature: Nature::Plain,
+        };
+        let presence = Presence::Default {
+            value: default.into(),
+            source,
+        };
+        Kinds {
+            kind: Box::new(Field::new("kind", doc, &[], presence, shape)),
+            default,
+            kinds,
+        }
+    }
+}

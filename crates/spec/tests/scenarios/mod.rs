@@ -1,0 +1,315 @@
+//! Arbitrary scenarios that are valid.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use headrace_spec::*;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+pub fn rate() -> BoxedStrategy<Rate> {
+    let bits = prop::num::f64::POSITIVE | prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL;
+    let nice = (
+        1..2000_u32,
+        select(vec![1.0, 1e3, 1e6, 1e9, 125e6, 1_048_576.0]),
+    );
+    prop_oneof![
+        bits,
+        nice.prop_map(|(number, unit)| f64::from(number) * unit)
+    ]
+    .prop_map(Rate)
+    .boxed()
+}
+
+pub fn seconds() -> BoxedStrategy<Seconds> {
+    let bits = prop::num::f64::POSITIVE | prop::num::f64::NORMAL | prop::num::f64::ZERO;
+    let nice = (
+        0..2000_u32,
+        select(vec![1.0, 1e-3, 1e-6, 1e-9, 60.0, 3600.0]),
+    );
+    prop_oneof![
+        bits,
+        nice.prop_map(|(number, unit)| f64::from(number) * unit)
+    ]
+    .prop_map(Seconds)
+    .boxed()
+}
+
+fn more_than_no_time() -> BoxedStrategy<Seconds> {
+    seconds()
+        .prop_filter("more than 0", |time| time.0 > 0.0)
+        .boxed()
+}
+
+fn count() -> BoxedStrategy<u32> {
+    prop_oneof![1..100_u32, 1..=u32::MAX].boxed()
+}
+
+fn size() -> BoxedStrategy<Bytes> {
+    let nice = (
+        1..2000_u64,
+        select(vec![1, 1_000, 1_024, 1_000_000, 1_048_576]),
+    );
+    prop_oneof![1..=u64::MAX, nice.prop_map(|(number, unit)| number * unit)]
+        .prop_map(Bytes)
+        .boxed()
+}
+
+fn text() -> BoxedStrategy<String> {
+    prop_oneof![
+        Just(String::new()),
+        "[a-zA-Z0-9 .-]{0,12}",
+        ".{0,12}",
+        any::<String>()
+    ]
+    .boxed()
+}
+
+fn card() -> BoxedStrategy<Card> {
+    prop::option::of(rate())
+        .prop_map(|bandwidth| Card { bandwidth })
+        .boxed()
+}
+
+fn choice<T: std::fmt::Debug + Clone + 'static>(all: &'static [T]) -> BoxedStrategy<T> {
+    select(all).boxed()
+}
+
+fn names() -> BoxedStrategy<Vec<String>> {
+    let name = prop_oneof!["[a-zA-Z0-9_-]{1,6}", ".{1,6}", any::<String>()]
+        .prop_filter("a name", |name| !name.is_empty());
+    prop::collection::btree_set(name, 1..4)
+        .prop_map(|names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>())
+        .prop_shuffle()
+        .boxed()
+}
+
+prop_compose! {
+    fn groups()(names in names(), shares in prop::collection::vec(prop_oneof![Just(1.0), 0.5..5.0], 3))
+        -> Groups
+    {
+        let group = |(name, share)| Group { name, share };
+        Groups(names.into_iter().zip(shares).map(group).collect())
+    }
+}
+
+prop_compose! {
+    fn clients()(count in 50..100_000_u32, processes in count(), groups in groups(), card in card())
+        -> Clients
+    {
+        Clients { count, processes, groups, card }
+    }
+}
+
+prop_compose! {
+    fn memory()(
+        page in 1..100_000_u64,
+        cache in prop_oneof![Just(0), 100_000..=u64::MAX],
+        part in 0.0..1.0_f64,
+        rate in prop::option::of(rate()),
+        replacement in choice(Replacement::ALL),
+    ) -> Memory {
+        let dirty_limit = Bytes(((cache as f64 * part) as u64).min(cache));
+        Memory { cache: Bytes(cache), page: Bytes(page), dirty_limit, replacement, rate }
+    }
+}
+
+prop_compose! {
+    fn servers()(
+        count in count(),
+        card in card(),
+        threads in count(),
+        time_per_job in seconds(),
+        memory in memory(),
+        read_rate in rate(),
+        write_rate in rate(),
+        time_per_request in seconds(),
+    ) -> Servers {
+        let device = Device::SimpleDevice(SimpleDevice { read_rate, write_rate, time_per_request });
+        Servers { count, card, daemon: Daemon { threads, time_per_job }, memory, device }
+    }
+}
+
+prop_compose! {
+    fn network()(
+        topology in choice(Topology::ALL),
+        duplex in choice(Duplex::ALL),
+        bandwidth in rate(),
+        latency in seconds(),
+        mtu in 1001..100_000_u64,
+        header in 0..1000_u64,
+        framing in 0..1000_u64,
+        message in size(),
+    ) -> Network {
+        let (mtu, header, framing) = (Bytes(mtu), Bytes(header), Bytes(framing));
+        Network { topology, bandwidth, latency, mtu, header, framing, duplex, message }
+    }
+}
+
+fn layout(servers: u32) -> BoxedStrategy<Layout> {
+    let per_file = prop_oneof![
+        Just(ServersPerFile::All),
+        (1..=servers).prop_map(ServersPerFile::Count)
+    ];
+    (
+        size(),
+        per_file,
+        choice(FirstServer::ALL),
+        prop::option::of(size()),
+    )
+        .prop_map(|(unit, servers, first, packet)| Layout {
+            kind: LayoutKind::Striped(Striped {
+                unit,
+                servers,
+                first,
+            }),
+            packet,
+        })
+        .boxed()
+}
+
+fn scheduler(groups: Vec<String>) -> BoxedStrategy<Scheduler> {
+    let weights = prop::collection::btree_map(
+        select(groups),
+        prop_oneof![
+            0.1..10.0_f64,
+            prop::num::f64::POSITIVE | prop::num::f64::NORMAL
+        ],
+        0..3,
+    );
+    let kind = prop_oneof![
+        Just(SchedulerKind::NoScheduler(NoScheduler {})),
+        prop::option::of(count()).prop_map(|depth| SchedulerKind::Fifo(Fifo { depth })),
+        (count(), weights).prop_map(|(depth, weights)| {
+            SchedulerKind::Sfq(Sfq {
+                depth,
+                weights: Weights(weights),
+            })
+        }),
+    ];
+    (kind, choice(Position::ALL), prop::option::of(seconds()))
+        .prop_map(|(kind, position, message_latency)| Scheduler {
+            kind,
+            position,
+            message_latency,
+        })
+        .boxed()
+}
+
+prop_compose! {
+    fn ior(stops: bool)(
+        files in count(),
+        transfer in 1..1_000_000_u64,
+        transfers in 1..1000_u64,
+        segments in 1..1000_u32,
+        access in choice(Access::ALL),
+        order in choice(Order::ALL),
+        phases in prop::collection::vec(choice(Phase::ALL), 1..4),
+        think in seconds(),
+        think_distribution in choice(ThinkDistribution::ALL),
+        repeat in count(),
+        forever in any::<bool>(),
+    ) -> WorkloadKind {
+        WorkloadKind::Ior(Ior {
+            files,
+            block: Bytes(transfer * transfers),
+            transfer: Bytes(transfer),
+            segments,
+            access,
+            order,
+            phases,
+            think,
+            think_distribution,
+            repeat: if forever && stops { Repeat::Forever } else { Repeat::Times(repeat) },
+        })
+    }
+}
+
+prop_compose! {
+    fn trace()(
+        file in "/[a-z \"\\\\é/.]{1,20}",
+        replay in choice(Replay::ALL),
+        shift in seconds(),
+        scale in prop_oneof![Just(1.0), 0.0..10.0],
+    ) -> WorkloadKind {
+        // As the operating system would write it, so that it stays as it is.
+        let file = std::path::absolute(PathBuf::from(file)).expect("not empty");
+        WorkloadKind::TraceReplay(TraceReplay { file, replay, shift, scale })
+    }
+}
+
+fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
+    (
+        prop_oneof![ior(stops), trace()],
+        prop::option::of(select(groups)),
+    )
+        .prop_map(|(kind, group)| Workload { kind, group })
+        .boxed()
+}
+
+prop_compose! {
+    fn run()(
+        seed in 0..=u64::MAX / 2,
+        warm_up in seconds().prop_filter("finite", |time| time.0 < 1e300),
+        replications in count(),
+        window in prop::option::of(more_than_no_time()),
+        longer in prop::option::of(1.5..9.0_f64),
+        requests in prop::option::of(1..=u64::MAX / 2),
+        precision in prop::option::of(0.001..0.999_f64),
+        confidence in 0.001..0.999_f64,
+    ) -> Run {
+        let time = longer.map(|factor| Seconds(warm_up.0 * factor + 1.0));
+        Run { seed, warm_up, replications, window, stop: Stop { time, requests, precision, confidence } }
+    }
+}
+
+/// A valid scenario.
+pub fn scenario() -> BoxedStrategy<Scenario> {
+    let system = select(
+        presets()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>(),
+    );
+    let metadata = (count(), seconds(), any::<bool>(), card()).prop_map(
+        |(servers, time_per_operation, client_cache, card)| Metadata {
+            servers,
+            time_per_operation,
+            client_cache,
+            card,
+        },
+    );
+    let free = (
+        text(),
+        text(),
+        system,
+        clients(),
+        servers(),
+        metadata,
+        network(),
+        run(),
+    );
+    free.prop_flat_map(
+        |(name, description, system, clients, servers, metadata, network, run)| {
+            let groups: Vec<String> = clients.groups.names().map(str::to_owned).collect();
+            let stops = run.stop.is_given();
+            let workload = prop::collection::vec(workload(groups.clone(), stops), 1..4);
+            (layout(servers.count), scheduler(groups), workload).prop_map(
+                move |(layout, scheduler, workload)| Scenario {
+                    name: name.clone(),
+                    description: description.clone(),
+                    system: system.to_owned(),
+                    clients: clients.clone(),
+                    servers: servers.clone(),
+                    metadata: metadata.clone(),
+                    network: network.clone(),
+                    layout,
+                    scheduler,
+                    workload,
+                    run: run.clone(),
+                },
+            )
+        },
+    )
+    .boxed()
+}
