@@ -223,6 +223,17 @@ def test_any_net_has_no_overlaps(structure: Structure) -> None:
     check_layout(arrange(structure))
 
 
+@any_net
+@given(structures())
+def test_served_tokens_leave_from_the_servers(structure: Structure) -> None:
+    graph = arrange(structure)
+    for edge in graph.edges:
+        station = graph.symbols[edge.source]
+        if station.kind == "station":
+            east_of_middle = edge.route[0][0] - station.x
+            assert east_of_middle < 0 if station.mirrored else east_of_middle > 0
+
+
 @examples
 def test_no_two_lines_run_on_top_of_each_other(name: str) -> None:
     graph = arrange(EXAMPLES[name][0])

@@ -48,7 +48,14 @@ def _attach(layers: Layers) -> None:
                 for piece in pieces:
                     layers.offset[index, piece.link, bool(east)] = box.ports[piece.link]
                 continue
-            ends = [(_far(layers, p, bool(east)), p.link) for p in pieces]
+            every = [(_far(layers, p, bool(east)), p.link) for p in pieces]
+            over = sorted(end for end in every if end[1] in box.over)
+            for number, (_, link) in enumerate(over):
+                # The lowest of these lines lies inside the bend of the others.
+                inward = (number - (len(over) - 1) / 2) * min(7.0, 20.0 / len(over))
+                x = box.over_x + (inward if east else -inward)
+                layers.offset[index, link, bool(east)] = (x, SPACING * (number + 0.5))
+            ends = [end for end in every if end[1] not in box.over]
             for number, (_, link) in enumerate(sorted(ends)):
                 height = box.spacing * (number - (len(ends) - 1) / 2)
                 x = box.side(bool(east), height)

@@ -29,6 +29,10 @@ class Box:
     lane: bool = False
     spacing: float = SPACING
     """Distance of the points where links attach."""
+    over: tuple[int, ...] = ()
+    """Links that leave from the top and then turn to a side, above all others there."""
+    over_x: float = 0.0
+    """About which x from the left they leave; they turn away from the middle of the box."""
     wanted: float | None = None
     """Where in its layer it is to stand, when all boxes of that layer have such a number."""
     x: float = 0.0
@@ -99,7 +103,7 @@ class Layers:
         """Where in its layer a link meets a box, counted in boxes from the top."""
         ports = self.boxes[box].ports
         if ports is None:
-            return float(self.rank[box])
+            return self.rank[box] - (0.1 if link in self.boxes[box].over else 0.0)
         return self.rank[box] + 0.9 * ports[link][1] / max(self.boxes[box].height, 1.0)
 
     def gap(self, upper: int, lower: int) -> float:

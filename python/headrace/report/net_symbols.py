@@ -83,6 +83,17 @@ def outline_x(symbol: Symbol, east: bool, height: float) -> float:
     return round_part + (outline_width(symbol.kind) / 2 - RADIUS)
 
 
+def servers_x(station: Symbol) -> float:
+    """How far east of a station's middle its servers are."""
+    return -QUEUE / 2 if station.mirrored else QUEUE / 2
+
+
+def servers_top(station: Symbol, x: float) -> float:
+    """How far above a station's middle the outline of its servers is, at an x from there."""
+    beside = abs(x - servers_x(station))
+    return station.height / 2 - RADIUS + math.sqrt(max(0.0, RADIUS**2 - beside**2))
+
+
 def caption(symbol: Symbol, load: Mapping[int, Load]) -> list[Line]:
     """The lines under a symbol."""
     lines = [Line(shorten(symbol.name, NAME_SIZE, LONGEST_TEXT), NAME_SIZE)]

@@ -20,6 +20,8 @@ from headrace.report.net_symbols import (
     outline_height,
     outline_width,
     outline_x,
+    servers_top,
+    servers_x,
 )
 from headrace.report.text_size import shorten, text_width
 
@@ -210,10 +212,20 @@ def _place_sheet(
         route = [moved(point) for point in placement.routes[link]]
         if plan.things[links[link].east][0] == "east":
             route[-1] = (sheet.width, route[-1][1])
-        if links[link].west != source:
+        west, east = links[link].west, links[link].east
+        if link in boxes[west].over:
+            route.insert(0, _top(graph.symbols[plan.things[west][1]], route[0][0]))
+        if link in boxes[east].over:
+            route.append(_top(graph.symbols[plan.things[east][1]], route[-1][0]))
+        if west != source:
             route.reverse()
         graph.edges[edge_number].page_routes[number] = route
     return found
+
+
+def _top(station: Symbol, x: float) -> Point:
+    """The point of a station's servers from which a line goes straight up at some x."""
+    return (x, station.y - servers_top(station, x - station.x))
 
 
 def _no_side(_east: bool, _height: float) -> float:
@@ -228,12 +240,23 @@ def _symbol_box(
     load: Mapping[int, Load],
 ) -> Box:
     symbol = graph.symbols[plan.things[at][1]]
-    sides = (
-        sum(link.east == at for link in links),
-        sum(link.west == at for link in links),
-    )
     symbol.width = outline_width(symbol.kind)
     symbol.mirrored = symbol.kind == "station" and _is_mirrored(plan, at)
+    over: list[int] = []
+    if symbol.kind == "station":
+        # What was served must not seem to leave by the end of the queue.
+        over = [
+            number
+            for number, (link, (_, source, _)) in enumerate(
+                zip(links, plan.lines, strict=True)
+            )
+            if source == at and (link.west == at) == symbol.mirrored
+        ]
+    beside = [link for number, link in enumerate(links) if number not in over]
+    sides = (
+        sum(link.east == at for link in beside),
+        sum(link.west == at for link in beside),
+    )
     touching = [
         graph.edges[e] for e, source, target in plan.lines if at in (source, target)
     ]
@@ -244,9 +267,12 @@ def _symbol_box(
     lines = caption(symbol, load)
     text = max(line.width for line in lines)
     width = max(symbol.width + 2 * room, text) + 2 * PAD
-    height = symbol.height + PAD + sum(line.height for line in lines)
-    anchor = symbol.height / 2
-    return Box(width, height, 0, anchor, _side_of(symbol, width), spacing=spacing)
+    above = SPACING * len(over)
+    height = above + symbol.height + PAD + sum(line.height for line in lines)
+    anchor = above + symbol.height / 2
+    box = Box(width, height, 0, anchor, _side_of(symbol, width), spacing=spacing)
+    box.over, box.over_x = tuple(over), width / 2 + servers_x(symbol)
+    return box
 
 
 def _side_of(symbol: Symbol, width: float) -> Callable[[bool, float], float]:
