@@ -39,6 +39,8 @@ pub struct Firing<'a> {
     /// Tokens put so far, by output arc, for the check against what was declared.
     #[cfg(debug_assertions)]
     pub(crate) put: Vec<u32>,
+    #[cfg(debug_assertions)]
+    pub(crate) node_paths: &'a [String],
 }
 
 impl Firing<'_> {
@@ -208,21 +210,32 @@ impl Firing<'_> {
         }
         let mut wrong = None;
         for (arc, &put) in self.outputs.iter().zip(&self.put) {
-            let allowed = match arc.how {
-                How::One => put == 1,
-                How::Maybe => put <= 1,
-                How::Many | How::Signal => true,
+            let node = &self.node_paths[arc.node as usize];
+            match arc.how {
+                How::One if put != 1 => {
+                    wrong = Some(format!(
+                        "put {put} tokens into {node} where it declared exactly one"
+                    ));
+                }
+                How::Maybe if put > 1 => {
+                    wrong = Some(format!(
+                        "put {put} tokens into {node} where it declared one at most"
+                    ));
+                }
                 How::Either(group) => {
                     let of_group = self.outputs.iter().zip(&self.put);
                     let sum: u32 = of_group
                         .filter(|(other, _)| other.how == How::Either(group))
                         .map(|(_, put)| put)
                         .sum();
-                    sum == 1
+                    if sum != 1 {
+                        wrong.get_or_insert(format!(
+                            "put {sum} tokens into {node} and its alternatives where it declared \
+                             exactly one"
+                        ));
+                    }
                 }
-            };
-            if !allowed {
-                wrong = Some(format!("put {put} tokens where it declared {:?}", arc.how));
+                How::One | How::Maybe | How::Many | How::Signal => {}
             }
         }
         if let Some(message) = wrong {

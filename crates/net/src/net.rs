@@ -278,6 +278,8 @@ impl Net {
             draws: &mut self.draws[instance as usize],
             #[cfg(debug_assertions)]
             put: vec![0; transition.outputs.len()],
+            #[cfg(debug_assertions)]
+            node_paths: &self.node_paths,
         };
         if !transition
             .action
@@ -378,6 +380,10 @@ impl Net {
                 break;
             }
         }
+        // Told from the transition written first.
+        let first = cycle.iter().min().copied();
+        let from = cycle.iter().position(|&index| Some(index) == first);
+        cycle.rotate_left(from.unwrap_or(0));
         cycle.extend(cycle.first().copied());
         let mut paths: Vec<&str> = cycle
             .iter()
