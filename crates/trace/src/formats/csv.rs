@@ -220,13 +220,13 @@ impl Reader for CsvReader {
             match self.record() {
                 Ok(record) => into.push(record),
                 Err(error) => {
-                    let last = self.rows.is_done();
-                    if last && !self.watch.ended_with_newline.load(Relaxed) {
-                        self.skipped
-                            .count(&TRUNCATED, self.line, self.row_text().as_bytes());
-                        return Ok(done);
+                    let row = self.row_text();
+                    let is_last = matches!(self.rows.read_byte_record(&mut self.row), Ok(false));
+                    if !is_last || self.watch.ended_with_newline.load(Relaxed) {
+                        return Err(error);
                     }
-                    return Err(error);
+                    self.skipped.count(&TRUNCATED, self.line, row.as_bytes());
+                    return Ok(done);
                 }
             }
         }
