@@ -48,7 +48,7 @@ impl Error {
             Origin::File { file, line, column } => (file.to_string(), Some(*line), Some(*column)),
             Origin::Whole { file } => (file.to_string(), None, None),
             Origin::Preset { name, line, .. } => (format!("preset {name}"), Some(*line), None),
-            Origin::Set { text } => (format!("--set {}", one_line(text)), None, None),
+            Origin::Set { text } => (format!("--set {}", shorten(&one_line(text))), None, None),
             Origin::Default => (String::new(), None, None),
         };
         let message = message.into();
@@ -84,7 +84,7 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// Keeps an error on one line, however long the text it quotes.
 pub(crate) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 60;
+    const LONGEST: usize = 80;
     if text.chars().count() <= LONGEST {
         return text.to_owned();
     }

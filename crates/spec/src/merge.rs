@@ -41,15 +41,14 @@ pub(crate) fn tables(lower: &mut Table, upper: Table, section: &Section) {
     }
     let fields = section.fields(None);
     for entry in upper.entries {
-        let inner = fields
-            .iter()
-            .find(|field| field.name == entry.key)
-            .map(|field| &field.shape);
-        match (
-            lower.entries.iter_mut().find(|old| old.key == entry.key),
-            inner,
-        ) {
-            (Some(old), Some(Shape::Section(inner))) => {
+        // A key that is no field is in no other layer; it is reported later.
+        let Some(field) = fields.iter().find(|field| field.name == entry.key) else {
+            lower.entries.push(entry);
+            continue;
+        };
+        let old = lower.entries.iter_mut().find(|old| old.key == entry.key);
+        match (old, &field.shape) {
+            (Some(old), Shape::Section(inner)) => {
                 old.key_origin = entry.key_origin;
                 over(&mut old.node, entry.node, inner);
             }

@@ -33,6 +33,9 @@ pub(crate) fn read(text: &str, layer: &Layer) -> Result<Node, Error> {
                 let name = text.get(span.clone()).unwrap_or("").trim();
                 message = format!("{name} is given twice");
             }
+            if message.contains("recurs") {
+                "the values are nested too deeply".clone_into(&mut message);
+            }
             if let Some(better) = reader.bare_value(span.start) {
                 message = better;
             }

@@ -270,6 +270,11 @@ const LINES: &[(&str, &str, &str)] = &[
         "latency = \"0.2 ms\"\nmtu = \"40 B\"\nheader = \"40 B\"",
         r#"my.toml:17:7: network.mtu = "40 B": expected more than the header: network.header = "40 B""#,
     ),
+    (
+        "latency",
+        "latency = \"0.2 ms\"\ntopology = \"pairs\"\n[servers.card]\nbandwidth = \"1 GB/s\"",
+        r#"my.toml:19:13: servers.card.bandwidth = "1 GB/s": each pair of hosts has a link of its own, and no host one card: network.topology = "pairs""#,
+    ),
     // Not TOML.
     (
         "unit",
@@ -460,6 +465,24 @@ fn every_wrong_set_gives_its_one_clear_error() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn monstrous_texts_give_a_short_error_soon() {
+    let deep = format!("a = {}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let dotted = format!("{} = 1", vec!["a"; 100_000].join("."));
+    let wide: String = (0..100_000).map(|key| format!("key{key} = 1\n")).collect();
+    let groups: String = (0..100_000).map(|key| format!("g{key} = 1\n")).collect();
+    let groups = format!("[clients]\ncount = 3\n[clients.groups]\n{groups}");
+    let number = format!("[network]\nbandwidth = \"{} B/s\"", "9".repeat(1_000_000));
+    for text in [&deep, &dotted, &wide, &groups, &number] {
+        let error = load(text, &[]).expect_err("monstrous").to_string();
+        assert!(error.len() < 400, "{error}");
+    }
+    let error = load(GOOD, &[&dotted])
+        .expect_err("no such field")
+        .to_string();
+    assert!(error.len() < 400, "{error}");
 }
 
 #[test]

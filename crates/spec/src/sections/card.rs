@@ -1,12 +1,24 @@
 //! `[….card]`: a host's network card.
 
-use crate::declare::section;
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::{Scenario, Topology};
 use crate::values::Rate;
 
 section! {
     /// A network card.
     pub struct Card {
-        /// Bytes per second in each direction.
+        /// Bytes per second in each direction; only with `network.topology = "star"`.
         bandwidth: Option<Rate> = optional("network.bandwidth"),
     }
+    check hosts_have_cards;
+}
+
+fn hosts_have_cards(card: &Card, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if card.bandwidth.is_some() && all.network.topology == Topology::Pairs {
+        let message = "each pair of hosts has a link of its own, and no host one card: \
+                       network.topology = \"pairs\"";
+        return Err(at.error("bandwidth", message));
+    }
+    Ok(())
 }

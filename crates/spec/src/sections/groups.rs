@@ -1,5 +1,7 @@
 //! The groups of clients.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use crate::declare::{Leaf, Nature, quoted};
@@ -52,11 +54,12 @@ impl Leaf for Groups {
 
     fn parse(node: &Node) -> Result<Groups, String> {
         let mut groups: Vec<Group> = Vec::new();
+        let mut names: HashSet<String> = HashSet::new();
         let mut add = |name: &str, share: f64| {
             if name.is_empty() {
                 return Err("a group needs a name".to_owned());
             }
-            if groups.iter().any(|group| group.name == name) {
+            if !names.insert(name.to_owned()) {
                 return Err(format!("group {} is named twice", quoted(name)));
             }
             groups.push(Group {

@@ -311,5 +311,18 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
             )
         },
     )
+    .prop_map(|mut scenario| {
+        // Only hosts of a star have cards.
+        if scenario.network.topology == Topology::Pairs {
+            for card in [
+                &mut scenario.clients.card,
+                &mut scenario.servers.card,
+                &mut scenario.metadata.card,
+            ] {
+                card.bandwidth = None;
+            }
+        }
+        scenario
+    })
     .boxed()
 }

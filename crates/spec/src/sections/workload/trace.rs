@@ -25,7 +25,7 @@ section! {
         replay: Replay = default("closed", "a program waits for its requests") aka ["mode"],
         /// Time before the first request.
         shift: Seconds = default("0 s", "the trace begins with the run") aka ["offset", "delay"],
-        /// Factor on the recorded times: 0.5 is twice as fast.
+        /// Factor on the recorded times of a `timed` replay: 0.5 is twice as fast.
         scale: f64 as NonNegative = default(1.0, "the recorded times") aka ["speed"],
     }
 }
