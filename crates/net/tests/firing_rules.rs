@@ -1,0 +1,497 @@
+//! What fires when, with what: order and priorities, guards, bags, delays,
+//! signals, messages, folded pages.
+
+use headrace_net::{
+    Barrier, Builder, Discipline, Infinite, Limits, Line, Message, Net, Page, Priority, Slot, Span,
+    Station, Stop, Store, Time,
+};
+
+/// What happened, in order.
+type Log = Vec<String>;
+
+/// Runs a net to its end and gives what it wrote down.
+fn log_of(write: impl FnOnce(&mut Page<'_>, Store<Log>)) -> Log {
+    let (mut net, log) = net(write);
+    assert_eq!(net.run(&Limits::default()), Ok(Stop::Quiet));
+    net.store(log, 0).clone()
+}
+
+fn net(write: impl FnOnce(&mut Page<'_>, Store<Log>)) -> (Net, Store<Log>) {
+    let mut builder = Builder::new("main", 1);
+    let mut page = builder.root();
+    let log = page.store("log", |_| Log::new());
+    write(&mut page, log);
+    (builder.compile().expect("a sound net"), log)
+}
+
+/// A transition that writes down the token it takes and lets it go.
+fn watch(page: &mut Page<'_>, log: Store<Log>, node: headrace_net::Node<u32>) {
+    page.transition("watch")
+        .take(node)
+        .with(log)
+        .fires(|firing, token, log| {
+            log.push(format!("{} at {}", token, firing.now()));
+        });
+}
+
+#[test]
+fn higher_priorities_fire_first_and_then_those_written_first() {
+    let log = log_of(|page, log| {
+        let tokens = page.place("tokens");
+        page.tokens(tokens, |_| 0..3_u32);
+        for (name, priority) in [("low", -1), ("first", 0), ("second", 0), ("high", 5)] {
+            let credits = page.place::<()>(&format!("credits of {name}"));
+            page.tokens(credits, |_| [()]);
+            page.rest(credits);
+            page.transition(name)
+                .take(tokens)
+                .take(credits)
+                .with(log)
+                .priority(priority)
+                .fires(move |_, (token, ()), log| log.push(format!("{name} takes {token}")));
+        }
+    });
+    assert_eq!(log, ["high takes 0", "first takes 1", "second takes 2"]);
+}
+
+#[test]
+fn the_lower_copy_fires_first() {
+    let log = log_of(|page, log| {
+        let tokens = page.place("tokens");
+        page.tokens(tokens, |_| 0..3_u32);
+        page.fold("server", 3, |page| {
+            let idle = page.place::<()>("idle");
+            page.tokens(idle, |_| [()]);
+            page.transition("serve")
+                .take(tokens)
+                .take(idle)
+                .with(log)
+                .fires(|firing, (token, ()), log| {
+                    log.push(format!("{} takes {token}", firing.copy()));
+                });
+        });
+    });
+    assert_eq!(log, ["0 takes 0", "1 takes 1", "2 takes 2"]);
+}
+
+#[test]
+fn a_place_is_first_in_first_out() {
+    let log = log_of(|page, log| {
+        let tokens = page.place("tokens");
+        page.tokens(tokens, |_| [3, 1, 2]);
+        watch(page, log, tokens);
+    });
+    assert_eq!(log, ["3 at 0 s", "1 at 0 s", "2 at 0 s"]);
+}
+
+#[test]
+fn a_guard_sees_the_first_of_a_place_and_blocks_the_rest() {
+    let (mut net, log) = net(|page, log| {
+        let tokens = page.place("tokens");
+        page.tokens(tokens, |_| [2, 4, 5, 6]);
+        page.rest(tokens);
+        page.transition("even")
+            .take(tokens)
+            .with(log)
+            .when(|token: &u32, _| token % 2 == 0)
+            .fires(|_, token, log| log.push(token.to_string()));
+    });
+    assert_eq!(net.run(&Limits::default()), Ok(Stop::Quiet));
+    assert_eq!(net.store(log, 0), &["2", "4"]);
+}
+
+#[test]
+fn a_guard_finds_its_token_in_a_bag() {
+    let (mut net, log) = net(|page, log| {
+        let tokens = page.bag("tokens");
+        page.tokens(tokens, |_| [1, 2, 3, 4]);
+        page.rest(tokens);
+        let late = page.station("late", Infinite(Span::from_millis(1)));
+        page.tokens(late, |_| [5, 6]);
+        page.connect(late, tokens);
+        page.transition("even")
+            .take(tokens)
+            .with(log)
+            .when(|token: &u32, _| token % 2 == 0)
+            .fires(|firing, token, log| log.push(format!("{token} at {}", firing.now())));
+    });
+    assert_eq!(net.run(&Limits::default()), Ok(Stop::Quiet));
+    assert_eq!(net.store(log, 0), &["2 at 0 s", "4 at 0 s", "6 at 0.001 s"]);
+}
+
+#[test]
+fn a_guard_on_a_store_is_asked_again_when_it_changes() {
+    let log = log_of(|page, log| {
+        let level = page.store("level", |_| 0_u32);
+        let waiting = page.place("waiting");
+        page.tokens(waiting, |_| [2, 3]);
+        page.transition("leave")
+            .take(waiting)
+            .with(level)
+            .with(log)
+            .when(|wanted: &u32, (level, _)| level >= wanted)
+            .fires(|firing, wanted, (level, log)| {
+                log.push(format!("{wanted} at {} with {level}", firing.now()));
+            });
+        let tick = page.station("tick", Priority::new(1, Span::from_seconds(1.0), |_| 0));
+        page.tokens(tick, |_| [(); 4]);
+        page.transition("raise")
+            .take(tick)
+            .with(level)
+            .fires(|_, (), level| *level += 1);
+    });
+    assert_eq!(log, ["2 at 2 s with 2", "3 at 3 s with 3"]);
+}
+
+#[test]
+fn a_guard_of_an_inner_page_sees_changes_from_outside() {
+    let log = log_of(|page, log| {
+        let open = page.store("open", |_| false);
+        page.fold("server", 2, |page| {
+            let waiting = page.place("waiting");
+            page.tokens(waiting, |copy| [copy]);
+            page.transition("leave")
+                .take(waiting)
+                .with(open)
+                .with(log)
+                .when(|_: &u32, (open, _)| *open)
+                .fires(|firing, copy, (_, log)| log.push(format!("{copy} at {}", firing.now())));
+        });
+        let tick = page.station("tick", Infinite(Span::from_seconds(1.0)));
+        page.tokens(tick, |_| [()]);
+        page.transition("open up")
+            .take(tick)
+            .with(open)
+            .fires(|_, (), open| *open = true);
+    });
+    assert_eq!(log, ["0 at 1 s", "1 at 1 s"]);
+}
+
+#[test]
+fn a_guard_on_two_of_one_place_sees_two() {
+    for bag in [false, true] {
+        let (mut net, log) = net(|page, log| {
+            let tokens = if bag {
+                page.bag("tokens")
+            } else {
+                page.place("tokens")
+            };
+            page.tokens(tokens, |_| [1, 2, 3, 4, 5]);
+            page.rest(tokens);
+            page.transition("pair")
+                .take(tokens)
+                .take(tokens)
+                .with(log)
+                .when(|&(a, b): &(u32, u32), _| a + 1 == b)
+                .fires(|_, (a, b), log| log.push(format!("{a} and {b}")));
+            page.transition("three")
+                .take(tokens)
+                .take(tokens)
+                .take(tokens)
+                .with(log)
+                .when(|&(a, b, c): &(u32, u32, u32), _| a == b || b == c)
+                .fires(|_, _, log| log.push("never".to_owned()));
+        });
+        assert_eq!(net.run(&Limits::default()), Ok(Stop::Quiet));
+        assert_eq!(net.store(log, 0), &["1 and 2", "3 and 4"], "bag: {bag}");
+    }
+}
+
+#[test]
+fn a_join_waits_for_all_and_takes_weights() {
+    let log = log_of(|page, log| {
+        let parts = page.station("parts", Priority::new(1, Span::from_seconds(1.0), |_| 0));
+        let boxes = page.place::<char>("boxes");
+        page.tokens(parts, |_| [1_u32, 2, 3, 4]);
+        page.tokens(boxes, |_| ['a', 'b']);
+        page.transition("pack")
+            .take(boxes)
+            .take(parts)
+            .take(parts)
+            .with(log)
+            .fires(|firing, parts, log| log.push(format!("{parts:?} at {}", firing.now())));
+    });
+    assert_eq!(log, ["('a', 1, 2) at 2 s", "('b', 3, 4) at 4 s"]);
+}
+
+#[test]
+fn tokens_leave_a_bag_by_their_slot() {
+    let log = log_of(|page, log| {
+        let start = page.place("start");
+        page.tokens(start, |_| [10_u32, 20, 30]);
+        let pending = page.bag::<u32>("pending");
+        let work = page.station(
+            "work",
+            Infinite(
+                |&(value, _): &(u32, Slot), _: &mut headrace_net::Random<'_>| {
+                    Span::from_seconds(f64::from(40 - value))
+                },
+            ),
+        );
+        page.transition("begin")
+            .take(start)
+            .puts(pending)
+            .puts(work)
+            .fires(move |firing, value, ()| {
+                let slot = firing.put(pending, value);
+                firing.put(work, (value, slot));
+            });
+        page.transition("finish")
+            .take(work)
+            .may_take(pending)
+            .with(log)
+            .fires(move |firing, (value, slot), log| {
+                *firing.token_mut(pending, slot) += 1;
+                let taken = firing.take(pending, slot);
+                log.push(format!("{value} was {taken:?} at {}", firing.now()));
+            });
+    });
+    assert_eq!(
+        log,
+        [
+            "30 was Some(31) at 10 s",
+            "20 was Some(21) at 20 s",
+            "10 was Some(11) at 30 s"
+        ]
+    );
+}
+
+#[test]
+fn tokens_put_with_a_delay_come_later() {
+    let (mut net, log) = net(|page, log| {
+        let start = page.place("start");
+        page.tokens(start, |_| [3_u32, 1, 2]);
+        let arrived = page.place("arrived");
+        page.transition("send")
+            .take(start)
+            .puts(arrived)
+            .later()
+            .fires(move |firing, seconds, ()| {
+                firing.put_after(arrived, seconds, Span::from_seconds(f64::from(seconds)));
+            });
+        watch(page, log, arrived);
+    });
+    // On its way a token counts as there, but it is not inside and not ready.
+    net.run(&Limits::until_seconds(0.5))
+        .expect("they arrive later");
+    net.check_invariants()
+        .expect("a token on its way is not lost");
+    assert_eq!(net.store(log, 0), &Log::new());
+    net.run(&Limits::default()).expect("they arrive");
+    assert_eq!(net.store(log, 0), &["1 at 1 s", "2 at 2 s", "3 at 3 s"]);
+}
+
+/// Lets one token go at a time, when the last is reported done.
+#[derive(Clone, Default)]
+struct OneAtATime {
+    waiting: Line,
+    out: bool,
+}
+
+impl Discipline<u32> for OneAtATime {
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, u32>) {
+        station.push(&mut self.waiting, slot);
+        self.next(station);
+    }
+
+    fn wake(&mut self, _: u32, _: &mut Station<'_, u32>) {}
+
+    fn signal(&mut self, _: &u32, station: &mut Station<'_, u32>) {
+        self.out = false;
+        self.next(station);
+    }
+
+    fn name(&self) -> String {
+        "one at a time".to_owned()
+    }
+}
+
+impl OneAtATime {
+    fn next(&mut self, station: &mut Station<'_, u32>) {
+        if !self.out
+            && let Some(slot) = station.pop(&mut self.waiting)
+        {
+            self.out = true;
+            station.release(slot);
+        }
+    }
+}
+
+#[test]
+fn a_signal_reaches_the_discipline() {
+    let log = log_of(|page, log| {
+        let queue = page.station("queue", OneAtATime::default());
+        let work = page.station("work", Infinite(Span::from_seconds(1.0)));
+        page.tokens(queue, |_| [1, 2, 3]);
+        page.connect(queue, work);
+        page.transition("done")
+            .take(work)
+            .signals(queue)
+            .with(log)
+            .fires(move |firing, token, log| {
+                log.push(format!("{token} at {}", firing.now()));
+                firing.signal(queue, &token);
+            });
+    });
+    assert_eq!(log, ["1 at 1 s", "2 at 2 s", "3 at 3 s"]);
+}
+
+/// Tells every other copy of each arrival; releases its token once it has
+/// heard from all others.
+#[derive(Clone, Default)]
+struct Gossip {
+    own: Line,
+    heard: Vec<(u32, u64, Time)>,
+}
+
+impl Discipline<u32> for Gossip {
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, u32>) {
+        station.push(&mut self.own, slot);
+        let message = [u64::from(*station.token(slot)), 0, 0, 0];
+        let me = station.copy();
+        for copy in (0..station.copies()).filter(|&copy| copy != me) {
+            station.send(copy, message, Span::from_millis(u64::from(copy) + 1));
+        }
+    }
+
+    fn wake(&mut self, _: u32, _: &mut Station<'_, u32>) {}
+
+    fn message(&mut self, from: u32, message: Message, station: &mut Station<'_, u32>) {
+        self.heard.push((from, message[0], station.now()));
+        if self.heard.len() as u32 + 1 == station.copies()
+            && let Some(slot) = station.pop(&mut self.own)
+        {
+            *station.token_mut(slot) += self.heard.iter().map(|heard| heard.1 as u32).sum::<u32>();
+            station.release(slot);
+        }
+    }
+
+    fn name(&self) -> String {
+        "gossip".to_owned()
+    }
+}
+
+#[test]
+fn copies_send_each_other_messages() {
+    let log = log_of(|page, log| {
+        page.fold("scheduler", 3, |page| {
+            let gossip = page.station("gossip", Gossip::default());
+            page.tokens(gossip, |copy| [10_u32.pow(copy)]);
+            watch(page, log, gossip);
+        });
+    });
+    assert_eq!(log, ["111 at 0.001 s", "111 at 0.002 s", "111 at 0.003 s"]);
+}
+
+#[test]
+fn a_barrier_opens_when_all_are_there() {
+    let log = log_of(|page, log| {
+        let work = page.station(
+            "work",
+            Infinite(|&token: &u32, _: &mut headrace_net::Random<'_>| {
+                Span::from_seconds(f64::from(token))
+            }),
+        );
+        let barrier = page.station("barrier", Barrier::new(2));
+        page.tokens(work, |_| [5, 1, 3, 4]);
+        page.connect(work, barrier);
+        watch(page, log, barrier);
+    });
+    assert_eq!(log, ["1 at 3 s", "3 at 3 s", "4 at 5 s", "5 at 5 s"]);
+}
+
+#[test]
+fn an_urgent_token_interrupts_and_the_other_is_resumed() {
+    let write = |preemptive: bool| {
+        log_of(move |page, log| {
+            let service = Span::from_seconds(10.0);
+            let class: fn(&u32) -> u32 = |&token| token / 10;
+            let desk = page.station(
+                "desk",
+                match preemptive {
+                    true => Priority::preemptive(1, service, class),
+                    false => Priority::new(1, service, class),
+                },
+            );
+            page.tokens(desk, |_| [20, 21]);
+            let late = page.station("late", Infinite(Span::from_seconds(4.0)));
+            page.tokens(late, |_| [10, 22]);
+            page.connect(late, desk);
+            watch(page, log, desk);
+        })
+    };
+    assert_eq!(
+        write(false),
+        ["20 at 10 s", "10 at 20 s", "21 at 30 s", "22 at 40 s"]
+    );
+    assert_eq!(
+        write(true),
+        ["10 at 14 s", "20 at 20 s", "21 at 30 s", "22 at 40 s"]
+    );
+}
+
+#[test]
+fn tokens_find_their_way_through_nested_folded_pages() {
+    let log = log_of(|page, log| {
+        let start = page.place("start");
+        page.tokens(start, |_| 0..6_u32);
+        let rx = page.fold("rack", 2, |page| {
+            let rx = page.input::<u32>("rx");
+            let shelf = page.fold("server", 3, |page| {
+                let shelf = page.place::<u32>("shelf");
+                page.transition("show")
+                    .take(shelf)
+                    .with(log)
+                    .fires(|firing, token, log| {
+                        log.push(format!("{token} in {}", firing.copy()));
+                    });
+                shelf
+            });
+            page.connect(rx, shelf.by(|&token| token % 3));
+            rx
+        });
+        page.transition("send")
+            .take(start)
+            .priority(1)
+            .put(rx.by(|&token| token / 3), |_, token, ()| token);
+    });
+    let expected: Vec<String> = (0..6).map(|token| format!("{token} in {token}")).collect();
+    assert_eq!(log, expected);
+}
+
+#[test]
+fn a_route_leads_to_one_of_its_targets() {
+    let log = log_of(|page, log| {
+        let start = page.place("start");
+        page.tokens(start, |_| 0..4_u32);
+        let even = page.station("even", Infinite(Span::from_seconds(2.0)));
+        let odd = page.place("odd");
+        page.transition("choose").take(start).route(
+            [even.into(), odd.into()],
+            move |_, token, ()| {
+                *token += 100;
+                if *token % 2 == 0 {
+                    even.into()
+                } else {
+                    odd.into()
+                }
+            },
+        );
+        watch(page, log, odd);
+        page.transition("watch even")
+            .take(even)
+            .with(log)
+            .fires(|firing, token, log| {
+                log.push(format!("even {token} at {}", firing.now()));
+            });
+    });
+    assert_eq!(
+        log,
+        [
+            "101 at 0 s",
+            "103 at 0 s",
+            "even 100 at 2 s",
+            "even 102 at 2 s"
+        ]
+    );
+}
