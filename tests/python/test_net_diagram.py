@@ -1,6 +1,7 @@
 """The picture of a net: complete, readable, without overlaps, and the same every time."""
 
 import copy
+import math
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -156,7 +157,7 @@ def touches_outline(symbol: Symbol, point: tuple[float, float]) -> bool:
     centre = symbol.width / 2 - radius
     straight = symbol.height / 2 - radius
     dx, dy = across - centre, max(0.0, down - straight)
-    return abs((dx**2 + dy**2) ** 0.5 - radius) < EPSILON
+    return abs(math.hypot(dx, dy) - radius) < EPSILON
 
 
 def segments(edge: Edge) -> Iterator[Rectangle]:
@@ -180,8 +181,8 @@ def check_layout(graph: Graph) -> None:
     for number, sheet in enumerate(graph.sheets):
         if number:
             assert inside(sheet_box(graph, number), sheet_box(graph, sheet.parent))
-        for a, b in combinations(sheet.children, 2):
-            assert not overlap(sheet_box(graph, a), sheet_box(graph, b))
+        for upper, lower in combinations(sheet.children, 2):
+            assert not overlap(sheet_box(graph, upper), sheet_box(graph, lower))
     for edge in graph.edges:
         source, target = graph.symbols[edge.source], graph.symbols[edge.target]
         assert touches_outline(source, edge.route[0]), (
