@@ -187,6 +187,11 @@ fn groups_are_parts_of_the_clients() {
         sizes(&["clients.groups={ G1 = 1, G2 = 3 }", "clients.count=8"]),
         expected(&[("G1", 2), ("G2", 6)])
     );
+    // 1.33 and 2.67: the larger remainder is rounded up.
+    assert_eq!(
+        sizes(&["clients.groups={ G1 = 1, G2 = 2 }", "clients.count=4"]),
+        expected(&[("G1", 1), ("G2", 3)])
+    );
     // 3.33, 3.33 and 3.33: the first gets the odd one.
     assert_eq!(
         sizes(&["clients.groups=[\"G1\", \"x\", \"y\"]", "clients.count=10"]),

@@ -85,6 +85,19 @@ proptest! {
     }
 
     #[test]
+    fn groups_share_all_clients_out(scenario in scenarios::scenario()) {
+        let clients = &scenario.clients;
+        let total: f64 = clients.groups.0.iter().map(|group| group.share).sum();
+        let sizes = clients.group_sizes();
+        prop_assert_eq!(sizes.iter().map(|(_, size)| size).sum::<u32>(), clients.count);
+        for (group, (name, size)) in clients.groups.0.iter().zip(sizes) {
+            prop_assert_eq!(&group.name, name);
+            let exact = f64::from(clients.count) * group.share / total;
+            prop_assert!((f64::from(size) - exact).abs() < 1.0 + 1e-6);
+        }
+    }
+
+    #[test]
     fn setting_a_value_is_editing_the_file(
         scenario in scenarios::scenario(),
         at in any::<prop::sample::Index>(),
