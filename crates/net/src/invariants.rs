@@ -29,48 +29,77 @@ struct Row {
     /// What each mode does to the weighted sum; all zero in the end.
     change: Vec<i64>,
     weights: Vec<i64>,
+    /// The nodes that have a weight, 64 to a word.
+    support: Vec<u64>,
+}
+
+impl Row {
+    fn new(change: Vec<i64>, weights: Vec<i64>) -> Row {
+        let word = |weights: &[i64]| {
+            let bits = weights.iter().enumerate();
+            bits.fold(0, |word, (bit, &weight)| {
+                word | u64::from(weight != 0) << bit
+            })
+        };
+        Row {
+            support: weights.chunks(64).map(word).collect(),
+            change,
+            weights,
+        }
+    }
+
+    /// Whether all its nodes are among another row's.
+    fn within(&self, other: &Row) -> bool {
+        let mut words = self.support.iter().zip(&other.support);
+        words.all(|(own, other)| own & !other == 0)
+    }
 }
 
 /// Finds them from what each mode of firing changes (`modes[m][node]`).
 pub(crate) fn find(modes: &[Vec<i64>], nodes: usize) -> Invariants {
     let mut rows: Vec<Row> = (0..nodes)
-        .map(|node| Row {
-            change: modes.iter().map(|mode| mode[node]).collect(),
-            weights: (0..nodes).map(|other| i64::from(other == node)).collect(),
+        .map(|node| {
+            let weights = (0..nodes).map(|other| i64::from(other == node));
+            Row::new(
+                modes.iter().map(|mode| mode[node]).collect(),
+                weights.collect(),
+            )
         })
         .collect();
     let mut left: Vec<usize> = (0..modes.len()).collect();
     while !left.is_empty() {
-        // The mode that makes the fewest new rows goes first.
+        // The mode that makes the fewest new rows goes first; one is few enough.
         let cost = |mode: usize| {
             let ups = rows.iter().filter(|row| row.change[mode] > 0).count();
             let downs = rows.iter().filter(|row| row.change[mode] < 0).count();
             ups * downs
         };
-        let Some(position) = (0..left.len()).min_by_key(|&position| cost(left[position])) else {
+        let cheap = (0..left.len()).find(|&position| cost(left[position]) <= 1);
+        let cheapest = || (0..left.len()).min_by_key(|&position| cost(left[position]));
+        let Some(position) = cheap.or_else(cheapest) else {
             break;
         };
         let mode = left.swap_remove(position);
+        let given_up = Invariants {
+            weights: Vec::new(),
+            incomplete: true,
+        };
         let mut combined = Vec::new();
         for up in rows.iter().filter(|row| row.change[mode] > 0) {
             for down in rows.iter().filter(|row| row.change[mode] < 0) {
                 let Some(row) = cancel(up, down, mode) else {
-                    return Invariants {
-                        weights: Vec::new(),
-                        incomplete: true,
-                    };
+                    return given_up;
                 };
                 combined.push(row);
             }
+            if combined.len() > MOST_ROWS {
+                return given_up;
+            }
         }
         rows.retain(|row| row.change[mode] == 0);
-        rows.extend(combined);
-        keep_minimal(&mut rows);
+        add_minimal(&mut rows, combined);
         if rows.len() > MOST_ROWS {
-            return Invariants {
-                weights: Vec::new(),
-                incomplete: true,
-            };
+            return given_up;
         }
     }
     let mut weights: Vec<Vec<i64>> = rows.into_iter().map(|row| row.weights).collect();
@@ -92,43 +121,35 @@ fn cancel(up: &Row, down: &Row, mode: usize) -> Option<Row> {
         };
         a.iter().zip(b).map(term).collect()
     };
-    let mut row = Row {
-        change: sum(&up.change, &down.change)?,
-        weights: sum(&up.weights, &down.weights)?,
-    };
-    let values = row.change.iter().chain(&row.weights);
+    let mut change = sum(&up.change, &down.change)?;
+    let mut weights = sum(&up.weights, &down.weights)?;
+    let values = change.iter().chain(&weights);
     let divisor = values.fold(0, |divisor, &value| {
         greatest_common_divisor(divisor, value.abs())
     });
     if divisor > 1 {
-        for value in row.change.iter_mut().chain(&mut row.weights) {
+        for value in change.iter_mut().chain(&mut weights) {
             *value /= divisor;
         }
     }
-    Some(row)
+    Some(Row::new(change, weights))
 }
 
-/// Drops rows whose nodes include all of another row's.
-fn keep_minimal(rows: &mut Vec<Row>) {
-    let within = |a: &Row, b: &Row| {
-        a.weights
-            .iter()
-            .zip(&b.weights)
-            .all(|(x, y)| *x == 0 || *y != 0)
-    };
-    let mut index = 0;
-    while index < rows.len() {
-        let covered = (0..rows.len()).any(|other| {
-            other != index
-                && within(&rows[other], &rows[index])
-                && (other < index || !within(&rows[index], &rows[other]))
-        });
-        if covered {
-            rows.remove(index);
-        } else {
-            index += 1;
-        }
-    }
+/// Adds the rows whose nodes do not include all of another row's. Those there
+/// stay: a new row's nodes include those of two that were there before, and
+/// none of these lay within another.
+fn add_minimal(rows: &mut Vec<Row>, combined: Vec<Row>) {
+    let minimal: Vec<bool> = (0..combined.len())
+        .map(|index| {
+            let new = &combined[index];
+            let smaller = |(other, row): (usize, &Row)| {
+                other != index && row.within(new) && (other < index || !new.within(row))
+            };
+            !rows.iter().any(|row| row.within(new)) && !combined.iter().enumerate().any(smaller)
+        })
+        .collect();
+    let kept = combined.into_iter().zip(minimal);
+    rows.extend(kept.filter_map(|(row, minimal)| minimal.then_some(row)));
 }
 
 fn greatest_common_divisor(a: i64, b: i64) -> i64 {

@@ -493,7 +493,7 @@ impl Page<'_> {
         TransitionBuilder::new(&mut *self.builder, self.page, name)
     }
 
-    /// Tokens that are there when the run starts, for each copy of the page.
+    /// Tokens that are there when the run starts, for each copy of the node.
     pub fn tokens<T: Token, I>(
         &mut self,
         node: Node<T>,
@@ -501,8 +501,9 @@ impl Page<'_> {
     ) where
         I: IntoIterator<Item = T>,
     {
-        let copies = self.copies();
-        self.builder.node_specs[node.node as usize].filled = true;
+        let spec = &mut self.builder.node_specs[node.node as usize];
+        spec.filled = true;
+        let copies = self.builder.pages[spec.page as usize].total;
         self.builder.initial.push(Box::new(move |nodes, kernel| {
             let nodes = crate::node::typed_mut::<T>(&mut *nodes[node.node as usize]);
             for copy in 0..copies {
