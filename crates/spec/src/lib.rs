@@ -3,7 +3,7 @@
 //!
 //! This crate is the only place where a field of the scenario is declared (in
 //! `sections/`, one file each). From that declaration come the structs, the
-//! error messages, [`explain`], the JSON [`schema`] and the [`reference`] page.
+//! error messages, [`explain()`], the JSON [`schema()`] and the [`reference()`] page.
 //!
 //! ```
 //! let text = r#"

@@ -83,7 +83,7 @@ fn section(section: &Section, path: &str, doc: &str, page: &mut String) {
     table(&rows, page);
     if let Some(kinds) = kinds {
         for (kind, section) in &kinds.kinds {
-            page.push_str(&format!("\n### `{path}`: `kind = {kind:?}`\n"));
+            page.push_str(&format!("\n### `{}`: `kind = {kind:?}`\n", heading(path)));
             paragraph(&section.doc, page);
             table(&section.fields.iter().collect::<Vec<_>>(), page);
         }
