@@ -93,7 +93,7 @@ fn a_guard_sees_the_first_of_a_place_and_blocks_the_rest() {
         page.transition("even")
             .take(tokens)
             .with(log)
-            .when(|token: &u32, _| token % 2 == 0)
+            .when(|token: &u32, _| token.is_multiple_of(2))
             .fires(|_, token, log| log.push(token.to_string()));
     });
     assert_eq!(net.run(&Limits::default()), Ok(Stop::Quiet));
@@ -112,7 +112,7 @@ fn a_guard_finds_its_token_in_a_bag() {
         page.transition("even")
             .take(tokens)
             .with(log)
-            .when(|token: &u32, _| token % 2 == 0)
+            .when(|token: &u32, _| token.is_multiple_of(2))
             .fires(|firing, token, log| log.push(format!("{token} at {}", firing.now())));
     });
     assert_eq!(net.run(&Limits::default()), Ok(Stop::Quiet));

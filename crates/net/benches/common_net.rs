@@ -1,2 +1,0 @@
-//! See `examples/common_net.rs`.
-fn main() {}
