@@ -65,3 +65,8 @@ pub use structure::{
 pub use tally::{Tally, student_quantile};
 pub use time::{Span, Time};
 pub use transition::{And, Inputs, Stores, TransitionBuilder};
+
+/// Compiles and runs what the kernel's page of the documentation shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/kernel.md")]
+struct Documentation;
