@@ -253,56 +253,48 @@ impl Builder {
         }
     }
 
-    /// What one firing can change, one row a way in which it can: tokens by node.
+    /// What firings change, tokens by node: a row for what a transition does in
+    /// any case, and one for each thing that it may do besides or instead. A
+    /// sum that none of these changes is changed by no mixture of them either,
+    /// so there is no need for a row for each mixture.
     fn modes(&self, outputs: &[Vec<OutArc>]) -> Vec<Vec<i64>> {
         let mut modes = Vec::new();
+        let row = |changes: &[(u32, i64)]| {
+            let mut row = vec![0; self.nodes.len()];
+            for &(node, by) in changes {
+                row[node as usize] += by;
+            }
+            row
+        };
         for (transition, arcs) in self.transitions.iter().zip(outputs) {
-            let mut change = vec![0; self.nodes.len()];
-            for &node in &transition.inputs {
-                change[node as usize] -= 1;
-            }
-            let mut ways = vec![change];
-            let both = |ways: &mut Vec<Vec<i64>>, changes: &[(u32, i64)]| {
-                for index in 0..ways.len() {
-                    let mut other = ways[index].clone();
-                    for &(node, by) in changes {
-                        other[node as usize] += by;
-                    }
-                    ways.push(other);
+            let inputs = transition.inputs.iter();
+            let mut usual: Vec<(u32, i64)> = inputs.map(|&node| (node, -1)).collect();
+            let mut paired = Vec::new();
+            for (bag, outputs) in &transition.may_take {
+                if outputs.is_empty() {
+                    modes.push(row(&[(*bag, -1)]));
                 }
-            };
-            for &(bag, output) in &transition.may_take {
-                let put = output.map(|output| (arcs[output].node, 1));
-                both(&mut ways, &[&[(bag, -1)][..], put.as_slice()].concat());
+                for &output in outputs {
+                    modes.push(row(&[(*bag, -1), (arcs[output].node, 1)]));
+                    paired.push(output);
+                }
             }
-            let mut groups_done = Vec::new();
             for (index, arc) in arcs.iter().enumerate() {
-                let paired = transition
-                    .may_take
-                    .iter()
-                    .any(|&(_, output)| output == Some(index));
+                let to = (arc.node, 1);
                 match arc.how {
-                    How::One => ways.iter_mut().for_each(|way| way[arc.node as usize] += 1),
-                    How::Maybe if paired => {}
-                    How::Maybe | How::Many => both(&mut ways, &[(arc.node, 1)]),
+                    How::One => usual.push(to),
+                    How::Maybe if paired.contains(&index) => {}
+                    How::Maybe | How::Many => modes.push(row(&[to])),
                     How::Signal => {}
-                    How::Either(group) if groups_done.contains(&group) => {}
-                    How::Either(group) => {
-                        groups_done.push(group);
-                        let targets = arcs.iter().filter(|other| other.how == How::Either(group));
-                        ways = targets
-                            .flat_map(|target| {
-                                ways.iter().map(|way| {
-                                    let mut way = way.clone();
-                                    way[target.node as usize] += 1;
-                                    way
-                                })
-                            })
-                            .collect();
-                    }
+                    How::Either(_) => match arcs.iter().find(|first| first.how == arc.how) {
+                        Some(first) if !std::ptr::eq(first, arc) => {
+                            modes.push(row(&[(first.node, -1), to]));
+                        }
+                        _ => usual.push(to),
+                    },
                 }
             }
-            modes.extend(ways);
+            modes.push(row(&usual));
         }
         modes
     }
@@ -318,7 +310,7 @@ impl Builder {
                     || transition
                         .may_take
                         .iter()
-                        .any(|&(bag, _)| bag == node as u32)
+                        .any(|(bag, _)| *bag == node as u32)
                     || outputs[*index].iter().any(|arc| arc.node == node as u32)
             };
             let suspects: Vec<String> = (0..self.transitions.len())

@@ -170,7 +170,7 @@ fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> Transitio
     }
     for (node, _) in &spec.may_take {
         inputs.push(InputStructure {
-            node,
+            node: *node,
             weight: 1,
             by: Some("slot"),
         });

@@ -370,3 +370,21 @@ fn selectors_of_ports_count() {
     });
     assert_eq!(message, "");
 }
+
+#[test]
+fn many_choices_in_one_transition_are_no_burden() {
+    let message = complaint(|page| {
+        let place = ring(page);
+        page.conserve(place);
+        let sinks: Vec<_> = (0..40)
+            .map(|index| page.place::<u32>(&format!("sink {index}")))
+            .collect();
+        for &sink in &sinks {
+            page.sink(sink);
+        }
+        let tell = page.transition("tell").take(place).puts(place);
+        let tell = sinks.iter().fold(tell, |tell, &sink| tell.may_put(sink));
+        tell.fires(move |firing, token, ()| _ = firing.put(place, token));
+    });
+    assert_eq!(message, "");
+}
