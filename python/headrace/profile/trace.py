@@ -1,0 +1,149 @@
+"""What users do with traces: import them, look into them, synthesize them."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from headrace._core import TraceReader, TraceSummarizer, TraceWriter
+from headrace.profile.batches import NamedBatches, Reader
+from headrace.profile.frames import PARQUET, ParquetReader, write_parquet
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did."""
+
+    records: int
+    skipped: list[dict[str, Any]]
+    """What the source holds that is no record, and what had to be assumed:
+    name, reason, count and example lines of each kind."""
+
+
+@dataclass(frozen=True)
+class Information:
+    """What a trace holds."""
+
+    summary: dict[str, Any]
+    """The figures, in SI units; see `Summary` in the crate `headrace-trace`."""
+    skipped: list[dict[str, Any]]
+
+
+class _Counted:
+    """A reader that counts what it gives."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.next_of = reader.next_batch
+        self.files = reader.files
+        self.processes = reader.processes
+        self.skipped = reader.skipped
+        self.records = 0
+
+    def next_batch(self, max: int) -> dict[str, Any] | None:
+        batch = self.next_of(max)
+        if batch is not None:
+            self.records += len(batch["time_ns"])
+        return batch
+
+
+def _is_parquet(path: Path, format: str | None) -> bool:
+    return format == "parquet" or (format is None and path.suffix in PARQUET)
+
+
+def open_trace(path: str | Path, format: str | None = None) -> Reader:
+    """Opens a trace; without a format, by its content or extension.
+
+    Raises OSError if it cannot be read, ValueError if it is no such trace.
+    """
+    path = Path(path)
+    if _is_parquet(path, format):
+        if path.is_dir():
+            raise ValueError(f"{path}: is a directory: expected a trace file")
+        return ParquetReader(path)
+    return TraceReader(path, format)
+
+
+def import_trace(
+    source: str | Path,
+    target: str | Path,
+    format: str | None = None,
+    target_format: str | None = None,
+) -> Imported:
+    """Reads a trace in any format and writes it as Parquet or CSV.
+
+    Memory does not grow with the trace's length. Raises as `open_trace`.
+    """
+    if Path(target).exists() and Path(target).samefile(source):
+        raise ValueError(f"{target}: is the source itself: expected another file")
+    return _write(open_trace(source, format), Path(target), target_format)
+
+
+def trace_info(path: str | Path, format: str | None = None) -> Information:
+    """Sums up a trace. Memory does not grow with its length."""
+    reader = open_trace(path, format)
+    summarizer = TraceSummarizer()
+    for batch in NamedBatches(reader):
+        summarizer.add(batch)
+    summary = json.loads(summarizer.finish(reader.files()))
+    return Information(summary, json.loads(reader.skipped()))
+
+
+def synthesize(
+    target: str | Path,
+    *,
+    target_format: str | None = None,
+    processes: int = 1,
+    shared: bool = True,
+    block: int = 1 << 20,
+    transfer: int = 256 << 10,
+    segments: int = 1,
+    phases: Literal["write", "read", "write-then-read"] = "write-then-read",
+    random: bool = False,
+    think_ns: int = 0,
+    seed: int = 0,
+) -> Imported:
+    """Writes a synthetic trace in the terms of IOR; sizes are in bytes.
+
+    Each process moves `segments` blocks of `block` bytes, transfer by
+    transfer, in a shared file or one of its own, with `think_ns` between its
+    requests. The same arguments give the same trace.
+    """
+    values = {
+        "processes": (processes, 32),
+        "block": (block, 64),
+        "transfer": (transfer, 64),
+        "segments": (segments, 64),
+        "think_ns": (think_ns, 63),
+        "seed": (seed, 64),
+    }
+    for name, (value, bits) in values.items():
+        if not 0 <= value < 1 << bits:
+            raise ValueError(f"{name} = {value}: expected a number from 0 to 2^{bits} - 1")
+    reader = TraceReader.synthesis(
+        processes=processes,
+        shared=shared,
+        block=block,
+        transfer=transfer,
+        segments=segments,
+        phases=phases,
+        random=random,
+        think_ns=think_ns,
+        seed=seed,
+    )
+    return _write(reader, Path(target), target_format)
+
+
+def _write(reader: Reader, target: Path, format: str | None) -> Imported:
+    counted = _Counted(reader)
+    if _is_parquet(target, format):
+        write_parquet(counted, target)
+    else:
+        writer = TraceWriter(target, format)
+        batches = NamedBatches(counted)
+        files = processes = 0
+        for batch in batches:
+            writer.add_names(batches.files[files:], batches.processes[processes:])
+            files, processes = len(batches.files), len(batches.processes)
+            writer.write(batch)
+        writer.finish()
+    return Imported(counted.records, json.loads(counted.skipped()))

@@ -1,0 +1,126 @@
+"""Traces through Python: import, look into, synthesize, in every format."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from headrace.profile import frame, import_trace, open_trace, synthesize, trace_info
+
+TRACES = Path(__file__).parents[1] / "data" / "traces"
+COLUMNS = ["time_ns", "process", "operation", "file", "offset", "size", "duration_ns"]
+
+
+@pytest.fixture(params=["tar.strace", "build.strace"])
+def source(request: pytest.FixtureRequest) -> Path:
+    return TRACES / str(request.param)
+
+
+def test_a_trace_is_the_same_in_every_format(source: Path, tmp_path: Path) -> None:
+    direct = frame(open_trace(source))
+    assert direct.columns == COLUMNS
+    csv, parquet, again = (tmp_path / name for name in ("t.csv", "t.parquet", "again.csv"))
+    assert import_trace(source, csv).records == direct.height
+    assert import_trace(csv, parquet).records == direct.height
+    assert import_trace(parquet, again).records == direct.height
+    assert csv.read_bytes() == again.read_bytes()
+    assert frame(open_trace(csv)).equals(direct)
+    assert frame(open_trace(parquet)).equals(direct)
+    assert pl.read_parquet(parquet).equals(direct)
+    summary = trace_info(source).summary
+    assert summary == trace_info(csv).summary == trace_info(parquet).summary
+
+
+def test_the_summary_is_what_is_known_of_tar() -> None:
+    information = trace_info(TRACES / "tar.strace")
+    assert information.summary["bytes_written"] == 194_560
+    assert information.summary["bytes_read"] == 152_770
+    assert information.summary["busiest_files"][0]["file"] == "/out/sources.tar"
+    assert {"name": "mmap", "count": 17}.items() <= next(
+        it for it in information.skipped if it["name"] == "mmap"
+    ).items()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_a_synthetic_trace_is_what_its_pattern_says(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    made = synthesize(
+        path, processes=3, shared=False, block=400, transfer=100, segments=50, think_ns=5
+    )
+    table = frame(open_trace(path))
+    assert made.records == table.height == 3 * 2 * (200 + 2)
+    moved = table.filter(pl.col("operation").is_in(["read", "write"]))
+    sums = moved.group_by("operation", "file").agg(pl.col("size").sum(), pl.col("offset").max())
+    assert sums.height == 6
+    assert set(sums["size"]) == {20_000}
+    assert set(sums["offset"]) == {19_900}
+
+
+def test_many_batches_pass_through_parquet(tmp_path: Path) -> None:
+    csv, parquet = tmp_path / "t.csv", tmp_path / "t.parquet"
+    synthesize(csv, processes=100, shared=False, block=1 << 20, transfer=1 << 10, random=True)
+    import_trace(csv, parquet)
+    assert frame(open_trace(parquet)).equals(frame(open_trace(csv)))
+    assert frame(open_trace(parquet)).height == 100 * 2 * 1026
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("t.csv", b"", "t.csv: is empty: expected"),
+        ("t.csv", b"time,process\n", "t.csv:1: header time,process: expected exactly time,"),
+        ("t.parquet", b"", "t.parquet: "),
+        ("t.parquet", b"PAR1 and no more", "t.parquet: "),
+        ("t.bin", bytes(range(256)) * 9, "t.bin: is in no known trace format"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_the_file(
+    name: str, content: bytes, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    for call in (lambda: trace_info(path), lambda: import_trace(path, tmp_path / "out.parquet")):
+        with pytest.raises(ValueError) as raised:
+            call()
+        assert str(raised.value).startswith(f"{tmp_path}/{problem}")
+        assert "\n" not in str(raised.value)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_other_tables_in_parquet_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    good = {name: [1] for name in COLUMNS} | {"process": ["p"], "file": ["f"]}
+    cases = [
+        ({"a": [1]}, "no column time_ns: expected one of Int64"),
+        (good, "column of Int64 operation: expected one of Enum"),
+        (good | {"operation": ["reed"]}, "operations of open, create, close"),
+        (good | {"operation": ["read"], "size": [None]}, "column of Null size"),
+        (good | {"operation": ["read"], "file": [None]}, "column of Null file"),
+        (good | {"operation": ["read"], "offset": [-1]}, ""),
+    ]
+    for columns, problem in cases:
+        pl.DataFrame(columns).write_parquet(path)
+        with pytest.raises(ValueError) as raised:
+            trace_info(path)
+        assert str(raised.value).startswith(f"{path}: ")
+        assert problem in str(raised.value)
+        assert "\n" not in str(raised.value)
+
+
+def test_missing_files_and_senseless_patterns_are_told(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No such file"):
+        trace_info(tmp_path / "none.csv")
+    with pytest.raises(OSError, match="No such file"):
+        trace_info(tmp_path / "none.parquet")
+    with pytest.raises(ValueError, match="is a directory: expected a trace file"):
+        trace_info(tmp_path)
+    with pytest.raises(ValueError, match="block = 1048576: expected a multiple of transfer = 7"):
+        synthesize(tmp_path / "t.csv", transfer=7)
+    with pytest.raises(ValueError, match="processes = -1: expected a number from 0 to"):
+        synthesize(tmp_path / "t.csv", processes=-1)
+    with pytest.raises(ValueError, match="has an extension of no known trace format"):
+        synthesize(tmp_path / "t.txt")
+    path = tmp_path / "t.csv"
+    synthesize(path)
+    with pytest.raises(ValueError, match="is the source itself"):
+        import_trace(path, path)
+    assert trace_info(path).summary["records"] > 0
