@@ -98,11 +98,19 @@ pub enum Stop {
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct Progress<'a> {
     /// Simulated time.
     pub now: Time,
     /// Firings and events so far.
     pub steps: u64,
+    tallies: &'a [Tally],
+}
+
+impl<'a> Progress<'a> {
+    /// Figures recorded so far.
+    pub fn tally(&self, tally: TallyId) -> &'a Tally {
+        &self.tallies[tally.0 as usize]
+    }
 }
 
 /// A compiled net with its marking: runs, and tells what it has seen.
@@ -188,7 +196,7 @@ impl Net {
     pub fn run_watched(
         &mut self,
         limits: &Limits,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
     ) -> Result<Stop, RunError> {
         let mut in_this_instant = 0;
         // Tokens that were there from the start may have halted the net already.
@@ -201,6 +209,7 @@ impl Net {
                 if watch(Progress {
                     now: self.now(),
                     steps,
+                    tallies: &self.tallies,
                 })
                 .is_break()
                 {

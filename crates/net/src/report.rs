@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::error::RunError;
 use crate::net::Net;
 use crate::page::{Node, Token};
+use crate::structure::NodeStructure;
 
 /// What one place or station has seen, all its copies together, since the
 /// start or the last reset of statistics.
@@ -115,6 +116,25 @@ impl Net {
         sizes.fold((events, 0), |(bytes, tokens), (more, others)| {
             (bytes + more, tokens + others)
         })
+    }
+
+    /// The numbers of the places and stations, bags left out, whose tokens are
+    /// of one of these types (names without their module).
+    pub fn nodes_of_colours(&self, colours: &[&str]) -> impl Iterator<Item = u32> {
+        let wanted = |node: &NodeStructure| node.kind != "bag" && colours.contains(&node.colour);
+        let mut nodes = Vec::new();
+        let mut pages = vec![&self.structure().page];
+        while let Some(page) = pages.pop() {
+            nodes.extend(
+                page.nodes
+                    .iter()
+                    .filter(|node| wanted(node))
+                    .map(|node| node.id),
+            );
+            pages.extend(&page.pages);
+        }
+        nodes.sort_unstable();
+        nodes.into_iter()
     }
 
     /// How often each transition fired, by path.

@@ -1,1 +1,27 @@
-//! headrace-storage
+//! Headrace's storage models: pages and stations of the kernel, one file per
+//! component, put together into whole systems from a scenario.
+//!
+//! A request's way, as Liu et al. 2011 (PFSsim, §3.1 and §4.1) describe it:
+//!
+//! ```text
+//! process ─▶ client ─▶ layout (metadata server, cached) ─▶ one job a server
+//!   ▲                                                        │
+//!   │                                    network ─▶ scheduler ─▶ daemon
+//!   │                                                        │
+//!   └─ all jobs back ◀─ network ◀───────── page cache ◀─▶ device
+//! ```
+
+pub mod app;
+pub mod client;
+pub mod device;
+pub mod localfs;
+pub mod measure;
+pub mod metadata;
+pub mod network;
+pub mod qos;
+pub mod server;
+pub mod system;
+mod tokens;
+
+pub use system::{Error, Observer, Options, Outcome, simulate, structure};
+pub use tokens::{Job, Process, Request, Transfer};

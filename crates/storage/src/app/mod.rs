@@ -1,0 +1,80 @@
+//! Applications: what processes ask for, and when. To add a kind of workload,
+//! write a file with a type that implements [`Application`] and name it in
+//! [`build`].
+
+mod ior;
+mod page;
+mod permutation;
+mod replay;
+
+pub use ior::IorApplication;
+pub use page::{ApplicationPorts, Workloads, processes};
+pub use replay::{TraceError, TraceReplayApplication};
+
+use headrace_net::{Random, Span, Time};
+use headrace_spec::{Scenario, Workload, WorkloadKind};
+use headrace_trace::Operation;
+
+/// The processes of one workload.
+pub trait Application: Send {
+    /// How many processes there are.
+    fn processes(&self) -> u32;
+
+    /// How many files they use, numbered from 0.
+    fn files(&self) -> u32;
+
+    /// What a process does next. Asked once at the start and then whenever its
+    /// last request is done.
+    ///
+    /// # Errors
+    /// What is wrong with the workload's source, such as a trace.
+    fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String>;
+
+    /// How many requests there will be in all, if that is known.
+    fn total_requests(&self) -> Option<u64>;
+}
+
+/// What a process does next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Next {
+    /// Asks for something.
+    Ask(Ask),
+    /// Waits until all processes of the workload have come as far.
+    Barrier,
+    /// Nothing more.
+    Finished,
+}
+
+/// A request to be made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ask {
+    /// What is asked.
+    pub operation: Operation,
+    /// The file, among the application's own.
+    pub file: u32,
+    /// The first byte.
+    pub offset: u64,
+    /// Bytes to read or write.
+    pub size: u64,
+    /// Time to let pass first.
+    pub after: Span,
+    /// When it should have been asked; now plus `after` if not earlier.
+    pub intended: Option<Time>,
+    /// The phase, counted from 0.
+    pub phase: u32,
+}
+
+/// The application of a workload for so many processes.
+///
+/// # Errors
+/// What is wrong with the workload's source, such as a trace.
+pub fn build(
+    scenario: &Scenario,
+    workload: &Workload,
+    processes: u32,
+) -> Result<Box<dyn Application>, TraceError> {
+    Ok(match &workload.kind {
+        WorkloadKind::Ior(ior) => Box::new(IorApplication::new(ior, processes, scenario.run.seed)),
+        WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
+    })
+}

@@ -1,0 +1,151 @@
+//! Replays a recorded trace: each process's requests in their order.
+//!
+//! The trace is read as the run goes on. A record waits in memory only while
+//! its process is behind others; nothing else grows with the trace.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use headrace_net::{Random, Span, Time};
+use headrace_spec::{Replay, TraceReplay};
+use headrace_trace::{Group, Operation, Reader, Record};
+
+use super::{Application, Ask, Next};
+
+/// What is wrong with a trace.
+#[derive(thiserror::Error, Debug)]
+pub enum TraceError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] headrace_trace::Error),
+    /// It can, but has nothing to replay.
+    #[error("{}: nothing to replay: the trace has no operation on a file", file.display())]
+    Empty {
+        /// The trace.
+        file: PathBuf,
+    },
+}
+
+/// The processes of a trace.
+pub struct TraceReplayApplication {
+    spec: TraceReplay,
+    reader: Box<dyn Reader>,
+    read_all: bool,
+    /// Records read for processes that have not come to them yet.
+    waiting: Vec<VecDeque<Record>>,
+    batch: Vec<Record>,
+    files: u32,
+    requests: u64,
+}
+
+const BATCH: usize = 4096;
+
+impl TraceReplayApplication {
+    /// Reads the trace once to check it and to count processes, files and
+    /// requests, then starts over.
+    ///
+    /// # Errors
+    /// If it cannot be read to its end or has nothing to replay.
+    pub fn new(spec: &TraceReplay) -> Result<TraceReplayApplication, TraceError> {
+        let open = |file: &Path| headrace_trace::open(file, None);
+        let mut reader = open(&spec.file)?;
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut requests = 0;
+        while reader.next_batch(BATCH, &mut batch)? > 0 {
+            requests += batch.iter().filter(|record| is_request(record)).count() as u64;
+            batch.clear();
+        }
+        if requests == 0 {
+            return Err(TraceError::Empty {
+                file: spec.file.clone(),
+            });
+        }
+        Ok(TraceReplayApplication {
+            spec: spec.clone(),
+            waiting: (0..reader.processes().len())
+                .map(|_| VecDeque::new())
+                .collect(),
+            files: reader.files().len() as u32,
+            reader: open(&spec.file)?,
+            read_all: false,
+            batch,
+            requests,
+        })
+    }
+
+    /// The next record of a process.
+    fn record(&mut self, rank: u32) -> Result<Option<Record>, headrace_trace::Error> {
+        loop {
+            let waiting = self.waiting.get_mut(rank as usize);
+            if let Some(record) = waiting.and_then(VecDeque::pop_front) {
+                return Ok(Some(record));
+            }
+            if self.read_all {
+                return Ok(None);
+            }
+            self.batch.clear();
+            self.read_all = self.reader.next_batch(BATCH, &mut self.batch)? == 0;
+            for record in self.batch.iter().filter(|record| is_request(record)) {
+                // The trace has not changed since it was counted, or its new
+                // processes are left out.
+                if let Some(waiting) = self.waiting.get_mut(record.process as usize) {
+                    waiting.push_back(*record);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a record asks a file system for something. What only changes the
+/// process's own state, and reads at the end of a file, cost nothing here;
+/// closing and syncing are not modelled.
+fn is_request(record: &Record) -> bool {
+    match record.operation {
+        Operation::Read | Operation::Write => record.size > 0,
+        Operation::Close => false,
+        operation => operation.group() == Group::Metadata,
+    }
+}
+
+impl Application for TraceReplayApplication {
+    fn processes(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    fn files(&self) -> u32 {
+        self.files
+    }
+
+    fn next(&mut self, rank: u32, now: Time, _: &mut Random<'_>) -> Result<Next, String> {
+        let record = self.record(rank).map_err(|error| error.to_string())?;
+        let Some(record) = record else {
+            return Ok(Next::Finished);
+        };
+        let shift = self.spec.shift.0;
+        let intended = match self.spec.replay {
+            Replay::Timed => {
+                let seconds = record.time_ns as f64 * 1e-9 * self.spec.scale + shift;
+                Some(Time::from_seconds(seconds))
+            }
+            Replay::Closed if now == Time::ZERO => Some(Time::from_seconds(shift)),
+            Replay::Closed => None,
+        };
+        Ok(Next::Ask(Ask {
+            operation: record.operation,
+            file: record.file,
+            offset: record.offset,
+            size: if record.operation.carries_bytes() {
+                record.size
+            } else {
+                0
+            },
+            after: intended.map_or(Span::ZERO, |time| time.since(now)),
+            intended,
+            phase: 0,
+        }))
+    }
+
+    fn total_requests(&self) -> Option<u64> {
+        Some(self.requests)
+    }
+}

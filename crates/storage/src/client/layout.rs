@@ -1,0 +1,172 @@
+//! Where a file's bytes are: which server holds which of them.
+
+use headrace_net::Random;
+use headrace_spec::{FirstServer, LayoutKind, Scenario, Striped};
+
+/// A part of a request for one server: contiguous bytes of what that server
+/// holds of the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// The server.
+    pub server: u32,
+    /// The first byte, within the server's part of the file.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A layout of files over servers.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    unit: u64,
+    /// Servers over which one file is spread.
+    width: u64,
+    servers: u64,
+    first: FirstServer,
+    seed: u64,
+    packet: u64,
+}
+
+impl Layout {
+    /// The scenario's layout.
+    pub fn new(scenario: &Scenario) -> Layout {
+        let LayoutKind::Striped(Striped {
+            unit,
+            servers,
+            first,
+        }) = &scenario.layout.kind;
+        Layout {
+            unit: unit.0,
+            width: u64::from(servers.of(scenario.servers.count)),
+            servers: u64::from(scenario.servers.count),
+            first: *first,
+            seed: scenario.run.seed,
+            packet: scenario.layout.packet.map_or(u64::MAX, |packet| packet.0),
+        }
+    }
+
+    /// The server that holds a file's first stripe.
+    fn first_server(&self, file: u32) -> u64 {
+        match self.first {
+            FirstServer::Zero => 0,
+            FirstServer::RoundRobin => u64::from(file) % self.servers,
+            FirstServer::Random => {
+                let mut draws = u64::from(file);
+                Random::named(self.seed, "first server", &mut draws).below(self.servers)
+            }
+        }
+    }
+
+    /// About how many jobs a request of this size makes.
+    pub fn jobs(&self, size: u64) -> u64 {
+        size / self.packet + self.width
+    }
+
+    /// Gives the pieces of a request, server by server: contiguous stripes on
+    /// one server are one piece, cut at the packet limit. A request of no bytes
+    /// is one empty piece.
+    pub fn pieces(&self, file: u32, offset: u64, size: u64, mut give: impl FnMut(Piece)) {
+        let first = self.first_server(file);
+        let (unit, width) = (self.unit, self.width);
+        // Sizes come from traces too: past the end of 64 bits there is nothing.
+        let end = offset.saturating_add(size);
+        let first_stripe = offset / unit;
+        let last_stripe = if size == 0 {
+            first_stripe
+        } else {
+            (end - 1) / unit
+        };
+        for turn in 0..width.min(last_stripe - first_stripe + 1) {
+            // The first and last stripes of the request on this server.
+            let from = first_stripe + turn;
+            let to = from + (last_stripe - from) / width * width;
+            let within = |stripe: u64, byte: u64| stripe / width * unit + (byte - stripe * unit);
+            let start = within(from, offset.max(from * unit));
+            let stripe_end = to.saturating_mul(unit).saturating_add(unit);
+            let stop = within(to, end.min(stripe_end));
+            let server = ((first + from % width) % self.servers) as u32;
+            let mut at = start;
+            loop {
+                let size = (stop - at).min(self.packet);
+                give(Piece {
+                    server,
+                    offset: at,
+                    size,
+                });
+                at += size;
+                if at == stop {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn layout(unit: u64, width: u64, servers: u64, packet: u64) -> Layout {
+        Layout {
+            unit,
+            width,
+            servers,
+            first: FirstServer::RoundRobin,
+            seed: 1,
+            packet,
+        }
+    }
+
+    fn pieces(layout: &Layout, file: u32, offset: u64, size: u64) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        layout.pieces(file, offset, size, |piece| pieces.push(piece));
+        pieces
+    }
+
+    #[test]
+    fn a_mebibyte_over_four_servers() {
+        let got = pieces(&layout(256 << 10, 4, 4, u64::MAX), 0, 0, 1 << 20);
+        let expected: Vec<Piece> = (0..4)
+            .map(|server| Piece {
+                server,
+                offset: 0,
+                size: 256 << 10,
+            })
+            .collect();
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn the_end_of_64_bits_does_not_overflow() {
+        let got = pieces(&layout(65536, 4, 4, u64::MAX), 3, u64::MAX - 10, 100);
+        assert_eq!(got.iter().map(|piece| piece.size).sum::<u64>(), 10);
+    }
+
+    proptest! {
+        /// Byte by byte, against the definition of striping.
+        #[test]
+        fn every_byte_is_on_its_server_once(
+            unit in 1_u64..9, width in 1_u64..5, more in 0_u64..3, packet in 1_u64..20,
+            file in 0_u32..7, offset in 0_u64..100, size in 1_u64..100,
+        ) {
+            let servers = width + more;
+            let mut expected = BTreeMap::new();
+            for byte in offset..offset + size {
+                let stripe = byte / unit;
+                let server = (u64::from(file) % servers + stripe % width) % servers;
+                let local = stripe / width * unit + byte % unit;
+                *expected.entry((server as u32, local)).or_insert(0) += 1;
+            }
+            let mut got = BTreeMap::new();
+            for piece in pieces(&layout(unit, width, servers, packet), file, offset, size) {
+                prop_assert!(piece.size <= packet);
+                for byte in piece.offset..piece.offset + piece.size {
+                    *got.entry((piece.server, byte)).or_insert(0) += 1;
+                }
+            }
+            prop_assert_eq!(got, expected);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The local file system below a data server.
+//!
+//! Modelled so far: the page cache with write-back. A server's files lie one
+//! after the other on the device, as in PFSsim (Liu et al. 2011, §4.4), so
+//! block addresses play no part yet.
+
+mod extents;
+mod page_cache;
+
+pub use extents::Range;
+pub use page_cache::PageCache;

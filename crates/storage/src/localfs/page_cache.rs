@@ -1,0 +1,247 @@
+//! A page cache with least-recently-used replacement and write-back, by extent:
+//! its cost follows the requests, not their pages, and what it holds is page
+//! for page what a list of single pages would hold.
+//!
+//! Liu et al. 2011 (PFSsim, §4.4, §5): pages of 4 KiB, least recently used
+//! replacement, write-back once the dirty data passes a limit.
+//!
+//! Not modelled: read-ahead, the kernel's two lists, periodic write-back.
+
+use headrace_spec::Memory;
+
+use super::extents::{Extents, Order, Range};
+
+/// Neighbouring dirty extents go to the device together up to this size: the
+/// 4 MiB that Linux's write-back takes from one file in a turn
+/// (MIN_WRITEBACK_PAGES, fs/fs-writeback.c).
+const LARGEST_WRITE_BACK: u64 = 4 << 20;
+
+/// The page cache of one server.
+#[derive(Debug)]
+pub struct PageCache {
+    capacity: u64,
+    page: u64,
+    dirty_limit: u64,
+    extents: Extents,
+}
+
+impl PageCache {
+    /// An empty cache.
+    pub fn new(memory: &Memory) -> PageCache {
+        PageCache {
+            capacity: memory.cache.0 - memory.cache.0 % memory.page.0,
+            page: memory.page.0,
+            dirty_limit: memory.dirty_limit.0,
+            extents: Extents::default(),
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.extents.bytes
+    }
+
+    /// Bytes held that the device does not have yet.
+    pub fn dirty_bytes(&self) -> u64 {
+        self.extents.dirty_bytes
+    }
+
+    /// Whether writes are acknowledged before the device has them.
+    pub fn buffers_writes(&self) -> bool {
+        self.dirty_limit > 0
+    }
+
+    /// Whole pages around some bytes.
+    fn pages(&self, file: u32, offset: u64, size: u64) -> Range {
+        let start = offset - offset % self.page;
+        let end = (offset + size).div_ceil(self.page) * self.page;
+        Range { file, start, end }
+    }
+
+    /// Uses some bytes of a file: what is cached of them becomes the most
+    /// recently used; the gaps, in whole pages, are returned.
+    pub fn read(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
+        let range = self.pages(file, offset, size);
+        let mut gaps = Vec::new();
+        let mut at = range.start;
+        for id in self.extents.overlapping(range) {
+            let held = self.extents.get(id).range;
+            let (start, end) = (held.start.max(range.start), held.end.min(range.end));
+            if start > at {
+                gaps.push(Range {
+                    file,
+                    start: at,
+                    end: start,
+                });
+            }
+            self.use_again(Range { file, start, end });
+            at = end;
+        }
+        if at < range.end {
+            gaps.push(Range {
+                file,
+                start: at,
+                end: range.end,
+            });
+        }
+        gaps
+    }
+
+    /// Holds what the device has delivered; pages that came in by another way
+    /// meanwhile stay as they are. Returns dirty data that had to leave.
+    pub fn fill(&mut self, range: Range) -> Vec<Range> {
+        let held: Vec<Range> = self
+            .extents
+            .overlapping(range)
+            .into_iter()
+            .map(|id| self.extents.get(id).range)
+            .collect();
+        let mut at = range.start;
+        for held in held {
+            if held.start > at {
+                self.append(
+                    Range {
+                        start: at,
+                        end: held.start,
+                        ..range
+                    },
+                    false,
+                );
+            }
+            at = at.max(held.end);
+        }
+        if at < range.end {
+            self.append(Range { start: at, ..range }, false);
+        }
+        self.evict()
+    }
+
+    /// Holds what was written and the device has already. Returns dirty data
+    /// that had to leave.
+    pub fn write_through(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
+        let range = self.pages(file, offset, size);
+        self.take_out(range);
+        self.append(range, false);
+        self.evict()
+    }
+
+    /// Holds what was written and the device does not have yet. Returns what
+    /// must now be written back: the oldest dirty data, so that no more than
+    /// the limit stays dirty, and dirty data that had to leave.
+    pub fn write(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
+        let range = self.pages(file, offset, size);
+        self.take_out(range);
+        self.append(range, true);
+        let mut leaving = self.write_back();
+        leaving.extend(self.evict());
+        leaving
+    }
+
+    /// Marks the oldest dirty data clean until no more than the limit is
+    /// dirty; returns it, neighbours joined.
+    fn write_back(&mut self) -> Vec<Range> {
+        let mut ranges: Vec<Range> = Vec::new();
+        while self.extents.dirty_bytes > self.dirty_limit
+            && let Some(oldest) = self.extents.oldest(Order::Dirty)
+        {
+            let excess = self.extents.dirty_bytes - self.dirty_limit;
+            let held = self.extents.get(oldest).range;
+            if held.len() > excess.max(LARGEST_WRITE_BACK) {
+                self.extents
+                    .split(oldest, held.start + excess.max(LARGEST_WRITE_BACK));
+            }
+            let mut joined = self.extents.get(oldest).range;
+            self.extents.clean(oldest);
+            while joined.len() < LARGEST_WRITE_BACK
+                && self.extents.dirty_bytes > self.dirty_limit
+                && let Some(next) = self.extents.starting_at(joined.file, joined.end)
+                && self.extents.get(next).dirty
+            {
+                joined.end = self.extents.get(next).range.end;
+                self.extents.clean(next);
+            }
+            ranges.push(joined);
+        }
+        ranges
+    }
+
+    /// Lets the least recently used pages go until the rest fits. Returns the
+    /// dirty ones, which the device must get.
+    fn evict(&mut self) -> Vec<Range> {
+        let mut dirty: Vec<Range> = Vec::new();
+        while self.extents.bytes > self.capacity
+            && let Some(oldest) = self.extents.oldest(Order::Use)
+        {
+            let excess = self.extents.bytes - self.capacity;
+            let held = self.extents.get(oldest).range;
+            if held.len() > excess {
+                self.extents.split(oldest, held.start + excess);
+            }
+            let extent = self.extents.remove(oldest);
+            match dirty.last_mut() {
+                _ if !extent.dirty => {}
+                Some(last) if last.file == extent.range.file && last.end == extent.range.start => {
+                    last.end = extent.range.end;
+                }
+                _ => dirty.push(extent.range),
+            }
+        }
+        dirty
+    }
+
+    /// Makes held pages the most recently used.
+    fn use_again(&mut self, range: Range) {
+        for id in self.cut(range) {
+            let extent = self.extents.get(id);
+            if self.extents.newest(Order::Use) == Some(id) {
+                continue;
+            }
+            let (range, dirty) = (extent.range, extent.dirty);
+            if dirty {
+                self.extents.use_last(id);
+            } else {
+                self.extents.remove(id);
+                self.append(range, false);
+            }
+        }
+    }
+
+    /// Forgets held pages, dirty or not.
+    fn take_out(&mut self, range: Range) {
+        for id in self.cut(range) {
+            self.extents.remove(id);
+        }
+    }
+
+    /// Cuts extents at the borders of a range; returns those inside.
+    fn cut(&mut self, range: Range) -> Vec<u32> {
+        let mut inside = self.extents.overlapping(range);
+        for id in &mut inside {
+            let held = self.extents.get(*id).range;
+            if held.start < range.start {
+                *id = self.extents.split(*id, range.start);
+            }
+            if held.end > range.end {
+                self.extents.split(*id, range.end);
+            }
+        }
+        inside
+    }
+
+    /// Adds pages as the most recently used. They lengthen the extent before
+    /// them if that was used last: a sequential stream stays one extent.
+    fn append(&mut self, range: Range, dirty: bool) {
+        if let Some(newest) = self.extents.newest(Order::Use) {
+            let extent = self.extents.get(newest);
+            let before = extent.range;
+            if before.file == range.file && before.end == range.start && extent.dirty == dirty {
+                self.extents.extend(newest, range.len());
+                return;
+            }
+        }
+        self.extents.add(range, dirty);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! What holds the system back, and what would move if it did not.
+
+use serde::Serialize;
+
+use super::report::{BreakdownEntry, StationReport};
+
+/// The verdict on a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bottleneck {
+    /// The station or place that holds the system back; none in an idle run.
+    pub station: Option<String>,
+    /// Its utilisation, mean over its copies.
+    pub utilisation: f64,
+    /// Whether it is saturated: busy for more than [`SATURATED`] of the time.
+    pub saturated: bool,
+    /// What would hold the system back next.
+    pub next: Option<String>,
+    /// By what factor throughput could grow at the most if it took no time at
+    /// all: an upper bound from operational analysis.
+    pub most_gain: f64,
+    /// All this in one sentence.
+    pub sentence: String,
+}
+
+/// Busier than this, a station is called saturated.
+const SATURATED: f64 = 0.9;
+
+/// Finds it by operational analysis (Denning and Buzen, "The operational
+/// analysis of queueing network models", ACM Computing Surveys 10(3), 1978):
+/// throughput is at most 1 over the largest demand, so taking away the busiest
+/// station leaves at most utilisation over next utilisation; and a closed
+/// system cannot turn round faster than without that station's residence.
+pub(super) fn bottleneck(
+    stations: &[StationReport],
+    breakdown: &[BreakdownEntry],
+    mean_latency: f64,
+) -> Bottleneck {
+    let mut busy: Vec<&StationReport> = stations
+        .iter()
+        .filter(|station| station.servers.is_some())
+        .collect();
+    busy.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
+    let seconds = |place: &str| {
+        let entry = breakdown.iter().find(|entry| entry.place == place);
+        entry.map_or(0.0, |entry| entry.seconds)
+    };
+    // Removing a station cannot make a turn shorter than what is left of it.
+    let by_turn = |place: &str| {
+        let left = mean_latency - seconds(place);
+        if left > 0.0 {
+            mean_latency / left
+        } else {
+            f64::INFINITY
+        }
+    };
+    let first = busy.first().filter(|station| station.utilisation > 0.0);
+    match (first, breakdown.first()) {
+        (Some(first), _) if first.utilisation >= SATURATED => {
+            let next = busy.get(1).filter(|station| station.utilisation > 0.0);
+            let by_next = next.map_or(f64::INFINITY, |next| first.utilisation / next.utilisation);
+            let most_gain = by_next.min(by_turn(&first.station)).max(1.0);
+            let then = match next {
+                Some(next) if by_next <= by_turn(&first.station) => format!(
+                    "then {} would hold it back ({:.0} % busy now)",
+                    next.station,
+                    100.0 * next.utilisation
+                ),
+                _ => "then the time of the rest of the way would hold it back".to_owned(),
+            };
+            Bottleneck {
+                station: Some(first.station.clone()),
+                utilisation: first.utilisation,
+                saturated: true,
+                next: next.map(|next| next.station.clone()),
+                most_gain,
+                sentence: format!(
+                    "{} is the bottleneck: {:.1} % busy{}; relieved of it, throughput could grow \
+                     up to {} times, {then}.",
+                    first.station,
+                    100.0 * first.utilisation,
+                    copies(first),
+                    factor(most_gain),
+                ),
+            }
+        }
+        (first, Some(most)) => {
+            let next = breakdown.get(1).map(|entry| entry.place.clone());
+            let most_gain = by_turn(&most.place);
+            let busiest = first.map_or_else(String::new, |first| {
+                format!(
+                    " (the busiest, {}, is {:.0} % busy)",
+                    first.station,
+                    100.0 * first.utilisation
+                )
+            });
+            Bottleneck {
+                station: Some(most.place.clone()),
+                utilisation: first.map_or(0.0, |first| first.utilisation),
+                saturated: false,
+                next,
+                most_gain,
+                sentence: format!(
+                    "Nothing is saturated{busiest}: requests spend {:.0} % of their time in {}; \
+                     without it, the same processes could do up to {} times as much, and more \
+                     requests at once would also raise throughput.",
+                    100.0 * most.share,
+                    most.place,
+                    factor(most_gain),
+                ),
+            }
+        }
+        (_, None) => Bottleneck {
+            station: None,
+            utilisation: 0.0,
+            saturated: false,
+            next: None,
+            most_gain: 1.0,
+            sentence: "Nothing was asked of the system.".to_owned(),
+        },
+    }
+}
+
+fn factor(gain: f64) -> String {
+    match gain {
+        gain if gain >= 100.0 => "over 100".to_owned(),
+        gain => format!("{gain:.1}"),
+    }
+}
+
+fn copies(station: &StationReport) -> String {
+    let uneven = station.most_utilisation - station.utilisation > 0.05;
+    match (station.copies, uneven) {
+        (1, _) => String::new(),
+        (copies, false) => format!(" in each of {copies} copies"),
+        (copies, true) => format!(
+            " on average of {copies} copies, {:.0} % the busiest",
+            100.0 * station.most_utilisation
+        ),
+    }
+}

@@ -1,0 +1,17 @@
+//! What a run shows: requests as they start and end, summed up for people.
+
+mod activity;
+mod bottleneck;
+mod recorder;
+mod report;
+mod series;
+
+pub use bottleneck::Bottleneck;
+pub use recorder::{Completed, Recorder};
+pub use report::{
+    BreakdownEntry, GroupReport, Latency, OperationReport, Report, ScenarioReport, Share,
+    StationReport,
+};
+pub use series::Series;
+
+pub(crate) use report::report;

@@ -1,0 +1,198 @@
+//! The store that sees every request start and end.
+
+use hdrhistogram::Histogram;
+use headrace_net::{Span, Time};
+use headrace_trace::Operation;
+
+use super::activity::Activity;
+use super::series::Series;
+use crate::tokens::Request;
+
+/// One request, as it happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Completed {
+    /// The request.
+    pub request: Request,
+    /// When it was done.
+    pub completed: Time,
+}
+
+/// Requests so far, by group and operation.
+pub struct Recorder {
+    groups: usize,
+    /// By group, then by operation code; made when first needed.
+    cells: Vec<Option<Box<Cell>>>,
+    pub(super) series: Series,
+    requests: u64,
+    since_start: u64,
+    reset_at: Time,
+    kept: Option<Vec<Completed>>,
+}
+
+/// One operation of one group.
+#[derive(Clone)]
+pub(super) struct Cell {
+    pub count: u64,
+    pub bytes: u64,
+    /// Latency from the actual start, in nanoseconds.
+    pub latency: Histogram<u64>,
+    /// Latency from the intended start, if any request was late.
+    pub response: Option<Histogram<u64>>,
+    pub activity: Activity,
+}
+
+/// Three digits: what latencies are worth.
+const DIGITS: u8 = 3;
+
+pub(super) fn histogram() -> Histogram<u64> {
+    // 0 to 5 digits are valid.
+    Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!())
+}
+
+impl Cell {
+    pub fn new() -> Cell {
+        Cell {
+            count: 0,
+            bytes: 0,
+            latency: histogram(),
+            response: None,
+            activity: Activity::default(),
+        }
+    }
+}
+
+/// Adds a latency; the histogram grows as needed, so no value is too large.
+fn note(histogram: &mut Histogram<u64>, span: Span) {
+    let _ = histogram.record(span.0.div_ceil(1000));
+}
+
+impl Recorder {
+    /// An empty recorder; `keep` keeps every single request.
+    pub fn new(groups: usize, window: Option<Span>, keep: bool) -> Recorder {
+        let columns = groups * Operation::ALL.len();
+        Recorder {
+            groups,
+            cells: vec![const { None }; columns],
+            series: Series::new(window, columns, groups),
+            requests: 0,
+            since_start: 0,
+            reset_at: Time::ZERO,
+            kept: keep.then(Vec::new),
+        }
+    }
+
+    fn cell(&mut self, request: &Request) -> (usize, &mut Cell) {
+        let index = column(usize::from(request.group), request.operation);
+        (
+            index,
+            self.cells[index].get_or_insert_with(|| Box::new(Cell::new())),
+        )
+    }
+
+    /// A request starts.
+    pub fn issued(&mut self, request: &Request, now: Time) {
+        self.series.issued(usize::from(request.group), now);
+        let (_, cell) = self.cell(request);
+        cell.activity
+            .issued(request.process.workload, request.phase, now);
+    }
+
+    /// A request is done.
+    pub fn completed(&mut self, request: &Request, now: Time) {
+        let reset_at = self.reset_at;
+        let (index, cell) = self.cell(request);
+        cell.count += 1;
+        cell.bytes += request.size;
+        note(&mut cell.latency, now.since(request.issued));
+        if let Some(response) = &mut cell.response {
+            note(response, now.since(request.intended));
+        } else if request.intended < request.issued {
+            // All before it were on time: only this one differs.
+            let mut response = cell.latency.clone();
+            let mut this = histogram();
+            note(&mut this, now.since(request.issued));
+            let _ = response.subtract(this);
+            note(&mut response, now.since(request.intended));
+            cell.response = Some(response);
+        }
+        let (workload, phase) = (request.process.workload, request.phase);
+        cell.activity.completed(workload, phase, now, reset_at);
+        let (group, size) = (usize::from(request.group), request.size);
+        self.series.completed(group, index, size, now);
+        self.requests += 1;
+        self.since_start += 1;
+        if let Some(kept) = &mut self.kept {
+            kept.push(Completed {
+                request: *request,
+                completed: now,
+            });
+        }
+    }
+
+    /// Forgets what was seen; requests under way are counted when they end.
+    pub fn reset(&mut self, now: Time) {
+        self.cells.fill_with(|| None);
+        self.series.reset(now);
+        self.requests = 0;
+        self.reset_at = now;
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
+    }
+
+    /// The run has ended.
+    pub(crate) fn finish(&mut self, now: Time) {
+        self.series.finish(now);
+    }
+
+    /// How many requests are done since the start of the run.
+    pub fn since_start(&self) -> u64 {
+        self.since_start
+    }
+
+    /// How many requests are done since the last reset.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// The single requests, if they were kept; takes them out.
+    pub fn take_kept(&mut self) -> Vec<Completed> {
+        self.kept.take().unwrap_or_default()
+    }
+
+    pub(super) fn groups(&self) -> usize {
+        self.groups
+    }
+
+    pub(super) fn seen(&self, group: usize, operation: Operation) -> Option<&Cell> {
+        self.cells[column(group, operation)].as_deref()
+    }
+
+    /// The distribution of latency over all requests: (seconds, share of the
+    /// requests that took no longer), at most a few hundred points.
+    pub fn latency_curve(&self) -> Vec<(f64, f64)> {
+        let mut all = histogram();
+        for cell in self.cells.iter().flatten() {
+            // Both grow as needed and have the same digits.
+            let _ = all.add(&cell.latency);
+        }
+        let points = all.iter_quantiles(20);
+        points
+            .map(|it| {
+                (
+                    it.value_iterated_to() as f64 * 1e-9,
+                    it.quantile_iterated_to(),
+                )
+            })
+            .collect()
+    }
+
+    /// Bytes moved over time; column group × operations + operation code.
+    pub fn series(&self) -> &Series {
+        &self.series
+    }
+}
+
+pub(super) fn column(group: usize, operation: Operation) -> usize {
+    group * Operation::ALL.len() + usize::from(operation.code())
+}

@@ -1,0 +1,388 @@
+//! The result of a run, in SI units.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use headrace_net::{Net, NodeReport};
+use headrace_spec::Scenario;
+use headrace_trace::Operation;
+use serde::Serialize;
+
+use super::bottleneck::{Bottleneck, bottleneck};
+use super::recorder::{Cell, Recorder, column, histogram};
+
+/// What a run of a scenario showed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What was run; it can be run again from this.
+    pub scenario: ScenarioReport,
+    /// The seed of its random numbers.
+    pub seed: u64,
+    /// Headrace's version.
+    pub version: &'static str,
+    /// Simulated time, warm-up included.
+    pub simulated_seconds: f64,
+    /// Real time that the simulation alone took.
+    pub wall_seconds: f64,
+    /// Firings and events.
+    pub events: u64,
+    /// Bytes per second by operation, each over the time its phases took.
+    pub throughput: BTreeMap<&'static str, f64>,
+    /// Counts and rates by operation.
+    pub operations: BTreeMap<&'static str, OperationReport>,
+    /// Latency over "all" operations and by operation, from the actual start.
+    pub latency: BTreeMap<&'static str, Latency>,
+    /// The same from the intended start, where a timed trace was late.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub latency_from_intended: BTreeMap<&'static str, Latency>,
+    /// The same by group of clients.
+    pub groups: BTreeMap<String, GroupReport>,
+    /// Stations, as they are written.
+    pub stations: Vec<StationReport>,
+    /// Where requests spend their time, most first.
+    pub breakdown: Vec<BreakdownEntry>,
+    /// What holds the system back.
+    pub bottleneck: Bottleneck,
+}
+
+/// What was run.
+#[derive(Clone, Debug, Serialize)]
+pub struct ScenarioReport {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The whole scenario as a file, defaults filled in.
+    pub toml: String,
+}
+
+/// How often an operation was done.
+#[derive(Clone, Debug, Serialize)]
+pub struct OperationReport {
+    /// Requests done.
+    pub count: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Requests per second over the time the operation's phases took.
+    pub per_second: f64,
+    /// That time.
+    pub active_seconds: f64,
+}
+
+/// How long requests took, in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Latency {
+    /// How many requests.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// 95 % took no longer.
+    pub p95: f64,
+    /// 99 % took no longer.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// What a group of clients got.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupReport {
+    /// Clients in the group.
+    pub clients: u32,
+    /// As in [`Report`].
+    pub throughput: BTreeMap<&'static str, f64>,
+    /// As in [`Report`].
+    pub operations: BTreeMap<&'static str, OperationReport>,
+    /// As in [`Report`].
+    pub latency: BTreeMap<&'static str, Latency>,
+    /// Its share of all throughput; none if no window qualifies.
+    pub share: Option<Share>,
+}
+
+/// A group's share of throughput, over the windows in which every group had
+/// requests under way all the time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Share {
+    /// The mean over the windows.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub sd: f64,
+    /// Length of a window.
+    pub window_s: f64,
+    /// Start of the first window.
+    pub from_s: f64,
+    /// End of the last window.
+    pub to_s: f64,
+    /// How many windows.
+    pub windows: usize,
+}
+
+/// One station, its copies together.
+#[derive(Clone, Debug, Serialize)]
+pub struct StationReport {
+    /// Page path and name.
+    pub station: String,
+    /// How it queues and serves.
+    pub discipline: String,
+    /// Copies.
+    pub copies: u32,
+    /// Servers of one copy; none if unbounded.
+    pub servers: Option<u32>,
+    /// Share of time that servers were busy, mean over copies.
+    pub utilisation: f64,
+    /// The same of the busiest copy.
+    pub most_utilisation: f64,
+    /// Mean number waiting in one copy.
+    pub queue: f64,
+    /// Mean time of service in seconds.
+    pub service: f64,
+    /// Mean time of stay in seconds.
+    pub residence: f64,
+    /// Visits.
+    pub visits: u64,
+}
+
+/// A place or station on the way of requests.
+#[derive(Clone, Debug, Serialize)]
+pub struct BreakdownEntry {
+    /// Page path and name.
+    pub place: String,
+    /// Its share of the time that requests, or their jobs, were under way.
+    pub share: f64,
+    /// That share of the mean latency, in seconds. Where a request's jobs
+    /// travel side by side, its time is divided among all their places.
+    pub seconds: f64,
+    /// The part of these seconds spent waiting rather than being served.
+    pub waiting: f64,
+}
+
+/// Sums up a run that has ended.
+pub(crate) fn report(
+    net: &Net,
+    recorder: &Recorder,
+    scenario: &Scenario,
+    wall_seconds: f64,
+) -> Report {
+    let all: Vec<usize> = (0..recorder.groups()).collect();
+    let (throughput, operations) = rates(recorder, &all);
+    let latencies = latency(recorder, &all, |cell| Some(&cell.latency));
+    let late = |cell: &&Cell| cell.response.is_some();
+    let any_late = cells(recorder, &all).any(|(_, cell)| late(&cell));
+    let from_intended = match any_late {
+        false => BTreeMap::new(),
+        true => latency(recorder, &all, |cell| {
+            cell.response.as_ref().or(Some(&cell.latency))
+        }),
+    };
+    let reports = net.reports();
+    let mean_latency = latencies.get("all").map_or(0.0, |latency| latency.mean);
+    let breakdown = breakdown(net, &reports, mean_latency);
+    let stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
+    let bottleneck = bottleneck(&stations, &breakdown, mean_latency);
+    Report {
+        scenario: ScenarioReport {
+            name: scenario.name.clone(),
+            description: scenario.description.clone(),
+            toml: scenario.to_canonical_toml(),
+        },
+        seed: scenario.run.seed,
+        version: env!("CARGO_PKG_VERSION"),
+        simulated_seconds: net.now().as_seconds(),
+        wall_seconds,
+        events: net.firings() + net.events(),
+        throughput,
+        operations,
+        latency: latencies,
+        latency_from_intended: from_intended,
+        groups: groups(recorder, scenario),
+        stations,
+        breakdown,
+        bottleneck,
+    }
+}
+
+/// Every operation seen in some groups.
+fn cells<'a>(
+    recorder: &'a Recorder,
+    groups: &'a [usize],
+) -> impl Iterator<Item = (Operation, &'a Cell)> {
+    let all = groups
+        .iter()
+        .flat_map(|&group| Operation::ALL.iter().map(move |&it| (group, it)));
+    all.filter_map(|(group, operation)| Some((operation, recorder.seen(group, operation)?)))
+        .filter(|(_, cell)| cell.count > 0)
+}
+
+type Rates = (
+    BTreeMap<&'static str, f64>,
+    BTreeMap<&'static str, OperationReport>,
+);
+
+fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
+    let mut by_operation: BTreeMap<&'static str, Cell> = BTreeMap::new();
+    for (operation, cell) in cells(recorder, groups) {
+        let sum = by_operation
+            .entry(operation.name())
+            .or_insert_with(Cell::new);
+        sum.count += cell.count;
+        sum.bytes += cell.bytes;
+        sum.activity.join(&cell.activity);
+    }
+    let per = |amount: u64, seconds: f64| {
+        if seconds > 0.0 {
+            amount as f64 / seconds
+        } else {
+            0.0
+        }
+    };
+    let operations: BTreeMap<&'static str, OperationReport> = by_operation
+        .into_iter()
+        .map(|(name, cell)| {
+            let active_seconds = cell.activity.total().as_seconds();
+            let per_second = per(cell.count, active_seconds);
+            let Cell { count, bytes, .. } = cell;
+            (
+                name,
+                OperationReport {
+                    count,
+                    bytes,
+                    per_second,
+                    active_seconds,
+                },
+            )
+        })
+        .collect();
+    let moving = operations
+        .iter()
+        .filter(|(_, operation)| operation.bytes > 0);
+    let throughput = moving
+        .map(|(&name, operation)| (name, per(operation.bytes, operation.active_seconds)))
+        .collect();
+    (throughput, operations)
+}
+
+fn latency(
+    recorder: &Recorder,
+    groups: &[usize],
+    of: impl Fn(&Cell) -> Option<&Histogram<u64>>,
+) -> BTreeMap<&'static str, Latency> {
+    let mut sums: BTreeMap<&'static str, Histogram<u64>> = BTreeMap::new();
+    for (operation, cell) in cells(recorder, groups) {
+        for name in ["all", operation.name()] {
+            if let Some(more) = of(cell) {
+                // Both grow as needed and have the same digits.
+                let _ = sums.entry(name).or_insert_with(histogram).add(more);
+            }
+        }
+    }
+    let seconds = |nanoseconds: u64| nanoseconds as f64 * 1e-9;
+    let sum_up = |histogram: Histogram<u64>| Latency {
+        count: histogram.len(),
+        mean: histogram.mean() * 1e-9,
+        p50: seconds(histogram.value_at_quantile(0.50)),
+        p95: seconds(histogram.value_at_quantile(0.95)),
+        p99: seconds(histogram.value_at_quantile(0.99)),
+        max: seconds(histogram.max()),
+    };
+    sums.into_iter()
+        .map(|(name, histogram)| (name, sum_up(histogram)))
+        .collect()
+}
+
+fn groups(recorder: &Recorder, scenario: &Scenario) -> BTreeMap<String, GroupReport> {
+    let sizes = scenario.clients.group_sizes();
+    let report = |(group, (name, clients)): (usize, &(&str, u32))| {
+        let (throughput, operations) = rates(recorder, &[group]);
+        let latency = latency(recorder, &[group], |cell| Some(&cell.latency));
+        let share = share(recorder, group);
+        let report = GroupReport {
+            clients: *clients,
+            throughput,
+            operations,
+            latency,
+            share,
+        };
+        ((*name).to_owned(), report)
+    };
+    sizes.iter().enumerate().map(report).collect()
+}
+
+fn share(recorder: &Recorder, group: usize) -> Option<Share> {
+    let own = column(group, Operation::ALL[0])..column(group + 1, Operation::ALL[0]);
+    let mut shares = Vec::new();
+    let (mut from_s, mut to_s) = (f64::INFINITY, 0.0);
+    let window_s = recorder.series.window_seconds();
+    for (start, bytes) in recorder.series.backlogged() {
+        let total: u64 = bytes.iter().sum();
+        if total > 0 {
+            shares.push(bytes[own.clone()].iter().sum::<u64>() as f64 / total as f64);
+            from_s = start.min(from_s);
+            to_s = start + window_s;
+        }
+    }
+    let windows = shares.len();
+    if windows == 0 {
+        return None;
+    }
+    let mean = shares.iter().sum::<f64>() / windows as f64;
+    let squares: f64 = shares.iter().map(|share| (share - mean).powi(2)).sum();
+    let sd = if windows > 1 {
+        (squares / (windows - 1) as f64).sqrt()
+    } else {
+        0.0
+    };
+    Some(Share {
+        mean,
+        sd,
+        window_s,
+        from_s,
+        to_s,
+        windows,
+    })
+}
+
+fn station(node: &NodeReport) -> Option<StationReport> {
+    Some(StationReport {
+        station: node.path.clone(),
+        discipline: node.discipline.clone()?,
+        copies: node.copies,
+        servers: node.servers,
+        utilisation: node.utilisation,
+        most_utilisation: node.most_utilisation,
+        queue: node.mean_queue / f64::from(node.copies),
+        service: node.service,
+        residence: node.residence,
+        visits: node.arrivals,
+    })
+}
+
+/// Where jobs are while a request is under way. Bags hold those that wait for
+/// others, which are counted where they are; processes that wait for each
+/// other are not under way.
+fn breakdown(net: &Net, reports: &[NodeReport], mean_latency: f64) -> Vec<BreakdownEntry> {
+    let nodes = net.nodes_of_colours(&["Request", "Job", "Transfer"]);
+    let on_the_way: Vec<&NodeReport> = nodes.map(|id| &reports[id as usize]).collect();
+    let total: f64 = on_the_way.iter().map(|node| node.mean_inside).sum();
+    let mut entries: Vec<BreakdownEntry> = on_the_way
+        .into_iter()
+        .filter(|node| node.mean_inside > 0.0)
+        .map(|node| {
+            let share = node.mean_inside / total;
+            let waiting = match node.discipline {
+                Some(_) => node.mean_queue / node.mean_inside,
+                None => 1.0,
+            };
+            let seconds = share * mean_latency;
+            BreakdownEntry {
+                place: node.path.clone(),
+                share,
+                seconds,
+                waiting: waiting * seconds,
+            }
+        })
+        .collect();
+    entries.sort_by(|a, b| b.share.total_cmp(&a.share));
+    entries
+}

@@ -1,0 +1,150 @@
+//! One direction of a link, or one side of a network card.
+
+use std::collections::VecDeque;
+
+use headrace_net::{Discipline, Slot, Span, Station, Time};
+use headrace_spec::{Network, Rate};
+
+use crate::tokens::Job;
+
+/// How messages become bits on the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Wire {
+    /// Data bytes in a full packet.
+    payload: u64,
+    /// Bytes around the data of each packet: headers and framing.
+    overhead: u64,
+    /// Bytes of a message without file data.
+    message: u64,
+}
+
+impl Wire {
+    /// Packets as the scenario says.
+    pub fn new(network: &Network) -> Wire {
+        let Network {
+            mtu,
+            header,
+            framing,
+            message,
+            ..
+        } = network;
+        Wire {
+            payload: (mtu.0 - header.0).max(1),
+            overhead: header.0 + framing.0,
+            message: message.0,
+        }
+    }
+
+    /// Bytes on the wire for a message with so much file data: every packet
+    /// carries its headers and framing, and each message fills packets of its own.
+    pub fn bytes(&self, data: u64) -> u64 {
+        let bytes = data + self.message;
+        bytes + bytes.div_ceil(self.payload) * self.overhead
+    }
+
+    fn packet(&self) -> u64 {
+        self.payload + self.overhead
+    }
+}
+
+/// A link that sends messages in the order they come, at a rate.
+///
+/// Cut-through at the grain of packets: the message moves on when its first
+/// packet has been sent, so a path of equal links costs one transmission of the
+/// message and a packet time per hop. The receiving side serves it at its own
+/// rate and delivers no earlier than the sender's last bit can be there.
+///
+/// Not modelled: interleaving of messages packet by packet on one link (a
+/// smaller `layout.packet` brings it closer), full queues, loss and TCP.
+#[derive(Clone, Debug)]
+pub struct Link {
+    picoseconds_per_byte: f64,
+    packet: u64,
+    latency: Span,
+    side: fn(&Job) -> Side,
+    free_at: Time,
+    /// Messages on their way, by the time at which they are released.
+    due: VecDeque<(Time, Slot)>,
+}
+
+/// Which side of the network a message meets on a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The sender's: the head goes on after one packet.
+    Sending,
+    /// The receiver's: the message is delivered whole.
+    Receiving,
+    /// Both ends of a link between two hosts at once.
+    Whole,
+}
+
+impl Link {
+    /// An idle link. `latency` passes before what it sent is at the other end.
+    pub fn new(rate: Rate, wire: &Wire, latency: Span, side: fn(&Job) -> Side) -> Link {
+        Link {
+            picoseconds_per_byte: 1e12 / rate.0,
+            packet: wire.packet(),
+            latency,
+            side,
+            free_at: Time::ZERO,
+            due: VecDeque::new(),
+        }
+    }
+
+    fn time(&self, bytes: u64) -> Span {
+        Span((bytes as f64 * self.picoseconds_per_byte + 0.5) as u64)
+    }
+}
+
+impl Discipline<Job> for Link {
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
+        let job = *station.token(slot);
+        let sending = self.time(job.wire);
+        let start = station.now().max(self.free_at);
+        self.free_at = start + sending;
+        station.book(start, self.free_at);
+        let release = match (self.side)(&job) {
+            Side::Sending => {
+                let head = self.time(job.wire.min(self.packet));
+                station.token_mut(slot).tail = self.free_at + self.latency;
+                start + head + self.latency
+            }
+            Side::Receiving => self.free_at.max(job.tail),
+            Side::Whole => self.free_at + self.latency,
+        };
+        // Mostly the last; a slow sender's message can be overtaken.
+        let behind = self
+            .due
+            .iter()
+            .rev()
+            .take_while(|(time, _)| *time > release)
+            .count();
+        self.due.insert(self.due.len() - behind, (release, slot));
+        if behind == self.due.len() - 1 {
+            station.wake_at(release, 0);
+        }
+    }
+
+    fn wake(&mut self, _: u32, station: &mut Station<'_, Job>) {
+        let now = station.now();
+        let mut released = false;
+        while let Some(&(time, slot)) = self.due.front()
+            && time <= now
+        {
+            self.due.pop_front();
+            station.release(slot);
+            released = true;
+        }
+        // Only the wake-up that released something was the one for the front.
+        if let Some(&(time, _)) = self.due.front()
+            && released
+        {
+            station.wake_at(time, 0);
+        }
+    }
+
+    fn name(&self) -> String {
+        let rate = Rate(1e12 / self.picoseconds_per_byte);
+        format!("link, {rate}")
+    }
+}

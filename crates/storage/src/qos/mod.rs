@@ -1,0 +1,243 @@
+//! Schedulers of jobs: who is served next, and when. To add one, write a file
+//! with a type that implements [`Scheduler`] and name it in [`build`].
+
+mod fifo;
+mod sfq;
+
+pub use fifo::Fifo;
+pub use sfq::Sfq;
+
+use headrace_net::{Discipline, Message, Page, Port, Slot, Span, Station, Time};
+use headrace_spec::{Scenario, SchedulerKind};
+
+use crate::tokens::Job;
+
+/// Decides in which order, and how many at a time, jobs go on. The methods
+/// are those of PFSsim's scheduler class (Liu et al. 2011, §4.2): arrival and
+/// finish of jobs and messages from other schedulers here, dispatching and
+/// sending messages on the [`Dispatcher`].
+///
+/// ```
+/// use headrace_storage::qos::{Dispatcher, JobId, Scheduler};
+///
+/// /// Lets every job pass as it comes.
+/// struct PassThrough;
+///
+/// impl Scheduler for PassThrough {
+///     fn job_arrival(&mut self, job: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
+///         dispatcher.dispatch(job);
+///     }
+///
+///     fn name(&self) -> String {
+///         "pass-through".to_owned()
+///     }
+/// }
+/// ```
+pub trait Scheduler: Send {
+    /// A job has come; it waits until it is dispatched.
+    fn job_arrival(&mut self, job: JobId, dispatcher: &mut Dispatcher<'_, '_>);
+
+    /// A job that was dispatched has come back from its server.
+    fn job_finish(&mut self, job: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
+        let _ = (job, dispatcher);
+    }
+
+    /// Another scheduler's message has come.
+    fn message_arrival(
+        &mut self,
+        from: u32,
+        message: Message,
+        dispatcher: &mut Dispatcher<'_, '_>,
+    ) {
+        let _ = (from, message, dispatcher);
+    }
+
+    /// A time asked for with [`Dispatcher::wake_in`] has come.
+    fn wake(&mut self, tag: u32, dispatcher: &mut Dispatcher<'_, '_>) {
+        let _ = (tag, dispatcher);
+    }
+
+    /// What to call it, such as "SFQ(4)".
+    fn name(&self) -> String;
+}
+
+/// A job that waits at a scheduler.
+pub type JobId = Slot;
+
+/// What a scheduler can see and do.
+pub struct Dispatcher<'a, 's> {
+    station: &'a mut Station<'s, Job>,
+    message_latency: Span,
+}
+
+impl Dispatcher<'_, '_> {
+    /// The time now.
+    pub fn now(&self) -> Time {
+        self.station.now()
+    }
+
+    /// The number of this scheduler among those at its position.
+    pub fn scheduler(&self) -> u32 {
+        self.station.copy()
+    }
+
+    /// How many schedulers there are at its position.
+    pub fn schedulers(&self) -> u32 {
+        self.station.copies()
+    }
+
+    /// A job that waits here.
+    pub fn job(&self, job: JobId) -> &Job {
+        self.station.token(job)
+    }
+
+    /// Sends a waiting job on.
+    pub fn dispatch(&mut self, job: JobId) {
+        self.station.start_serving();
+        self.station.release(job);
+    }
+
+    /// Sends a message to another scheduler. It takes the scenario's
+    /// `scheduler.message_latency` and no bandwidth.
+    pub fn send_message(&mut self, to: u32, message: Message) {
+        self.station.send(to, message, self.message_latency);
+    }
+
+    /// Asks for [`Scheduler::wake`] after some time.
+    pub fn wake_in(&mut self, span: Span, tag: u32) {
+        self.station.wake_in(span, tag);
+    }
+}
+
+/// A scheduler as the discipline of a station: jobs enter, are dispatched, and
+/// count as served until they are back.
+struct Scheduled {
+    scheduler: Box<dyn Scheduler>,
+    message_latency: Span,
+}
+
+impl Scheduled {
+    fn with<'a, 's>(
+        &'a mut self,
+        station: &'a mut Station<'s, Job>,
+    ) -> (&'a mut dyn Scheduler, Dispatcher<'a, 's>) {
+        let message_latency = self.message_latency;
+        (
+            &mut *self.scheduler,
+            Dispatcher {
+                station,
+                message_latency,
+            },
+        )
+    }
+}
+
+impl Discipline<Job> for Scheduled {
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
+        let (scheduler, mut dispatcher) = self.with(station);
+        scheduler.job_arrival(slot, &mut dispatcher);
+    }
+
+    fn wake(&mut self, tag: u32, station: &mut Station<'_, Job>) {
+        let (scheduler, mut dispatcher) = self.with(station);
+        scheduler.wake(tag, &mut dispatcher);
+    }
+
+    fn signal(&mut self, job: &Job, station: &mut Station<'_, Job>) {
+        station.stop_serving();
+        let (scheduler, mut dispatcher) = self.with(station);
+        scheduler.job_finish(job, &mut dispatcher);
+    }
+
+    fn message(&mut self, from: u32, message: Message, station: &mut Station<'_, Job>) {
+        let (scheduler, mut dispatcher) = self.with(station);
+        scheduler.message_arrival(from, message, &mut dispatcher);
+    }
+
+    fn name(&self) -> String {
+        self.scheduler.name()
+    }
+
+    fn servers(&self) -> Option<u32> {
+        None
+    }
+}
+
+/// A scheduler's ways in and out.
+pub struct SchedulerPorts {
+    /// Jobs on their way to a server.
+    pub submit: Port<Job>,
+    /// Jobs sent on to the server.
+    pub dispatched: Port<Job>,
+    /// Jobs that come back.
+    pub finished: Port<Job>,
+    /// Jobs sent on to the client.
+    pub returned: Port<Job>,
+}
+
+/// The scheduler page, in every copy of the page around it: none if the
+/// scenario has no scheduler.
+///
+/// ```text
+///   submit ─▶ (queue) ─▶ dispatched
+///                ╎ job done
+///   returned ◀─ [finish] ◀─ finished
+/// ```
+pub fn build(page: &mut Page<'_>, scenario: &Scenario) -> Option<SchedulerPorts> {
+    let weights = |sfq: &headrace_spec::Sfq| -> Vec<f64> {
+        scenario
+            .clients
+            .groups
+            .names()
+            .map(|group| sfq.weights.of(group))
+            .collect()
+    };
+    let make = |kind: &SchedulerKind| -> Option<Box<dyn Scheduler>> {
+        match kind {
+            SchedulerKind::NoScheduler(_) => None,
+            SchedulerKind::Fifo(fifo) => Some(Box::new(Fifo::new(fifo.depth))),
+            SchedulerKind::Sfq(sfq) => Some(Box::new(Sfq::new(sfq.depth, weights(sfq)))),
+        }
+    };
+    make(&scenario.scheduler.kind)?;
+    let latency = scenario
+        .scheduler
+        .message_latency
+        .unwrap_or(scenario.network.latency);
+    Some(with(page, Span::from_seconds(latency.0), |_| {
+        make(&scenario.scheduler.kind).unwrap_or_else(|| Box::new(Fifo::new(None)))
+    }))
+}
+
+/// A scheduler page around schedulers of the caller's own; `make` gets the
+/// copy's number.
+pub fn with(
+    page: &mut Page<'_>,
+    message_latency: Span,
+    mut make: impl FnMut(u32) -> Box<dyn Scheduler>,
+) -> SchedulerPorts {
+    page.page("scheduler", |page| {
+        let ports = SchedulerPorts {
+            submit: page.input("submit"),
+            dispatched: page.output("dispatched"),
+            finished: page.input("finished"),
+            returned: page.output("returned"),
+        };
+        let queue = page.stations("queue", |copy| Scheduled {
+            scheduler: make(copy),
+            message_latency,
+        });
+        let done = page.place("done");
+        page.connect(ports.submit, queue);
+        page.connect(queue, ports.dispatched);
+        page.connect(ports.finished, done);
+        page.transition("finish").take(done).signals(queue).put(
+            ports.returned,
+            move |firing, job, ()| {
+                firing.signal(queue, &job);
+                job
+            },
+        );
+        ports
+    })
+}

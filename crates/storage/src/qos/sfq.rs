@@ -1,0 +1,93 @@
+//! Start-time fair queueing with depth, SFQ(D).
+//!
+//! Goyal, Vin, Cheng 1997 give SFQ; Jin, Chase, Kaur 2004 ("Interposed
+//! proportional sharing for a storage service utility", SIGMETRICS, §4) let D
+//! jobs be out at once. A job that arrives for group g gets the start tag
+//! S = max(v, F of g's previous job) and the finish tag F = S + cost / weight
+//! of g. The waiting job with the least start tag goes next; v is the start tag
+//! of the job dispatched last.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Dispatcher, JobId, Scheduler};
+use crate::tokens::Job;
+
+/// SFQ(D): groups get service in proportion to their weights while they have
+/// jobs waiting. The cost of a job is its bytes, at least one.
+#[derive(Debug)]
+pub struct Sfq {
+    depth: u32,
+    out: u32,
+    weights: Vec<f64>,
+    /// The finish tag of each group's last job.
+    finish: Vec<f64>,
+    virtual_time: f64,
+    waiting: BinaryHeap<Reverse<(Tag, u64, JobId)>>,
+    arrivals: u64,
+}
+
+/// A start tag; always finite.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Tag(f64);
+
+impl Eq for Tag {}
+
+impl PartialOrd for Tag {
+    fn partial_cmp(&self, other: &Tag) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Tag {
+    fn cmp(&self, other: &Tag) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl Sfq {
+    /// At most `depth` jobs out at once; `weights` by group, all positive.
+    pub fn new(depth: u32, weights: Vec<f64>) -> Sfq {
+        Sfq {
+            depth,
+            out: 0,
+            finish: vec![0.0; weights.len()],
+            weights,
+            virtual_time: 0.0,
+            waiting: BinaryHeap::new(),
+            arrivals: 0,
+        }
+    }
+
+    fn fill(&mut self, dispatcher: &mut Dispatcher<'_, '_>) {
+        while self.out < self.depth
+            && let Some(Reverse((Tag(start), _, job))) = self.waiting.pop()
+        {
+            self.out += 1;
+            self.virtual_time = start;
+            dispatcher.dispatch(job);
+        }
+    }
+}
+
+impl Scheduler for Sfq {
+    fn job_arrival(&mut self, id: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
+        let job = dispatcher.job(id);
+        let group = usize::from(job.group);
+        let cost = job.size.max(1) as f64;
+        let start = self.virtual_time.max(self.finish[group]);
+        self.finish[group] = start + cost / self.weights[group];
+        self.waiting.push(Reverse((Tag(start), self.arrivals, id)));
+        self.arrivals += 1;
+        self.fill(dispatcher);
+    }
+
+    fn job_finish(&mut self, _: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
+        self.out -= 1;
+        self.fill(dispatcher);
+    }
+
+    fn name(&self) -> String {
+        format!("SFQ({})", self.depth)
+    }
+}

@@ -1,0 +1,254 @@
+//! A data server: daemon, page cache, device.
+//!
+//! ```text
+//!   receive ─▶ (daemon) ─▶ [look up] ─ cached ───────────▶ (memory) ─▶ [reply] ─▶ send
+//!                │              └─ gaps ─▶ (device) ─▶ [done] ─▶┘           ▲
+//!                └─ write ─▶ (memory) ─▶ [store] ─ below the limit ─────────┤
+//!                                           └─ write back ─▶ (device) ─▶ [done]
+//! ```
+//!
+//! Reads wait for what is not cached. Writes wait for the device only if there
+//! is no write-back, or for as much old dirty data as they push over the limit
+//! (Liu et al. 2011 (PFSsim), §5.1). Dirty data that a read pushes out goes to
+//! the device without that read waiting for it.
+//!
+//! Not modelled: locks, the daemon waiting for the file system, read-ahead.
+
+use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span, To};
+use headrace_spec::Scenario;
+use headrace_trace::Operation;
+
+use crate::device;
+use crate::localfs::{PageCache, Range};
+use crate::metadata::ServerPorts;
+use crate::network::Wire;
+use crate::tokens::{Direction, Job, Transfer};
+
+/// Writes the page of a data server.
+pub fn server(page: &mut Page<'_>, scenario: &Scenario) -> ServerPorts {
+    let spec = &scenario.servers;
+    let ports = ServerPorts {
+        receive: page.input("receive"),
+        send: page.output("send"),
+    };
+    let device = device::build(page, &spec.device);
+    let waiting = page.bag::<Job>("waiting for device");
+    let parts = Parts {
+        device,
+        waiting,
+        reply: page.place("served"),
+    };
+
+    let work = Span::from_seconds(spec.daemon.time_per_job.0);
+    let daemon = match work {
+        Span::ZERO => page.place("daemon"),
+        work => page.station("daemon", Fcfs::new(spec.daemon.threads, work)),
+    };
+    page.connect(ports.receive, daemon);
+    if spec.memory.cache.0 == 0 {
+        uncached(page, daemon, parts);
+    } else {
+        cached(page, daemon, parts, scenario);
+    }
+
+    let wire = Wire::new(&scenario.network);
+    page.transition("reply")
+        .take(parts.reply)
+        .put(ports.send, move |_, mut job: Job, ()| {
+            job.direction = Direction::Back;
+            job.wire = wire.bytes(job.payload());
+            job
+        });
+    ports
+}
+
+#[derive(Clone, Copy)]
+struct Parts {
+    device: Node<Transfer>,
+    /// Jobs whose transfers are at the device.
+    waiting: Node<Job>,
+    /// Jobs that are done.
+    reply: Node<Job>,
+}
+
+/// Every job is one transfer.
+fn uncached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts) {
+    let Parts {
+        device,
+        waiting,
+        reply,
+    } = parts;
+    page.transition("start")
+        .take(daemon)
+        .puts(waiting)
+        .puts(device)
+        .fires(move |firing, job: Job, ()| {
+            let slot = firing.put(waiting, job);
+            let (file, offset, size) = (job.file, job.offset, job.size);
+            let operation = job.operation;
+            firing.put(
+                device,
+                Transfer {
+                    job: Some(slot.0),
+                    file,
+                    offset,
+                    size,
+                    operation,
+                },
+            );
+        });
+    page.transition("done")
+        .take(device)
+        .may_pass(waiting, reply)
+        .fires(move |firing, transfer: Transfer, ()| {
+            if let Some(job) = transfer.job
+                && let Some(job) = firing.take(waiting, Slot(job))
+            {
+                firing.put(reply, job);
+            }
+        });
+}
+
+fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scenario) {
+    let Parts {
+        device,
+        waiting,
+        reply,
+    } = parts;
+    let spec = &scenario.servers.memory;
+    let cache = page.store("page cache", |_| PageCache::new(spec));
+    // Copying between cache and network buffers: reads last, writes first.
+    let memory = match spec.rate.map(|rate| 1e12 / rate.0) {
+        None => page.place("memory"),
+        Some(per_byte) => {
+            let copy = move |job: &Job, _: &mut Random<'_>| {
+                Span((job.size as f64 * per_byte + 0.5) as u64)
+            };
+            page.station("memory", Fcfs::new(1, copy))
+        }
+    };
+    let read = page.place("read");
+    let write = page.place("write");
+    let targets: [To<Job>; 2] = [read.into(), memory.into()];
+    page.transition("begin")
+        .take(daemon)
+        .route(targets, move |_, job, ()| {
+            if job.operation == Operation::Write {
+                memory.into()
+            } else {
+                read.into()
+            }
+        });
+    let targets: [To<Job>; 2] = [write.into(), reply.into()];
+    page.transition("copied")
+        .take(memory)
+        .route(targets, move |_, job, ()| {
+            if job.operation == Operation::Write {
+                write.into()
+            } else {
+                reply.into()
+            }
+        });
+
+    page.transition("look up")
+        .take(read)
+        .with(cache)
+        .puts_one_of([waiting.into(), memory.into()])
+        .puts_many(device)
+        .fires(move |firing, job: Job, cache| {
+            let gaps = cache.read(job.file, job.offset, job.size);
+            wait_for(firing, job, &gaps, Operation::Read, parts, memory);
+        });
+    page.transition("store")
+        .take(write)
+        .with(cache)
+        .puts_one_of([waiting.into(), reply.into()])
+        .puts_many(device)
+        .fires(move |firing, job: Job, cache| {
+            let ranges = if cache.buffers_writes() {
+                cache.write(job.file, job.offset, job.size)
+            } else {
+                let mut ranges = cache.write_through(job.file, job.offset, job.size);
+                let end = job.offset + job.size;
+                ranges.push(Range {
+                    file: job.file,
+                    start: job.offset,
+                    end,
+                });
+                ranges
+            };
+            wait_for(firing, job, &ranges, Operation::Write, parts, reply);
+        });
+    let done = page.place("device done");
+    page.transition("transferred")
+        .take(device)
+        .with(cache)
+        .may_pass(waiting, done)
+        .puts_many(device)
+        .fires(move |firing, transfer: Transfer, cache| {
+            let Some(job) = transfer.job.map(Slot) else {
+                return;
+            };
+            if transfer.operation == Operation::Read {
+                let Transfer {
+                    file, offset, size, ..
+                } = transfer;
+                let delivered = Range {
+                    file,
+                    start: offset,
+                    end: offset + size,
+                };
+                for range in cache.fill(delivered) {
+                    firing.put(device, transfer_of(range, Operation::Write, None));
+                }
+            }
+            let waits = firing.token_mut(waiting, job);
+            waits.pending -= 1;
+            if waits.pending == 0
+                && let Some(job) = firing.take(waiting, job)
+            {
+                firing.put(done, job);
+            }
+        });
+    let targets: [To<Job>; 2] = [memory.into(), reply.into()];
+    page.transition("go on")
+        .take(done)
+        .route(targets, move |_, job, ()| {
+            if job.operation == Operation::Read {
+                memory.into()
+            } else {
+                reply.into()
+            }
+        });
+}
+
+fn transfer_of(range: Range, operation: Operation, job: Option<Slot>) -> Transfer {
+    Transfer {
+        job: job.map(|slot| slot.0),
+        file: range.file,
+        offset: range.start,
+        size: range.len(),
+        operation,
+    }
+}
+
+/// Sends a job's transfers to the device and lets it wait for them, or lets it
+/// go on if there are none.
+fn wait_for(
+    firing: &mut Firing<'_>,
+    mut job: Job,
+    ranges: &[Range],
+    operation: Operation,
+    parts: Parts,
+    on: Node<Job>,
+) {
+    if ranges.is_empty() {
+        firing.put(on, job);
+        return;
+    }
+    job.pending = ranges.len() as u32;
+    let slot = firing.put(parts.waiting, job);
+    for &range in ranges {
+        firing.put(parts.device, transfer_of(range, operation, Some(slot)));
+    }
+}

@@ -1,0 +1,158 @@
+//! From a scenario to a result.
+
+mod parallel;
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use headrace_net::{
+    BuildErrors, Limits, Net, Precision, RunError, Span, Stop, Store, Structure, TallyId, Time,
+};
+use headrace_spec::Scenario;
+
+use crate::app::TraceError;
+use crate::measure::{Completed, Recorder, Report, Series, report};
+
+/// Why there is no result.
+#[derive(thiserror::Error, Debug)]
+pub enum Error {
+    /// A trace cannot be replayed.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The scenario asks for more than can be numbered.
+    #[error("{0}")]
+    TooLarge(String),
+    /// The models do not fit together: an error of Headrace's.
+    #[error("the model is wrong (please report this): {0}")]
+    Build(#[from] BuildErrors),
+    /// The run broke off.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// How to run a scenario.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Options {
+    /// Keep every single request.
+    pub keep_requests: bool,
+}
+
+/// Who watches a run: gets the simulated time in seconds, the requests done
+/// and, if known, the part of the run that is over; may break off.
+pub type Observer<'a> = dyn FnMut(f64, u64, Option<f64>) -> ControlFlow<()> + 'a;
+
+/// A run's result.
+pub struct Outcome {
+    /// What it showed.
+    pub report: Report,
+    /// Bytes moved over time; see [`Recorder::series`].
+    pub series: Series,
+    /// The latency histograms' values for plots: (seconds, cumulative share).
+    pub latency_curve: Vec<(f64, f64)>,
+    /// The single requests, if they were kept.
+    pub requests: Vec<Completed>,
+}
+
+/// A scenario's net, ready to run.
+pub(crate) struct System {
+    pub net: Net,
+    pub recorder: Store<Recorder>,
+    pub latency: TallyId,
+    pub total_requests: Option<u64>,
+}
+
+/// The structure of a scenario's net, for drawings.
+///
+/// # Errors
+/// If the scenario cannot be built.
+pub fn structure(scenario: &Scenario) -> Result<Structure, Error> {
+    Ok(parallel::build(scenario, Options::default())?
+        .net
+        .structure()
+        .clone())
+}
+
+/// Runs a scenario once.
+///
+/// # Errors
+/// If the scenario cannot be built, or the run breaks off.
+pub fn simulate(
+    scenario: &Scenario,
+    options: Options,
+    observer: &mut Observer<'_>,
+) -> Result<Outcome, Error> {
+    let mut system = parallel::build(scenario, options)?;
+    let start = Instant::now();
+    run(&mut system, scenario, observer)?;
+    let wall_seconds = start.elapsed().as_secs_f64();
+    let now = system.net.now();
+    system.net.check_invariants()?;
+    let recorder = system.net.store_mut(system.recorder, 0);
+    recorder.finish(now);
+    let requests = recorder.take_kept();
+    let recorder = system.net.store(system.recorder, 0);
+    Ok(Outcome {
+        report: report(&system.net, recorder, scenario, wall_seconds),
+        series: recorder.series().clone(),
+        latency_curve: recorder.latency_curve(),
+        requests,
+    })
+}
+
+fn run(system: &mut System, scenario: &Scenario, observer: &mut Observer<'_>) -> Result<(), Error> {
+    let stop = &scenario.run.stop;
+    let end = stop.time.map(|time| Time::from_seconds(time.0));
+    let warm_up = Time::from_seconds(scenario.run.warm_up.0);
+    if warm_up > Time::ZERO {
+        let limits = Limits {
+            until: warm_up,
+            ..Limits::default()
+        };
+        let stopped = watched(system, scenario, &limits, observer)?;
+        if stopped == Stop::Asked {
+            return Ok(());
+        }
+        system.net.reset_statistics();
+        let now = system.net.now();
+        system.net.store_mut(system.recorder, 0).reset(now);
+    }
+    let precision = stop.precision.map(|relative| Precision {
+        tally: system.latency,
+        relative,
+        confidence: stop.confidence,
+    });
+    let limits = Limits {
+        until: end.unwrap_or(Time::NEVER),
+        precision,
+        ..Limits::default()
+    };
+    watched(system, scenario, &limits, observer)?;
+    Ok(())
+}
+
+fn watched(
+    system: &mut System,
+    scenario: &Scenario,
+    limits: &Limits,
+    observer: &mut Observer<'_>,
+) -> Result<Stop, RunError> {
+    let stop = &scenario.run.stop;
+    let (latency, total) = (system.latency, stop.requests.or(system.total_requests));
+    let end = stop.time.map(|time| time.0);
+    system.net.run_watched(limits, &mut |progress| {
+        let done = progress.tally(latency).count();
+        let seconds = progress.now.as_seconds();
+        let by_time = end.map(|end| seconds / end);
+        let by_count = total.map(|total| done as f64 / total as f64);
+        let part = match (by_time, by_count) {
+            (Some(time), Some(count)) => Some(time.max(count)),
+            (time, count) => time.or(count),
+        };
+        observer(seconds, done, part)
+    })
+}
+
+/// A scenario's length of time as the kernel's.
+pub(crate) fn span(seconds: headrace_spec::Seconds) -> Span {
+    Span::from_seconds(seconds.0)
+}
