@@ -137,7 +137,6 @@ fn puts_and_takes_that_were_not_declared() {
 
 #[test]
 fn an_invariant_that_breaks() {
-    // Only a release build gets so far: the debug check is stricter.
     let mut net = net(|page| {
         let start = page.place::<()>("start");
         page.tokens(start, |_| [(); 2]);
