@@ -86,31 +86,29 @@ fn enabled(criterion: &mut Criterion) {
     for copies in [4_u32, 4_096, 262_144] {
         let mut builder = Builder::new("walk", 1);
         let mut page = builder.root();
-        let next = page.output::<(u32, u32)>("next");
+        let next = page.place::<(u32, u32)>("next");
         let rest = page.station("rest", Infinite(Span::from_millis(1)));
         let here = page.fold("copy", copies, |page| {
             let here = page.place::<(u32, u32)>("here");
-            page.transition("go on")
-                .take(here)
-                .may_put(next)
-                .may_put(rest)
-                .fires(move |firing, (copy, steps), ()| {
-                    let token = ((copy + 77) % copies, steps + 1);
-                    match steps % 1000 {
-                        999 => firing.put(rest, token),
-                        _ => firing.put(next, token),
-                    };
-                });
+            page.transition("leave").take(here).route(
+                [next.into(), rest.into()],
+                move |_, (copy, steps), ()| {
+                    *copy = (*copy + 77) % copies;
+                    *steps += 1;
+                    match *steps % 500 {
+                        0 => rest.into(),
+                        _ => next.into(),
+                    }
+                },
+            );
             here
         });
         page.connect(next, here.by(|&(copy, _)| copy));
-        page.transition("wake up")
-            .take(rest)
-            .put(next, |_, token, ()| token);
+        page.connect(rest, next);
         page.tokens(rest, |_| [(0, 0)]);
         let mut net = builder.compile().expect("a walk is sound");
         let mut until = 0.0;
-        group.throughput(Throughput::Elements(10_010));
+        group.throughput(Throughput::Elements(10 * 1001));
         group.bench_function(BenchmarkId::new("copies", copies), |bencher| {
             bencher.iter(|| {
                 until += 0.01;
