@@ -1,0 +1,90 @@
+# Headrace's commands. `make help` lists them.
+#
+# Everything is built into .venv and target/ beside this file; nothing else on
+# the machine is changed. The network is used for crates.io and PyPI only.
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+SEE    := out
+
+# rustup puts cargo there; shells opened before its installation do not know.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+# One interpreter for all of cargo's calls, or the bindings are compiled twice.
+export PYO3_PYTHON := $(CURDIR)/$(PY)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
+
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')
+
+.PHONY: help build demo test lint bench clean tools rust-tools
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make demo    build, run two example scenarios, leave plots in $(SEE)/'
+	@echo 'make test    build, check style and types, run every test'
+	@echo 'make lint    style and types only'
+	@echo 'make bench   measure the simulator beside SimPy and hand-written loops'
+	@echo 'make build   build into .venv; the command is then .venv/bin/headrace'
+	@echo 'make clean   remove .venv, target/, $(SEE)/ and caches'
+
+build: $(VENV)/.built
+
+demo: build
+	@$(PY) -m headrace run scenarios/pfssim-write-then-read.toml --plot $(SEE)/pfssim-write-then-read
+	@$(PY) -m headrace run scenarios/pfssim-sfq.toml --plot $(SEE)/pfssim-sfq
+	@echo
+	@echo 'Plots of throughput, latency and utilisation (PNG and SVG):'
+	@echo '  $(SEE)/pfssim-write-then-read/'
+	@echo '  $(SEE)/pfssim-sfq/'
+
+# The test runners' own last lines come last.
+test: lint
+	@echo '== Rust tests'
+	@cargo test --workspace --quiet
+	@echo '== Python tests'
+	@$(PY) -m pytest -q
+
+lint: rust-tools build
+	@echo '== Rust: format and lints'
+	@cargo fmt --all --check
+	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@echo '== Python: lints, format and types'
+	@$(PY) -m ruff check --quiet .
+	@$(PY) -m ruff format --check --quiet .
+	@$(PY) -m mypy
+
+bench: build
+	@$(PY) benches/kernel/compare.py
+	@$(PY) benches/striped-read/striped_read.py
+
+clean:
+	rm -rf $(VENV) target $(SEE) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find python tests benches papers -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -f python/headrace/*.so
+
+$(VENV)/.created: | tools
+	@echo '== Making $(VENV)'
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.required: $(VENV)/.created pyproject.toml
+	@echo '== Installing Python packages into $(VENV)'
+	@$(PY) -m pip install --quiet maturin
+	@touch $@
+
+# Release: the extension is what users measure with. The Python sources are
+# used in place, so only Rust and pyproject.toml make it out of date.
+$(VENV)/.built: $(VENV)/.required $(RUST) pyproject.toml | tools
+	@echo '== Building (the first time takes some minutes)'
+	@$(PY) -m maturin develop --quiet --release --extras dev
+	@touch $@
+
+tools:
+	@sh tools/require '$(PYTHON)'
+
+rust-tools: | tools
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 \
+	  || { echo 'The checks need rustfmt and clippy: rustup component add rustfmt clippy' >&2; exit 1; }
