@@ -1,1 +1,21 @@
-//! Headrace's Python extension module.
+//! Headrace's Python extension module `headrace._core`: thin bindings over the
+//! Rust crates. Its types are in `python/headrace/_core.pyi`.
+
+mod columns;
+mod errors;
+mod guard;
+mod run;
+mod scenario;
+mod trace;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    guard::install();
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    errors::register(module)?;
+    scenario::register(module)?;
+    run::register(module)?;
+    trace::register(module)
+}

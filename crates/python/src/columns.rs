@@ -1,0 +1,84 @@
+//! Tables that cross to Python: a dict of numpy arrays of equal length.
+
+use headrace_storage::Outcome;
+use headrace_storage::measure::Completed;
+use headrace_trace::Operation;
+use numpy::{Element, IntoPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+struct Table<'py>(Bound<'py, PyDict>);
+
+impl<'py> Table<'py> {
+    fn new(py: Python<'py>) -> Table<'py> {
+        Table(PyDict::new(py))
+    }
+
+    fn column<T: Element>(&self, name: &str, values: Vec<T>) -> PyResult<()> {
+        self.0.set_item(name, values.into_pyarray(self.0.py()))
+    }
+}
+
+/// Bytes moved over time: one row for each window, group and operation that
+/// moved any in the run. Groups and operations are numbers.
+pub fn series<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let operations = Operation::ALL.len();
+    let rows = || outcome.series.rows();
+    let columns = rows().next().map_or(0, |(_, bytes)| bytes.len());
+    let (mut time, mut group, mut operation, mut moved) = (vec![], vec![], vec![], vec![]);
+    for column in 0..columns {
+        if rows().all(|(_, bytes)| bytes[column] == 0) {
+            continue;
+        }
+        for (start, bytes) in rows() {
+            time.push(start);
+            group.push((column / operations) as u32);
+            operation.push((column % operations) as u8);
+            moved.push(bytes[column]);
+        }
+    }
+    let table = Table::new(py);
+    table.column("time_s", time)?;
+    table.column("group", group)?;
+    table.column("operation", operation)?;
+    table.column("bytes", moved)?;
+    Ok(table.0)
+}
+
+/// The distribution of latency: the share of requests that took no longer.
+pub fn latency_curve<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let (latency, share) = outcome.latency_curve.iter().copied().unzip();
+    let table = Table::new(py);
+    table.column("latency_s", latency)?;
+    table.column("share", share)?;
+    Ok(table.0)
+}
+
+/// The single requests. Groups and operations are numbers.
+pub fn requests<'py>(py: Python<'py>, requests: &[Completed]) -> PyResult<Bound<'py, PyDict>> {
+    fn each<T>(requests: &[Completed], of: impl Fn(&Completed) -> T) -> Vec<T> {
+        requests.iter().map(of).collect()
+    }
+    let table = Table::new(py);
+    let of = |seconds: fn(&Completed) -> f64| each(requests, seconds);
+    table.column("intended_s", of(|it| it.request.intended.as_seconds()))?;
+    table.column("issued_s", of(|it| it.request.issued.as_seconds()))?;
+    table.column("completed_s", of(|it| it.completed.as_seconds()))?;
+    table.column(
+        "latency_s",
+        of(|it| it.completed.since(it.request.issued).as_seconds()),
+    )?;
+    table.column("group", each(requests, |it| u32::from(it.request.group)))?;
+    table.column("client", each(requests, |it| it.request.process.client))?;
+    table.column("workload", each(requests, |it| it.request.process.workload))?;
+    table.column("process", each(requests, |it| it.request.process.rank))?;
+    table.column("phase", each(requests, |it| it.request.phase))?;
+    table.column(
+        "operation",
+        each(requests, |it| it.request.operation.code()),
+    )?;
+    table.column("file", each(requests, |it| it.request.file))?;
+    table.column("offset_bytes", each(requests, |it| it.request.offset))?;
+    table.column("size_bytes", each(requests, |it| it.request.size))?;
+    Ok(table.0)
+}

@@ -1,0 +1,132 @@
+//! Runs for Python: the simulation goes on in a thread of its own while the
+//! calling one looks after signals and tells how far it is.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use headrace_storage::{Error, Options, Outcome};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::scenario::{PyLoaded, replaying};
+use crate::{columns, errors, guard};
+
+/// How often signals are looked after and progress is told.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Simulated seconds, requests done, and the part of the run that is over.
+type Progress = (f64, u64, Option<f64>);
+
+type Ended = Result<Result<Outcome, Error>, String>;
+
+/// What the run and its caller share.
+#[derive(Default)]
+struct Shared {
+    break_off: AtomicBool,
+    progress: Mutex<Option<Progress>>,
+}
+
+/// Runs a scenario once.
+///
+/// `traces` are files to read in the place of those that the scenario names, by
+/// the workload's number; the result still names the scenario's. `progress` is
+/// called with simulated seconds, requests done, and the part of the run that is
+/// over or None; what it raises breaks the run off, and so does a signal.
+#[pyfunction]
+#[pyo3(signature = (loaded, *, requests=false, traces=None, progress=None))]
+fn run<'py>(
+    py: Python<'py>,
+    loaded: &PyLoaded,
+    requests: bool,
+    traces: Option<Vec<(usize, PathBuf)>>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
+    let options = Options {
+        keep_requests: requests,
+    };
+    let shared = Arc::new(Shared::default());
+    let (sender, receiver) = mpsc::channel();
+    let seen = Arc::clone(&shared);
+    thread::Builder::new()
+        .name("headrace-run".to_owned())
+        .spawn(move || {
+            let watch = &mut |seconds, done, part| {
+                *lock(&seen.progress) = Some((seconds, done, part));
+                match seen.break_off.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            };
+            let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
+            // Nobody listens any more if the caller was interrupted.
+            let _ = sender.send(ended);
+        })?;
+    let ended = watched(py, receiver, &shared, progress.as_ref());
+    // A run that nobody waits for ends at its next look.
+    shared.break_off.store(true, Ordering::Relaxed);
+    let mut outcome = ended?
+        .map_err(|panic| errors::of_ours(&panic))?
+        .map_err(|error| errors::of_run(&error))?;
+    outcome.report.scenario.toml = loaded.loaded.scenario.to_canonical_toml();
+    let result = PyDict::new(py);
+    let report = serde_json::to_string(&outcome.report)
+        .map_err(|error| errors::of_ours(&error.to_string()))?;
+    result.set_item("report", report)?;
+    result.set_item("window_s", outcome.series.window_seconds())?;
+    result.set_item("series", columns::series(py, &outcome)?)?;
+    result.set_item("latency_curve", columns::latency_curve(py, &outcome)?)?;
+    if requests {
+        result.set_item("requests", columns::requests(py, &outcome.requests)?)?;
+    }
+    Ok(result)
+}
+
+/// Waits for the run's end.
+fn watched(
+    py: Python<'_>,
+    mut receiver: Receiver<Ended>,
+    shared: &Shared,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Ended> {
+    loop {
+        let received;
+        (receiver, received) = py.detach(move || {
+            let received = receiver.recv_timeout(LOOK);
+            (receiver, received)
+        });
+        match received {
+            Ok(ended) => return Ok(ended),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(errors::of_ours("the run ended without a result"));
+            }
+        }
+        py.check_signals()?;
+        let now = *lock(&shared.progress);
+        if let (Some(progress), Some(now)) = (progress, now) {
+            progress.call1(now)?;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The quantile of Student's t distribution at `p` for so many degrees of freedom.
+#[pyfunction]
+fn student_quantile(p: f64, freedom: u32) -> f64 {
+    headrace_net::student_quantile(p, freedom)
+}
+
+/// Makes runs known to Python.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(student_quantile, module)?)
+}

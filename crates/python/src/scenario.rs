@@ -1,0 +1,170 @@
+//! Scenarios for Python.
+
+use std::path::PathBuf;
+
+use headrace_spec::{Error, Loaded, WorkloadKind};
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::guard::detached;
+
+/// A scenario that has been loaded and found right.
+#[pyclass(frozen, module = "headrace._core", name = "Loaded")]
+pub struct PyLoaded {
+    pub loaded: Loaded,
+    text: String,
+    file: PathBuf,
+    sets: Vec<String>,
+}
+
+fn load(text: String, file: PathBuf, sets: Vec<String>) -> Result<PyLoaded, Error> {
+    let loaded = headrace_spec::load(&text, &file, &sets)?;
+    Ok(PyLoaded {
+        loaded,
+        text,
+        file,
+        sets,
+    })
+}
+
+/// Loads a file and keeps its text, so that more can be set later even if the
+/// file is gone.
+fn load_file(file: PathBuf, sets: Vec<String>) -> Result<PyLoaded, Error> {
+    match std::fs::read_to_string(&file) {
+        Ok(text) => load(text, file, sets),
+        Err(_) => {
+            // This tells what is wrong with the file.
+            let loaded = headrace_spec::load_file(&file, &sets)?;
+            let text = loaded.scenario.to_canonical_toml();
+            Ok(PyLoaded {
+                loaded,
+                text,
+                file,
+                sets,
+            })
+        }
+    }
+}
+
+#[pymethods]
+impl PyLoaded {
+    /// Loads a scenario from text; `file` is what errors call it.
+    #[staticmethod]
+    fn from_text(
+        py: Python<'_>,
+        text: String,
+        file: PathBuf,
+        sets: Vec<String>,
+    ) -> PyResult<PyLoaded> {
+        detached(py, || load(text, file, sets))?.map_err(|error| errors::of_scenario(py, &error))
+    }
+
+    /// Loads a scenario from a file.
+    #[staticmethod]
+    fn from_file(py: Python<'_>, file: PathBuf, sets: Vec<String>) -> PyResult<PyLoaded> {
+        detached(py, || load_file(file, sets))?.map_err(|error| errors::of_scenario(py, &error))
+    }
+
+    /// The same scenario with more values set, each as `path=value`.
+    fn with_sets(&self, py: Python<'_>, more: Vec<String>) -> PyResult<PyLoaded> {
+        let mut sets = self.sets.clone();
+        sets.extend(more);
+        PyLoaded::from_text(py, self.text.clone(), self.file.clone(), sets)
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.loaded.scenario.name
+    }
+
+    /// The whole scenario, defaults filled in.
+    #[getter]
+    fn toml(&self) -> String {
+        self.loaded.scenario.to_canonical_toml()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.loaded.scenario.run.seed
+    }
+
+    #[getter]
+    fn replications(&self) -> u32 {
+        self.loaded.scenario.run.replications
+    }
+
+    /// The groups of clients in order.
+    #[getter]
+    fn groups(&self) -> Vec<String> {
+        let groups = self.loaded.scenario.clients.groups.names();
+        groups.map(str::to_owned).collect()
+    }
+
+    /// The traces that are replayed: the workload's number and the file.
+    #[getter]
+    fn traces(&self) -> Vec<(usize, PathBuf)> {
+        let workloads = self.loaded.scenario.workload.iter().enumerate();
+        workloads
+            .filter_map(|(number, workload)| match &workload.kind {
+                WorkloadKind::TraceReplay(trace) => Some((number, trace.file.clone())),
+                WorkloadKind::Ior(_) => None,
+            })
+            .collect()
+    }
+
+    /// The full scenario with the meaning and the origin of each value.
+    fn explain(&self) -> String {
+        headrace_spec::explain(&self.loaded).to_toml().to_owned()
+    }
+
+    /// The structure of the scenario's net as JSON; `traces` as in `run`.
+    #[pyo3(signature = (traces=None))]
+    fn structure(&self, py: Python<'_>, traces: Option<Vec<(usize, PathBuf)>>) -> PyResult<String> {
+        let scenario = replaying(&self.loaded.scenario, &traces.unwrap_or_default());
+        let structure = detached(py, || headrace_storage::structure(&scenario))?
+            .map_err(|error| errors::of_run(&error))?;
+        serde_json::to_string(&structure).map_err(|error| errors::of_ours(&error.to_string()))
+    }
+}
+
+/// The scenario with other files in the place of some of its traces.
+pub fn replaying(
+    scenario: &headrace_spec::Scenario,
+    traces: &[(usize, PathBuf)],
+) -> headrace_spec::Scenario {
+    let mut scenario = scenario.clone();
+    for (number, file) in traces {
+        if let Some(workload) = scenario.workload.get_mut(*number)
+            && let WorkloadKind::TraceReplay(trace) = &mut workload.kind
+        {
+            trace.file.clone_from(file);
+        }
+    }
+    scenario
+}
+
+/// The JSON Schema of scenario files, as JSON.
+#[pyfunction]
+fn schema() -> String {
+    headrace_spec::schema().to_string()
+}
+
+/// The reference page of scenario files, in Markdown.
+#[pyfunction]
+fn reference() -> String {
+    headrace_spec::reference()
+}
+
+/// The presets: name, and what it is.
+#[pyfunction]
+fn presets() -> Vec<(&'static str, &'static str)> {
+    headrace_spec::presets()
+}
+
+/// Makes scenarios known to Python.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyLoaded>()?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(reference, module)?)?;
+    module.add_function(wrap_pyfunction!(presets, module)?)
+}
