@@ -24,6 +24,7 @@ impl BitSet {
         }
     }
 
+    #[inline]
     pub fn insert(&mut self, member: u32) {
         let mut index = member as usize;
         for level in &mut self.levels {
@@ -37,6 +38,7 @@ impl BitSet {
         }
     }
 
+    #[inline]
     pub fn remove(&mut self, member: u32) {
         let mut index = member as usize;
         for level in &mut self.levels {
@@ -50,6 +52,7 @@ impl BitSet {
     }
 
     /// The least member.
+    #[inline]
     pub fn first(&self) -> Option<u32> {
         let top = self.levels.last()?;
         if top[0] == 0 {

@@ -45,6 +45,7 @@ pub struct Firing<'a> {
 
 impl Firing<'_> {
     /// The time now.
+    #[inline]
     pub fn now(&self) -> Time {
         self.kernel.now()
     }
@@ -60,6 +61,7 @@ impl Firing<'_> {
     }
 
     /// Puts a token into a declared target; gives its slot there.
+    #[inline]
     pub fn put<T: Token>(&mut self, to: impl Into<To<T>>, token: T) -> Slot {
         match self.locate(to.into().end, &token) {
             Some((node, copy)) => {
@@ -71,6 +73,7 @@ impl Firing<'_> {
     }
 
     /// Puts a token that arrives after a delay.
+    #[inline]
     pub fn put_after<T: Token>(&mut self, to: impl Into<To<T>>, token: T, delay: Span) -> Slot {
         let time = self.now() + delay;
         match self.locate(to.into().end, &token) {
@@ -95,6 +98,7 @@ impl Firing<'_> {
 
     /// A token of a bag declared with `may_take`, to look at or change. Only
     /// for slots that `put` gave and whose token is still there.
+    #[inline]
     pub fn token_mut<T: Token>(&mut self, bag: Node<T>, slot: Slot) -> &mut T {
         let node = typed_mut::<T>(&mut *self.nodes[bag.node as usize]);
         node.core.slab.get_mut(slot)
@@ -102,6 +106,7 @@ impl Firing<'_> {
 
     /// Takes a token of a bag declared with `may_take`, by its slot. None (and
     /// the run fails) if it was not declared.
+    #[inline]
     pub fn take<T: Token>(&mut self, bag: Node<T>, slot: Slot) -> Option<T> {
         let reach = self.may_take.iter().find(|reach| reach.index == bag.node);
         let Some(reach) = reach else {
@@ -156,6 +161,7 @@ impl Firing<'_> {
         tokens.nth(before).map(|(_, token)| token)
     }
 
+    #[inline]
     pub(crate) fn take_input<T: Token>(&mut self, input: usize, slot: Option<Slot>) -> Option<T> {
         let reach = self.inputs[input];
         let node = typed_mut::<T>(&mut *self.nodes[reach.index as usize]);
@@ -170,6 +176,7 @@ impl Firing<'_> {
     }
 
     /// The node and copy where a token put into `end` goes.
+    #[inline]
     fn locate<T: Token>(&mut self, end: EndId, token: &T) -> Option<(u32, u32)> {
         let Some(index) = self.outputs.iter().position(|arc| arc.end == end) else {
             self.undeclared();

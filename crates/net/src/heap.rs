@@ -32,6 +32,7 @@ impl Event {
         Time(self.time)
     }
 
+    #[inline]
     fn key(&self) -> u128 {
         (u128::from(self.time) << 64) | u128::from(self.sequence)
     }
@@ -56,6 +57,7 @@ impl EventHeap {
         self.events.capacity() * size_of::<Event>()
     }
 
+    #[inline]
     pub fn next_time(&self) -> Option<Time> {
         self.events.first().map(Event::time)
     }
@@ -65,6 +67,7 @@ impl EventHeap {
         self.events.first().map(|event| (event.time(), event.node))
     }
 
+    #[inline]
     pub fn push(&mut self, time: Time, node: u32, copy: u32, tag: u32, kind: Kind) {
         let event = Event {
             time: time.0,
@@ -89,6 +92,7 @@ impl EventHeap {
         self.events[hole] = event;
     }
 
+    #[inline]
     pub fn pop(&mut self) -> Option<Event> {
         let last = self.events.pop()?;
         let Some(&first) = self.events.first() else {

@@ -65,10 +65,12 @@ impl Kernel {
         }
     }
 
+    #[inline]
     pub fn now(&self) -> Time {
         self.now
     }
 
+    #[inline]
     pub fn advance(&mut self, time: Time) {
         self.now = time;
     }
@@ -77,10 +79,12 @@ impl Kernel {
         &self.heap
     }
 
+    #[inline]
     pub fn next_event(&mut self) -> Option<crate::heap::Event> {
         self.heap.pop()
     }
 
+    #[inline]
     pub fn schedule(&mut self, time: Time, node: u32, copy: u32, tag: u32, kind: Kind) {
         if time == Time::NEVER {
             self.halt(Halt::Failed {
@@ -100,6 +104,7 @@ impl Kernel {
     }
 
     /// The first transition instance that may fire.
+    #[inline]
     pub fn first_enabled(&self) -> Option<u32> {
         self.enabled.first()
     }
@@ -117,6 +122,7 @@ impl Kernel {
     }
 
     /// A copy of a node has one more ready token, `len` in all.
+    #[inline]
     pub fn grew(&mut self, consumers: &[Consumer], copy: u32, len: u32, bag: bool) {
         for consumer in consumers {
             let first = consumer.base + copy * consumer.ratio;
@@ -135,6 +141,7 @@ impl Kernel {
     }
 
     /// A copy of a node has one ready token fewer, `len` in all.
+    #[inline]
     pub fn shrank(&mut self, consumers: &[Consumer], copy: u32, len: u32) {
         for consumer in consumers {
             let first = consumer.base + copy * consumer.ratio;

@@ -1,14 +1,13 @@
 //! A node at run time: a place or a station, all copies of it together.
 
 use std::any::Any;
-use std::collections::VecDeque;
 
 use crate::discipline::{Bank, Message, Station};
 use crate::heap::Kind;
 use crate::kernel::{Consumer, Kernel};
 use crate::page::Token;
 use crate::slab::{Line, Slab, Slot};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// What one copy of a node holds and has seen.
 #[derive(Clone, Default, Debug)]
@@ -16,71 +15,29 @@ pub(crate) struct CopyState {
     pub ready: Line,
     /// Tokens inside: waiting, served or ready.
     pub inside: u32,
-    /// Servers at work now, and the integral of their number over time.
-    pub serving: u32,
     pub arrivals: u64,
     last: u64,
     area: u128,
-    serving_last: u64,
-    serving_area: u128,
-    /// Work booked by `Station::book` and not yet in `serving_area`: start and
-    /// end, in order, neighbours joined.
-    booked: VecDeque<(u64, u64)>,
-    pub draws: u64,
 }
 
 impl CopyState {
+    #[inline]
     fn account(&mut self, now: Time) {
         self.area += u128::from(self.inside) * u128::from(now.0 - self.last);
         self.last = now.0;
     }
 
+    #[inline]
     pub fn enter(&mut self, now: Time) {
         self.account(now);
         self.inside += 1;
         self.arrivals += 1;
     }
 
+    #[inline]
     pub fn leave(&mut self, now: Time) {
         self.account(now);
         self.inside -= 1;
-    }
-
-    pub fn serve(&mut self, now: Time, change: i32) {
-        self.serving_area += u128::from(self.serving) * u128::from(now.0 - self.serving_last);
-        self.serving_last = now.0;
-        self.serving = self.serving.saturating_add_signed(change);
-    }
-
-    pub fn book(&mut self, now: Time, start: Time, end: Time) {
-        self.settle(now);
-        match self.booked.back_mut() {
-            Some((_, last)) if *last == start.0 => *last = end.0.max(start.0),
-            _ => self.booked.push_back((start.0, end.0.max(start.0))),
-        }
-    }
-
-    /// Moves booked work that is done into the area.
-    fn settle(&mut self, now: Time) {
-        while let Some(&(start, end)) = self.booked.front()
-            && end <= now.0
-        {
-            self.serving_area += u128::from(end - start);
-            self.booked.pop_front();
-        }
-    }
-
-    /// Forgets what was seen, keeps what is there.
-    pub fn reset(&mut self, now: Time) {
-        self.settle(now);
-        for (start, _) in &mut self.booked {
-            *start = now.0.max(*start);
-        }
-        self.arrivals = 0;
-        self.area = 0;
-        self.last = now.0;
-        self.serving_area = 0;
-        self.serving_last = now.0;
     }
 
     /// Token-picoseconds spent inside up to now.
@@ -88,12 +45,57 @@ impl CopyState {
         self.area + u128::from(self.inside) * u128::from(now.0 - self.last)
     }
 
-    /// Server-picoseconds worked up to now, booked work that is done included.
-    pub fn serving_area(&self, now: Time) -> u128 {
-        let done = |&(start, end): &(u64, u64)| u128::from(end.min(now.0) - start.min(now.0));
-        let booked: u128 = self.booked.iter().map(done).sum();
-        let counted = u128::from(self.serving) * u128::from(now.0 - self.serving_last);
-        self.serving_area + counted + booked
+    /// Forgets what was seen, keeps what is there.
+    fn reset(&mut self, now: Time) {
+        self.arrivals = 0;
+        self.area = 0;
+        self.last = now.0;
+    }
+}
+
+/// What the servers of one copy of a station do and have done. Apart from
+/// [`CopyState`], because places have none and small states stay in the
+/// processor's cache.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct ServingState {
+    /// Servers at work now.
+    serving: u32,
+    pub draws: u64,
+    last: u64,
+    /// Server-picoseconds, booked work that lies ahead included.
+    area: u128,
+    booked_until: u64,
+}
+
+impl ServingState {
+    #[inline]
+    pub fn serve(&mut self, now: Time, change: i32) {
+        self.area += u128::from(self.serving) * u128::from(now.0 - self.last);
+        self.last = now.0;
+        self.serving = self.serving.saturating_add_signed(change);
+    }
+
+    /// Books work for one server, after what is booked already; gives its
+    /// start and end.
+    #[inline]
+    pub fn book(&mut self, now: Time, work: Span) -> (Time, Time) {
+        let start = now.max(Time(self.booked_until));
+        let end = start + work;
+        self.booked_until = end.0;
+        self.area += u128::from(end.0 - start.0);
+        (start, end)
+    }
+
+    /// Server-picoseconds worked up to now. Booked work leaves no gap before
+    /// its end, so what lies ahead is all that is left until then.
+    pub fn area(&self, now: Time) -> u128 {
+        self.area + u128::from(self.serving) * u128::from(now.0 - self.last)
+            - u128::from(self.booked_until.saturating_sub(now.0))
+    }
+
+    fn reset(&mut self, now: Time) {
+        self.area = u128::from(self.booked_until.saturating_sub(now.0));
+        self.last = now.0;
     }
 }
 
@@ -103,6 +105,8 @@ pub(crate) struct Core<T> {
     pub key: u64,
     pub slab: Slab<T>,
     pub copies: Vec<CopyState>,
+    /// By copy; empty for places.
+    pub serving: Vec<ServingState>,
     pub consumers: Vec<Consumer>,
     /// Tokens put with a delay that have not arrived yet.
     pub coming: u64,
@@ -110,6 +114,7 @@ pub(crate) struct Core<T> {
 
 impl<T: Token> Core<T> {
     /// Makes a token visible to transitions.
+    #[inline]
     pub fn make_ready(&mut self, copy: u32, slot: Slot, kernel: &mut Kernel) {
         let line = &mut self.copies[copy as usize].ready;
         self.slab.push(line, slot);
@@ -131,6 +136,10 @@ impl<T: Token> NodeOf<T> {
                 key,
                 slab: Slab::new(bag),
                 copies: vec![CopyState::default(); copies as usize],
+                serving: match bank {
+                    None => Vec::new(),
+                    Some(_) => vec![ServingState::default(); copies as usize],
+                },
                 consumers: Vec::new(),
                 coming: 0,
             },
@@ -139,6 +148,7 @@ impl<T: Token> NodeOf<T> {
     }
 
     /// A token arrives now.
+    #[inline]
     pub fn arrive(&mut self, copy: u32, token: T, kernel: &mut Kernel) -> Slot {
         let slot = self.core.slab.insert(token);
         self.enter(copy, slot, kernel);
@@ -146,6 +156,7 @@ impl<T: Token> NodeOf<T> {
     }
 
     /// A token will arrive later.
+    #[inline]
     pub fn arrive_at(&mut self, time: Time, copy: u32, token: T, kernel: &mut Kernel) -> Slot {
         let slot = self.core.slab.insert(token);
         self.core.coming += 1;
@@ -153,6 +164,7 @@ impl<T: Token> NodeOf<T> {
         slot
     }
 
+    #[inline]
     fn enter(&mut self, copy: u32, slot: Slot, kernel: &mut Kernel) {
         self.core.copies[copy as usize].enter(kernel.now());
         match &mut self.bank {
@@ -162,6 +174,7 @@ impl<T: Token> NodeOf<T> {
     }
 
     /// Takes a ready token: the given one, or the first in line.
+    #[inline]
     pub fn take(&mut self, copy: u32, slot: Option<Slot>, kernel: &mut Kernel) -> Option<T> {
         let core = &mut self.core;
         let state = &mut core.copies[copy as usize];
@@ -199,6 +212,7 @@ impl<T: Token> NodeOf<T> {
 pub(crate) trait AnyNode: Any + Send {
     fn due(&mut self, copy: u32, tag: u32, kind: Kind, kernel: &mut Kernel);
     fn states(&self) -> &[CopyState];
+    fn serving(&self) -> &[ServingState];
     fn coming(&self) -> u64;
     fn reset(&mut self, now: Time);
     fn consumers_mut(&mut self) -> &mut Vec<Consumer>;
@@ -231,14 +245,23 @@ impl<T: Token> AnyNode for NodeOf<T> {
         &self.core.copies
     }
 
+    fn serving(&self) -> &[ServingState] {
+        &self.core.serving
+    }
+
     fn coming(&self) -> u64 {
         self.core.coming
     }
 
     fn reset(&mut self, now: Time) {
-        for state in &mut self.core.copies {
-            state.reset(now);
-        }
+        self.core
+            .copies
+            .iter_mut()
+            .for_each(|state| state.reset(now));
+        self.core
+            .serving
+            .iter_mut()
+            .for_each(|state| state.reset(now));
     }
 
     fn consumers_mut(&mut self) -> &mut Vec<Consumer> {
@@ -247,7 +270,8 @@ impl<T: Token> AnyNode for NodeOf<T> {
 
     fn footprint(&self) -> (usize, usize) {
         let (bytes, tokens) = self.core.slab.footprint();
-        let states = self.core.copies.capacity() * size_of::<CopyState>();
+        let states = self.core.copies.capacity() * size_of::<CopyState>()
+            + self.core.serving.capacity() * size_of::<ServingState>();
         let bank = self.bank.as_ref().map_or(0, |bank| bank.bytes());
         (bytes + states + bank, tokens)
     }
@@ -265,6 +289,7 @@ impl<T: Token> AnyNode for NodeOf<T> {
 ///
 /// The colour is right by construction: handles are typed and only made for
 /// nodes of their own colour, so the downcast cannot fail.
+#[inline]
 pub(crate) fn typed<T: Token>(node: &dyn AnyNode) -> &NodeOf<T> {
     let node: &dyn Any = node;
     node.downcast_ref()
@@ -272,6 +297,7 @@ pub(crate) fn typed<T: Token>(node: &dyn AnyNode) -> &NodeOf<T> {
 }
 
 /// Like [`typed`], to change it.
+#[inline]
 pub(crate) fn typed_mut<T: Token>(node: &mut dyn AnyNode) -> &mut NodeOf<T> {
     let node: &mut dyn Any = node;
     node.downcast_mut()

@@ -76,12 +76,9 @@ impl Net {
             }
         };
         let area: u128 = states.iter().map(|state| state.area(now)).sum();
-        let served: u128 = states.iter().map(|state| state.serving_area(now)).sum();
-        let most = states
-            .iter()
-            .map(|state| state.serving_area(now))
-            .max()
-            .unwrap_or(0);
+        let work = node.serving().iter().map(|state| state.area(now));
+        let most = work.clone().max().unwrap_or(0);
+        let served: u128 = work.sum();
         let arrivals: u64 = states.iter().map(|state| state.arrivals).sum();
         let per_arrival = |area: u128| {
             if arrivals > 0 {

@@ -65,6 +65,7 @@ impl<T: Token> Slab<T> {
         }
     }
 
+    #[inline]
     pub fn is_bag(&self) -> bool {
         self.previous.is_some()
     }
@@ -78,6 +79,7 @@ impl<T: Token> Slab<T> {
         )
     }
 
+    #[inline]
     pub fn insert(&mut self, token: T) -> Slot {
         if self.free != NONE {
             let slot = self.free;
@@ -94,20 +96,24 @@ impl<T: Token> Slab<T> {
         Slot(slot)
     }
 
+    #[inline]
     pub fn remove(&mut self, slot: Slot) -> T {
         self.next[slot.0 as usize] = self.free;
         self.free = slot.0;
         self.tokens[slot.0 as usize]
     }
 
+    #[inline]
     pub fn get(&self, slot: Slot) -> &T {
         &self.tokens[slot.0 as usize]
     }
 
+    #[inline]
     pub fn get_mut(&mut self, slot: Slot) -> &mut T {
         &mut self.tokens[slot.0 as usize]
     }
 
+    #[inline]
     pub fn push(&mut self, line: &mut Line, slot: Slot) {
         let index = slot.0 as usize;
         self.next[index] = NONE;
@@ -123,6 +129,7 @@ impl<T: Token> Slab<T> {
         line.len += 1;
     }
 
+    #[inline]
     pub fn pop(&mut self, line: &mut Line) -> Option<Slot> {
         let slot = line.first()?;
         line.head = self.next[slot.0 as usize];

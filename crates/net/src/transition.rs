@@ -52,6 +52,7 @@ pub struct Reach {
 }
 
 impl Reach {
+    #[inline]
     pub(crate) fn copy(self, copy: u32) -> u32 {
         // Most arcs stay in their page, and a division is slow.
         if self.ratio == 1 {

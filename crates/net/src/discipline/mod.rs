@@ -118,6 +118,7 @@ impl<'a, T: Token> Station<'a, T> {
     }
 
     /// The token in a slot.
+    #[inline]
     pub fn token(&self, slot: Slot) -> &T {
         self.core.slab.get(slot)
     }
@@ -129,59 +130,68 @@ impl<'a, T: Token> Station<'a, T> {
 
     /// The random stream of this copy.
     pub fn random(&mut self) -> Random<'_> {
-        let draws = &mut self.core.copies[self.copy as usize].draws;
+        let draws = &mut self.core.serving[self.copy as usize].draws;
         Random::of_copy(self.core.key, self.copy, draws)
     }
 
     /// Draws the service time of the token in a slot.
+    #[inline]
     pub fn service(&mut self, time: &mut impl ServiceTime<T>, slot: Slot) -> Span {
-        let draws = &mut self.core.copies[self.copy as usize].draws;
+        let draws = &mut self.core.serving[self.copy as usize].draws;
         let mut random = Random::of_copy(self.core.key, self.copy, draws);
         time.sample(self.core.slab.get(slot), &mut random)
     }
 
     /// Puts a token at the end of a line of the discipline's own.
+    #[inline]
     pub fn push(&mut self, line: &mut Line, slot: Slot) {
         self.core.slab.push(line, slot);
     }
 
     /// Takes the first token of a line of the discipline's own.
+    #[inline]
     pub fn pop(&mut self, line: &mut Line) -> Option<Slot> {
         self.core.slab.pop(line)
     }
 
     /// Asks for [`Discipline::wake`] with this tag.
+    #[inline]
     pub fn wake_at(&mut self, time: Time, tag: u32) {
         self.kernel
             .schedule(time, self.core.id, self.copy, tag, Kind::Wake);
     }
 
     /// Asks for [`Discipline::wake`] with this tag, this much later.
+    #[inline]
     pub fn wake_in(&mut self, span: Span, tag: u32) {
         self.wake_at(self.now() + span, tag);
     }
 
     /// Lets a token go: transitions see it from now on.
+    #[inline]
     pub fn release(&mut self, slot: Slot) {
         self.core.make_ready(self.copy, slot, self.kernel);
     }
 
     /// One server more is at work.
+    #[inline]
     pub fn start_serving(&mut self) {
-        self.core.copies[self.copy as usize].serve(self.kernel.now(), 1);
+        self.core.serving[self.copy as usize].serve(self.kernel.now(), 1);
     }
 
     /// One server fewer is at work.
+    #[inline]
     pub fn stop_serving(&mut self) {
-        self.core.copies[self.copy as usize].serve(self.kernel.now(), -1);
+        self.core.serving[self.copy as usize].serve(self.kernel.now(), -1);
     }
 
-    /// Counts a single server as at work from `start` to `end`, which may both
-    /// lie ahead: for disciplines that know a token's times when it arrives.
-    /// Bookings must not overlap and must come in order.
-    pub fn book(&mut self, start: Time, end: Time) {
+    /// Books work for a single server, after all that is booked already; gives
+    /// its start and end. For disciplines that know a token's times when it
+    /// arrives.
+    #[inline]
+    pub fn book(&mut self, work: Span) -> (Time, Time) {
         let now = self.kernel.now();
-        self.core.copies[self.copy as usize].book(now, start, end);
+        self.core.serving[self.copy as usize].book(now, work)
     }
 
     /// Sends a message to another copy of this station, to arrive after `delay`.

@@ -62,7 +62,6 @@ pub struct Link {
     packet: u64,
     latency: Span,
     side: fn(&Job) -> Side,
-    free_at: Time,
     /// Messages on their way, by the time at which they are released.
     due: VecDeque<(Time, Slot)>,
 }
@@ -86,7 +85,6 @@ impl Link {
             packet: wire.packet(),
             latency,
             side,
-            free_at: Time::ZERO,
             due: VecDeque::new(),
         }
     }
@@ -100,17 +98,15 @@ impl Discipline<Job> for Link {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
         let job = *station.token(slot);
         let sending = self.time(job.wire);
-        let start = station.now().max(self.free_at);
-        self.free_at = start + sending;
-        station.book(start, self.free_at);
+        let (start, end) = station.book(sending);
         let release = match (self.side)(&job) {
             Side::Sending => {
                 let head = self.time(job.wire.min(self.packet));
-                station.token_mut(slot).tail = self.free_at + self.latency;
+                station.token_mut(slot).tail = end + self.latency;
                 start + head + self.latency
             }
-            Side::Receiving => self.free_at.max(job.tail),
-            Side::Whole => self.free_at + self.latency,
+            Side::Receiving => end.max(job.tail),
+            Side::Whole => end + self.latency,
         };
         // Mostly the last; a slow sender's message can be overtaken.
         let behind = self

@@ -23,30 +23,40 @@ pub(super) fn star(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> Ne
     let to_clients = page.output("to clients");
     let to_servers = page.output("to servers");
     let to_metadata = page.output("to metadata");
+    // The switch sends jobs on by role on their way out, by client on the way back.
+    let to_data = page.input::<Job>("to data card");
+    let to_names = page.input::<Job>("to metadata card");
+    let to_client = page.input::<Job>("to client card");
     let clients = page.fold("client card", hosts.clients, |page| {
-        cards.card(page, &scenario.clients.card, Direction::Out)
+        cards.card(
+            page,
+            &scenario.clients.card,
+            Direction::Out,
+            Onward::ByRole(to_data.into(), to_names.into()),
+            to_clients,
+        )
     });
     let servers = page.fold("server card", hosts.servers, |page| {
-        cards.card(page, &scenario.servers.card, Direction::Back)
+        cards.card(
+            page,
+            &scenario.servers.card,
+            Direction::Back,
+            Onward::To(to_client.into()),
+            to_servers,
+        )
     });
     let metadata = page.fold("metadata card", hosts.metadata, |page| {
-        cards.card(page, &scenario.metadata.card, Direction::Back)
+        cards.card(
+            page,
+            &scenario.metadata.card,
+            Direction::Back,
+            Onward::To(to_client.into()),
+            to_metadata,
+        )
     });
-    // The switch: by role on the way out, by client on the way back.
-    let (data, names) = (servers.receive.by(server), metadata.receive.by(server));
-    let switch = page.place("switch");
-    page.connect(clients.sent, switch);
-    page.transition("forward")
-        .take(switch)
-        .route([data, names], move |_, job: &mut Job, ()| match job.role {
-            Role::Data => data,
-            Role::Metadata => names,
-        });
-    page.connect(servers.sent, clients.receive.by(client));
-    page.connect(metadata.sent, clients.receive.by(client));
-    page.connect(clients.received, to_clients);
-    page.connect(servers.received, to_servers);
-    page.connect(metadata.received, to_metadata);
+    page.connect(to_data, servers.receive.by(server));
+    page.connect(to_names, metadata.receive.by(server));
+    page.connect(to_client, clients.receive.by(client));
     Network {
         from_clients: clients.send.by(client),
         from_servers: servers.send.by(server),
@@ -64,25 +74,29 @@ struct Cards {
     bandwidth: Rate,
 }
 
-/// A card's ports: `send` to `sent`, `receive` to `received`.
+/// A card's ways in.
 struct CardPorts {
     send: Port<Job>,
-    sent: Port<Job>,
     receive: Port<Job>,
-    received: Port<Job>,
 }
 
 impl Cards {
-    /// A network card; the host sends jobs that travel in direction `sends`.
-    fn card(&self, page: &mut Page<'_>, card: &Card, sends: Direction) -> CardPorts {
+    /// A network card. The host sends jobs that travel in direction `sends`;
+    /// they go `onward`. What it receives goes to `host`.
+    fn card(
+        &self,
+        page: &mut Page<'_>,
+        card: &Card,
+        sends: Direction,
+        onward: Onward,
+        host: Port<Job>,
+    ) -> CardPorts {
         let rate = card.bandwidth.unwrap_or(self.bandwidth);
         let ports = CardPorts {
             send: page.input("send"),
-            sent: page.output("sent"),
             receive: page.input("receive"),
-            received: page.output("received"),
         };
-        let (sent, received): (To<Job>, To<Job>) = (ports.sent.into(), ports.received.into());
+        let host: To<Job> = host.into();
         match self.duplex {
             Duplex::Full => {
                 let send = Link::new(rate, &self.wire, self.latency, |_| Side::Sending);
@@ -93,8 +107,14 @@ impl Cards {
                 );
                 page.connect(ports.send, send);
                 page.connect(ports.receive, receive);
-                page.connect(send, sent);
-                page.connect(receive, received);
+                page.connect(receive, host);
+                match onward {
+                    Onward::To(to) => page.connect(send, to),
+                    Onward::ByRole(data, names) => page
+                        .transition("switch")
+                        .take(send)
+                        .route([data, names], move |_, job, ()| onward.of(job)),
+                }
             }
             Duplex::Half => {
                 let side = match sends {
@@ -105,18 +125,40 @@ impl Cards {
                 let link: Node<Job> = page.station("sending and receiving", link);
                 page.connect(ports.send, link);
                 page.connect(ports.receive, link);
-                page.transition("sort")
-                    .take(link)
-                    .route([sent, received], move |_, job, ()| {
-                        if job.direction == sends {
-                            sent
-                        } else {
-                            received
-                        }
-                    });
+                let of = move |job: &Job| {
+                    if job.direction == sends {
+                        onward.of(job)
+                    } else {
+                        host
+                    }
+                };
+                let switch = page.transition("switch").take(link);
+                match onward {
+                    Onward::To(to) => switch.route([to, host], move |_, job, ()| of(job)),
+                    Onward::ByRole(data, names) => {
+                        switch.route([data, names, host], move |_, job, ()| of(job));
+                    }
+                }
             }
         }
         ports
+    }
+}
+
+/// Where the switch sends what a card has sent.
+#[derive(Clone, Copy)]
+enum Onward {
+    To(To<Job>),
+    /// To the data servers or to the metadata servers.
+    ByRole(To<Job>, To<Job>),
+}
+
+impl Onward {
+    fn of(self, job: &Job) -> To<Job> {
+        match (self, job.role) {
+            (Onward::To(to), _) | (Onward::ByRole(to, _), Role::Data) => to,
+            (Onward::ByRole(_, to), Role::Metadata) => to,
+        }
     }
 }
 

@@ -14,7 +14,7 @@
 //!
 //! Not modelled: locks, the daemon waiting for the file system, read-ahead.
 
-use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span, To};
+use headrace_net::{Fcfs, Firing, Node, Page, Port, Random, Slot, Span, To};
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
@@ -33,33 +33,50 @@ pub fn server(page: &mut Page<'_>, scenario: &Scenario) -> ServerPorts {
     };
     let device = device::build(page, &spec.device);
     let waiting = page.bag::<Job>("waiting for device");
-    let parts = Parts {
-        device,
-        waiting,
-        reply: page.place("served"),
-    };
-
     let work = Span::from_seconds(spec.daemon.time_per_job.0);
     let daemon = match work {
         Span::ZERO => page.place("daemon"),
         work => page.station("daemon", Fcfs::new(spec.daemon.threads, work)),
     };
     page.connect(ports.receive, daemon);
+    let reply = Reply {
+        wire: Wire::new(&scenario.network),
+        send: ports.send,
+    };
     if spec.memory.cache.0 == 0 {
-        uncached(page, daemon, parts);
+        uncached(page, daemon, device, waiting, reply);
     } else {
-        cached(page, daemon, parts, scenario);
+        let served = page.place("served");
+        page.transition("reply")
+            .take(served)
+            .put(reply.send, move |_, job, ()| reply.to(job));
+        cached(
+            page,
+            daemon,
+            Parts {
+                device,
+                waiting,
+                served,
+            },
+            scenario,
+        );
     }
-
-    let wire = Wire::new(&scenario.network);
-    page.transition("reply")
-        .take(parts.reply)
-        .put(ports.send, move |_, mut job: Job, ()| {
-            job.direction = Direction::Back;
-            job.wire = wire.bytes(job.payload());
-            job
-        });
     ports
+}
+
+/// How a job that is done goes back.
+#[derive(Clone, Copy)]
+struct Reply {
+    wire: Wire,
+    send: Port<Job>,
+}
+
+impl Reply {
+    fn to(self, mut job: Job) -> Job {
+        job.direction = Direction::Back;
+        job.wire = self.wire.bytes(job.payload());
+        job
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -68,16 +85,17 @@ struct Parts {
     /// Jobs whose transfers are at the device.
     waiting: Node<Job>,
     /// Jobs that are done.
-    reply: Node<Job>,
+    served: Node<Job>,
 }
 
 /// Every job is one transfer.
-fn uncached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts) {
-    let Parts {
-        device,
-        waiting,
-        reply,
-    } = parts;
+fn uncached(
+    page: &mut Page<'_>,
+    daemon: Node<Job>,
+    device: Node<Transfer>,
+    waiting: Node<Job>,
+    reply: Reply,
+) {
     page.transition("start")
         .take(daemon)
         .puts(waiting)
@@ -97,14 +115,14 @@ fn uncached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts) {
                 },
             );
         });
-    page.transition("done")
+    page.transition("reply")
         .take(device)
-        .may_pass(waiting, reply)
+        .may_pass(waiting, reply.send)
         .fires(move |firing, transfer: Transfer, ()| {
             if let Some(job) = transfer.job
                 && let Some(job) = firing.take(waiting, Slot(job))
             {
-                firing.put(reply, job);
+                firing.put(reply.send, reply.to(job));
             }
         });
 }
@@ -113,7 +131,7 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
     let Parts {
         device,
         waiting,
-        reply,
+        served,
     } = parts;
     let spec = &scenario.servers.memory;
     let cache = page.store("page cache", |_| PageCache::new(spec));
@@ -139,14 +157,14 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
                 read.into()
             }
         });
-    let targets: [To<Job>; 2] = [write.into(), reply.into()];
+    let targets: [To<Job>; 2] = [write.into(), served.into()];
     page.transition("copied")
         .take(memory)
         .route(targets, move |_, job, ()| {
             if job.operation == Operation::Write {
                 write.into()
             } else {
-                reply.into()
+                served.into()
             }
         });
 
@@ -162,7 +180,7 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
     page.transition("store")
         .take(write)
         .with(cache)
-        .puts_one_of([waiting.into(), reply.into()])
+        .puts_one_of([waiting.into(), served.into()])
         .puts_many(device)
         .fires(move |firing, job: Job, cache| {
             let ranges = if cache.buffers_writes() {
@@ -177,7 +195,7 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
                 });
                 ranges
             };
-            wait_for(firing, job, &ranges, Operation::Write, parts, reply);
+            wait_for(firing, job, &ranges, Operation::Write, parts, served);
         });
     let done = page.place("device done");
     page.transition("transferred")
@@ -210,14 +228,14 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
                 firing.put(done, job);
             }
         });
-    let targets: [To<Job>; 2] = [memory.into(), reply.into()];
+    let targets: [To<Job>; 2] = [memory.into(), served.into()];
     page.transition("go on")
         .take(done)
         .route(targets, move |_, job, ()| {
             if job.operation == Operation::Read {
                 memory.into()
             } else {
-                reply.into()
+                served.into()
             }
         });
 }
