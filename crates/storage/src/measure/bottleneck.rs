@@ -27,9 +27,10 @@ const SATURATED: f64 = 0.9;
 
 /// Finds it by operational analysis (Denning and Buzen, "The operational
 /// analysis of queueing network models", ACM Computing Surveys 10(3), 1978):
-/// throughput is at most 1 over the largest demand, so taking away the busiest
-/// station leaves at most utilisation over next utilisation; and a closed
-/// system cannot turn round faster than without that station's residence.
+/// no station can be more than fully busy, so taking away the busiest leaves at
+/// most its utilisation over the next one's; and a closed system cannot turn
+/// round faster than without that station's residence and without waiting
+/// anywhere else.
 pub(super) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
@@ -40,13 +41,9 @@ pub(super) fn bottleneck(
         .filter(|station| station.servers.is_some())
         .collect();
     busy.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
-    let seconds = |place: &str| {
-        let entry = breakdown.iter().find(|entry| entry.place == place);
-        entry.map_or(0.0, |entry| entry.seconds)
-    };
-    // Removing a station cannot make a turn shorter than what is left of it.
     let by_turn = |place: &str| {
-        let left = mean_latency - seconds(place);
+        let others = breakdown.iter().filter(|entry| entry.place != place);
+        let left: f64 = others.map(|entry| entry.seconds - entry.waiting).sum();
         if left > 0.0 {
             mean_latency / left
         } else {
@@ -61,11 +58,12 @@ pub(super) fn bottleneck(
             let most_gain = by_next.min(by_turn(&first.station)).max(1.0);
             let then = match next {
                 Some(next) if by_next <= by_turn(&first.station) => format!(
-                    "then {} would hold it back ({:.0} % busy now)",
+                    "then {} would be the limit ({:.0} % busy now)",
                     next.station,
                     100.0 * next.utilisation
                 ),
-                _ => "then the time of the rest of the way would hold it back".to_owned(),
+                _ => "then the time that requests need without any waiting would be the limit"
+                    .to_owned(),
             };
             Bottleneck {
                 station: Some(first.station.clone()),
@@ -74,8 +72,8 @@ pub(super) fn bottleneck(
                 next: next.map(|next| next.station.clone()),
                 most_gain,
                 sentence: format!(
-                    "{} is the bottleneck: {:.1} % busy{}; relieved of it, throughput could grow \
-                     up to {} times, {then}.",
+                    "{} is the bottleneck: {:.1} % busy{}; without it, throughput could be up to \
+                     {} times as high, {then}.",
                     first.station,
                     100.0 * first.utilisation,
                     copies(first),
@@ -85,7 +83,12 @@ pub(super) fn bottleneck(
         }
         (first, Some(most)) => {
             let next = breakdown.get(1).map(|entry| entry.place.clone());
-            let most_gain = by_turn(&most.place);
+            // The place may be a station itself, which then takes no time.
+            let others = busy.iter().filter(|station| station.station != most.place);
+            let by_others = others
+                .map(|station| 1.0 / station.utilisation)
+                .fold(f64::INFINITY, f64::min);
+            let most_gain = by_turn(&most.place).min(by_others).max(1.0);
             let busiest = first.map_or_else(String::new, |first| {
                 format!(
                     " (the busiest, {}, is {:.0} % busy)",

@@ -93,7 +93,6 @@ impl Dispatcher<'_, '_> {
 
     /// Sends a waiting job on.
     pub fn dispatch(&mut self, job: JobId) {
-        self.station.start_serving();
         self.station.release(job);
     }
 
@@ -109,8 +108,8 @@ impl Dispatcher<'_, '_> {
     }
 }
 
-/// A scheduler as the discipline of a station: jobs enter, are dispatched, and
-/// count as served until they are back.
+/// A scheduler as the discipline of a station: jobs enter and wait until they
+/// are dispatched. It serves nothing itself, so all of their stay is waiting.
 struct Scheduled {
     scheduler: Box<dyn Scheduler>,
     message_latency: Span,
@@ -144,7 +143,6 @@ impl Discipline<Job> for Scheduled {
     }
 
     fn signal(&mut self, job: &Job, station: &mut Station<'_, Job>) {
-        station.stop_serving();
         let (scheduler, mut dispatcher) = self.with(station);
         scheduler.job_finish(job, &mut dispatcher);
     }
