@@ -47,9 +47,7 @@ def build(example: str) -> Path:
         example,
     ]
     command.append("--message-format=json")
-    output = subprocess.run(
-        command, cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout
+    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     programs = [
         message["executable"]
         for message in map(json.loads, output.splitlines())
@@ -81,16 +79,14 @@ def run_simpy(seconds: int) -> Sample:
 
 def table(samples: dict[str, list[Sample]]) -> str:
     """Medians, spread and ratios, one line a simulator."""
-    ours = statistics.median(
-        sample.requests_per_second for sample in samples["Headrace"]
-    )
+    ours = statistics.median(sample.requests_per_second for sample in samples["Headrace"])
     head = f"{'simulator':<18} {'requests/ms':>12} {'requests/s':>12} {'firings/s':>12}"
     lines = [f"{head} {'quartiles of firings/s':>24} {'Headrace is':>14}"]
     for name, runs in samples.items():
         rates = [run.requests_per_second for run in runs]
         median = statistics.median(rates)
         low, _, high = statistics.quantiles(rates, n=4, method="inclusive")
-        spread = f"{low * FIRINGS_PER_REQUEST:,.0f} – {high * FIRINGS_PER_REQUEST:,.0f}"
+        spread = f"{low * FIRINGS_PER_REQUEST:,.0f} to {high * FIRINGS_PER_REQUEST:,.0f}"
         lines.append(
             f"{name:<18} {statistics.median(run.requests_per_ms for run in runs):>12.3f} "
             f"{median:>12,.0f} {median * FIRINGS_PER_REQUEST:>12,.0f} {spread:>24} "
@@ -103,16 +99,12 @@ def main() -> None:
     """Builds, runs in turn, prints."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else LEAST_ROUNDS
     if rounds < LEAST_ROUNDS:
-        raise SystemExit(
-            f"compare.py: {rounds} rounds: expected at least {LEAST_ROUNDS}"
-        )
+        raise SystemExit(f"compare.py: {rounds} rounds: expected at least {LEAST_ROUNDS}")
     net, loop = build("common_net"), build("hand_written")
     samples: dict[str, list[Sample]] = {name: [] for name in SECONDS}
     for _ in range(rounds):
         samples["Headrace"].append(run_program(net, SECONDS["Headrace"]))
-        samples["hand-written loop"].append(
-            run_program(loop, SECONDS["hand-written loop"])
-        )
+        samples["hand-written loop"].append(run_program(loop, SECONDS["hand-written loop"]))
         samples["SimPy"].append(run_simpy(SECONDS["SimPy"]))
     print(f"64 clients, 4 servers, medians of {rounds} interleaved runs")
     print(table(samples))
