@@ -1,0 +1,59 @@
+"""Papers reproduced: rows of published | ours | error, tables and figures."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from matplotlib.figure import Figure
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One published result against ours."""
+
+    what: str
+    published: str
+    ours: str
+    error: str
+    """The relative error, where the published result is a number."""
+    holds: bool
+    """Whether ours is as published, by the bound that the paper's script states."""
+
+
+class Paper:
+    """Where a paper's reproduction reports its steps and leaves its figures."""
+
+    def __init__(self, folder: Path, report: Callable[[str], None] = lambda _: None) -> None:
+        self.folder = folder
+        self.report = report
+
+    def step(self, name: str, work: Callable[[], T]) -> T:
+        """Does a part of the work, after saying which."""
+        self.report(name)
+        return work()
+
+    def save(self, figure: Figure, name: str) -> None:
+        """Writes a figure as PNG and SVG."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for ending in ("png", "svg"):
+            figure.savefig(self.folder / f"{name}.{ending}", dpi=150)
+
+    def save_rows(self, rows: list[Row]) -> None:
+        """Writes the table as Markdown and JSON."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lines = ["| what | published | ours | error | holds |", "| --- | --- | --- | --- | --- |"]
+        for row in rows:
+            holds = "yes" if row.holds else "NO"
+            lines.append(f"| {row.what} | {row.published} | {row.ours} | {row.error} | {holds} |")
+        (self.folder / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        document: list[dict[str, Any]] = [asdict(row) for row in rows]
+        (self.folder / "rows.json").write_text(json.dumps(document, indent=2), encoding="utf-8")
+
+
+def percent(part: float, *, sign: bool = False) -> str:
+    """A ratio in percent, as people write it."""
+    return f"{100 * part:+.2f} %" if sign else f"{100 * part:.2f} %"
