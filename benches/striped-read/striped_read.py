@@ -87,12 +87,14 @@ def sample(command: list[str]) -> Sample:
 
 def build_headrace() -> Path:
     """Builds the example that runs a scenario, and gives its path."""
-    command = ["cargo", "build", "--release", "-p", "headrace-storage"]
-    command += ["--example", "run_scenario", "--message-format=json"]
-    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    command = ["cargo", "build", "--quiet", "--release", "-p", "headrace-storage"]
+    command += ["--example", "run_scenario", "--message-format=json-render-diagnostics"]
+    built = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
+    if built.returncode != 0:
+        raise SystemExit("striped_read.py: Headrace does not build")
     programs = [
         message["executable"]
-        for message in map(json.loads, output.splitlines())
+        for message in map(json.loads, built.stdout.splitlines())
         if message.get("executable") and message["target"]["name"] == "run_scenario"
     ]
     return Path(programs[-1])
