@@ -13,9 +13,7 @@ class NetBuilder:
         self.stores = 0
         self.transitions = 0
 
-    def page(
-        self, name: str, parent: Structure | None = None, copies: int = 1
-    ) -> Structure:
+    def page(self, name: str, parent: Structure | None = None, copies: int = 1) -> Structure:
         path = name if parent is None else f"{parent['path']}/{name}"
         page = {
             "name": name,
@@ -92,9 +90,7 @@ class NetBuilder:
         self.transition(page, f"pass {source} to {target}", [source], [target])
 
 
-def output(
-    node: int, how: str = "one", delayed: bool = False, copy: bool = False
-) -> Structure:
+def output(node: int, how: str = "one", delayed: bool = False, copy: bool = False) -> Structure:
     return {"node": node, "how": how, "delayed": delayed, "selects_copy": copy}
 
 
@@ -171,12 +167,8 @@ def parallel_file_system() -> Structure:
         [output(think, "maybe")],
         guarded=True,
     )
-    net.transition(
-        network, "forward", [up], [output(switch_up, delayed=True, copy=True)]
-    )
-    net.transition(
-        network, "return", [down], [output(switch_down, delayed=True, copy=True)]
-    )
+    net.transition(network, "forward", [up], [output(switch_up, delayed=True, copy=True)])
+    net.transition(network, "return", [down], [output(switch_down, delayed=True, copy=True)])
     net.connect(network, switch_up, received)
     net.connect(network, switch_down, answers)
     net.connect(server, received, window)
@@ -224,9 +216,7 @@ def sixty_nodes() -> Structure:
         for column in range(10):
             name = f"stage {row}.{column}"
             station = (row + column) % 3 == 1
-            nodes.append(
-                net.station(main, name, "fcfs(1)") if station else net.node(main, name)
-            )
+            nodes.append(net.station(main, name, "fcfs(1)") if station else net.node(main, name))
         rows.append(nodes)
         for column in range(9):
             net.transition(
@@ -244,22 +234,16 @@ def sixty_nodes() -> Structure:
         [rows[5][9]],
         [output(rows[5][0], "either"), output(rows[4][9], "either")],
     )
-    net.transition(
-        main, "borrow a worker", [rows[2][6], free], [output(busy, copy=True)]
-    )
+    net.transition(main, "borrow a worker", [rows[2][6], free], [output(busy, copy=True)])
     net.transition(main, "hand over", [rows[1][7]], [rows[0][8]])
     return {"page": main}
 
 
-def by_name(
-    structure: Structure, figures: dict[str, dict[str, float]]
-) -> dict[int, Any]:
+def by_name(structure: Structure, figures: dict[str, dict[str, float]]) -> dict[int, Any]:
     """Figures given by node name, by node id."""
 
     def walk(page: Structure) -> dict[int, Any]:
-        found = {
-            n["id"]: figures[n["name"]] for n in page["nodes"] if n["name"] in figures
-        }
+        found = {n["id"]: figures[n["name"]] for n in page["nodes"] if n["name"] in figures}
         for child in page["pages"]:
             found |= walk(child)
         return found

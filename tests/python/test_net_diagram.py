@@ -11,14 +11,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from headrace.report.net_diagram import StructureError, arrange, draw
 from headrace.report.net_drawing import shade
 from headrace.report.net_graph import Edge, Graph, Symbol
 from headrace.report.net_symbols import PAD, caption
 from headrace.report.net_ticks import tick_of
 from headrace.report.text_size import text_width
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from net_examples import EXAMPLES, Structure, parallel_file_system, single_queue
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -44,9 +45,7 @@ def structures(draw_: st.DrawFn) -> Structure:
         page: Structure = {"name": draw_(names), "copies": draw_(st.integers(1, 3))}
         page |= {"nodes": [], "stores": [], "transitions": [], "pages": []}
         parent = pages[draw_(st.integers(0, number - 1))] if number else None
-        page["path"] = (
-            page["name"] if parent is None else parent["path"] + "/" + page["name"]
-        )
+        page["path"] = page["name"] if parent is None else parent["path"] + "/" + page["name"]
         for _ in range(draw_(st.integers(0, 5))):
             page["nodes"].append(
                 {
@@ -103,9 +102,7 @@ def structures(draw_: st.DrawFn) -> Structure:
     return {"page": pages[0]}
 
 
-any_net = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+any_net = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 examples = pytest.mark.parametrize("name", EXAMPLES)
 
 
@@ -167,17 +164,13 @@ def segments(edge: Edge) -> Iterator[Rectangle]:
 
 def check_layout(graph: Graph) -> None:
     boxes = [symbol_box(symbol) for symbol in graph.symbols]
-    for (a, first), (b, second) in combinations(
-        zip(graph.symbols, boxes, strict=True), 2
-    ):
+    for (a, first), (b, second) in combinations(zip(graph.symbols, boxes, strict=True), 2):
         assert not overlap(first, second), f"{a.name} lies on {b.name}"
     for symbol, box in zip(graph.symbols, boxes, strict=True):
         assert inside(box, sheet_box(graph, symbol.page)), f"{symbol.name} sticks out"
         for number in range(len(graph.sheets)):
             if number not in graph.ancestors(symbol.page):
-                assert not overlap(box, sheet_box(graph, number)), (
-                    f"{symbol.name} strays"
-                )
+                assert not overlap(box, sheet_box(graph, number)), f"{symbol.name} strays"
     for number, sheet in enumerate(graph.sheets):
         if number:
             assert inside(sheet_box(graph, number), sheet_box(graph, sheet.parent))
@@ -185,14 +178,10 @@ def check_layout(graph: Graph) -> None:
             assert not overlap(sheet_box(graph, upper), sheet_box(graph, lower))
     for edge in graph.edges:
         source, target = graph.symbols[edge.source], graph.symbols[edge.target]
-        assert touches_outline(source, edge.route[0]), (
-            f"arc leaves {source.name} in the air"
-        )
+        assert touches_outline(source, edge.route[0]), f"arc leaves {source.name} in the air"
         assert touches_outline(target, edge.route[-1]), f"arc misses {target.name}"
         for x, y, right, low in segments(edge):
-            assert right - x < EPSILON or low - y < EPSILON, (
-                "a line is neither level nor upright"
-            )
+            assert right - x < EPSILON or low - y < EPSILON, "a line is neither level nor upright"
             for at, box in enumerate(boxes):
                 if at not in (edge.source, edge.target):
                     assert not overlap((x, y - EPSILON, right, low + EPSILON), box), (
@@ -202,15 +191,11 @@ def check_layout(graph: Graph) -> None:
                 related = graph.ancestors(source.page) + graph.ancestors(target.page)
                 if number not in related:
                     line = (x - EPSILON, y - EPSILON, right + EPSILON, low + EPSILON)
-                    assert not overlap(line, sheet_box(graph, number)), (
-                        "a line cuts a page"
-                    )
+                    assert not overlap(line, sheet_box(graph, number)), "a line cuts a page"
         if edge.tick is not None:
             tick = tick_of(graph, edge)
             mark = (tick.x - 1, tick.y - 1, tick.x + 1, tick.y + 1)
-            assert inside(mark, sheet_box(graph, edge.tick_page)), (
-                "a mark left its page"
-            )
+            assert inside(mark, sheet_box(graph, edge.tick_page)), "a mark left its page"
 
 
 @examples
@@ -286,9 +271,7 @@ def test_any_net_is_valid_xml_with_every_symbol(structure: Structure) -> None:
     assert sum(g.get("data-page") is not None for g in groups) == len(every)
     assert kinds.count("store") == sum(len(page["stores"]) for page in every)
     nodes = sorted(node["id"] for page in every for node in page["nodes"])
-    drawn_nodes = [
-        g for g in groups if g.get("data-kind") in ("place", "bag", "station")
-    ]
+    drawn_nodes = [g for g in groups if g.get("data-kind") in ("place", "bag", "station")]
     assert sorted(int(g.get("data-id", "-1")) for g in drawn_nodes) == nodes
     transitions = sum(len(page["transitions"]) for page in every)
     assert kinds.count("transition") + kinds.count("tick") == transitions
@@ -355,9 +338,7 @@ def test_picture_stands_alone() -> None:
 def test_names_are_escaped() -> None:
     structure = single_queue()
     structure["page"]["nodes"][0]["name"] = '<a href="x">&\x00\x1b'
-    texts = [
-        text.text for text in ElementTree.fromstring(draw(structure)).iter(f"{SVG}text")
-    ]
+    texts = [text.text for text in ElementTree.fromstring(draw(structure)).iter(f"{SVG}text")]
     assert '<a href="x">&\ufffd\ufffd' in texts
 
 
@@ -386,15 +367,11 @@ def test_outputs_are_told_apart(how: str, label: str | None, diamonds: int) -> N
     structure["page"]["transitions"][1] |= {"guarded": True}
     structure["page"]["transitions"][1]["outputs"][0]["how"] = how
     lines = drawn(draw(structure), "data-line", "arc")
-    (arc,) = [
-        g for g in lines if (g.findtext(f"{SVG}title") or "").startswith("arc leave")
-    ]
+    (arc,) = [g for g in lines if (g.findtext(f"{SVG}title") or "").startswith("arc leave")]
     assert arc.findtext(f"{SVG}text") == label
     assert len(arc.findall(f"{SVG}polygon")) == 1 + diamonds
     path = arc.find(f"{SVG}path")
-    assert path is not None and (float(path.get("stroke-width", "0")) > 2) == (
-        how == "many"
-    )
+    assert path is not None and (float(path.get("stroke-width", "0")) > 2) == (how == "many")
 
 
 @pytest.mark.parametrize(
@@ -411,9 +388,7 @@ def test_outputs_are_told_apart(how: str, label: str | None, diamonds: int) -> N
 def test_only_a_plain_transition_becomes_a_mark(change: dict[str, Any]) -> None:
     structure = single_queue()
     structure["page"]["stores"].append({"id": 0, "name": "log"})
-    assert [
-        g.get("data-name") for g in drawn(draw(structure), "data-kind", "tick")
-    ] == ["leave"]
+    assert [g.get("data-name") for g in drawn(draw(structure), "data-kind", "tick")] == ["leave"]
     structure["page"]["transitions"][1] |= change
     svg = draw(structure)
     assert not drawn(svg, "data-kind", "tick")
@@ -461,12 +436,7 @@ def test_odd_figures_do_no_harm(value: float) -> None:
 
 def test_flow_runs_from_left_to_right() -> None:
     symbols = {symbol.name: symbol for symbol in arrange(single_queue()).symbols}
-    assert (
-        symbols["source"].x
-        < symbols["arrive"].x
-        < symbols["server"].x
-        < symbols["done"].x
-    )
+    assert symbols["source"].x < symbols["arrive"].x < symbols["server"].x < symbols["done"].x
     graph = arrange(parallel_file_system())
     sheets = {sheet.page.name: sheet for sheet in graph.sheets}
     for west, east in pairwise(["client", "network", "server"]):

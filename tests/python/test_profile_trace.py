@@ -1,9 +1,11 @@
 """Traces through Python: import, look into, synthesize, in every format."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+
 from headrace.profile import frame, import_trace, open_trace, synthesize, trace_info
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
@@ -88,8 +90,8 @@ def test_bad_input_is_one_line_that_names_the_file(
 
 def test_other_tables_in_parquet_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
-    good = {name: [1] for name in COLUMNS} | {"process": ["p"], "file": ["f"]}
-    cases = [
+    good: dict[str, list[Any]] = {name: [1] for name in COLUMNS} | {"process": ["p"], "file": ["f"]}
+    cases: list[tuple[dict[str, list[Any]], str]] = [
         ({"a": [1]}, "no column time_ns: expected one of Int64"),
         (good, "column of Int64 operation: expected one of Enum"),
         (good | {"operation": ["reed"]}, "operations of open, create, close"),

@@ -85,5 +85,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for error in errors {
         module.add(error.name()?.to_str()?, error)?;
     }
-    Ok(())
+    // What a scenario's error has that is in no file.
+    let scenario = py.get_type::<ScenarioError>();
+    scenario.setattr("file", "")?;
+    scenario.setattr("line", py.None())?;
+    scenario.setattr("column", py.None())?;
+    scenario.setattr("text", "")?;
+    scenario.setattr("message", "")
 }

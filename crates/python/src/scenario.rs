@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use headrace_spec::{Error, Loaded, WorkloadKind};
+use headrace_spec::{Bytes, Error, Loaded, Seconds, WorkloadKind};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -161,10 +162,26 @@ fn presets() -> Vec<(&'static str, &'static str)> {
     headrace_spec::presets()
 }
 
+/// A number of bytes such as "64 KiB", as a scenario has it.
+#[pyfunction]
+fn parse_bytes(text: &str) -> PyResult<u64> {
+    let bytes: Result<Bytes, String> = text.parse();
+    bytes.map(|it| it.0).map_err(PyValueError::new_err)
+}
+
+/// A time such as "0.2 ms", as a scenario has it, in seconds.
+#[pyfunction]
+fn parse_seconds(text: &str) -> PyResult<f64> {
+    let seconds: Result<Seconds, String> = text.parse();
+    seconds.map(|it| it.0).map_err(PyValueError::new_err)
+}
+
 /// Makes scenarios known to Python.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyLoaded>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(reference, module)?)?;
-    module.add_function(wrap_pyfunction!(presets, module)?)
+    module.add_function(wrap_pyfunction!(presets, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_seconds, module)?)
 }

@@ -31,9 +31,7 @@ def tracks(runs: list[Run], clearance: float) -> list[int | None]:
     possible, no two lines on top of each other.
     """
     bent = [number for number, run in enumerate(runs) if not run.is_straight]
-    cost = {
-        (a, b): _cost(runs[a], runs[b], clearance) for a in bent for b in bent if a != b
-    }
+    cost = {(a, b): _cost(runs[a], runs[b], clearance) for a in bent for b in bent if a != b}
     order = _improve(sorted(bent, key=lambda n: _first_guess(runs[n], n)), cost)
     result: list[int | None] = [None] * len(runs)
     for at, number in enumerate(order):

@@ -84,9 +84,7 @@ def _settle(layers: Layers, layer: list[int], look_west: bool, look_east: bool) 
             at += 1
 
 
-def _wishes(
-    layers: Layers, box: int, west: bool, east: bool
-) -> list[tuple[float, float]]:
+def _wishes(layers: Layers, box: int, west: bool, east: bool) -> list[tuple[float, float]]:
     wishes = []
     for pieces, side in (
         (layers.west_pieces[box], False),
@@ -126,9 +124,7 @@ def _straighten(layers: Layers) -> None:
                 group = layers.straight_group(start)
                 alone = {start}
                 if abs(step) > STRAIGHT and any(
-                    _shift(layers, g, shift)
-                    for g in (alone, group)
-                    if g is alone or g != alone
+                    _shift(layers, g, shift) for g in (alone, group) if g is alone or g != alone
                 ):
                     changed = True
                     break

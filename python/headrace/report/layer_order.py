@@ -17,8 +17,7 @@ def reduce_crossings(layers: Layers) -> None:
     for start in (False, True):
         if start:
             layers.layers = [
-                list(layer) if _is_fixed(layers, layer) else layer[::-1]
-                for layer in best
+                list(layer) if _is_fixed(layers, layer) else layer[::-1] for layer in best
             ]
             layers.set_ranks()
         for sweep in range(SWEEPS):
@@ -47,9 +46,7 @@ def _sort_layer(layers: Layers, number: int, from_west: bool) -> None:
         pieces = layers.west_pieces[box] if from_west else layers.east_pieces[box]
         if not pieces:
             return float(layers.rank[box])
-        ends = [
-            layers.position(p.west if from_west else p.east, p.link) for p in pieces
-        ]
+        ends = [layers.position(p.west if from_west else p.east, p.link) for p in pieces]
         return sum(ends) / len(ends)
 
     layer = layers.layers[number]
@@ -67,9 +64,7 @@ def _swap_neighbours(layers: Layers) -> None:
         for layer in layers.layers:
             for at in range(0 if _is_fixed(layers, layer) else len(layer) - 1):
                 upper, lower = layer[at], layer[at + 1]
-                if _pair_crossings(layers, upper, lower) > _pair_crossings(
-                    layers, lower, upper
-                ):
+                if _pair_crossings(layers, upper, lower) > _pair_crossings(layers, lower, upper):
                     layer[at], layer[at + 1] = lower, upper
                     layers.rank[upper], layers.rank[lower] = at + 1, at
                     improved = True
@@ -78,14 +73,8 @@ def _swap_neighbours(layers: Layers) -> None:
 def _pair_crossings(layers: Layers, upper: int, lower: int) -> int:
     count = 0
     for pieces, to_west in ((layers.west_pieces, True), (layers.east_pieces, False)):
-        above = [
-            layers.position(p.west if to_west else p.east, p.link)
-            for p in pieces[upper]
-        ]
-        below = [
-            layers.position(p.west if to_west else p.east, p.link)
-            for p in pieces[lower]
-        ]
+        above = [layers.position(p.west if to_west else p.east, p.link) for p in pieces[upper]]
+        below = [layers.position(p.west if to_west else p.east, p.link) for p in pieces[lower]]
         count += sum(a > b for a in above for b in below)
     return count
 

@@ -41,9 +41,7 @@ def place(boxes: list[Box], links: list[Link]) -> Placement:
 def _attach(layers: Layers) -> None:
     """Give every end of a link its point on the outline of its box."""
     for index, box in enumerate(layers.boxes):
-        for east, pieces in enumerate(
-            (layers.west_pieces[index], layers.east_pieces[index])
-        ):
+        for east, pieces in enumerate((layers.west_pieces[index], layers.east_pieces[index])):
             if box.ports is not None:
                 for piece in pieces:
                     layers.offset[index, piece.link, bool(east)] = box.ports[piece.link]
@@ -91,14 +89,10 @@ def _route_all(layers: Layers, height: float) -> Placement:
                 turns[piece.link, number] = x + CHANNEL_MARGIN + TRACK * track
         used = max((t + 1 for t in numbers if t is not None), default=0)
         x += 2 * CHANNEL_MARGIN + TRACK * max(used - 1, 0)
-    return Placement(
-        x, height, [_route(layers, link, turns) for link in range(len(layers.links))]
-    )
+    return Placement(x, height, [_route(layers, link, turns) for link in range(len(layers.links))])
 
 
-def _route(
-    layers: Layers, link: int, turns: dict[tuple[int, int], float]
-) -> list[Point]:
+def _route(layers: Layers, link: int, turns: dict[tuple[int, int], float]) -> list[Point]:
     chain = layers.chains[link]
     start, end = layers.boxes[chain[0]], layers.boxes[chain[-1]]
     points = [

@@ -132,14 +132,8 @@ def _orders(count: int, flows: Sequence[Flow]) -> list[list[int]]:
     straight = _with_undirected(_depth_first(starts, after), flows)
     place_in = {thing: at for at, thing in enumerate(straight)}
 
-    west = {
-        f.target if f.source is None else f.source
-        for f in flows
-        if _is_border(f, False)
-    }
-    east = {
-        f.target if f.source is None else f.source for f in flows if _is_border(f, True)
-    }
+    west = {f.target if f.source is None else f.source for f in flows if _is_border(f, False)}
+    east = {f.target if f.source is None else f.source for f in flows if _is_border(f, True)}
     from_west = _distances({t for t in west if t is not None}, beside)
     from_east = _distances({t for t in east if t is not None}, beside)
     from_start = _distances(set(starts[:1]), beside)
@@ -186,9 +180,7 @@ def _depth_first(starts: list[int], after: list[list[int]]) -> list[int]:
                 stack.append((following, iter(reversed(after[following]))))
         # An arc from a later start into what is found already must not count as a cycle.
         reached = {other for thing in done for other in after[thing]} - set(done)
-        at = min(
-            (order.index(other) for other in reached if other in order), default=None
-        )
+        at = min((order.index(other) for other in reached if other in order), default=None)
         at = len(order) if at is None else max(at, 1)
         order[at:at] = done[::-1]
     return order
@@ -238,21 +230,14 @@ def _layers(count: int, flows: Sequence[Flow], order: list[int]) -> list[int]:
         behind[first].append((second, flow.weight))
     layers = [1] * count
     for thing in order:
-        layers[thing] = max(
-            (layers[other] + 1 for other, _ in before[thing]), default=1
-        )
+        layers[thing] = max((layers[other] + 1 for other, _ in before[thing]), default=1)
     for _ in range(2 * count):
         changed = False
         last = max(layers, default=0) + 1
         for thing in order:
             low = max((layers[other] + 1 for other, _ in before[thing]), default=1)
-            high = min(
-                (layers[other] - 1 for other, _ in behind[thing]), default=last - 1
-            )
-            near = [
-                (layers[other], weight)
-                for other, weight in before[thing] + behind[thing]
-            ]
+            high = min((layers[other] - 1 for other, _ in behind[thing]), default=last - 1)
+            near = [(layers[other], weight) for other, weight in before[thing] + behind[thing]]
             near += [(last if f.east else 0, f.weight) for f in borders[thing]]
             if not near:
                 continue

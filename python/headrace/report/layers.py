@@ -65,9 +65,7 @@ class Layers:
         """The links go from box to box by their numbers in `boxes`."""
         self.boxes = list(boxes)
         self.links = links
-        self.layers: list[list[int]] = [
-            [] for _ in range(1 + max(b.layer for b in boxes))
-        ]
+        self.layers: list[list[int]] = [[] for _ in range(1 + max(b.layer for b in boxes))]
         self.pieces: list[Piece] = []
         self.chains: list[list[int]] = []
         for index, box in enumerate(boxes):
@@ -139,9 +137,7 @@ class Layers:
         for box in queue:
             for piece in self.west_pieces[box] + self.east_pieces[box]:
                 other = piece.west if piece.east == box else piece.east
-                if other in group or (
-                    only_straight and abs(self.step(piece)) >= STRAIGHT
-                ):
+                if other in group or (only_straight and abs(self.step(piece)) >= STRAIGHT):
                     continue
                 group.add(other)
                 queue.append(other)

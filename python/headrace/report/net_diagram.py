@@ -70,9 +70,7 @@ def draw(structure: Mapping[str, Any], load: Mapping[int, Load] | None = None) -
     return tostring(svg, encoding="unicode") + "\n"
 
 
-def arrange(
-    structure: Mapping[str, Any], load: Mapping[int, Load] | None = None
-) -> Graph:
+def arrange(structure: Mapping[str, Any], load: Mapping[int, Load] | None = None) -> Graph:
     """The graph of a net with everything in its place.
 
     Raises:

@@ -47,11 +47,7 @@ CORNER = 5.0
 
 def number(value: float) -> str:
     """A coordinate with two decimals at most."""
-    return (
-        f"{value:.2f}".rstrip("0")
-        .rstrip(".")
-        .replace("-0", "0" if value == 0 else "-0")
-    )
+    return f"{value:.2f}".rstrip("0").rstrip(".").replace("-0", "0" if value == 0 else "-0")
 
 
 def add(
@@ -59,9 +55,7 @@ def add(
 ) -> Element:
     """A new element; underscores in attribute names stand for hyphens."""
     written = {
-        name.replace("_", "-"): number(value)
-        if isinstance(value, float | int)
-        else value
+        name.replace("_", "-"): number(value) if isinstance(value, float | int) else value
         for name, value in attributes.items()
     }
     element = SubElement(parent, tag, written)
@@ -69,9 +63,7 @@ def add(
     return element
 
 
-def add_text(
-    parent: Element, x: float, y: float, line: Line, **attributes: str | float
-) -> None:
+def add_text(parent: Element, x: float, y: float, line: Line, **attributes: str | float) -> None:
     """One line of text on a baseline."""
     bold = {"font_weight": "bold"} if line.bold else {}
     add(parent, "text", line.text, x=x, y=y, font_size=line.size, **bold, **attributes)
@@ -104,15 +96,9 @@ def draw_sheet(parent: Element, sheet: Sheet) -> None:
     add_text(group, sheet.x + 10, sheet.y + 17, heading, fill=INK, stroke="none")
 
 
-def draw_symbol(
-    parent: Element, symbol: Symbol, path: str, load: Mapping[int, Load]
-) -> None:
+def draw_symbol(parent: Element, symbol: Symbol, path: str, load: Mapping[int, Load]) -> None:
     """A symbol with what is written in and under it."""
-    ids = (
-        {}
-        if symbol.kind == "transition"
-        else {"data_id": str(getattr(symbol.item, "id", ""))}
-    )
+    ids = {} if symbol.kind == "transition" else {"data_id": str(getattr(symbol.item, "id", ""))}
     group = add(
         parent,
         "g",
@@ -144,9 +130,7 @@ def draw_symbol(
 def draw_shape(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> None:
     """The symbol itself."""
     if symbol.kind == "transition":
-        _pill(
-            group, symbol.x, symbol.y, BAR, symbol.height, 1.0, fill=INK, stroke="none"
-        )
+        _pill(group, symbol.x, symbol.y, BAR, symbol.height, 1.0, fill=INK, stroke="none")
     elif symbol.kind == "store":
         _cylinder(group, symbol)
     elif symbol.kind == "station":
@@ -219,15 +203,11 @@ def _station(group: Element, station: Symbol, load: Mapping[int, Load]) -> None:
         "path",
         d=f"M {number(mouth)} {top} H {number(behind)} V {low} H {number(mouth)}",
     )
-    bars = " ".join(
-        f"M {number(behind - way * at)} {top} V {low}" for at in (6, 12, 18)
-    )
+    bars = " ".join(f"M {number(behind - way * at)} {top} V {low}" for at in (6, 12, 18))
     add(group, "path", d=bars, stroke_width=1.0)
     figures = load.get(station.item.id, {}) if isinstance(station.item, Node) else {}
     busy = finite(figures.get("utilisation"))
-    _pill(
-        group, server, station.y, 2 * RADIUS, station.height, RADIUS, fill=shade(busy)
-    )
+    _pill(group, server, station.y, 2 * RADIUS, station.height, RADIUS, fill=shade(busy))
     if busy is not None:
         text = Line(f"{100 * busy:.0f}%", 9.0 if busy < 0.995 else 8.0, bold=True)
         add_text(
@@ -249,9 +229,7 @@ def shade(utilisation: float | None) -> str:
     for (low, pale), (high, strong) in pairwise(LOAD_SHADES):
         if busy <= high:
             part = (busy - low) / (high - low)
-            mixed = (
-                round(p + part * (s - p)) for p, s in zip(pale, strong, strict=True)
-            )
+            mixed = (round(p + part * (s - p)) for p, s in zip(pale, strong, strict=True))
             return "#" + "".join(f"{value:02x}" for value in mixed)
     return PAPER
 
@@ -338,9 +316,7 @@ def rounded_path(route: list[Point]) -> str:
     """SVG path data of a route with its corners rounded."""
     parts = [f"M {number(route[0][0])} {number(route[0][1])}"]
     for before, corner, after in zip(route, route[1:], route[2:], strict=False):
-        radius = min(
-            CORNER, math.dist(before, corner) / 2, math.dist(corner, after) / 2
-        )
+        radius = min(CORNER, math.dist(before, corner) / 2, math.dist(corner, after) / 2)
         come, go = _direction(before, corner), _direction(corner, after)
         parts.append(
             f"L {number(corner[0] - come[0] * radius)} {number(corner[1] - come[1] * radius)}"

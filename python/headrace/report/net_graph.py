@@ -84,12 +84,8 @@ def build_graph(top: Page) -> Graph:
     """The graph of a net."""
     graph = Graph([], [], [])
     _add_sheet(graph, top, 0, 0)
-    nodes = {
-        s.item.id: i for i, s in enumerate(graph.symbols) if isinstance(s.item, Node)
-    }
-    stores = {
-        s.item.id: i for i, s in enumerate(graph.symbols) if isinstance(s.item, Store)
-    }
+    nodes = {s.item.id: i for i, s in enumerate(graph.symbols) if isinstance(s.item, Node)}
+    stores = {s.item.id: i for i, s in enumerate(graph.symbols) if isinstance(s.item, Store)}
     for number, sheet in enumerate(graph.sheets):
         for transition in sheet.page.transitions:
             if transition.is_plain and _mark_on_arc(graph, number, transition, nodes):
@@ -117,9 +113,7 @@ def _add_symbol(graph: Graph, sheet: int, symbol: Symbol) -> int:
     return len(graph.symbols) - 1
 
 
-def _mark_on_arc(
-    graph: Graph, sheet: int, transition: Transition, nodes: dict[int, int]
-) -> bool:
+def _mark_on_arc(graph: Graph, sheet: int, transition: Transition, nodes: dict[int, int]) -> bool:
     """Draw a plain transition as a mark on an arc, if that arc passes through its page."""
     source, target = nodes[transition.inputs[0].node], nodes[transition.outputs[0].node]
     edge = Edge(source, target, "arc", tick=transition, tick_page=sheet)
@@ -137,9 +131,7 @@ def _add_transition(
     nodes: dict[int, int],
     stores: dict[int, int],
 ) -> None:
-    here = _add_symbol(
-        graph, sheet, Symbol("transition", sheet, transition.name, transition)
-    )
+    here = _add_symbol(graph, sheet, Symbol("transition", sheet, transition.name, transition))
     for taken in transition.inputs:
         label = " ".join(
             ([str(taken.weight)] if taken.weight != 1 else [])
@@ -147,9 +139,7 @@ def _add_transition(
         )
         graph.edges.append(Edge(nodes[taken.node], here, "arc", "input", label))
     for put in transition.outputs:
-        graph.edges.append(
-            Edge(here, nodes[put.node], "arc", put.how, output_label(put))
-        )
+        graph.edges.append(Edge(here, nodes[put.node], "arc", put.how, output_label(put)))
     graph.edges += [Edge(stores[store], here, "store") for store in transition.stores]
     graph.edges += [Edge(here, nodes[node], "signal") for node in transition.signals]
 
@@ -163,8 +153,4 @@ def output_label(put: Output) -> str:
 
 
 def _short(text: str, longest: int = 12) -> str:
-    return (
-        text
-        if len(text) <= longest
-        else text[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
-    )
+    return text if len(text) <= longest else text[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -54,9 +54,7 @@ def entries(graph: Graph, load: Mapping[int, Load]) -> list[str]:
     return [entry for entry in EXPLAINED if entry in used]
 
 
-def draw_legend(
-    parent: Element, names: list[str], x: float, y: float, width: float
-) -> float:
+def draw_legend(parent: Element, names: list[str], x: float, y: float, width: float) -> float:
     """Draw the legend in rows of at most `width`; the height it takes is returned."""
     group = add(parent, "g", data_kind="legend")
     left, top = x, y
@@ -86,9 +84,7 @@ def _icon(group: Element, name: str, x: float, y: float) -> None:
         symbol = Symbol(kind, 0, "", node)
         symbol.width, symbol.height = outline_width(kind), outline_height(kind, 1)
         where = f"translate({x:.2f} {y:.2f}) scale(0.75)"
-        inner = add(
-            group, "g", transform=where, fill=PAPER, stroke=INK, stroke_width=1.3
-        )
+        inner = add(group, "g", transform=where, fill=PAPER, stroke=INK, stroke_width=1.3)
         draw_shape(inner, symbol, {})
     elif name == "load":
         for step in range(6):

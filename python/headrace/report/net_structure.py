@@ -115,19 +115,13 @@ def read_structure(structure: Mapping[str, Any]) -> Page:
     for each in page.walk():
         for transition in each.transitions:
             where = f"{each.path}/{transition.name}"
-            reached = [i.node for i in transition.inputs] + [
-                o.node for o in transition.outputs
-            ]
+            reached = [i.node for i in transition.inputs] + [o.node for o in transition.outputs]
             for id in (*reached, *transition.signals):
                 if id not in nodes:
-                    raise StructureError(
-                        f"{where}: there is no node with id {id} in any page"
-                    )
+                    raise StructureError(f"{where}: there is no node with id {id} in any page")
             for id in transition.stores:
                 if id not in stores:
-                    raise StructureError(
-                        f"{where}: there is no store with id {id} in any page"
-                    )
+                    raise StructureError(f"{where}: there is no store with id {id} in any page")
     return page
 
 
@@ -170,9 +164,7 @@ def _node(raw: Any, page: str) -> Node:
 
 def _store(raw: Any, page: str) -> Store:
     name = str(_field(raw, "name", f"a store of {page}"))
-    return Store(
-        _integer(_field(raw, "id", f"{page}/{name}"), f"{page}/{name}: id"), name
-    )
+    return Store(_integer(_field(raw, "id", f"{page}/{name}"), f"{page}/{name}: id"), name)
 
 
 def _transition(raw: Any, page: str) -> Transition:
@@ -184,19 +176,13 @@ def _transition(raw: Any, page: str) -> Transition:
         bool(raw.get("guarded", False)),
         tuple(_input(each, where) for each in _list(raw, "inputs", where)),
         tuple(_output(each, where) for each in _list(raw, "outputs", where)),
-        tuple(
-            _integer(each, f"{where}: stores") for each in _list(raw, "stores", where)
-        ),
-        tuple(
-            _integer(each, f"{where}: signals") for each in _list(raw, "signals", where)
-        ),
+        tuple(_integer(each, f"{where}: stores") for each in _list(raw, "stores", where)),
+        tuple(_integer(each, f"{where}: signals") for each in _list(raw, "signals", where)),
     )
 
 
 def _input(raw: Any, where: str) -> Input:
-    node = _integer(
-        _field(raw, "node", f"an input of {where}"), f"an input of {where}: node"
-    )
+    node = _integer(_field(raw, "node", f"an input of {where}"), f"an input of {where}: node")
     by = raw.get("by")
     weight = _integer(raw.get("weight", 1), f"an input of {where}: weight")
     return Input(node, weight, None if by is None else str(by))
@@ -204,9 +190,7 @@ def _input(raw: Any, where: str) -> Input:
 
 def _output(raw: Any, where: str) -> Output:
     return Output(
-        _integer(
-            _field(raw, "node", f"an output of {where}"), f"an output of {where}: node"
-        ),
+        _integer(_field(raw, "node", f"an output of {where}"), f"an output of {where}: node"),
         _choice(raw.get("how", "one"), OUTPUT_WAYS, f"an output of {where}: how"),
         bool(raw.get("delayed", False)),
         bool(raw.get("selects_copy", False)),
@@ -236,7 +220,5 @@ def _integer(value: Any, where: str) -> int:
 
 def _choice(value: Any, choices: tuple[str, ...], where: str) -> str:
     if value not in choices:
-        raise StructureError(
-            f"{where}: expected one of {', '.join(choices)}, found {value!r}"
-        )
+        raise StructureError(f"{where}: expected one of {', '.join(choices)}, found {value!r}")
     return str(value)

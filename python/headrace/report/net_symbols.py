@@ -111,9 +111,7 @@ def caption(symbol: Symbol, load: Mapping[int, Load]) -> list[Line]:
         queue = finite(load.get(item.id, {}).get("mean_queue"))
         notes.append("" if queue is None else f"queue {queue:.3g}")
     return lines + [
-        Line(shorten(note, SMALL_SIZE, LONGEST_TEXT), SMALL_SIZE)
-        for note in notes
-        if note
+        Line(shorten(note, SMALL_SIZE, LONGEST_TEXT), SMALL_SIZE) for note in notes if note
     ]
 
 
@@ -146,13 +144,7 @@ def label_room(edges: list[Edge]) -> float:
 
 def _room(edge: Edge) -> float:
     text = text_width(edge.label, SMALL_SIZE) + 8 if edge.label else 0.0
-    mark = (
-        DIAMOND
-        if edge.how == "either"
-        else HEAD
-        if edge.how == "input" and text
-        else 0.0
-    )
+    mark = DIAMOND if edge.how == "either" else HEAD if edge.how == "input" and text else 0.0
     return text + mark
 
 

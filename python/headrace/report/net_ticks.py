@@ -33,9 +33,7 @@ def tick_of(graph: Graph, edge: Edge) -> Tick:
         usable = max(0.0, length - CORNER_ROOM - end)
         flat = abs(a[1] - b[1]) < 0.1
         # A mark on a level stretch reads better than one on a longer upright one.
-        pieces.append(
-            (-usable * (3 if flat else 1), a, b, CORNER_ROOM / length, usable / length)
-        )
+        pieces.append((-usable * (3 if flat else 1), a, b, CORNER_ROOM / length, usable / length))
     spots = [
         Tick(
             a[0] + (b[0] - a[0]) * part,
@@ -45,12 +43,7 @@ def tick_of(graph: Graph, edge: Edge) -> Tick:
         for _, a, b, start, share in sorted(pieces)
         for part in (start + share * at for at in (0.5, 0.35, 0.65, 0.2, 0.8))
     ]
-    lines = [
-        (a, b)
-        for other in graph.edges
-        if other is not edge
-        for a, b in pairwise(other.route)
-    ]
+    lines = [(a, b) for other in graph.edges if other is not edge for a, b in pairwise(other.route)]
     clear = (tick for tick in spots if not any(_touches(tick, a, b) for a, b in lines))
     return next(clear, spots[0])
 

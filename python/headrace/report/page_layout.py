@@ -96,9 +96,7 @@ def plan_pages(graph: Graph) -> list[Plan]:
         # Where nothing else says where a net begins, the first of several pages does.
         plan.things = inner + symbols if len(inner) > 1 else symbols + inner
         index.append({thing: at for at, thing in enumerate(plan.things)})
-    passing: list[list[tuple[int, Thing | None, Thing | None]]] = [
-        [] for _ in graph.sheets
-    ]
+    passing: list[list[tuple[int, Thing | None, Thing | None]]] = [[] for _ in graph.sheets]
     for number, edge in enumerate(graph.edges):
         leaves, common, enters = graph.crossed(edge)
         start: Thing = ("symbol", edge.source)
@@ -172,9 +170,7 @@ def _place_sheet(
                 for link, (edge, source, target) in enumerate(plan.lines)
                 if at in (source, target)
             }
-            box = Box(
-                child.width + behind, child.height + behind, 0, 0, _no_side, by_link
-            )
+            box = Box(child.width + behind, child.height + behind, 0, 0, _no_side, by_link)
         else:
             box = Box(0, 0, 0, 0, _no_side, wanted=wanted.get(inner))
         box.layer = plan.layers[at]
@@ -186,10 +182,7 @@ def _place_sheet(
     left = 0.0 if "west" in names else MARGIN - (2 * CHANNEL_MARGIN if boxes else 0)
     right = 0.0 if "east" in names else MARGIN
     top = TITLE_HEIGHT + (MARGIN / 2 if boxes else 0)
-    heading = (
-        text_width(title(sheet.page.name, sheet.page.copies), TITLE_SIZE, bold=True)
-        + 24
-    )
+    heading = text_width(title(sheet.page.name, sheet.page.copies), TITLE_SIZE, bold=True) + 24
     spare = max(0.0, heading - (left + placement.width + right))
     sheet.width = left + placement.width + right + spare
     sheet.height = top + placement.height + (MARGIN if boxes else MARGIN / 2)
@@ -247,9 +240,7 @@ def _symbol_box(
         # What was served must not seem to leave by the end of the queue.
         over = [
             number
-            for number, (link, (_, source, _)) in enumerate(
-                zip(links, plan.lines, strict=True)
-            )
+            for number, (link, (_, source, _)) in enumerate(zip(links, plan.lines, strict=True))
             if source == at and (link.west == at) == symbol.mirrored
         ]
     beside = [link for number, link in enumerate(links) if number not in over]
@@ -257,9 +248,7 @@ def _symbol_box(
         sum(link.east == at for link in beside),
         sum(link.west == at for link in beside),
     )
-    touching = [
-        graph.edges[e] for e, source, target in plan.lines if at in (source, target)
-    ]
+    touching = [graph.edges[e] for e, source, target in plan.lines if at in (source, target)]
     room = label_room(touching) if symbol.kind == "transition" else 0.0
     labelled = room and any(edge.label for edge in touching)
     spacing = LABEL_SPACING if labelled else SPACING

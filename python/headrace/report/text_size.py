@@ -21,9 +21,7 @@ def _advance(letter: str) -> float:
         return 0.72 if letter.isupper() else 0.62
     if combining(letter):
         return 0.0
-    return (
-        1.05 if east_asian_width(letter) in "WFA" or category(letter) == "So" else 0.8
-    )
+    return 1.05 if east_asian_width(letter) in "WFA" or category(letter) == "So" else 0.8
 
 
 def shorten(text: str, size: float, longest: float) -> str:
@@ -41,17 +39,10 @@ def shorten(text: str, size: float, longest: float) -> str:
 
 def printable(text: str) -> str:
     """The text in one line, with what XML cannot hold replaced."""
-    return "".join(
-        " " if c in "\t\n\r" else c if _allowed(c) else "\ufffd" for c in text
-    )
+    return "".join(" " if c in "\t\n\r" else c if _allowed(c) else "\ufffd" for c in text)
 
 
 def _allowed(letter: str) -> bool:
     # The characters of XML 1.0 (section 2.2), without the control characters U+007F to U+009F.
     code = ord(letter)
-    return (
-        0x20 <= code < 0x7F
-        or 0xA0 <= code < 0xD800
-        or 0xE000 <= code < 0xFFFE
-        or code > 0xFFFF
-    )
+    return 0x20 <= code < 0x7F or 0xA0 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or code > 0xFFFF

@@ -1,5 +1,7 @@
 //! A number of bytes: `"64 KiB"`.
 
+use std::str::FromStr;
+
 use serde_json::json;
 
 use super::amount::{self, Amount, Unit, unit};
@@ -55,6 +57,22 @@ impl Leaf for Bytes {
 
     fn format(value: &Bytes) -> Raw {
         Raw::Text(value.to_string())
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = String;
+
+    /// Reads it as a scenario would.
+    fn from_str(text: &str) -> Result<Bytes, String> {
+        parse(text).map_err(|why| {
+            let expected = Bytes::expected();
+            if why.is_empty() {
+                format!("expected {expected}")
+            } else {
+                format!("expected {expected}: {why}")
+            }
+        })
     }
 }
 

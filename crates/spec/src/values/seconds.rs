@@ -1,5 +1,7 @@
 //! A span of time: `"0.2 ms"`.
 
+use std::str::FromStr;
+
 use serde_json::json;
 
 use super::amount::{self, Unit, unit};
@@ -53,6 +55,22 @@ impl Leaf for Seconds {
 
     fn format(value: &Seconds) -> Raw {
         Raw::Text(value.to_string())
+    }
+}
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    /// Reads it as a scenario would.
+    fn from_str(text: &str) -> Result<Seconds, String> {
+        parse(text).map_err(|why| {
+            let expected = Seconds::expected();
+            if why.is_empty() {
+                format!("expected {expected}")
+            } else {
+                format!("expected {expected}: {why}")
+            }
+        })
     }
 }
 

@@ -1,0 +1,41 @@
+"""`headrace net`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.screen import progress
+from headrace.files import check_writable, whole_file
+
+
+def net(
+    file: ScenarioFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The SVG file to write.")
+    ],
+    sets: Sets = None,
+    load: Annotated[
+        bool, typer.Option("--load", help="Run it first, and shade stations by utilisation.")
+    ] = False,
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
+    ] = True,
+) -> None:
+    """Draw a scenario's net: its pages, places, stations and transitions."""
+    from headrace import simulate
+    from headrace.report.net_diagram import draw
+    from headrace.report.net_load import load_of
+
+    check_writable(output)
+    scenario = simulate.load_with_sets(file, sets or [])
+    structure = scenario.structure()
+    loads = {}
+    if load:
+        with progress(scenario.name, show_progress) as tell:
+            document = simulate.run(scenario, progress=tell).document
+        loads = load_of(structure, document["stations"])
+    picture = draw(structure, loads)
+    with whole_file(output) as partial:
+        partial.write_text(picture, encoding="utf-8")

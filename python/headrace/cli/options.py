@@ -1,0 +1,18 @@
+"""Arguments and options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+ScenarioFile: TypeAlias = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="A scenario, or a saved result to take it from."),
+]
+
+Sets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Put a value over the file's; can be repeated."
+    ),
+]

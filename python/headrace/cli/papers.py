@@ -1,0 +1,55 @@
+"""`headrace papers`."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import headrace
+
+SCRIPT = "reproduce.py"
+
+
+def papers(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The paper; without one, all are listed.")
+    ] = None,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGUMENTS", help="For its script.")
+    ] = None,
+) -> None:
+    """Reproduce a paper's results: published, ours, and the error."""
+    folder = _folder()
+    if folder is None:
+        raise FileNotFoundError(
+            2,
+            "the papers are in Headrace's repository, not in the installed package: "
+            "run this inside a clone of the repository",
+            "papers",
+        )
+    known = sorted(script.parent.name for script in folder.glob(f"*/{SCRIPT}"))
+    if name is None:
+        print("\n".join(known))
+        return
+    if name not in known:
+        raise ValueError(f"there is no paper {name!r} in {folder}: expected {' or '.join(known)}")
+    command = [sys.executable, str(folder / name / SCRIPT), *(arguments or [])]
+    with subprocess.Popen(command) as process:
+        try:
+            status = process.wait()
+        except BaseException:
+            # Ctrl-C reaches it as well: let it clean up.
+            process.wait(10)
+            raise
+    raise typer.Exit(status if status >= 0 else 128 - status)
+
+
+def _folder() -> Path | None:
+    """The repository's folder of papers, around the current directory or this source."""
+    here, source = Path.cwd(), Path(headrace.__file__).resolve()
+    for above in (here, *here.parents, *source.parents):
+        if any(above.glob(f"papers/*/{SCRIPT}")):
+            return above / "papers"
+    return None

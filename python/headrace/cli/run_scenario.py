@@ -1,0 +1,80 @@
+"""`headrace run`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.screen import progress, show
+from headrace.files import check_directory, check_writable, whole_file
+
+if TYPE_CHECKING:
+    from headrace.simulate import Result
+
+
+def run(
+    file: ScenarioFile,
+    sets: Sets = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as one JSON document.")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
+    ] = None,
+    requests: Annotated[
+        Path | None,
+        typer.Option("--requests", metavar="FILE", help="Write every request to a Parquet file."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
+    ] = None,
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
+    ] = True,
+) -> None:
+    """Run a scenario, or again the one in a saved result.
+
+    Prints throughput, latency, the load of each station, and the bottleneck.
+    """
+    from headrace import simulate
+
+    for path in (requests, output):
+        if path is not None:
+            check_writable(path)
+    if plot is not None:
+        check_directory(plot)
+    scenario = simulate.load_with_sets(file, sets or [])
+    with progress(scenario.name, show_progress) as tell:
+        result = simulate.run(scenario, requests=requests is not None, progress=tell)
+    written = _write(result, plot, requests, output)
+    if as_json:
+        print(json.dumps(result.document, allow_nan=False, indent=2))
+        return
+    from headrace.report import tables
+
+    show(tables.result(result.document))
+    for what, path in written:
+        print(f"{what}: {path}")
+
+
+def _write(
+    result: "Result", plot: Path | None, requests: Path | None, output: Path | None
+) -> list[tuple[str, Path]]:
+    written = []
+    if plot is not None:
+        from headrace.report import plots
+
+        plots.save(plot, result.name, result.series, result.latency_distribution, result.stations)
+        written.append(("plots", plot))
+    if requests is not None and result.requests is not None:
+        with whole_file(requests) as partial:
+            result.requests.write_parquet(partial)
+        written.append(("requests", requests))
+    if output is not None:
+        result.save(output)
+        written.append(("result", output))
+    return written

@@ -1,0 +1,57 @@
+"""What people see: tables on standard output, progress on standard error."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+WIDE = 200
+"""Columns where there is no terminal that has a width."""
+PATIENCE_S = 0.5
+"""What takes longer gets a progress bar."""
+
+
+def show(what: RenderableType) -> None:
+    """Prints tables or text."""
+    width = None if sys.stdout.isatty() else WIDE
+    Console(width=width, highlight=False).print(what)
+
+
+@contextlib.contextmanager
+def progress(
+    title: str, shown: bool
+) -> Iterator[Callable[[float, int, float | None], None] | None]:
+    """What to tell a run's progress to; it shows a bar if the run takes long on a terminal."""
+    if not (shown and sys.stderr.isatty()):
+        yield None
+        return
+    started = time.monotonic()
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[detail]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(title, total=None, detail="")
+    running = False
+
+    def tell(seconds: float, requests: int, part: float | None) -> None:
+        nonlocal running
+        if not running and time.monotonic() - started > PATIENCE_S:
+            bar.start()
+            running = True
+        detail = f"{seconds:,.1f} s simulated, {requests:,} requests"
+        total = None if part is None else 1.0
+        bar.update(task, total=total, completed=min(part or 0.0, 1.0), detail=detail)
+
+    try:
+        yield tell
+    finally:
+        if running:
+            bar.stop()

@@ -1,0 +1,141 @@
+"""`headrace trace`: import, info and synth."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from headrace import _core
+from headrace.cli.screen import show
+from headrace.files import check_writable, whole_file
+
+app = typer.Typer(
+    help="Import, sum up and synthesize traces of file operations.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+FORMATS = ", ".join([*(name for name, _, _ in _core.TRACE_FORMATS), "parquet"])
+WRITTEN = ", ".join([*(name for name, _, made in _core.TRACE_FORMATS if made), "parquet"])
+
+SourceFormat = Annotated[
+    str | None,
+    typer.Option("--format", help=f"Its format ({FORMATS}), if its content does not tell."),
+]
+TargetFormat = Annotated[
+    str | None,
+    typer.Option("--to-format", help=f"The format to write ({WRITTEN}), if not by the name."),
+]
+
+
+class Phases(StrEnum):
+    """What a synthetic trace does."""
+
+    WRITE = "write"
+    READ = "read"
+    WRITE_THEN_READ = "write-then-read"
+
+
+@app.command("import")
+def import_(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The trace to read.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")],
+    format: SourceFormat = None,
+    to_format: TargetFormat = None,
+) -> None:
+    """Read a trace in any known format and write it as Parquet or CSV."""
+    from headrace import profile
+
+    if target.exists() and source.exists() and target.samefile(source):
+        raise ValueError(f"{target}: is the source itself: expected another file")
+    made = _written(target, lambda to: profile.import_trace(source, to, format, to_format))
+    print(f"{target}: {made.records:,} records")
+    _show_skipped(made.skipped)
+
+
+@app.command()
+def info(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="The trace to read.")],
+    format: SourceFormat = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Sum up a trace: operations, request sizes, files, and how sequential it is."""
+    from headrace import profile
+
+    information = profile.trace_info(trace, format)
+    if as_json:
+        print(json.dumps(asdict(information), allow_nan=False, indent=2))
+        return
+    from headrace.report.trace_tables import trace_summary
+
+    show(trace_summary(str(trace), information.summary))
+    _show_skipped(information.skipped)
+
+
+@app.command()
+def synth(
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")],
+    to_format: TargetFormat = None,
+    processes: Annotated[int, typer.Option(help="How many processes.")] = 1,
+    shared: Annotated[
+        bool, typer.Option("--shared/--file-per-process", help="Which files they work on.")
+    ] = True,
+    block: Annotated[str, typer.Option(help="Contiguous bytes of one process.")] = "1 MiB",
+    transfer: Annotated[str, typer.Option(help="Bytes of one request.")] = "256 KiB",
+    segments: Annotated[int, typer.Option(help="Blocks of one process in a file.")] = 1,
+    phases: Annotated[Phases, typer.Option(help="What is done.")] = Phases.WRITE_THEN_READ,
+    random: Annotated[bool, typer.Option("--random", help="In a random order.")] = False,
+    think: Annotated[str, typer.Option(help="Time between two requests.")] = "0 s",
+    seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
+) -> None:
+    """Write a synthetic trace in the terms of the IOR benchmark."""
+    from headrace import profile
+
+    pattern: dict[str, Any] = {
+        "block": _parsed("--block", block, _core.parse_bytes),
+        "transfer": _parsed("--transfer", transfer, _core.parse_bytes),
+        "think_ns": round(_parsed("--think", think, _core.parse_seconds) * 1e9),
+    }
+    made = _written(
+        target,
+        lambda to: profile.synthesize(
+            to,
+            target_format=to_format,
+            processes=processes,
+            shared=shared,
+            segments=segments,
+            phases=phases.value,
+            random=random,
+            seed=seed,
+            **pattern,
+        ),
+    )
+    print(f"{target}: {made.records:,} records")
+
+
+def _written(target: Path, write: Callable[[Path], Any]) -> Any:
+    """Writes a trace; the file appears when it is whole."""
+    check_writable(target)
+    with whole_file(target) as partial:
+        try:
+            return write(partial)
+        except ValueError as error:
+            raise type(error)(str(error).replace(str(partial), str(target))) from None
+
+
+def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise ValueError(f"{option} {text!r}: {error}") from None
+
+
+def _show_skipped(skipped: list[dict[str, Any]]) -> None:
+    if skipped:
+        from headrace.report.trace_tables import skipped_lines
+
+        show(skipped_lines(skipped))

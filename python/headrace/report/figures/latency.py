@@ -1,0 +1,57 @@
+"""The distribution of latency."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
+
+from headrace.report.figures.style import COLOURS, Figures, nothing, sheet
+from headrace.report.units import duration
+
+MARKED = (0.50, 0.95, 0.99)
+SPREAD = 20.0
+"""The axis shows at least this factor, so that equal latencies do not look spread."""
+
+
+def draw(data: Figures) -> Figure:
+    """The share of requests that took no longer, over all requests."""
+    figure, axes = sheet("Latency", data.name)
+    axes.set_xlabel("latency (ms)")
+    axes.set_ylabel("requests that took no longer")
+    points = data.latency_distribution.filter(data.latency_distribution["latency_s"] > 0)
+    if points.is_empty():
+        nothing(axes, "no request took any time")
+        return figure
+    latency, share = points["latency_s"].to_numpy(), points["share"].to_numpy()
+    axes.set_xscale("log")
+    axes.step(
+        1e3 * np.insert(latency, 0, latency[0]),
+        np.insert(share, 0, 0.0),
+        where="post",
+        color=COLOURS[0],
+        linewidth=1.8,
+    )
+    # From right to left their labels would lie on the line.
+    for part in MARKED:
+        at = latency[min(int(np.searchsorted(share, part)), len(latency) - 1)]
+        axes.plot(1e3 * at, part, "o", color=COLOURS[1], markersize=5, zorder=3)
+        axes.annotate(
+            f"p{100 * part:.0f}  {duration(at)}",
+            (1e3 * at, part),
+            textcoords="offset points",
+            xytext=(8, -3 if part < 0.95 else -4 - 7 * (part < 0.99)),
+            va="top",
+        )
+    low, high = 1e3 * latency[0], 1e3 * latency[-1]
+    room = max(SPREAD / (high / low), 1.0) ** 0.5 * 1.3
+    # Labels stand right of the line.
+    axes.set_xlim(low / room, high * room * 1.6)
+    axes.set_ylim(0, 1.04)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    if high * room / (low / room) < 30:
+        axes.xaxis.set_minor_formatter(
+            FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
+        )
+    else:
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    return figure

@@ -1,0 +1,41 @@
+"""What all figures share: size, colours, grid."""
+
+from dataclasses import dataclass
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito, "Color Universal Design", 2008: told apart with any kind of colour vision."""
+DASHES = ("solid", "dashed", "dotted", "dashdot")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What figures are drawn from."""
+
+    name: str
+    """What the scenario is called."""
+    series: pl.DataFrame
+    latency_distribution: pl.DataFrame
+    stations: pl.DataFrame
+
+
+def sheet(title: str, name: str, height: float = 4.2) -> tuple[Figure, Axes]:
+    """An empty figure with one pair of axes."""
+    figure = Figure(figsize=(8.0, height), layout="constrained")
+    axes = figure.subplots()
+    axes.set_title(f"{title}\n", loc="left", fontsize="large", fontweight="bold")
+    axes.text(0, 1.02, name, transform=axes.transAxes, color="#444444", va="bottom")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#dddddd", linewidth=0.7)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def nothing(axes: Axes, why: str) -> None:
+    """Says that there is nothing to draw."""
+    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center")
+    axes.set_xticks([])
+    axes.set_yticks([])

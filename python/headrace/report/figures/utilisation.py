@@ -1,0 +1,63 @@
+"""How busy each station is."""
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from headrace.report.figures.style import COLOURS, Figures, nothing, sheet
+from headrace.report.units import figure as written
+
+MOST = 30
+"""Stations that are shown."""
+
+
+def draw(data: Figures) -> Figure:
+    """The share of time that servers are busy, mean over a station's copies, most first.
+
+    Beside each bar stands how many wait on average, and a mark for the busiest copy.
+    """
+    table = (
+        data.stations.filter(pl.col("servers").is_not_null() & (pl.col("visits") > 0))
+        .sort("utilisation", "station", descending=[True, False])
+        .head(MOST)
+    )
+    figure, axes = sheet("Utilisation of stations", data.name, 1.6 + 0.36 * max(table.height, 3))
+    axes.set_xlabel("share of time that servers are busy")
+    if table.is_empty():
+        nothing(axes, "no station was visited")
+        return figure
+    rows = np.arange(table.height)
+    busy = table["utilisation"].to_numpy()
+    most = table["most_utilisation"].to_numpy()
+    bars = axes.barh(rows, busy, height=0.62, color=COLOURS[0], label="serving, mean of copies")
+    uneven = most - busy > 0.005
+    if uneven.any():
+        axes.plot(
+            most[uneven],
+            rows[uneven],
+            "|",
+            color=COLOURS[1],
+            markersize=13,
+            markeredgewidth=2.2,
+            label="the busiest copy",
+        )
+    for bar, reach, waiting in zip(bars, most, table["queue"], strict=True):
+        axes.annotate(
+            f"{100 * bar.get_width():.1f} %, {written(waiting)} waiting",
+            (max(bar.get_width(), reach), bar.get_y() + bar.get_height() / 2),
+            textcoords="offset points",
+            xytext=(6, 0),
+            va="center",
+            fontsize="small",
+        )
+    axes.set_yticks(rows, table["station"].to_list())
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+    # The labels stand beyond the bars.
+    axes.set_xlim(0, 1.45)
+    axes.set_xticks(np.linspace(0, 1, 6))
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    if uneven.any():
+        axes.legend(loc="lower right", frameon=False)
+    return figure

@@ -1,0 +1,168 @@
+"""A result as tables for a terminal."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from headrace.report.units import (
+    duration,
+    figure,
+    megabytes,
+    milliseconds,
+    percent,
+    size,
+    whole,
+)
+
+Document = Mapping[str, Any]
+
+LATENCIES = ("mean", "p50", "p95", "p99", "max")
+PLACES = 10
+"""Rows of the breakdown that are shown."""
+
+
+def table(title: str, names: int, *columns: str) -> Table:
+    """An empty table: `names` columns of names, then columns of figures."""
+    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for number, column in enumerate(columns):
+        if number < names:
+            made.add_column(column, overflow="fold")
+        else:
+            made.add_column(column, justify="right", no_wrap=True)
+    return made
+
+
+def result(document: Document) -> RenderableType:
+    """All of a result that people look at first."""
+    parts: list[RenderableType] = [_heading(document), _performance(document)]
+    if document["stations"]:
+        parts.append(_stations(document))
+    if document["breakdown"]:
+        parts.append(_breakdown(document))
+    parts.append(Text(document["bottleneck"]["sentence"], style="bold"))
+    return Group(*parts)
+
+
+def _heading(document: Document) -> Text:
+    scenario = document["scenario"]
+    text = Text(scenario["name"], style="bold")
+    if scenario["description"]:
+        text.append(f": {scenario['description']}", style="not bold")
+    runs = document.get("replications")
+    seeds = f"seed {document['seed']}"
+    if runs:
+        seeds = f"{len(runs)} replications, seeds {runs[0]['seed']} to {runs[-1]['seed']}"
+    text.append(
+        f"\n{seeds}; {duration(document['simulated_seconds'])} simulated"
+        f" in {duration(document['wall_seconds'])}, {whole(document['events'])} events\n",
+        style="not bold",
+    )
+    return text
+
+
+def _performance(document: Document) -> Table:
+    groups = document["groups"]
+    several = len(groups) > 1
+    shared = any(group.get("share") for group in groups.values()) and several
+    columns = ["group"] * several + ["operation", "requests", "data", "MB/s", "operations/s"]
+    columns += [f"{name} ms" for name in LATENCIES] + ["share %"] * shared
+    made = table("Throughput and latency", several + 1, *columns)
+    intervals = document.get("intervals", {})
+    for cells in _operations(document, intervals):
+        made.add_row(*([""] * several), *cells, *([""] * shared))
+    for name, group in groups.items() if several else ():
+        made.add_section()
+        part = intervals.get("groups", {}).get(name, {})
+        share = group.get("share")
+        for number, cells in enumerate(_operations(group, part)):
+            cell = ""
+            if number == 0 and share:
+                cell = _with_interval(percent(share["mean"]), part.get("share"), "mean", percent)
+            made.add_row(name if number == 0 else "", *cells, *([cell] * shared))
+    if intervals:
+        made.caption = "means over the replications \N{PLUS-MINUS SIGN} their 95 % intervals"
+    return made
+
+
+def _operations(part: Document, intervals: Document) -> Iterator[list[str]]:
+    """The cells of each operation, and of all if there are several."""
+    names = [name for name in part["latency"] if name != "all"]
+    for name in names + ["all"] * (len(names) != 1 and "all" in part["latency"]):
+        latency = part["latency"][name]
+        rates = part["operations"].get(name, {})
+        throughput = part["throughput"].get(name)
+        near = intervals.get("latency", {}).get(name, {})
+        yield [
+            name,
+            whole(latency["count"]),
+            size(rates["bytes"]) if rates.get("bytes") else "",
+            ""
+            if throughput is None
+            else _with_interval(
+                megabytes(throughput), intervals.get("throughput"), name, megabytes
+            ),
+            _with_interval(
+                figure(rates["per_second"]),
+                intervals.get("operations", {}).get(name),
+                "per_second",
+                figure,
+            )
+            if rates
+            else "",
+            *(
+                _with_interval(milliseconds(latency[key]), near, key, milliseconds)
+                for key in LATENCIES
+            ),
+        ]
+
+
+def _with_interval(text: str, intervals: Document | None, key: str, format: Any) -> str:
+    if not intervals or intervals.get(key) is None:
+        return text
+    return f"{text} \N{PLUS-MINUS SIGN} {format(intervals[key])}"
+
+
+def _stations(document: Document) -> Table:
+    columns = ("station", "copies", "servers", "busy %", "busiest %", "queue", "service ms")
+    made = table("Stations", 1, *columns, "visits")
+    for station in sorted(document["stations"], key=lambda it: -it["utilisation"]):
+        if not station["visits"]:
+            continue
+        # Without a number of servers, none is ever waited for.
+        counted = station["servers"] is not None
+        made.add_row(
+            station["station"],
+            whole(station["copies"]),
+            whole(station["servers"]) if counted else "any",
+            percent(station["utilisation"]) if counted else "",
+            percent(station["most_utilisation"]) if counted else "",
+            figure(station["queue"]),
+            milliseconds(station["service"]),
+            whole(station["visits"]),
+        )
+    return made
+
+
+def _breakdown(document: Document) -> Table:
+    made = table("Where a request spends its time", 1, "place", "share %", "ms", "waiting ms")
+    entries = document["breakdown"]
+    for entry in entries[:PLACES]:
+        made.add_row(
+            entry["place"],
+            percent(entry["share"]),
+            milliseconds(entry["seconds"]),
+            milliseconds(entry["waiting"]),
+        )
+    if rest := entries[PLACES:]:
+        sums = {key: sum(it[key] for it in rest) for key in ("share", "seconds", "waiting")}
+        made.add_row(
+            f"{len(rest)} more",
+            percent(sums["share"]),
+            milliseconds(sums["seconds"]),
+            milliseconds(sums["waiting"]),
+        )
+    return made

@@ -1,0 +1,60 @@
+"""What a trace holds, as tables for a terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.report.tables import table
+from headrace.report.units import duration, figure, percent, size, whole
+
+
+def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
+    """A trace's figures."""
+    text = Text(name, style="bold")
+    text.append(
+        f"\n{whole(summary['records'])} records of {whole(summary['processes'])} processes"
+        f" on {whole(summary['files'])} files in {duration(summary['span_seconds'])};"
+        f" {size(summary['bytes_read'])} read, {size(summary['bytes_written'])} written\n",
+        style="not bold",
+    )
+    shares = (("metadata", "metadata_share"), ("sequential", "sequential_share"))
+    told = [f"{percent(summary[key])} % {word}" for word, key in shares if summary[key] is not None]
+    if told:
+        text.append(", ".join(told) + "\n", style="not bold")
+    operations = table("Operations", 1, "operation", "records", "data", "mean ms")
+    for total in summary["operations"]:
+        operations.add_row(
+            total["operation"],
+            whole(total["count"]),
+            size(total["bytes"]) if total["bytes"] else "",
+            figure(1e3 * total["seconds"] / total["count"]),
+        )
+    parts: list[RenderableType] = [text, operations]
+    if summary["request_sizes"]:
+        sizes = table("Request sizes", 1, "bytes", "reads", "writes")
+        for entry in summary["request_sizes"]:
+            span = f"{entry['from']:,} to {entry['to']:,}" if entry["to"] else "0"
+            sizes.add_row(span, whole(entry["reads"]), whole(entry["writes"]))
+        parts.append(sizes)
+    if summary["busiest_files"]:
+        files = table("Busiest files", 1, "file", "read", "written")
+        for entry in summary["busiest_files"]:
+            files.add_row(entry["file"], size(entry["bytes_read"]), size(entry["bytes_written"]))
+        parts.append(files)
+    return Group(*parts)
+
+
+def skipped_lines(skipped: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """What was skipped or assumed."""
+    made = table("Skipped or assumed", 2, "what", "why", "count", "first line")
+    for kind in skipped:
+        examples = kind["examples"]
+        made.add_row(
+            kind["name"],
+            kind["reason"].replace("_", " "),
+            whole(kind["count"]),
+            whole(examples[0]["line"]) if examples else "",
+        )
+    return made

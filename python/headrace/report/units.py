@@ -1,0 +1,52 @@
+"""Figures for people: a few digits, in units that fit."""
+
+
+def figure(value: float | None) -> str:
+    """Three digits or more, without an exponent where that is short."""
+    if value is None:
+        return "\N{EN DASH}"
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size < 0.0005:
+        return f"{value:.1e}"
+    decimals = 3 if size < 1 else 2 if size < 100 else 1 if size < 1000 else 0
+    return f"{value:,.{decimals}f}"
+
+
+def milliseconds(seconds: float | None) -> str:
+    """A time in ms, without the unit."""
+    return figure(None if seconds is None else 1e3 * seconds)
+
+
+def megabytes(amount: float | None) -> str:
+    """Bytes in MB, or bytes per second in MB/s, without the unit."""
+    return figure(None if amount is None else 1e-6 * amount)
+
+
+def percent(share: float | None) -> str:
+    """A share in %, without the unit."""
+    return "\N{EN DASH}" if share is None else f"{100 * share:.1f}"
+
+
+def whole(count: float | None) -> str:
+    """A count; means of counts may have decimals."""
+    if count is None:
+        return "\N{EN DASH}"
+    return f"{count:,.0f}" if count == round(count) else f"{count:,.1f}"
+
+
+def size(amount: float) -> str:
+    """Bytes with their unit."""
+    for factor, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if abs(amount) >= factor:
+            return f"{figure(amount / factor)} {unit}"
+    return f"{whole(amount)} B"
+
+
+def duration(seconds: float) -> str:
+    """A time with its unit."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if abs(seconds) >= factor:
+            return f"{figure(seconds / factor)} {unit}"
+    return f"{figure(seconds)} s"

@@ -1,0 +1,17 @@
+"""Simulate: run a scenario, and look at what it shows."""
+
+from headrace.simulate.result import Result, load_result
+from headrace.simulate.runs import rerun, run
+from headrace.simulate.scenario import Scenario, load, load_with_sets
+from headrace.simulate.sweeps import sweep
+
+__all__ = [
+    "Result",
+    "Scenario",
+    "load",
+    "load_result",
+    "load_with_sets",
+    "rerun",
+    "run",
+    "sweep",
+]

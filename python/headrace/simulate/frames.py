@@ -1,0 +1,141 @@
+"""What a run gives, as frames with SI units in the columns' names."""
+
+import json
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from headrace._core import TRACE_OPERATIONS, Loaded
+
+Document = dict[str, Any]
+
+OPERATION = pl.Enum(TRACE_OPERATIONS)
+
+SERIES = pl.Schema(
+    {
+        "seed": pl.UInt64(),
+        "time_s": pl.Float64(),
+        "window_s": pl.Float64(),
+        "group": pl.String(),
+        "operation": OPERATION,
+        "bytes": pl.UInt64(),
+        "throughput_bytes_per_s": pl.Float64(),
+    }
+)
+LATENCY_DISTRIBUTION = pl.Schema({"latency_s": pl.Float64(), "share": pl.Float64()})
+
+
+class Outcome(NamedTuple):
+    """What a run gives."""
+
+    document: Document
+    series: pl.DataFrame
+    latency_distribution: pl.DataFrame
+    requests: pl.DataFrame | None
+
+
+def outcome(loaded: Loaded, ended: dict[str, Any]) -> Outcome:
+    """What the extension module gives, as frames."""
+    document = json.loads(ended["report"])
+    names = pl.Series(loaded.groups, dtype=pl.String)
+    seed = pl.lit(document["seed"], dtype=pl.UInt64).alias("seed")
+    window = ended["window_s"]
+    series = _named(ended["series"], names).with_columns(
+        seed,
+        window_s=pl.lit(window),
+        throughput_bytes_per_s=pl.col("bytes") / window,
+    )
+    requests = None
+    if "requests" in ended:
+        requests = _named(ended["requests"], names)
+    return Outcome(
+        document,
+        series.select(list(SERIES)).cast(SERIES),
+        pl.DataFrame(ended["latency_curve"], schema=LATENCY_DISTRIBUTION),
+        requests,
+    )
+
+
+def _named(columns: dict[str, Any], groups: pl.Series) -> pl.DataFrame:
+    """A frame with names in the place of numbers."""
+    operations = pl.Series(TRACE_OPERATIONS, dtype=OPERATION)
+    return pl.DataFrame(
+        columns
+        | {
+            "group": groups.gather(columns["group"]),
+            "operation": operations.gather(columns["operation"]),
+        }
+    )
+
+
+def summary(document: Document) -> pl.DataFrame:
+    """Throughput, rates and latency; an empty group or operation stands for all of them."""
+    rows = [
+        {"group": group, **row}
+        for group, part in [(None, document), *document["groups"].items()]
+        for row in _by_operation(part)
+    ]
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        "group": pl.String,
+        "operation": OPERATION,
+        "count": pl.Float64,
+        "bytes": pl.Float64,
+        "active_s": pl.Float64,
+        "throughput_bytes_per_s": pl.Float64,
+        "operations_per_s": pl.Float64,
+        **{f"latency_{figure}_s": pl.Float64 for figure in ("mean", "p50", "p95", "p99", "max")},
+        "share_mean": pl.Float64,
+        "share_sd": pl.Float64,
+    }
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _by_operation(part: Document) -> list[dict[str, Any]]:
+    rows = []
+    share = part.get("share") or {}
+    for name, latency in part["latency"].items():
+        row = {f"latency_{figure}_s": value for figure, value in latency.items()}
+        row["count"] = row.pop("latency_count_s")
+        if name == "all":
+            row |= {"share_mean": share.get("mean"), "share_sd": share.get("sd")}
+        else:
+            rates = part["operations"][name]
+            row |= {
+                "operation": name,
+                "bytes": rates["bytes"],
+                "active_s": rates["active_seconds"],
+                "throughput_bytes_per_s": part["throughput"].get(name),
+                "operations_per_s": rates["per_second"],
+            }
+        rows.append(row)
+    return rows
+
+
+def stations(document: Document) -> pl.DataFrame:
+    """The stations, all copies of one together."""
+    schema = {
+        "station": pl.String,
+        "discipline": pl.String,
+        "copies": pl.UInt32,
+        "servers": pl.UInt32,
+        "utilisation": pl.Float64,
+        "most_utilisation": pl.Float64,
+        "queue": pl.Float64,
+        "service": pl.Float64,
+        "residence": pl.Float64,
+        "visits": pl.Float64,
+    }
+    table = pl.DataFrame(document["stations"], schema=schema)
+    return table.rename({"service": "service_s", "residence": "residence_s"})
+
+
+def breakdown(document: Document) -> pl.DataFrame:
+    """Where requests spend their time, most first."""
+    schema = {
+        "place": pl.String,
+        "share": pl.Float64,
+        "seconds": pl.Float64,
+        "waiting": pl.Float64,
+    }
+    table = pl.DataFrame(document["breakdown"], schema=schema)
+    return table.rename({"seconds": "time_s", "waiting": "waiting_s"})

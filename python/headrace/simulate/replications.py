@@ -1,0 +1,171 @@
+"""Replications: runs of one scenario with different seeds, taken together."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from headrace._core import student_quantile
+from headrace.simulate.frames import LATENCY_DISTRIBUTION, Document, Outcome
+
+CONFIDENCE = 0.95
+MOST_POINTS = 500
+"""Of the distribution of latency over all replications."""
+
+SUMMED = ("wall_seconds", "events")
+KEYED = {"stations": "station", "breakdown": "place"}
+
+
+def together(outcomes: Sequence[Outcome], toml: str) -> Outcome:
+    """Several replications as one outcome.
+
+    Figures are means over the replications, except that `wall_seconds` and `events` are sums
+    and a `max` is the largest. Two keys are added: `replications`, the figures of each, and
+    `intervals`, half the widths of the 95 % confidence intervals of the means.
+    """
+    documents = [outcome.document for outcome in outcomes]
+    first = documents[0]
+    document = _mean([_averaged(document) for document in documents])
+    document["scenario"] = first["scenario"] | {"toml": toml}
+    document["seed"] = first["seed"]
+    document["version"] = first["version"]
+    for key in SUMMED:
+        document[key] = sum(other[key] for other in documents)
+    for key, name in KEYED.items():
+        document[key] = _rows([other[key] for other in documents], name)
+    document["breakdown"].sort(key=lambda entry: -entry["share"])
+    document["bottleneck"] = _bottleneck(documents)
+    document["replications"] = [_one(other) for other in documents]
+    document["intervals"] = intervals(documents)
+    requests = None
+    if all(outcome.requests is not None for outcome in outcomes):
+        requests = pl.concat(
+            outcome.requests.with_columns(
+                pl.lit(outcome.document["seed"], dtype=pl.UInt64).alias("seed")
+            )
+            for outcome in outcomes
+            if outcome.requests is not None
+        )
+    return Outcome(
+        {key: document[key] for key in [*first, "replications", "intervals"]},
+        pl.concat(outcome.series for outcome in outcomes),
+        _distribution([outcome.latency_distribution for outcome in outcomes]),
+        requests,
+    )
+
+
+def _averaged(document: Document) -> Document:
+    keys = ("scenario", "seed", "version", "bottleneck", *SUMMED, *KEYED)
+    return {key: value for key, value in document.items() if key not in keys}
+
+
+def _mean(values: Sequence[Any], key: str = "") -> Any:
+    """The mean of each figure, over the replications that have it."""
+    values = [value for value in values if value is not None]
+    if not values:
+        return None
+    first = values[0]
+    if isinstance(first, dict):
+        keys = dict.fromkeys(key for value in values for key in value)
+        return {key: _mean([value.get(key) for value in values], key) for key in keys}
+    if isinstance(first, int | float):
+        if key == "max":
+            return max(values)
+        # A whole number stays one if all agree.
+        return first if all(value == first for value in values) else math.fsum(values) / len(values)
+    return first
+
+
+def _rows(tables: Sequence[list[Document]], name: str) -> list[Document]:
+    """The mean of each row; a row that a replication lacks counts as zeros there."""
+    names = dict.fromkeys(row[name] for table in tables for row in table)
+    rows = []
+    for wanted in names:
+        found = [row for table in tables for row in table if row[name] == wanted]
+        row = _mean(found)
+        if name == KEYED["breakdown"]:
+            part = len(found) / len(tables)
+            row |= {key: value * part for key, value in row.items() if key != name}
+        rows.append(row)
+    return rows
+
+
+def _bottleneck(documents: Sequence[Document]) -> Document:
+    """That of the first replication which names what most of them name."""
+    named = [document["bottleneck"]["station"] for document in documents]
+    most = max(named, key=named.count)
+    document = documents[named.index(most)]
+    bottleneck: Document = dict(document["bottleneck"])
+    bottleneck["sentence"] += (
+        f" (Seed {document['seed']}; {named.count(most)} of {len(named)} replications name it.)"
+    )
+    return bottleneck
+
+
+def _one(document: Document) -> Document:
+    return {
+        "seed": document["seed"],
+        "throughput": document["throughput"],
+        "mean_latency": document["latency"].get("all", {}).get("mean"),
+    }
+
+
+def intervals(documents: Sequence[Document]) -> Document:
+    """Half the widths of the confidence intervals, in the shape of the figures they are of."""
+    return _half_widths([_of_interest(document) for document in documents]) or {}
+
+
+def _of_interest(document: Document) -> Document:
+    """The figures that get an interval."""
+
+    def part(of: Document) -> Document:
+        return {
+            "throughput": of["throughput"],
+            "operations": {
+                name: {"per_second": figures["per_second"]}
+                for name, figures in of["operations"].items()
+            },
+            "latency": {
+                name: {key: figures[key] for key in ("mean", "p50", "p95", "p99")}
+                for name, figures in of["latency"].items()
+            },
+        }
+
+    def group(of: Document) -> Document:
+        share = of.get("share")
+        return part(of) | ({"share": {"mean": share["mean"]}} if share else {})
+
+    groups = {name: group(of) for name, of in document["groups"].items()}
+    return part(document) | {"groups": groups}
+
+
+def _half_widths(values: Sequence[Any]) -> Any:
+    """Half the width of each figure's interval; none for figures that not all have."""
+    first = values[0]
+    if isinstance(first, dict):
+        keys = [key for key in first if all(key in value for value in values)]
+        return {key: _half_widths([value[key] for value in values]) for key in keys}
+    if any(value is None for value in values):
+        return None
+    freedom = len(values) - 1
+    deviation = float(np.std(values, ddof=1))
+    return student_quantile(0.5 + CONFIDENCE / 2, freedom) * deviation / math.sqrt(len(values))
+
+
+def _distribution(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The mean of the shares of requests that took no longer."""
+    tables = [table for table in tables if table.height]
+    if not tables:
+        return pl.DataFrame(schema=LATENCY_DISTRIBUTION)
+    latency = np.unique(np.concatenate([table["latency_s"].to_numpy() for table in tables]))
+    if len(latency) > MOST_POINTS:
+        latency = latency[np.linspace(0, len(latency) - 1, MOST_POINTS).round().astype(int)]
+    share = np.zeros(len(latency))
+    for table in tables:
+        steps = np.concatenate([[0.0], table["share"].to_numpy()])
+        share += steps[np.searchsorted(table["latency_s"].to_numpy(), latency, side="right")]
+    return pl.DataFrame(
+        {"latency_s": latency, "share": share / len(tables)}, schema=LATENCY_DISTRIBUTION
+    )

@@ -1,0 +1,102 @@
+"""Results: what a run showed, and how it was made."""
+
+import copy
+import json
+import platform
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from headrace.files import whole_file
+from headrace.simulate import frames
+from headrace.simulate.scenario import not_a_result, read_saved
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run showed. Frames have SI units in their columns' names."""
+
+    document: dict[str, Any]
+    """All figures, as `headrace run --json` prints them."""
+    series: pl.DataFrame
+    """Bytes moved and throughput over time, by group and operation, in windows of equal length;
+    the run may have ended within the last one."""
+    latency_distribution: pl.DataFrame
+    """The share of requests that took no longer than a latency."""
+    requests: pl.DataFrame | None = None
+    """Every single request, if they were kept."""
+
+    @property
+    def name(self) -> str:
+        """What the scenario is called."""
+        return str(self.document["scenario"]["name"])
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Throughput, rates and latency by group and operation; where these are empty, over
+        all of them."""
+        return frames.summary(self.document)
+
+    @property
+    def stations(self) -> pl.DataFrame:
+        """Utilisation, queue and service of each station."""
+        return frames.stations(self.document)
+
+    @property
+    def breakdown(self) -> pl.DataFrame:
+        """Where requests spend their time, most first."""
+        return frames.breakdown(self.document)
+
+    @property
+    def bottleneck(self) -> str:
+        """One sentence: what holds the system back, and what would move if it were relieved."""
+        return str(self.document["bottleneck"]["sentence"])
+
+    def json(self) -> dict[str, Any]:
+        """All figures, as `headrace run --json` prints them."""
+        return copy.deepcopy(self.document)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Saves all but the single requests as JSON; the file appears when it is whole."""
+        document = self.document | {
+            "host": {"machine": platform.machine(), "system": platform.platform()},
+            "series": self.series.to_dict(as_series=False),
+            "latency_distribution": self.latency_distribution.to_dict(as_series=False),
+        }
+        with whole_file(Path(path)) as partial:
+            partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
+
+    def rerun(self, **options: Any) -> "Result":
+        """Runs the scenario again, from the result alone; `options` as in `run`."""
+        from headrace.simulate.runs import rerun
+
+        return rerun(self, **options)
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.name!r}: {self.bottleneck}>"
+
+
+def load_result(path: str | PathLike[str]) -> Result:
+    """Loads a saved result.
+
+    Raises OSError if the file cannot be read, ScenarioError if it is no saved result.
+    """
+    path = Path(path)
+    document = read_saved(path)
+    if document is None:
+        path.open("rb").close()
+        raise not_a_result(path, "it is no JSON object")
+    try:
+        document.pop("host", None)
+        series = pl.DataFrame(document.pop("series"), schema=frames.SERIES)
+        distribution = pl.DataFrame(
+            document.pop("latency_distribution"), schema=frames.LATENCY_DISTRIBUTION
+        )
+    except (KeyError, TypeError, pl.exceptions.PolarsError):
+        # What `--json` printed has no more than the figures.
+        series = pl.DataFrame(schema=frames.SERIES)
+        distribution = pl.DataFrame(schema=frames.LATENCY_DISTRIBUTION)
+    return Result(document, series, distribution)

@@ -1,0 +1,62 @@
+"""Running scenarios."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from headrace import _core
+from headrace.simulate.frames import Outcome, outcome
+from headrace.simulate.replications import together
+from headrace.simulate.result import Result
+from headrace.simulate.scenario import Scenario, load
+from headrace.simulate.traces import readable_traces
+
+Progress: TypeAlias = Callable[[float, int, float | None], object]
+"""Called now and then with simulated seconds, requests done, and the part of the run that is
+over, or None if that is not known. What it raises breaks the run off."""
+
+
+def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None = None) -> Result:
+    """Runs a scenario, as often as its `run.replications` says.
+
+    `requests` keeps every single request, which takes some 100 bytes for each.
+
+    Raises:
+        TraceError: if a trace that it replays cannot be read.
+        RunError: if the run breaks off.
+        KeyboardInterrupt: on Ctrl-C, at once.
+    """
+    loaded = scenario.loaded
+    replications = loaded.replications
+    with readable_traces(loaded) as traces:
+
+        def once(number: int) -> Outcome:
+            this = loaded
+            if replications > 1:
+                this = loaded.with_sets([f"run.seed={loaded.seed + number}", "run.replications=1"])
+            ended = _core.run(
+                this,
+                requests=requests,
+                traces=traces,
+                progress=progress and _part_of(progress, number, replications),
+            )
+            return outcome(this, ended)
+
+        if replications == 1:
+            return Result(*once(0))
+        return Result(*together([once(number) for number in range(replications)], scenario.toml))
+
+
+def rerun(result: Result, **options: Any) -> Result:
+    """Runs a result's scenario again; it gives the same but for `wall_seconds`."""
+    return run(load(result.document["scenario"]["toml"]), **options)
+
+
+def _part_of(progress: Progress, number: int, replications: int) -> Progress:
+    """Tells the progress of one run as that of all."""
+
+    def tell(seconds: float, requests: int, part: float | None) -> None:
+        if part is not None:
+            part = (number + min(part, 1.0)) / replications
+        progress(seconds, requests, part)
+
+    return tell

@@ -1,0 +1,128 @@
+"""Scenarios: what is run."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from headrace._core import Loaded, ScenarioError
+from headrace.simulate.traces import readable_traces
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario that has been found right."""
+
+    loaded: Loaded
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.loaded.name
+
+    @property
+    def toml(self) -> str:
+        """The whole scenario as a file, defaults filled in."""
+        return self.loaded.toml
+
+    def explain(self) -> str:
+        """The whole scenario, with the meaning and the origin of each value as comments."""
+        return self.loaded.explain()
+
+    def with_(self, sets: Mapping[str, Any]) -> "Scenario":
+        """The same scenario with other values, by path: `{"clients.count": 8}`.
+
+        Raises ScenarioError if there is no such path or the value does not fit.
+        """
+        return Scenario(self.loaded.with_sets(as_sets(sets)))
+
+    def structure(self) -> dict[str, Any]:
+        """The pages, places, stations and transitions of its net.
+
+        Raises TraceError if it replays a trace that cannot be read.
+        """
+        with readable_traces(self.loaded) as traces:
+            structure: dict[str, Any] = json.loads(self.loaded.structure(traces))
+        return structure
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.name!r}>"
+
+
+def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Scenario:
+    """Loads a scenario from a file, from a saved result, or from text of several lines.
+
+    `sets` puts values over the file's, by path: `{"clients.count": 8}`.
+
+    Raises ScenarioError, which says where it is wrong and what to write instead.
+    """
+    return load_with_sets(path_or_text, as_sets(sets or {}))
+
+
+def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Scenario:
+    """As `load`, with the values as the command line has them: `path=value`."""
+    if isinstance(path_or_text, str) and "\n" in path_or_text:
+        return Scenario(Loaded.from_text(path_or_text, "scenario.toml", list(sets)))
+    path = Path(path_or_text)
+    saved = read_saved(path)
+    if saved is None:
+        return Scenario(Loaded.from_file(path, list(sets)))
+    # Its lines are not those of the file: errors should not seem to name them.
+    name = path.with_name(f"{path.name} (its scenario)")
+    return Scenario(Loaded.from_text(saved["scenario"]["toml"], name, list(sets)))
+
+
+def read_saved(path: Path) -> dict[str, Any] | None:
+    """A saved result; None if the file is something else, or cannot be read at all.
+
+    Raises ScenarioError if it is JSON, but no saved result.
+    """
+    try:
+        with path.open("rb") as file:
+            # No TOML begins like this.
+            if not file.read(64).lstrip().startswith(b"{"):
+                return None
+            file.seek(0)
+            document = json.load(file)
+    except OSError:
+        return None
+    except (ValueError, RecursionError) as error:
+        raise not_a_result(path, f"it begins like a result in JSON, but {error}") from None
+    scenario = document.get("scenario")
+    if not isinstance(scenario, dict) or not isinstance(scenario.get("toml"), str):
+        raise not_a_result(path, "it has no scenario.toml")
+    return dict(document)
+
+
+def not_a_result(path: Path, why: str) -> ScenarioError:
+    """The error for a file that is neither a scenario nor a saved result."""
+    message = f"expected a scenario in TOML or a saved result: {why}"
+    error = ScenarioError(f"{path}: {message}")
+    error.file, error.message = str(path), message
+    return error
+
+
+def as_sets(sets: Mapping[str, Any]) -> list[str]:
+    """Values as the command line has them."""
+    return [
+        f"{path}={value if isinstance(value, str) else _toml(value)}"
+        for path, value in sets.items()
+    ]
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML."""
+    if hasattr(value, "item"):  # numpy's numbers
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        entries = (f"{json.dumps(str(key))} = {_toml(item)}" for key, item in value.items())
+        return "{ " + ", ".join(entries) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, int | float):
+        return repr(value)
+    return json.dumps(str(value), ensure_ascii=False)
