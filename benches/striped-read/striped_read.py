@@ -116,7 +116,7 @@ def in_turns(runs: dict[str, Run], rounds: int) -> dict[str, list[Sample]]:
         for name, run in runs.items():
             print(f"\r  round {done + 1} of {rounds}: {name:<40}", end="", file=sys.stderr)
             samples[name].append(run())
-    print(f"\r{'':<70}\r", end="", file=sys.stderr)
+    print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)
     return samples
 
 
@@ -194,18 +194,24 @@ def second_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[S
     return samples
 
 
-def third_question(headrace: Path, rounds: int) -> dict[str, list[Sample]]:
-    """More and more clients."""
-    kinds: dict[str, Callable[[int], int]] = {
-        "4 servers": lambda _: 4,
-        "clients / 16 servers": lambda clients: clients // 16,
+def third_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[Sample]]:
+    """More and more clients; the loop shows what the processor's caches cost."""
+
+    def by_hand(clients: int) -> Run:
+        sizes = [str(size) for size in (clients, clients // 16, REQUESTS // clients)]
+        return lambda: sample([str(loop), *sizes])
+
+    kinds: dict[str, Callable[[int], Run]] = {
+        "4 servers": lambda clients: of_size(headrace, clients, 4, REQUESTS // clients),
+        "clients / 16 servers": lambda clients: of_size(
+            headrace, clients, clients // 16, REQUESTS // clients
+        ),
+        "the same by hand": by_hand,
     }
     runs = {
-        f"{clients} clients, {kind}": of_size(
-            headrace, clients, servers(clients), REQUESTS // clients
-        )
+        f"{clients} clients, {kind}": of(clients)
         for clients in CLIENTS
-        for kind, servers in kinds.items()
+        for kind, of in kinds.items()
     }
     samples = in_turns(runs, rounds)
     cost = {
@@ -249,7 +255,7 @@ def main() -> None:
         questions = {
             "striped read": first_question(headrace, loop, rounds),
             "512 clients, 32 servers": second_question(headrace, loop, rounds),
-            "more clients": third_question(headrace, rounds),
+            "more clients": third_question(headrace, loop, rounds),
         }
     document = {
         "machine": machine,
