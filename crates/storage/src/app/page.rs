@@ -203,6 +203,9 @@ pub fn processes(
             let now = firing.now();
             recorder.completed(&request, now);
             firing.record(latency, now.since(request.issued).as_seconds());
+            if let Some(message) = recorder.too_many_windows() {
+                firing.fail(message);
+            }
             let last = total.is_some_and(|total| recorder.since_start() >= total);
             if last || stop_after.is_some_and(|most| recorder.requests() >= most) {
                 firing.stop();

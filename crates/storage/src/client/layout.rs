@@ -59,7 +59,7 @@ impl Layout {
 
     /// About how many jobs a request of this size makes.
     pub fn jobs(&self, size: u64) -> u64 {
-        size / self.packet + self.width
+        size / self.packet + self.width.min(size / self.unit + 2)
     }
 
     /// Gives the pieces of a request, server by server: contiguous stripes on

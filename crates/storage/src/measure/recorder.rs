@@ -140,6 +140,16 @@ impl Recorder {
         }
     }
 
+    /// What is wrong if the run is too long for its windows.
+    pub fn too_many_windows(&self) -> Option<String> {
+        let most = self.series.most_windows();
+        let message = format!(
+            "run.window = \"{} s\" makes more than {most} windows; expected a longer one",
+            self.series.window_seconds()
+        );
+        self.series.overflowed().then_some(message)
+    }
+
     /// The run has ended.
     pub(crate) fn finish(&mut self, now: Time) {
         self.series.finish(now);

@@ -19,6 +19,8 @@ pub struct Series {
     idle_since: Vec<Option<Time>>,
     outstanding: Vec<u64>,
     end: Time,
+    /// Whether the run was longer than the windows reach.
+    overflowed: bool,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -31,10 +33,13 @@ struct Window {
 const MOST_WINDOWS: usize = 200;
 const FIRST_WINDOW: Span = Span::from_micros(100);
 
+/// Figures kept at the most: 160 MB of them.
+const MOST_FIGURES: usize = 20_000_000;
+
 impl Series {
     pub(super) fn new(window: Option<Span>, columns: usize, groups: usize) -> Series {
         Series {
-            window: window.unwrap_or(FIRST_WINDOW),
+            window: window.unwrap_or(FIRST_WINDOW).max(Span(1)),
             fixed: window.is_some(),
             start: Time::ZERO,
             windows: Vec::new(),
@@ -43,6 +48,7 @@ impl Series {
             idle_since: vec![Some(Time::ZERO); groups],
             outstanding: vec![0; groups],
             end: Time::ZERO,
+            overflowed: false,
         }
     }
 
@@ -61,6 +67,10 @@ impl Series {
             self.double();
             index /= 2;
         }
+        if index >= self.most_windows() {
+            self.overflowed = true;
+            index = self.most_windows() - 1;
+        }
         if self.windows.len() <= index {
             let empty = Window {
                 bytes: vec![0; self.columns],
@@ -69,6 +79,16 @@ impl Series {
             self.windows.resize(index + 1, empty);
         }
         &mut self.windows[index]
+    }
+
+    /// How many windows there is room for.
+    pub(super) fn most_windows(&self) -> usize {
+        (MOST_FIGURES / self.columns.max(1)).max(1)
+    }
+
+    /// Whether the run was longer than the windows reach.
+    pub(super) fn overflowed(&self) -> bool {
+        self.overflowed
     }
 
     fn double(&mut self) {
@@ -115,6 +135,9 @@ impl Series {
             return;
         }
         self.window_at(until);
+        if self.overflowed {
+            return;
+        }
         let index =
             |series: &Series, time: Time| (time.since(series.start).0 / series.window.0) as usize;
         let (first, last) = (index(self, since), index(self, Time(until.0 - 1)));

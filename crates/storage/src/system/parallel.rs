@@ -1,7 +1,7 @@
 //! A parallel file system: clients, network, data and metadata servers.
 
 use headrace_net::{Builder, Page, Span, To};
-use headrace_spec::{Position, Scenario};
+use headrace_spec::{Position, Scenario, Topology};
 
 use super::{Error, Options, System, span};
 use crate::app::{self, Workloads};
@@ -17,6 +17,7 @@ pub(super) fn build(scenario: &Scenario, options: Options) -> Result<System, Err
         servers: scenario.servers.count,
         metadata: scenario.metadata.servers,
     };
+    check_size(scenario, hosts)?;
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();
     let groups = scenario.clients.group_sizes().len();
@@ -67,6 +68,38 @@ pub(super) fn build(scenario: &Scenario, options: Options) -> Result<System, Err
         latency,
         total_requests,
     })
+}
+
+/// Hosts and links that can be simulated: some kilobytes each.
+const MOST_HOSTS: u64 = 2_000_000;
+
+/// Says no to more than memory could hold, before anything is made.
+fn check_size(scenario: &Scenario, hosts: Hosts) -> Result<(), Error> {
+    let links = match scenario.network.topology {
+        Topology::Star => 0,
+        Topology::Pairs => {
+            u64::from(hosts.clients) * (u64::from(hosts.servers) + u64::from(hosts.metadata))
+        }
+    };
+    let processes = u64::from(hosts.clients) * u64::from(scenario.clients.processes);
+    for (field, what, number) in [
+        ("clients.count", "clients", u64::from(hosts.clients)),
+        ("servers.count", "servers", u64::from(hosts.servers)),
+        (
+            "metadata.servers",
+            "metadata servers",
+            u64::from(hosts.metadata),
+        ),
+        ("clients.processes", "processes in all", processes),
+        ("network.topology = \"pairs\"", "links between hosts", links),
+    ] {
+        if number > MOST_HOSTS {
+            return Err(Error::TooLarge(format!(
+                "{field}: {number} {what}; expected at most {MOST_HOSTS}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn server_of(job: &Job) -> u32 {

@@ -1,0 +1,18 @@
+//! The storage models, run from scenario texts as users write them: known
+//! answers worked out by hand, and laws that hold whatever the scenario says.
+
+mod bottlenecks;
+mod caches;
+mod closed_systems;
+mod conservation;
+mod determinism;
+mod limits;
+mod positions;
+mod reports;
+mod round_trips;
+mod running;
+mod schedulers;
+mod sharing;
+mod striped_read;
+mod traces;
+mod workloads;
