@@ -3,14 +3,16 @@
 Run it by `headrace papers pfssim`.
 """
 
+import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import matplotlib
 import polars as pl
 
 import headrace as hr
-from headrace.report.paper import Paper, Row, percent
+from headrace.report.paper import Paper, Row, main, percent
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -47,10 +49,10 @@ class Shares:
 
 def reproduce(paper: Paper) -> list[Row]:
     """Runs the paper's experiments; plots them; gives the rows of its table."""
-    points = [paper.step(f"{clients} clients", lambda c=clients: point(c)) for clients in CLIENTS]
-    shares = [paper.step(f"weights 1:{weight}", lambda w=weight: share(w)) for weight in WEIGHTS]
+    points = [paper.step(f"{clients} clients", partial(point, clients)) for clients in CLIENTS]
+    shares = [paper.step(f"weights 1:{weight}", partial(share, weight)) for weight in WEIGHTS]
     steady = [
-        paper.step(f"weights 1:{weight}, caches full", lambda w=weight: share(w, **STEADY))
+        paper.step(f"weights 1:{weight}, caches full", partial(share, weight, **STEADY))
         for weight in WEIGHTS
     ]
     largest = paper.step("512 clients, 32 servers", largest_run)
@@ -274,3 +276,7 @@ def plot_shares(paper: Paper, shares: list[Shares]) -> None:
     figure.suptitle("SFQ(4) at every server: share of group G2", fontsize=10)
     paper.save(figure, "shares")
     plt.close(figure)
+
+
+if __name__ == "__main__":
+    sys.exit(main("pfssim", "PFSsim (Liu et al. 2011)", reproduce))

@@ -28,7 +28,7 @@ app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.command("presets")(presets.presets)
 app.add_typer(trace.app, name="trace")
-app.command("papers")(papers.papers)
+app.command("papers", context_settings={"ignore_unknown_options": True})(papers.papers)
 
 
 @app.callback()

@@ -1,5 +1,6 @@
 """Papers reproduced: rows of published | ours | error, tables and figures."""
 
+import argparse
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -7,6 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from matplotlib.figure import Figure
+from rich.console import Console
+from rich.table import Table
 
 T = TypeVar("T")
 
@@ -52,6 +55,36 @@ class Paper:
         (self.folder / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
         document: list[dict[str, Any]] = [asdict(row) for row in rows]
         (self.folder / "rows.json").write_text(json.dumps(document, indent=2), encoding="utf-8")
+
+
+def main(name: str, title: str, reproduce: Callable[[Paper], list[Row]]) -> int:
+    """A paper's script: runs it, prints the table, leaves table and figures; 1 if a row fails."""
+    parser = argparse.ArgumentParser(prog=f"headrace papers {name}", description=title)
+    parser.add_argument("--out", type=Path, default=Path("out/papers") / name, metavar="DIR")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    options = parser.parse_args()
+    progress = Console(stderr=True)
+    with progress.status(title) as status:
+        paper = Paper(options.out, lambda step: status.update(f"{title}: {step}"))
+        rows = reproduce(paper)
+        paper.save_rows(rows)
+    if options.json:
+        print(json.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        _print(title, rows, options.out)
+    return 0 if all(row.holds for row in rows) else 1
+
+
+def _print(title: str, rows: list[Row], folder: Path) -> None:
+    table = Table(title=title, title_justify="left")
+    for column in ("what", "published", "ours", "error", "holds"):
+        table.add_column(column)
+    for row in rows:
+        holds = "yes" if row.holds else "[bold red]NO[/]"
+        table.add_row(row.what, row.published, row.ours, row.error, holds)
+    console = Console()
+    console.print(table)
+    console.print(f"Table and figures are in {folder}/.", soft_wrap=True)
 
 
 def percent(part: float, *, sign: bool = False) -> str:
