@@ -54,5 +54,9 @@ def whole_file(path: Path) -> Iterator[Path]:
         if target.exists():
             partial.chmod(stat.S_IMODE(target.stat().st_mode))
         partial.replace(target)
+    except OSError as error:
+        if error.filename == str(partial):
+            error.filename = str(path)
+        raise
     finally:
         partial.unlink(missing_ok=True)

@@ -68,7 +68,15 @@ def _write(
     if plot is not None:
         from headrace.report import plots
 
-        plots.save(plot, result.name, result.series, result.latency_distribution, result.stations)
+        count = result.document["latency"].get("all", {}).get("count", 0)
+        plots.save(
+            plot,
+            result.name,
+            count,
+            result.series,
+            result.latency_distribution,
+            result.stations,
+        )
         written.append(("plots", plot))
     if requests is not None and result.requests is not None:
         with whole_file(requests) as partial:

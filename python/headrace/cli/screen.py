@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-WIDE = 200
-"""Columns where there is no terminal that has a width."""
+WIDE = 1000
+"""Columns where there is no terminal that has a width: nothing is cut."""
 PATIENCE_S = 0.5
 """What takes longer gets a progress bar."""
 

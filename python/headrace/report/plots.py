@@ -15,6 +15,7 @@ RESOLUTION = 150
 def save(
     directory: Path,
     name: str,
+    requests: float,
     series: pl.DataFrame,
     latency_distribution: pl.DataFrame,
     stations: pl.DataFrame,
@@ -23,7 +24,7 @@ def save(
 
     Equal results give equal files. Raises OSError if they cannot be written.
     """
-    data = Figures(name, series, latency_distribution, stations)
+    data = Figures(name, requests, series, latency_distribution, stations)
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     # Identifiers in an SVG are otherwise random, and names are no formulas.

@@ -27,7 +27,14 @@ PLACES = 10
 
 def table(title: str, names: int, *columns: str) -> Table:
     """An empty table: `names` columns of names, then columns of figures."""
-    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    made = Table(
+        title=f"\n{title}",
+        title_justify="left",
+        title_style="bold",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+    )
     for number, column in enumerate(columns):
         if number < names:
             made.add_column(column, overflow="fold")
@@ -43,7 +50,7 @@ def result(document: Document) -> RenderableType:
         parts.append(_stations(document))
     if document["breakdown"]:
         parts.append(_breakdown(document))
-    parts.append(Text(document["bottleneck"]["sentence"], style="bold"))
+    parts.append(Text("\n" + document["bottleneck"]["sentence"], style="bold"))
     return Group(*parts)
 
 
@@ -58,7 +65,7 @@ def _heading(document: Document) -> Text:
         seeds = f"{len(runs)} replications, seeds {runs[0]['seed']} to {runs[-1]['seed']}"
     text.append(
         f"\n{seeds}; {duration(document['simulated_seconds'])} simulated"
-        f" in {duration(document['wall_seconds'])}, {whole(document['events'])} events\n",
+        f" in {duration(document['wall_seconds'])}, {whole(document['events'])} events",
         style="not bold",
     )
     return text
@@ -121,7 +128,7 @@ def _operations(part: Document, intervals: Document) -> Iterator[list[str]]:
 
 
 def _with_interval(text: str, intervals: Document | None, key: str, format: Any) -> str:
-    if not intervals or intervals.get(key) is None:
+    if not intervals or not intervals.get(key):
         return text
     return f"{text} \N{PLUS-MINUS SIGN} {format(intervals[key])}"
 

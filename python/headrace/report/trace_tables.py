@@ -16,13 +16,13 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
     text.append(
         f"\n{whole(summary['records'])} records of {whole(summary['processes'])} processes"
         f" on {whole(summary['files'])} files in {duration(summary['span_seconds'])};"
-        f" {size(summary['bytes_read'])} read, {size(summary['bytes_written'])} written\n",
+        f" {size(summary['bytes_read'])} read, {size(summary['bytes_written'])} written",
         style="not bold",
     )
     shares = (("metadata", "metadata_share"), ("sequential", "sequential_share"))
     told = [f"{percent(summary[key])} % {word}" for word, key in shares if summary[key] is not None]
     if told:
-        text.append(", ".join(told) + "\n", style="not bold")
+        text.append("\n" + ", ".join(told), style="not bold")
     operations = table("Operations", 1, "operation", "records", "data", "mean ms")
     for total in summary["operations"]:
         operations.add_row(

@@ -1,6 +1,7 @@
 """Replications: runs of one scenario with different seeds, taken together."""
 
 import math
+import statistics
 from collections.abc import Sequence
 from typing import Any
 
@@ -149,9 +150,9 @@ def _half_widths(values: Sequence[Any]) -> Any:
         return {key: _half_widths([value[key] for value in values]) for key in keys}
     if any(value is None for value in values):
         return None
-    freedom = len(values) - 1
-    deviation = float(np.std(values, ddof=1))
-    return student_quantile(0.5 + CONFIDENCE / 2, freedom) * deviation / math.sqrt(len(values))
+    # Exactly 0 for equal values.
+    error = statistics.stdev(map(float, values)) / math.sqrt(len(values))
+    return student_quantile(0.5 + CONFIDENCE / 2, len(values) - 1) * error
 
 
 def _distribution(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -2,13 +2,13 @@
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
 from headrace.report.figures.style import COLOURS, Figures, nothing, sheet
 from headrace.report.units import duration
 
 MARKED = (0.50, 0.95, 0.99)
-SPREAD = 20.0
+SPREAD = 4.0
 """The axis shows at least this factor, so that equal latencies do not look spread."""
 
 
@@ -48,10 +48,8 @@ def draw(data: Figures) -> Figure:
     axes.set_ylim(0, 1.04)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    if high * room / (low / room) < 30:
-        axes.xaxis.set_minor_formatter(
-            FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
-        )
-    else:
-        axes.xaxis.set_minor_formatter(NullFormatter())
+    decades = np.log10(high / low * room**2)
+    labelled = (1.0, 2.0, 5.0) if decades < 3 else (1.0,)
+    axes.xaxis.set_major_locator(LogLocator(subs=labelled, numticks=20))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     return figure

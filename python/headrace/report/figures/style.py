@@ -17,6 +17,8 @@ class Figures:
 
     name: str
     """What the scenario is called."""
+    requests: float
+    """How many requests were done."""
     series: pl.DataFrame
     latency_distribution: pl.DataFrame
     stations: pl.DataFrame

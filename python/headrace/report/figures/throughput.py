@@ -1,5 +1,8 @@
 """Throughput over time."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
@@ -7,13 +10,13 @@ from matplotlib.figure import Figure
 from headrace.report.figures.style import COLOURS, DASHES, Figures, nothing, sheet
 
 MOST_IN_LEGEND = 14
+REQUESTS_IN_WINDOW = 10
+"""On average: with fewer, a line would show single requests rather than a rate."""
+FEWEST_WINDOWS = 10
 
 
 def draw(data: Figures) -> Figure:
-    """One line for each group and operation; groups by colour, operations by dashes.
-
-    Replications are lines of the same colour and dashes.
-    """
+    """One line for each group and operation, the mean over replications."""
     figure, axes = sheet("Throughput over time", data.name)
     axes.set_xlabel("simulated time (s)")
     axes.set_ylabel("throughput (MB/s)")
@@ -23,40 +26,53 @@ def draw(data: Figures) -> Figure:
         return figure
     groups = series["group"].unique(maintain_order=True).to_list()
     operations = series["operation"].unique(maintain_order=True).to_list()
-    # With one group, colours are left for the operations.
-    by_colour = groups if len(groups) > 1 else operations
+    window = _window(series, data.requests / (len(groups) * len(operations)))
+    start = float(series["time_s"].to_numpy().min())
+    number = pl.col("time_s").sub(start).truediv(window).add(1e-9).floor().cast(pl.Int64)
+    series = series.with_columns(number.alias("window"))
+    edges = start + window * np.arange(int(series["window"].to_numpy().max()) + 2)
     runs = series["seed"].n_unique()
-    labelled = set()
-    for (group, operation, _), part in series.group_by(
-        "group", "operation", "seed", maintain_order=True
-    ):
-        part = part.sort("time_s")
-        one = group if len(groups) > 1 else operation
-        dashes = DASHES[operations.index(operation) % len(DASHES)] if len(groups) > 1 else "solid"
-        label = str(operation)
-        if len(groups) > 1:
-            label = f"{group}, {operation}" if len(operations) > 1 else str(group)
+    for (group, operation), part in series.group_by("group", "operation", maintain_order=True):
+        moved = np.zeros(len(edges) - 1)
+        np.add.at(moved, part["window"].to_numpy(), part["bytes"].to_numpy())
         axes.stairs(
-            part["throughput_bytes_per_s"].to_numpy() / 1e6,
-            _edges(part),
+            moved / (window * runs) / 1e6,
+            edges,
             baseline=None,
-            color=COLOURS[by_colour.index(one) % len(COLOURS)],
-            linestyle=dashes,
-            linewidth=1.5,
-            alpha=1.0 if runs == 1 else max(0.3, 1 / runs),
-            label=None if label in labelled else label,
+            label=_label(str(group), str(operation), groups, operations),
+            **_looks(groups.index(group), operations.index(operation), groups, operations),
         )
-        labelled.add(label)
     axes.set_ylim(bottom=0)
-    axes.set_xlim(float(series["time_s"].to_numpy().min()), None)
-    if 1 < len(labelled) <= MOST_IN_LEGEND or len(groups) == 1:
-        legend = axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-        for handle in legend.legend_handles:
-            if handle is not None:
-                handle.set_alpha(1.0)
+    axes.set_xlim(edges[0], edges[-1])
+    if len(groups) * len(operations) <= MOST_IN_LEGEND:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return figure
 
 
-def _edges(part: pl.DataFrame) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    starts = part["time_s"].to_numpy()
-    return np.append(starts, starts[-1] + part["window_s"].item(-1))
+def _window(series: pl.DataFrame, requests: float) -> float:
+    """The length of windows that hold enough requests: a multiple of the series' own."""
+    longest = float(series["window_s"].to_numpy().max())
+    time = series["time_s"].to_numpy()
+    windows = (time.max() - time.min()) / longest + 1
+    wanted = max(requests / REQUESTS_IN_WINDOW, FEWEST_WINDOWS)
+    return longest * max(1, int(np.ceil(windows / wanted)))
+
+
+def _looks(
+    group: int, operation: int, groups: Sequence[str], operations: Sequence[str]
+) -> dict[str, Any]:
+    """Groups differ by colour, operations by dashes; where there is one of either, the other
+    has both, and the first line is wider, so that equal ones can be seen below each other."""
+    several = len(groups) > 1 and len(operations) > 1
+    number = max(group, operation)
+    return {
+        "color": COLOURS[(group if several else number) % len(COLOURS)],
+        "linestyle": DASHES[(operation if several else number) % len(DASHES)],
+        "linewidth": 2.6 if (group if several else number) == 0 else 1.6,
+    }
+
+
+def _label(group: str, operation: str, groups: Sequence[str], operations: Sequence[str]) -> str:
+    if len(groups) == 1:
+        return operation
+    return group if len(operations) == 1 else f"{group}, {operation}"
