@@ -9,7 +9,7 @@ use super::report::{BreakdownEntry, StationReport};
 pub struct Bottleneck {
     /// The station or place that holds the system back; none in an idle run.
     pub station: Option<String>,
-    /// Its utilisation, mean over its copies.
+    /// Its utilisation, mean over its copies; 0 for a place.
     pub utilisation: f64,
     /// Whether it is saturated: busy for more than [`SATURATED`] of the time.
     pub saturated: bool,
@@ -89,27 +89,39 @@ pub(super) fn bottleneck(
                 .map(|station| 1.0 / station.utilisation)
                 .fold(f64::INFINITY, f64::min);
             let most_gain = by_turn(&most.place).min(by_others).max(1.0);
-            let busiest = first.map_or_else(String::new, |first| {
-                format!(
-                    " (the busiest, {}, is {:.0} % busy)",
-                    first.station,
-                    100.0 * first.utilisation
-                )
-            });
-            Bottleneck {
-                station: Some(most.place.clone()),
-                utilisation: first.map_or(0.0, |first| first.utilisation),
-                saturated: false,
-                next,
-                most_gain,
-                sentence: format!(
-                    "Nothing is saturated{busiest}: requests spend {:.0} % of their time in {}; \
-                     without it, the same processes could do up to {} times as much, and more \
-                     requests at once would also raise throughput.",
+            let in_bursts = most.waiting > 0.5 * most.seconds
+                && busy.iter().any(|station| station.station == most.place);
+            let sentence = match first {
+                Some(first) if in_bursts => format!(
+                    "{} is the bottleneck for a part of the run: {:.0} % busy over all of it, yet \
+                     requests spend {:.0} % of their time there, mostly waiting; without it, \
+                     throughput could be up to {} times as high.",
+                    most.place,
+                    100.0 * utilisation_of(&busy, &most.place).unwrap_or(first.utilisation),
+                    100.0 * most.share,
+                    factor(most_gain),
+                ),
+                first => format!(
+                    "Nothing is saturated{}: requests spend {:.0} % of their time in {}; without \
+                     it, throughput could be up to {} times as high, and more requests at once \
+                     would also raise it.",
+                    first.map_or_else(String::new, |first| format!(
+                        " (the busiest, {}, is {:.0} % busy)",
+                        first.station,
+                        100.0 * first.utilisation
+                    )),
                     100.0 * most.share,
                     most.place,
                     factor(most_gain),
                 ),
+            };
+            Bottleneck {
+                station: Some(most.place.clone()),
+                utilisation: utilisation_of(&busy, &most.place).unwrap_or(0.0),
+                saturated: false,
+                next,
+                most_gain,
+                sentence,
             }
         }
         (_, None) => Bottleneck {
@@ -121,6 +133,11 @@ pub(super) fn bottleneck(
             sentence: "Nothing was asked of the system.".to_owned(),
         },
     }
+}
+
+fn utilisation_of(stations: &[&StationReport], name: &str) -> Option<f64> {
+    let station = stations.iter().find(|station| station.station == name);
+    station.map(|station| station.utilisation)
 }
 
 fn factor(gain: f64) -> String {
