@@ -22,16 +22,20 @@ pub struct PageCache {
     capacity: u64,
     page: u64,
     dirty_limit: u64,
+    largest_write_back: u64,
     extents: Extents,
 }
 
 impl PageCache {
-    /// An empty cache.
+    /// An empty cache. Sizes are rounded down to whole pages.
     pub fn new(memory: &Memory) -> PageCache {
+        let page = memory.page.0;
+        let whole_pages = |bytes: u64| bytes - bytes % page;
         PageCache {
-            capacity: memory.cache.0 - memory.cache.0 % memory.page.0,
-            page: memory.page.0,
-            dirty_limit: memory.dirty_limit.0,
+            capacity: whole_pages(memory.cache.0),
+            page,
+            dirty_limit: whole_pages(memory.dirty_limit.0),
+            largest_write_back: whole_pages(LARGEST_WRITE_BACK).max(page),
             extents: Extents::default(),
         }
     }
@@ -146,13 +150,13 @@ impl PageCache {
         {
             let excess = self.extents.dirty_bytes - self.dirty_limit;
             let held = self.extents.get(oldest).range;
-            if held.len() > excess.max(LARGEST_WRITE_BACK) {
-                self.extents
-                    .split(oldest, held.start + excess.max(LARGEST_WRITE_BACK));
+            let most = excess.max(self.largest_write_back);
+            if held.len() > most {
+                self.extents.split(oldest, held.start + most);
             }
             let mut joined = self.extents.get(oldest).range;
             self.extents.clean(oldest);
-            while joined.len() < LARGEST_WRITE_BACK
+            while joined.len() < self.largest_write_back
                 && self.extents.dirty_bytes > self.dirty_limit
                 && let Some(next) = self.extents.starting_at(joined.file, joined.end)
                 && self.extents.get(next).dirty
