@@ -153,6 +153,10 @@ impl Series {
                 self.mark_idle(group, since, now);
             }
         }
+        if now > self.start {
+            // Windows in which nothing was done are windows, too.
+            self.window_at(Time(now.0 - 1));
+        }
         self.end = now;
     }
 
