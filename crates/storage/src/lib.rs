@@ -24,4 +24,4 @@ pub mod system;
 mod tokens;
 
 pub use system::{Error, Observer, Options, Outcome, simulate, structure};
-pub use tokens::{Job, Process, Request, Transfer};
+pub use tokens::{Direction, Job, Process, Request, Role, Transfer};
