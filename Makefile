@@ -13,6 +13,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 # One interpreter for all of cargo's calls, or the bindings are compiled twice.
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
@@ -72,7 +73,7 @@ $(VENV)/.created: | tools
 
 $(VENV)/.required: $(VENV)/.created pyproject.toml
 	@echo '== Installing Python packages into $(VENV)'
-	@$(PY) -m pip install --quiet maturin
+	@$(PY) -m pip install maturin
 	@touch $@
 
 # Release: the extension is what users measure with. The Python sources are
