@@ -183,6 +183,7 @@ if child == 0:
 os.waitpid(child, 0)
 read(a, 23)
 
+
 # Threads share the descriptors: this one is closed and opened by others.
 def work(size: int) -> None:
     global e
