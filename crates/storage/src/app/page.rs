@@ -119,13 +119,14 @@ pub struct ApplicationPorts {
 
 /// Writes the page of all processes of all workloads; requests are recorded
 /// as they start and end. The run ends with the last request, or after
-/// `stop_after` requests since statistics were reset.
+/// `stop_after` requests since statistics were reset at the end of `warm_up`.
 pub fn processes(
     page: &mut Page<'_>,
     workloads: Workloads,
     recorder: Store<Recorder>,
     latency: TallyId,
     stop_after: Option<u64>,
+    warm_up: Time,
 ) -> ApplicationPorts {
     let ports = ApplicationPorts {
         request: page.output("request"),
@@ -207,7 +208,8 @@ pub fn processes(
                 firing.fail(message);
             }
             let last = total.is_some_and(|total| recorder.since_start() >= total);
-            if last || stop_after.is_some_and(|most| recorder.requests() >= most) {
+            let counts = now > warm_up || warm_up == Time::ZERO;
+            if last || counts && stop_after.is_some_and(|most| recorder.requests() >= most) {
                 firing.stop();
             }
             request.process

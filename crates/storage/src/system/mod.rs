@@ -19,7 +19,8 @@ pub enum Error {
     /// A trace cannot be replayed.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The scenario asks for more than can be numbered.
+    /// The scenario asks for more than can be numbered, or for a warm-up that
+    /// is longer than its workload.
     #[error("{0}")]
     TooLarge(String),
     /// The models do not fit together: an error of Headrace's.
@@ -110,7 +111,12 @@ fn run(system: &mut System, scenario: &Scenario, observer: &mut Observer<'_>) ->
         };
         let stopped = watched(system, scenario, &limits, observer)?;
         if stopped == Stop::Asked {
-            return Ok(());
+            return Err(Error::TooLarge(format!(
+                "run.warm_up = \"{}\": the workload ended after {} s, before statistics began; \
+                 expected a shorter warm-up or a longer workload",
+                scenario.run.warm_up,
+                system.net.now().as_seconds()
+            )));
         }
         system.net.reset_statistics();
         let now = system.net.now();

@@ -1,6 +1,6 @@
 //! A parallel file system: clients, network, data and metadata servers.
 
-use headrace_net::{Builder, Page, Span, To};
+use headrace_net::{Builder, Page, Span, Time, To};
 use headrace_spec::{Position, Scenario, Topology};
 
 use super::{Error, Options, System, span};
@@ -30,8 +30,9 @@ pub(super) fn build(scenario: &Scenario, options: Options) -> Result<System, Err
     });
     let latency = page.tally("latency");
     let stop_after = scenario.run.stop.requests;
+    let warm_up = Time::ZERO + span(scenario.run.warm_up);
     let processes = page.page("processes", |page| {
-        app::processes(page, workloads, recorder, latency, stop_after)
+        app::processes(page, workloads, recorder, latency, stop_after, warm_up)
     });
     let clients = page.fold("client", hosts.clients, |page| client_host(page, scenario));
     let network = network::build(&mut page, scenario, hosts);
