@@ -11,7 +11,8 @@ pub struct Bottleneck {
     pub station: Option<String>,
     /// Its utilisation, mean over its copies; 0 for a place.
     pub utilisation: f64,
-    /// Whether it is saturated: busy for more than [`SATURATED`] of the time.
+    /// Whether it, or its busiest copy, is saturated: busy for more than
+    /// [`SATURATED`] of the time.
     pub saturated: bool,
     /// What would hold the system back next.
     pub next: Option<String>,
@@ -27,10 +28,10 @@ const SATURATED: f64 = 0.9;
 
 /// Finds it by operational analysis (Denning and Buzen, "The operational
 /// analysis of queueing network models", ACM Computing Surveys 10(3), 1978):
-/// no station can be more than fully busy, so taking away the busiest leaves at
-/// most its utilisation over the next one's; and a closed system cannot turn
-/// round faster than without that station's residence and without waiting
-/// anywhere else.
+/// no copy of a station can be more than fully busy, so once the busiest is
+/// taken away, throughput can grow until the next one's busiest copy is; and a
+/// closed system cannot turn round faster than the rest of the way takes a
+/// request that waits nowhere.
 pub(super) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
@@ -40,10 +41,10 @@ pub(super) fn bottleneck(
         .iter()
         .filter(|station| station.servers.is_some())
         .collect();
-    busy.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
+    busy.sort_by(|a, b| b.most_utilisation.total_cmp(&a.most_utilisation));
     let by_turn = |place: &str| {
         let others = breakdown.iter().filter(|entry| entry.place != place);
-        let left: f64 = others.map(|entry| entry.seconds - entry.waiting).sum();
+        let left: f64 = others.map(|entry| entry.least).sum();
         if left > 0.0 {
             mean_latency / left
         } else {
@@ -52,15 +53,15 @@ pub(super) fn bottleneck(
     };
     let first = busy.first().filter(|station| station.utilisation > 0.0);
     match (first, breakdown.first()) {
-        (Some(first), _) if first.utilisation >= SATURATED => {
+        (Some(first), _) if first.most_utilisation >= SATURATED => {
             let next = busy.get(1).filter(|station| station.utilisation > 0.0);
-            let by_next = next.map_or(f64::INFINITY, |next| first.utilisation / next.utilisation);
+            let by_next = next.map_or(f64::INFINITY, |next| 1.0 / next.most_utilisation);
             let most_gain = by_next.min(by_turn(&first.station)).max(1.0);
             let then = match next {
                 Some(next) if by_next <= by_turn(&first.station) => format!(
                     "then {} would be the limit ({:.0} % busy now)",
                     next.station,
-                    100.0 * next.utilisation
+                    100.0 * next.most_utilisation
                 ),
                 _ => "then the time that requests need without any waiting would be the limit"
                     .to_owned(),
@@ -86,7 +87,7 @@ pub(super) fn bottleneck(
             // The place may be a station itself, which then takes no time.
             let others = busy.iter().filter(|station| station.station != most.place);
             let by_others = others
-                .map(|station| 1.0 / station.utilisation)
+                .map(|station| 1.0 / station.most_utilisation)
                 .fold(f64::INFINITY, f64::min);
             let most_gain = by_turn(&most.place).min(by_others).max(1.0);
             let in_bursts = most.waiting > 0.5 * most.seconds

@@ -156,6 +156,10 @@ pub struct BreakdownEntry {
     pub seconds: f64,
     /// The part of these seconds spent waiting rather than being served.
     pub waiting: f64,
+    /// Seconds that a request needs here at the least, waiting nowhere: the
+    /// stay of one job, as its other jobs may go side by side with it.
+    #[serde(skip)]
+    pub(super) least: f64,
 }
 
 /// Sums up a run that has ended.
@@ -178,7 +182,7 @@ pub(crate) fn report(
     };
     let reports = net.reports();
     let mean_latency = latencies.get("all").map_or(0.0, |latency| latency.mean);
-    let breakdown = breakdown(net, &reports, mean_latency);
+    let breakdown = breakdown(net, &reports, mean_latency, recorder.requests());
     let stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
     let bottleneck = bottleneck(&stations, &breakdown, mean_latency);
     Report {
@@ -361,7 +365,12 @@ fn station(node: &NodeReport) -> Option<StationReport> {
 /// Where jobs are while a request is under way. Bags hold those that wait for
 /// others, which are counted where they are; processes that wait for each
 /// other are not under way.
-fn breakdown(net: &Net, reports: &[NodeReport], mean_latency: f64) -> Vec<BreakdownEntry> {
+fn breakdown(
+    net: &Net,
+    reports: &[NodeReport],
+    mean_latency: f64,
+    requests: u64,
+) -> Vec<BreakdownEntry> {
     let nodes = net.nodes_of_colours(&["Request", "Job", "Transfer"]);
     let on_the_way: Vec<&NodeReport> = nodes.map(|id| &reports[id as usize]).collect();
     let total: f64 = on_the_way.iter().map(|node| node.mean_inside).sum();
@@ -375,11 +384,13 @@ fn breakdown(net: &Net, reports: &[NodeReport], mean_latency: f64) -> Vec<Breakd
                 None => 1.0,
             };
             let seconds = share * mean_latency;
+            let visits = node.arrivals as f64 / requests.max(1) as f64;
             BreakdownEntry {
                 place: node.path.clone(),
                 share,
                 seconds,
                 waiting: waiting * seconds,
+                least: (1.0 - waiting) * node.residence * visits.min(1.0),
             }
         })
         .collect();
