@@ -107,7 +107,11 @@ fn the_layout_is_asked_once_unless_nothing_is_remembered() {
     assert_eq!(known[0], data(100_000) + 2 * LATENCY);
     assert!(known[1..].iter().all(|&it| it == data(100_000)));
     let forgotten = latencies_of(&["metadata.client_cache=false"]);
-    assert!(forgotten.iter().all(|&it| it == data(100_000) + 2 * LATENCY));
+    assert!(
+        forgotten
+            .iter()
+            .all(|&it| it == data(100_000) + 2 * LATENCY)
+    );
 }
 
 #[test]

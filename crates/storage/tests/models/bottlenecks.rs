@@ -1,0 +1,202 @@
+//! Systems with one known weakness: it must be named, relieving it must help by
+//! no more than was said, and relieving anything else must help little.
+
+use headrace_storage::Outcome;
+use headrace_storage::measure::Bottleneck;
+
+use crate::running::run;
+
+const BASE: &str = r#"
+    [clients]
+    count = 8
+    [servers]
+    count = 2
+    device = { read_rate = "1 GB/s", write_rate = "1 GB/s" }
+    [metadata]
+    time_per_operation = "1 us"
+    [network]
+    bandwidth = "10 GB/s"
+    latency = "1 us"
+    [layout]
+    unit = "64 KiB"
+    servers = 1
+    [scheduler]
+    kind = "fifo"
+    depth = 1000
+    position = "gateway"
+    [[workload]]
+    files = 400
+    block = "64 KiB"
+    phases = ["write"]
+"#;
+
+/// What is weak, the station or place that must be named, and how it is relieved tenfold.
+struct Weakness {
+    weak: &'static [&'static str],
+    station: &'static str,
+    relief: &'static str,
+}
+
+const WEAKNESSES: [Weakness; 6] = [
+    Weakness {
+        weak: &["servers.device.write_rate=20 MB/s"],
+        station: "server/device",
+        relief: "servers.device.write_rate=200 MB/s",
+    },
+    Weakness {
+        weak: &["servers.card.bandwidth=20 MB/s"],
+        station: "server card/receiving",
+        relief: "servers.card.bandwidth=200 MB/s",
+    },
+    Weakness {
+        weak: &["clients.card.bandwidth=20 MB/s", "clients.processes=4"],
+        station: "client card/sending",
+        relief: "clients.card.bandwidth=200 MB/s",
+    },
+    Weakness {
+        weak: &["metadata.time_per_operation=5 ms"],
+        station: "metadata/processor",
+        relief: "metadata.time_per_operation=0.5 ms",
+    },
+    Weakness {
+        weak: &["servers.daemon.time_per_job=5 ms"],
+        station: "server/daemon",
+        relief: "servers.daemon.time_per_job=0.5 ms",
+    },
+    Weakness {
+        weak: &["scheduler.depth=1", "network.latency=1 ms", "clients.processes=4"],
+        station: "gateway/scheduler/queue",
+        relief: "scheduler.depth=10",
+    },
+];
+
+const RELIEFS: [&str; 6] = [
+    "servers.device.write_rate=10 GB/s",
+    "servers.card.bandwidth=100 GB/s",
+    "clients.card.bandwidth=100 GB/s",
+    "metadata.time_per_operation=0.1 us",
+    "network.latency=0.1 us",
+    "scheduler.depth=10000",
+];
+
+fn with(weakness: &Weakness, more: &[&str]) -> Outcome {
+    let sets: Vec<&str> = weakness.weak.iter().chain(more).copied().collect();
+    run(BASE, &sets)
+}
+
+fn speed(outcome: &Outcome) -> f64 {
+    outcome.report.throughput["write"]
+}
+
+fn verdict(outcome: &Outcome) -> &Bottleneck {
+    &outcome.report.bottleneck
+}
+
+#[test]
+fn the_weakness_is_named() {
+    for weakness in &WEAKNESSES {
+        let outcome = with(weakness, &[]);
+        let found = verdict(&outcome);
+        let station = found.station.as_deref().unwrap();
+        assert!(station.ends_with(weakness.station), "{}", found.sentence);
+        assert!(found.sentence.contains(station), "{}", found.sentence);
+        let has_servers = !weakness.station.ends_with("queue");
+        assert_eq!(found.saturated, has_servers, "{}", found.sentence);
+    }
+}
+
+#[test]
+fn relieving_it_helps_by_no_more_than_was_said() {
+    for weakness in &WEAKNESSES {
+        let before = with(weakness, &[]);
+        let gain = speed(&with(weakness, &[weakness.relief])) / speed(&before);
+        let most = verdict(&before).most_gain;
+        assert!(gain > 3.0, "{}: {gain}", weakness.station);
+        assert!(gain <= most * 1.01, "{}: {gain} > {most}", weakness.station);
+        // Nor does taking it away altogether.
+        let path = weakness.relief.split('=').next().unwrap();
+        let gone = match path {
+            "metadata.time_per_operation" | "servers.daemon.time_per_job" => "0 s",
+            "scheduler.depth" => "1000000",
+            _ => "1000 TB/s",
+        };
+        let gone = format!("{path}={gone}");
+        let gain = speed(&with(weakness, &[&gone])) / speed(&before);
+        assert!(gain <= most * 1.01, "{}: {gain} > {most}", weakness.station);
+    }
+}
+
+#[test]
+fn relieving_anything_else_helps_little() {
+    for weakness in &WEAKNESSES {
+        let before = speed(&with(weakness, &[]));
+        let path = |set: &'static str| set.split('=').next().unwrap();
+        for relief in RELIEFS {
+            let weak = |set: &&&'static str| path(set) == path(relief);
+            if path(relief) == path(weakness.relief) || weakness.weak.iter().any(|set| weak(&set)) {
+                continue;
+            }
+            let gain = speed(&with(weakness, &[relief])) / before;
+            assert!(gain < 1.15, "{}: {relief} gives {gain}", weakness.station);
+        }
+    }
+}
+
+/// One client on a slow network that nobody else uses: nothing is saturated,
+/// and the place where the time goes is named.
+#[test]
+fn latency_is_named_where_nothing_is_busy() {
+    let sets = ["clients.count=1", "network.latency=5 ms", "scheduler.kind=none"];
+    let text = BASE.replace("depth = 1000", "");
+    let outcome = run(&text, &sets);
+    let found = verdict(&outcome);
+    assert!(!found.saturated);
+    assert!(found.station.as_deref().unwrap().contains("network"), "{}", found.sentence);
+    let faster = run(&text, &[sets[0], sets[2], "network.latency=0 s"]);
+    assert!(speed(&faster) > 10.0 * speed(&outcome));
+    assert!(found.utilisation < 0.1);
+}
+
+/// All files on the first of four servers: it is saturated although its
+/// neighbours rest.
+#[test]
+fn the_busiest_of_several_copies_counts() {
+    let sets = [
+        "servers.count=4",
+        "layout.first=zero",
+        "servers.device.write_rate=20 MB/s",
+    ];
+    let outcome = run(BASE, &sets);
+    let found = verdict(&outcome);
+    assert!(found.station.as_deref().unwrap().ends_with("server/device"), "{}", found.sentence);
+    assert!(found.saturated, "{}", found.sentence);
+    let device = crate::running::station(&outcome, "server/device");
+    assert!(device.most_utilisation > 0.98 && device.utilisation < 0.26);
+}
+
+/// Requests in pieces side by side are as slow as their slowest piece: what a
+/// station costs its piece bounds the gain, not what it costs on average.
+#[test]
+fn the_bound_holds_for_requests_in_pieces() {
+    let text = BASE.replace("servers = 1", "").replace("\"64 KiB\"", "\"1 MiB\"").replace("unit = \"1 MiB\"", "unit = \"64 KiB\"");
+    for (weak, gone) in [
+        ("servers.device.write_rate=100 MB/s", "servers.device.write_rate=1000 TB/s"),
+        ("servers.card.bandwidth=100 MB/s", "servers.card.bandwidth=1000 TB/s"),
+        ("clients.card.bandwidth=100 MB/s", "clients.card.bandwidth=1000 TB/s"),
+    ] {
+        for clients in ["clients.count=1", "clients.count=8"] {
+            for packet in ["layout.packet=64 KiB", "layout.packet=1 MiB"] {
+                let sets = [weak, clients, packet, "servers.count=4", "workload.0.files=40"];
+                let before = run(&text, &sets);
+                let gone = [gone, clients, packet, "servers.count=4", "workload.0.files=40"];
+                let gain = speed(&run(&text, &gone)) / speed(&before);
+                let most = verdict(&before).most_gain;
+                assert!(
+                    gain <= most * 1.01,
+                    "{weak} {clients} {packet}: {gain} > {most}: {}",
+                    verdict(&before).sentence
+                );
+            }
+        }
+    }
+}

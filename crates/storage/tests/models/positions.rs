@@ -1,0 +1,109 @@
+//! Schedulers where they can stand in a system.
+
+use crate::running::{MICROSECOND, NANOSECOND, SMALLEST, busy, last, latencies, run, station};
+
+const POSITIONS: [&str; 3] = ["server", "client", "gateway"];
+const KINDS: [&str; 3] = ["none", "fifo", "sfq"];
+
+/// Everybody asks for everything: each combination does all the work, and the
+/// device does the same amount of it.
+#[test]
+fn no_scheduler_loses_or_repeats_a_job() {
+    let text = format!("{SMALLEST}\n[scheduler]\n");
+    for position in POSITIONS {
+        for kind in KINDS {
+            for topology in ["star", "pairs"] {
+                let position = format!("scheduler.position={position}");
+                let kind_set = format!("scheduler.kind={kind}");
+                let topology = format!("network.topology={topology}");
+                let mut sets = vec![
+                    "clients.count=6",
+                    "clients.groups=[\"a\", \"b\"]",
+                    "servers.count=3",
+                    "layout.unit=10 kB",
+                    "layout.packet=7 kB",
+                    "workload.0.files=4",
+                    "workload.0.block=100 kB",
+                    "workload.0.transfer=50 kB",
+                    "workload.0.phases=[\"write\", \"read\"]",
+                    position.as_str(),
+                    kind_set.as_str(),
+                    topology.as_str(),
+                ];
+                if kind != "none" {
+                    sets.push("scheduler.depth=2");
+                }
+                if kind == "sfq" {
+                    sets.push("scheduler.weights.b=3");
+                }
+                let outcome = run(&text, &sets);
+                let operations = &outcome.report.operations;
+                let bytes = 6 * 4 * 100_000;
+                assert_eq!(operations["write"].bytes, bytes);
+                assert_eq!(operations["read"].bytes, bytes);
+                assert_eq!(operations["read"].count, 6 * 4 * 2);
+                let expected = bytes * (10 + 20) * NANOSECOND;
+                let error = busy(&outcome, "server/device") - expected as f64;
+                assert!(error.abs() < 10.0, "{position} {kind}: {error}");
+            }
+        }
+    }
+}
+
+const LATENCY: u64 = 10 * MICROSECOND;
+const ALONE: &str = "network.topology=pairs";
+
+/// Four pieces on four servers side by side: 250 kB take 2.5 ms on each.
+const PIECES: [&str; 3] = ["servers.count=4", "layout.unit=250 kB", ALONE];
+const PIECE: u64 = 250_000 * (10 + 1) * NANOSECOND + 2 * LATENCY;
+
+fn with_scheduler(sets: &[&str]) -> Vec<u64> {
+    let text = format!("{SMALLEST}\n[scheduler]\nkind = \"fifo\"\ndepth = 1\n");
+    let sets: Vec<&str> = PIECES.iter().chain(sets).copied().collect();
+    latencies(&run(&text, &sets))
+}
+
+#[test]
+fn depth_counts_where_the_scheduler_stands() {
+    // Before each server: pieces go to different servers and do not meet.
+    let server = with_scheduler(&["scheduler.position=server"]);
+    assert_eq!(server, [2 * LATENCY + PIECE]);
+    // On the client or on the way: a piece goes when the one before is back;
+    // the gateway sees it come back when the server sends it.
+    let client = with_scheduler(&["scheduler.position=client"]);
+    assert_eq!(client, [2 * LATENCY + 4 * PIECE]);
+    let gateway = with_scheduler(&["scheduler.position=gateway"]);
+    let there = 250_000 * 10 * NANOSECOND + LATENCY;
+    assert_eq!(gateway, [2 * LATENCY + 3 * there + PIECE]);
+    // Two clients with schedulers of their own do not wait for each other there.
+    let two = with_scheduler(&[
+        "scheduler.position=client",
+        "clients.count=2",
+        "servers.device.read_rate=1000 TB/s",
+    ]);
+    let piece = 250_000 * NANOSECOND + 2 * LATENCY + 250;
+    for latency in two {
+        assert!(
+            latency.abs_diff(2 * LATENCY + 4 * piece) <= 4 * 250,
+            "{latency}"
+        );
+    }
+}
+
+/// A queue of one at the server changes nothing where the device is a queue
+/// already.
+#[test]
+fn a_queue_before_a_queue_changes_nothing() {
+    let text = format!("{SMALLEST}\n[scheduler]\n");
+    let sets = ["clients.count=5", "workload.0.files=3"];
+    let none = run(&text, &sets);
+    let more: Vec<&str> = sets
+        .iter()
+        .chain(&["scheduler.kind=fifo", "scheduler.depth=1"])
+        .copied()
+        .collect();
+    let fifo = run(&text, &more);
+    assert_eq!(last(&none), last(&fifo));
+    assert_eq!(latencies(&none), latencies(&fifo));
+    assert_eq!(station(&fifo, "scheduler/queue").discipline, "FIFO(1)");
+}

@@ -1,0 +1,183 @@
+//! What a report says, against the single requests of the same run.
+
+use std::collections::BTreeMap;
+
+use headrace_storage::Outcome;
+
+use crate::running::{SMALLEST, close, latency, run};
+
+const PHASES: [&str; 7] = [
+    "clients.count=6",
+    "clients.groups={ a = 1, b = 2 }",
+    "servers.count=3",
+    "workload.0.files=20",
+    "workload.0.phases=[\"write\", \"read\"]",
+    "layout.unit=100 kB",
+    "workload.0.think=3 ms",
+];
+
+fn phases(more: &[&str]) -> Outcome {
+    let sets: Vec<&str> = PHASES.iter().chain(more).copied().collect();
+    run(SMALLEST, &sets)
+}
+
+/// Each operation over the time from its phase's first request to its last answer.
+#[test]
+fn throughput_is_told_over_each_phases_own_time() {
+    let outcome = phases(&[]);
+    let mut active = 0.0;
+    for (phase, name) in [(0, "write"), (1, "read")] {
+        let own: Vec<_> = outcome.requests.iter().filter(|it| it.request.phase == phase).collect();
+        let start = own.iter().map(|it| it.request.issued).min().unwrap();
+        let end = own.iter().map(|it| it.completed).max().unwrap();
+        let seconds = end.since(start).as_seconds();
+        let operation = &outcome.report.operations[name];
+        close(operation.active_seconds, seconds, 1e-12);
+        close(outcome.report.throughput[name], 120e6 / seconds, 1e-12);
+        close(operation.per_second, 120.0 / seconds, 1e-12);
+        // The groups have no phases of their own: each over its own requests.
+        let mut sum = 0.0;
+        for (group, index) in [("a", 0), ("b", 1)] {
+            let own: Vec<_> = own.iter().filter(|it| it.request.group == index).collect();
+            let start = own.iter().map(|it| it.request.issued).min().unwrap();
+            let end = own.iter().map(|it| it.completed).max().unwrap();
+            let group = &outcome.report.groups[group];
+            let bytes = own.len() as f64 * 1e6;
+            close(group.throughput[name], bytes / end.since(start).as_seconds(), 1e-12);
+            sum += group.operations[name].bytes as f64;
+        }
+        close(sum, 120e6, 0.0);
+        active += seconds;
+    }
+    // Between the phases everybody thinks.
+    assert!(active < outcome.report.simulated_seconds - 2.9e-3);
+}
+
+#[test]
+fn latencies_are_those_of_the_requests() {
+    let outcome = phases(&["workload.0.think_distribution=exponential"]);
+    let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for it in &outcome.requests {
+        for name in ["all", it.request.operation.name()] {
+            by_name.entry(name).or_default().push(latency(it) as f64 * 1e-12);
+        }
+    }
+    assert_eq!(outcome.report.latency.len(), by_name.len());
+    for (name, mut values) in by_name {
+        values.sort_by(f64::total_cmp);
+        let got = &outcome.report.latency[name];
+        assert_eq!(got.count, values.len() as u64);
+        close(got.mean, values.iter().sum::<f64>() / values.len() as f64, 1e-3);
+        let rank = |share: f64| values[(share * values.len() as f64).ceil() as usize - 1];
+        close(got.p50, rank(0.50), 2e-3);
+        close(got.p95, rank(0.95), 2e-3);
+        close(got.p99, rank(0.99), 2e-3);
+        close(got.max, values[values.len() - 1], 2e-3);
+    }
+}
+
+#[test]
+fn the_breakdown_adds_up_to_the_latency() {
+    let memory = ["servers.memory.cache=4 MB", "servers.memory.dirty_limit=2 MB"];
+    for more in [&[][..], &memory, &["network.topology=pairs"], &["layout.packet=10 kB"]] {
+        let outcome = phases(more);
+        let breakdown = &outcome.report.breakdown;
+        let sum = |of: fn(&headrace_storage::measure::BreakdownEntry) -> f64| {
+            breakdown.iter().map(of).sum::<f64>()
+        };
+        close(sum(|it| it.share), 1.0, 1e-12);
+        close(sum(|it| it.seconds), outcome.report.latency["all"].mean, 1e-12);
+        assert!(breakdown.iter().all(|it| it.waiting >= 0.0 && it.waiting <= it.seconds * (1.0 + 1e-12)));
+        assert!(breakdown.is_sorted_by(|a, b| a.share >= b.share));
+        // Thinking is no part of a request.
+        assert!(breakdown.iter().all(|it| !it.place.contains("processes")), "{breakdown:?}");
+    }
+}
+
+/// One request, one way: each place's seconds are what it takes.
+#[test]
+fn the_breakdown_of_a_single_request_is_its_way() {
+    let outcome = run(SMALLEST, &["network.topology=pairs"]);
+    let of = |place: &str| {
+        let entries = outcome.report.breakdown.iter();
+        let own = entries.filter(|it| it.place.ends_with(place));
+        own.map(|it| it.seconds).sum::<f64>()
+    };
+    close(of("server/device"), 0.01, 1e-3);
+    close(of("server/downward"), 1e-3 + 1e-5, 1e-3);
+    close(of("server/upward"), 1e-5, 1e-3);
+    close(of("metadata/upward") + of("metadata/downward"), 2e-5, 1e-3);
+}
+
+/// Windows count for shares while every group has requests under way.
+#[test]
+fn shares_end_where_a_group_stops() {
+    let text = r#"
+        [clients]
+        count = 4
+        groups = ["short", "long"]
+        [servers]
+        count = 1
+        device = { read_rate = "100 MB/s", write_rate = "100 MB/s" }
+        [network]
+        topology = "pairs"
+        bandwidth = "1 GB/s"
+        latency = "10 us"
+        [layout]
+        unit = "1 MiB"
+        [run]
+        window = "100 ms"
+        [[workload]]
+        group = "short"
+        block = "100 MB"
+        transfer = "1 MB"
+        [[workload]]
+        group = "long"
+        block = "400 MB"
+        transfer = "1 MB"
+    "#;
+    let outcome = run(text, &[]);
+    // Equal until the short ones' 200 MB are done, at about 4 s of 10 s.
+    for group in ["short", "long"] {
+        let share = outcome.report.groups[group].share.as_ref().unwrap();
+        close(share.mean, 0.5, 0.02);
+        assert_eq!(share.window_s, 0.1);
+        assert_eq!(share.from_s, 0.0);
+        assert!((3.8..=4.01).contains(&share.to_s), "{}", share.to_s);
+        assert!(share.windows >= 38 && share.windows <= 40);
+        assert!(share.sd < 0.06);
+    }
+    close(outcome.report.simulated_seconds, 10.0, 0.01);
+    let sum: f64 = ["short", "long"].iter().map(|it| outcome.report.groups[*it].share.as_ref().unwrap().mean).sum();
+    close(sum, 1.0, 1e-12);
+    // The series holds every byte.
+    let bytes: u64 = outcome.series.rows().flat_map(|(_, bytes)| bytes.to_vec()).sum();
+    assert_eq!(bytes, 1_000_000_000);
+}
+
+/// A group that never had all of a window has no share.
+#[test]
+fn there_is_no_share_without_a_whole_window() {
+    let outcome = phases(&["run.window=100 s"]);
+    assert!(outcome.report.groups["a"].share.is_none());
+}
+
+/// Every station's figures obey the utilisation law and Little's law.
+#[test]
+fn stations_obey_the_laws() {
+    for more in [&[][..], &["network.duplex=half"], &["network.topology=pairs"]] {
+        let outcome = phases(more);
+        let seconds = outcome.report.simulated_seconds;
+        for it in outcome.report.stations.iter().filter(|it| it.servers == Some(1)) {
+            let rate = it.visits as f64 / seconds / f64::from(it.copies);
+            assert!((it.utilisation - rate * it.service).abs() < 1e-9, "{it:?}");
+            assert!(it.utilisation <= it.most_utilisation + 1e-12);
+            assert!(it.most_utilisation <= 1.0 + 1e-12);
+            // A link lets a message go on when it has sent its first packet.
+            if it.discipline.starts_with("link") {
+                continue;
+            }
+            assert!((it.queue + it.utilisation - rate * it.residence).abs() < 1e-9, "{it:?}");
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Schedulers by themselves: between a source of jobs and servers that take a
+//! fixed time for each.
+
+use std::sync::{Arc, Mutex};
+
+use headrace_net::{Builder, Fcfs, Limits, Message, Span, Time};
+use headrace_storage::Job;
+use headrace_storage::qos::{Dispatcher, Fifo, JobId, Scheduler, Sfq, with};
+use headrace_trace::Operation;
+use proptest::prelude::*;
+
+/// A job of a group that comes at a time; its number is kept in `file`.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    at: u64,
+    group: u8,
+    size: u64,
+    scheduler: u32,
+}
+
+fn at(at: u64, group: u8, size: u64) -> Arrival {
+    Arrival {
+        at,
+        group,
+        size,
+        scheduler: 0,
+    }
+}
+
+/// When jobs came to their server, by the job's number.
+type Log = Arc<Mutex<Vec<(u64, u32)>>>;
+
+const SERVICE: u64 = 10;
+const MESSAGE: u64 = 7;
+
+/// Runs jobs through schedulers, each before `servers` servers of its own.
+/// Gives (time, job) as jobs were dispatched, and the time at which all were back.
+fn drive(
+    arrivals: &[Arrival],
+    servers: u32,
+    schedulers: u32,
+    make: impl FnMut(u32) -> Box<dyn Scheduler>,
+) -> (Vec<(u64, u32)>, u64) {
+    let log: Log = Arc::default();
+    let mut builder = Builder::new("test", 1);
+    let mut page = builder.root();
+    let jobs: Vec<Job> = arrivals
+        .iter()
+        .zip(0..)
+        .map(|(arrival, number)| job(arrival, number))
+        .collect();
+    let source = page.place::<Job>("source");
+    let coming = page.place::<Job>("coming");
+    let back = page.place::<Job>("back");
+    page.sink(back);
+    let times: Vec<u64> = arrivals.iter().map(|arrival| arrival.at).collect();
+    page.tokens(source, move |_| jobs.clone());
+    page.transition("send")
+        .take(source)
+        .puts(coming)
+        .fires(move |firing, job: Job, ()| {
+            firing.put_after(coming, job, Span(times[job.file as usize]));
+        });
+    let ports = page.fold("node", schedulers, |page| {
+        let ports = with(page, Span(MESSAGE), make);
+        let dispatched = page.place::<Job>("dispatched");
+        let server = page.station("server", Fcfs::new(servers, Span(SERVICE)));
+        let submit = page.input::<Job>("submit");
+        let returned = page.output::<Job>("returned");
+        page.connect(submit, ports.submit);
+        page.connect(ports.dispatched, dispatched);
+        let log = Arc::clone(&log);
+        page.transition("note")
+            .take(dispatched)
+            .put(server, move |firing, job: Job, ()| {
+                log.lock().unwrap().push((firing.now().0, job.file));
+                job
+            });
+        page.connect(server, ports.finished);
+        page.connect(ports.returned, returned);
+        (submit, returned)
+    });
+    page.connect(coming, ports.0.by(|job: &Job| job.server));
+    page.connect(ports.1, back);
+    let mut net = builder.compile().unwrap();
+    net.run(&Limits::default()).unwrap();
+    assert_eq!(net.node_report(back).inside, arrivals.len() as u64);
+    let log = log.lock().unwrap().clone();
+    (log, net.now().0)
+}
+
+fn job(arrival: &Arrival, number: u32) -> Job {
+    Job {
+        request: 0,
+        client: 0,
+        server: arrival.scheduler,
+        file: number,
+        offset: 0,
+        size: arrival.size,
+        wire: 0,
+        tail: Time::ZERO,
+        pending: 0,
+        group: arrival.group,
+        operation: Operation::Write,
+        direction: headrace_storage::Direction::Out,
+        role: headrace_storage::Role::Data,
+    }
+}
+
+fn numbers(log: &[(u64, u32)]) -> Vec<u32> {
+    log.iter().map(|&(_, number)| number).collect()
+}
+
+/// Groups of weight 1 and 2, jobs of cost 2: finish tags grow by 2 and by 1.
+///
+/// | job | 0 | 1 | 2 | 3 | 4 | 5 | 6 |
+/// | --- | --- | --- | --- | --- | --- | --- | --- |
+/// | group | 0 | 0 | 0 | 1 | 1 | 1 | 1 |
+/// | start tag | 0 | 2 | 4 | 0 | 1 | 2 | 3 |
+///
+/// Job 0 goes at once; of jobs 1 and 5 with equal tags the earlier one goes first.
+#[test]
+fn sfq_serves_by_start_tags() {
+    let arrivals = [0, 0, 0, 1, 1, 1, 1].map(|group| at(0, group, 2));
+    let sfq = |depth| move |_| Box::new(Sfq::new(depth, vec![1.0, 2.0])) as Box<dyn Scheduler>;
+    let (log, end) = drive(&arrivals, 1, 1, sfq(1));
+    assert_eq!(numbers(&log), [0, 3, 4, 1, 5, 6, 2]);
+    let times: Vec<u64> = log.iter().map(|&(time, _)| time).collect();
+    assert_eq!(times, [0, 10, 20, 30, 40, 50, 60]);
+    assert_eq!(end, 7 * SERVICE);
+    // With depth 2, jobs 0 and 1 go at once, and the virtual time is 2 when the
+    // others come: group 1 has the tags 2, 3, 4 and 5.
+    let (log, end) = drive(&arrivals, 2, 1, sfq(2));
+    assert_eq!(numbers(&log), [0, 1, 3, 4, 2, 5, 6]);
+    assert_eq!(end, 4 * SERVICE);
+}
+
+/// Who was silent has saved nothing: its next job starts at the virtual time,
+/// which is the start tag of the job dispatched last.
+#[test]
+fn sfq_gives_no_credit_for_silence() {
+    // Group 0 comes with five jobs, tags 0, 2, 4, 6, 8; group 1 with two at
+    // time 25, when job 2 (tag 4) is served: its tags are 4 and 6.
+    let mut arrivals = vec![at(0, 0, 2); 5];
+    arrivals.extend([at(25, 1, 2), at(25, 1, 2)]);
+    let sfq = |_| Box::new(Sfq::new(1, vec![1.0, 1.0])) as Box<dyn Scheduler>;
+    let (log, _) = drive(&arrivals, 1, 1, sfq);
+    // Jobs 3 and 6 both have tag 6, and job 3 came first.
+    assert_eq!(numbers(&log), [0, 1, 2, 5, 3, 6, 4]);
+}
+
+/// Costs are bytes: a group with jobs twice as large gets half as many.
+#[test]
+fn sfq_counts_bytes() {
+    let arrivals: Vec<Arrival> = (0..60)
+        .map(|n| at(0, n % 2, 1 + u64::from(n % 2)))
+        .collect();
+    let sfq = |_| Box::new(Sfq::new(1, vec![1.0, 1.0])) as Box<dyn Scheduler>;
+    let (log, _) = drive(&arrivals, 1, 1, sfq);
+    let large = log[..30]
+        .iter()
+        .filter(|(_, number)| number % 2 == 1)
+        .count();
+    assert_eq!(large, 10);
+}
+
+#[test]
+fn fifo_keeps_the_order_and_the_depth() {
+    let arrivals: Vec<Arrival> = (0..20)
+        .map(|n| at(n / 3, (n % 2) as u8, 1 + n % 5))
+        .collect();
+    for depth in [None, Some(1), Some(3), Some(100)] {
+        let (log, end) = drive(&arrivals, 100, 1, |_| Box::new(Fifo::new(depth)));
+        assert_eq!(numbers(&log), (0..20).collect::<Vec<u32>>());
+        for &(time, _) in &log {
+            let out = log
+                .iter()
+                .filter(|(other, _)| *other <= time && time < other + SERVICE);
+            assert!(depth.is_none_or(|depth| out.count() <= depth as usize));
+        }
+        match depth {
+            None | Some(100) => assert_eq!(end, 6 + SERVICE),
+            Some(depth) => assert_eq!(end, 20_u64.div_ceil(u64::from(depth)) * SERVICE),
+        }
+    }
+}
+
+proptest! {
+    /// While both groups wait, what each has been given divided by its weight
+    /// differs by no more than one job (Goyal, Vin, Cheng 1997, theorem 1, for
+    /// jobs as they are dispatched), at any depth.
+    #[test]
+    fn sfq_shares_within_one_job(
+        sizes in prop::collection::vec((0_u8..2, 1_u64..50), 2..80),
+        weights in (1_u32..9, 1_u32..9), depth in 1_u32..6,
+    ) {
+        let arrivals: Vec<Arrival> = sizes.iter().map(|&(group, size)| at(0, group, size)).collect();
+        let weights = vec![f64::from(weights.0), f64::from(weights.1)];
+        let sfq = |_| Box::new(Sfq::new(depth, weights.clone())) as Box<dyn Scheduler>;
+        let (log, end) = drive(&arrivals, depth, 1, sfq);
+        prop_assert_eq!(log.len(), arrivals.len());
+        // Servers rest only when nothing waits.
+        prop_assert_eq!(end, (arrivals.len() as u64).div_ceil(u64::from(depth)) * SERVICE);
+        let mut left = [0, 1].map(|group| sizes.iter().filter(|it| it.0 == group).count());
+        let most = sizes.iter().map(|&(group, size)| size as f64 / weights[usize::from(group)]);
+        let most = most.fold(0.0, f64::max);
+        let mut given = [0.0; 2];
+        // The jobs that go at once go before the others have come.
+        for (index, &(_, number)) in log.iter().enumerate() {
+            let (group, size) = sizes[number as usize];
+            let group = usize::from(group);
+            given[group] += size as f64 / weights[group];
+            left[group] -= 1;
+            if index < depth as usize {
+                continue;
+            }
+            if left[0] == 0 || left[1] == 0 {
+                break;
+            }
+            let early: f64 = log[..depth as usize].iter().map(|&(_, number)| {
+                let (group, size) = sizes[number as usize];
+                size as f64 / weights[usize::from(group)]
+            }).sum();
+            prop_assert!((given[0] - given[1]).abs() <= most + early + 1e-9);
+        }
+        // A group's own jobs keep their order.
+        for group in 0..2 {
+            let own: Vec<u32> = numbers(&log).into_iter()
+                .filter(|&number| sizes[number as usize].0 == group).collect();
+            prop_assert!(own.is_sorted());
+        }
+    }
+}
+
+/// Tells all others of every job that is done, as DSFQ does (Wang and Merchant,
+/// "Proportional-share scheduling for distributed storage systems", FAST 2007),
+/// and notes what it hears.
+struct Telling {
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Heard {
+    time: u64,
+    by: u32,
+    from: u32,
+    message: Message,
+}
+
+impl Scheduler for Telling {
+    fn job_arrival(&mut self, job: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
+        dispatcher.dispatch(job);
+    }
+
+    fn job_finish(&mut self, job: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
+        for other in 0..dispatcher.schedulers() {
+            if other != dispatcher.scheduler() {
+                dispatcher.send_message(other, [job.size, u64::from(job.group), 0, 9]);
+            }
+        }
+    }
+
+    fn message_arrival(
+        &mut self,
+        from: u32,
+        message: Message,
+        dispatcher: &mut Dispatcher<'_, '_>,
+    ) {
+        self.heard.lock().unwrap().push(Heard {
+            time: dispatcher.now().0,
+            by: dispatcher.scheduler(),
+            from,
+            message,
+        });
+    }
+
+    fn name(&self) -> String {
+        "telling".to_owned()
+    }
+}
+
+#[test]
+fn schedulers_hear_each_other_after_the_message_latency() {
+    let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
+    let arrivals: Vec<Arrival> = (0..3)
+        .map(|scheduler| Arrival {
+            at: 100 * u64::from(scheduler),
+            group: scheduler as u8,
+            size: 5 + u64::from(scheduler),
+            scheduler,
+        })
+        .collect();
+    drive(&arrivals, 1, 3, |_| {
+        Box::new(Telling {
+            heard: Arc::clone(&heard),
+        })
+    });
+    let mut expected = Vec::new();
+    for from in 0..3_u64 {
+        for by in (0..3).filter(|&by| u64::from(by) != from) {
+            expected.push(Heard {
+                time: 100 * from + SERVICE + MESSAGE,
+                by,
+                from: from as u32,
+                message: [5 + from, from, 0, 9],
+            });
+        }
+    }
+    let mut heard = heard.lock().unwrap().clone();
+    heard.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(heard, expected);
+}
+
+/// Holds every job for a time of its own.
+struct Holding(Vec<JobId>);
+
+impl Scheduler for Holding {
+    fn job_arrival(&mut self, job: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
+        let tag = self.0.len() as u32;
+        let hold = dispatcher.job(job).size;
+        self.0.push(job);
+        dispatcher.wake_in(Span(hold), tag);
+    }
+
+    fn wake(&mut self, tag: u32, dispatcher: &mut Dispatcher<'_, '_>) {
+        dispatcher.dispatch(self.0[tag as usize]);
+    }
+
+    fn name(&self) -> String {
+        "holding".to_owned()
+    }
+}
+
+#[test]
+fn schedulers_are_woken_when_they_asked() {
+    let arrivals = [at(0, 0, 30), at(5, 0, 10), at(5, 0, 60), at(6, 0, 0)];
+    let (log, _) = drive(&arrivals, 9, 1, |_| Box::new(Holding(Vec::new())));
+    assert_eq!(log, [(6, 3), (15, 1), (30, 0), (65, 2)]);
+}

@@ -1,0 +1,164 @@
+//! Recorded traces of real programs, replayed.
+
+use headrace_storage::Outcome;
+use headrace_trace::{Operation, Summary};
+
+use crate::running::{in_repository, run};
+
+fn scenario(trace: &str) -> String {
+    let file = in_repository("tests/data/traces").join(trace);
+    format!(
+        r#"
+        system = "pvfs2"
+        [clients]
+        count = 2
+        groups = ["first", "second"]
+        [servers]
+        count = 4
+        device = {{ read_rate = "100 MB/s", write_rate = "50 MB/s", time_per_request = "0.1 ms" }}
+        [metadata]
+        time_per_operation = "0.2 ms"
+        [network]
+        bandwidth = "1 Gbit/s"
+        latency = "0.1 ms"
+        [[workload]]
+        kind = "trace"
+        file = {file:?}
+        "#
+    )
+}
+
+fn summary(trace: &str) -> Summary {
+    let file = in_repository("tests/data/traces").join(trace);
+    Summary::of(&mut *headrace_trace::open(&file, None).unwrap()).unwrap()
+}
+
+fn bytes(outcome: &Outcome, operation: &str) -> u64 {
+    outcome.report.operations.get(operation).map_or(0, |it| it.bytes)
+}
+
+const TRACES: [&str; 2] = ["tar.strace", "build.strace"];
+
+#[test]
+fn every_byte_of_a_trace_is_moved() {
+    for trace in TRACES {
+        let summary = summary(trace);
+        for replay in ["closed", "timed"] {
+            let outcome = run(&scenario(trace), &[&format!("workload.0.replay={replay}")]);
+            assert_eq!(bytes(&outcome, "read"), summary.bytes_read);
+            assert_eq!(bytes(&outcome, "write"), summary.bytes_written);
+            assert!(summary.bytes_written > 0);
+            for total in &summary.operations {
+                let done = outcome.report.operations.get(total.operation.name());
+                let done = done.map_or(0, |it| it.count);
+                let metadata = [Operation::Open, Operation::Create, Operation::Stat, Operation::Unlink];
+                if metadata.contains(&total.operation) {
+                    assert_eq!(done, total.count, "{trace}: {}", total.operation.name());
+                }
+            }
+            assert!(outcome.report.operations["stat"].count > 0);
+            assert!(!outcome.report.operations.contains_key("close"));
+        }
+    }
+}
+
+/// Processes are dealt out to the clients, and each keeps its order.
+#[test]
+fn processes_keep_their_order() {
+    for trace in TRACES {
+        let outcome = run(&scenario(trace), &[]);
+        let file = in_repository("tests/data/traces").join(trace);
+        let mut reader = headrace_trace::open(&file, None).unwrap();
+        let mut records = Vec::new();
+        while reader.next_batch(1000, &mut records).unwrap() > 0 {}
+        let processes = reader.processes().len() as u32;
+        for process in 0..processes {
+            let recorded: Vec<(Operation, u64, u64)> = records
+                .iter()
+                .filter(|it| it.process == process && it.operation.carries_bytes() && it.size > 0)
+                .map(|it| (it.operation, it.offset, it.size))
+                .collect();
+            let mut replayed: Vec<_> = outcome.requests.iter().collect();
+            replayed.retain(|it| it.request.process.rank == process && it.request.size > 0);
+            replayed.sort_by_key(|it| (it.request.issued, it.completed));
+            let replayed: Vec<(Operation, u64, u64)> = replayed
+                .iter()
+                .map(|it| (it.request.operation, it.request.offset, it.request.size))
+                .collect();
+            assert_eq!(replayed, recorded);
+        }
+    }
+}
+
+#[test]
+fn timed_requests_come_at_their_recorded_times() {
+    let slow = ["workload.0.replay=timed", "workload.0.scale=1000", "workload.0.shift=5 s"];
+    let outcome = run(&scenario("tar.strace"), &slow);
+    let file = in_repository("tests/data/traces/tar.strace");
+    let mut reader = headrace_trace::open(&file, None).unwrap();
+    let mut records = Vec::new();
+    while reader.next_batch(1000, &mut records).unwrap() > 0 {}
+    // Stretched a thousandfold, nobody is late.
+    assert!(outcome.report.latency_from_intended.is_empty());
+    let times = records.iter().filter(|it| it.operation == Operation::Write && it.size > 0);
+    let times: Vec<f64> = times.map(|it| it.time_ns as f64 * 1e-6 + 5.0).collect();
+    let mut issued: Vec<f64> = outcome
+        .requests
+        .iter()
+        .filter(|it| it.request.operation == Operation::Write)
+        .map(|it| it.request.issued.as_seconds())
+        .collect();
+    issued.sort_by(f64::total_cmp);
+    assert_eq!(issued.len(), times.len());
+    for (issued, time) in issued.iter().zip(times) {
+        assert!((issued - time).abs() < 1e-9, "{issued} instead of {time}");
+    }
+}
+
+/// Squeezed a thousandfold, requests wait for those before them: latency from
+/// the intended start says so, that from the actual start does not.
+#[test]
+fn a_timed_replay_tells_that_it_is_late() {
+    for trace in TRACES {
+        let outcome = run(&scenario(trace), &["workload.0.replay=timed", "workload.0.scale=0.001"]);
+        let report = &outcome.report;
+        let (actual, intended) = (&report.latency["all"], &report.latency_from_intended["all"]);
+        assert_eq!(actual.count, intended.count);
+        assert!(intended.mean > 10.0 * actual.mean);
+        assert!(intended.max > actual.max);
+        // To a part in a thousand, which is what the histogram resolves.
+        let mean = |of: fn(&headrace_storage::measure::Completed) -> f64| {
+            outcome.requests.iter().map(of).sum::<f64>() / outcome.requests.len() as f64
+        };
+        let exact = mean(|it| it.completed.since(it.request.intended).as_seconds());
+        crate::running::close(intended.mean, exact, 1e-3);
+        let exact = mean(|it| it.completed.since(it.request.issued).as_seconds());
+        crate::running::close(actual.mean, exact, 1e-3);
+    }
+}
+
+#[test]
+fn a_closed_replay_starts_after_its_shift() {
+    let at = |shift: &str| {
+        let outcome = run(&scenario("tar.strace"), &[shift]);
+        let first = outcome.requests.iter().map(|it| it.request.issued).min().unwrap();
+        (first.as_seconds(), outcome.report.simulated_seconds)
+    };
+    let (first, end) = at("workload.0.shift=0 s");
+    let (shifted, later) = at("workload.0.shift=5 s");
+    assert_eq!((first, shifted), (0.0, 5.0));
+    assert!((later - end - 5.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_trace_is_replayed_by_its_group_beside_others() {
+    let text = scenario("build.strace")
+        + "group = \"second\"\n[[workload]]\nblock = \"1 MB\"\nphases = [\"write\"]\ngroup = \"first\"\n";
+    let outcome = run(&text, &[]);
+    let groups = &outcome.report.groups;
+    assert_eq!(groups["first"].operations.keys().copied().collect::<Vec<_>>(), ["write"]);
+    assert_eq!(groups["first"].operations["write"].bytes, 1_000_000);
+    let summary = summary("build.strace");
+    assert_eq!(groups["second"].operations["read"].bytes, summary.bytes_read);
+    assert_eq!(groups["second"].operations["write"].bytes, summary.bytes_written);
+}
