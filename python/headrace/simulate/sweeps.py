@@ -5,16 +5,18 @@ import os
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import Any
 
 import polars as pl
 from rich.console import Console
-from rich.progress import track
+from rich.progress import Progress
 
 from headrace.simulate.result import Result
 from headrace.simulate.runs import run
 from headrace.simulate.scenario import Scenario
+
+LOOK_S = 0.05
 
 
 class _Stopped(Exception):
@@ -64,19 +66,20 @@ def _run_all(scenarios: Sequence[Scenario], processes: int, progress: bool | Non
         return run(scenario, progress=go_on)
 
     shown = sys.stderr.isatty() if progress is None else progress
+    bar = Progress(console=Console(stderr=True), disable=not shown, transient=True)
     # Threads do: a run goes on without Python's lock.
-    with ThreadPoolExecutor(processes) as pool:
+    with bar, ThreadPoolExecutor(processes) as pool:
+        task = bar.add_task("sweep", total=len(scenarios))
         runs = [pool.submit(one, scenario) for scenario in scenarios]
         try:
-            for done in track(
-                as_completed(runs),
-                total=len(runs),
-                description="sweep",
-                console=Console(stderr=True),
-                disable=not shown,
-                transient=True,
-            ):
-                done.result()
+            left = set(runs)
+            while left:
+                # Not for ever: the handlers that polars puts before Python's restart waits
+                # for locks, so that Ctrl-C would only be seen after them.
+                done, left = wait(left, LOOK_S, FIRST_COMPLETED)
+                for ended in done:
+                    ended.result()
+                bar.advance(task, len(done))
         finally:
             over.set()
-    return [done.result() for done in runs]
+    return [ended.result() for ended in runs]

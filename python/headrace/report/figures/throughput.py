@@ -61,14 +61,14 @@ def _window(series: pl.DataFrame, requests: float) -> float:
 def _looks(
     group: int, operation: int, groups: Sequence[str], operations: Sequence[str]
 ) -> dict[str, Any]:
-    """Groups differ by colour, operations by dashes; where there is one of either, the other
-    has both, and the first line is wider, so that equal ones can be seen below each other."""
-    several = len(groups) > 1 and len(operations) > 1
-    number = max(group, operation)
+    """Groups differ by colour, and equal ones can be seen below each other."""
+    if len(groups) == 1:
+        return {"color": COLOURS[operation % len(COLOURS)], "linewidth": 1.6}
+    dashes = operation if len(operations) > 1 else group
     return {
-        "color": COLOURS[(group if several else number) % len(COLOURS)],
-        "linestyle": DASHES[(operation if several else number) % len(DASHES)],
-        "linewidth": 2.6 if (group if several else number) == 0 else 1.6,
+        "color": COLOURS[group % len(COLOURS)],
+        "linestyle": DASHES[dashes % len(DASHES)],
+        "linewidth": 2.6 if group == 0 else 1.6,
     }
 
 

@@ -1,0 +1,79 @@
+"""What the tests of the command line and the API share."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+Ended: TypeAlias = "subprocess.CompletedProcess[str]"
+Command: TypeAlias = Callable[..., Ended]
+
+SMALL = """\
+name = "small"
+description = "four clients in two groups write, then read"
+
+[clients]
+count = 4
+groups = ["G1", "G2"]
+
+[servers]
+count = 2
+device = { read_rate = "60 MB/s", write_rate = "50 MB/s" }
+
+[network]
+bandwidth = "1 Gbit/s"
+latency = "0.2 ms"
+
+[layout]
+unit = "256 KiB"
+first = "random"
+
+[[workload]]
+kind = "ior"
+files = 5
+block = "1 MiB"
+phases = ["write", "read"]
+think = "10 ms"
+think_distribution = "exponential"
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A scenario that runs in no time, with chance in it."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture
+def headrace(tmp_path: Path) -> Command:
+    """The real command, with an empty directory for temporary files."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+
+    def command(*arguments: object) -> Ended:
+        return subprocess.run(
+            [sys.executable, "-m", "headrace", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            env=os.environ | {"TMPDIR": str(temporary)},
+            cwd=ROOT,
+        )
+
+    return command
+
+
+def shipped() -> list[Path]:
+    """The scenarios of the repository."""
+    found = sorted((ROOT / "scenarios").glob("*.toml"))
+    assert found
+    return found

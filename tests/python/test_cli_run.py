@@ -1,0 +1,244 @@
+"""`headrace run`: what it prints, what it writes."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from matplotlib.image import imread
+
+from conftest import ROOT, Command, shipped
+
+KEYS = [
+    "scenario",
+    "seed",
+    "version",
+    "simulated_seconds",
+    "wall_seconds",
+    "events",
+    "throughput",
+    "operations",
+    "latency",
+    "groups",
+    "stations",
+    "breakdown",
+    "bottleneck",
+]
+
+
+def strict(text: str) -> dict[str, Any]:
+    """One JSON document without NaN or Infinity."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    document = json.loads(text, parse_constant=refuse)
+    assert isinstance(document, dict)
+    return document
+
+
+def timeless(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key != "wall_seconds"}
+
+
+def test_json_is_one_strict_document(headrace: Command, small: Path) -> None:
+    ended = headrace("run", small, "--json")
+    assert ended.returncode == 0
+    assert ended.stderr == ""
+    document = strict(ended.stdout)
+    assert [key for key in document if key in KEYS] == KEYS
+    assert document["seed"] == 1
+    assert document["operations"]["read"]["count"] == 4 * 5
+    assert document["operations"]["read"]["bytes"] == 4 * 5 << 20
+    for part in (document, *document["groups"].values()):
+        for name, operation in part["operations"].items():
+            rate = operation["bytes"] / operation["active_seconds"]
+            assert part["throughput"][name] == pytest.approx(rate, rel=1e-12)
+    share = document["groups"]["G1"]["share"]
+    assert share is None or {"mean", "sd", "window_s", "from_s", "to_s"} <= share.keys()
+    latency = document["latency"]["all"]
+    assert latency["count"] == 40
+    assert latency["p50"] <= latency["p95"] <= latency["p99"] <= latency["max"]
+    assert document["bottleneck"]["sentence"].endswith(".")
+
+
+def test_the_same_seed_gives_the_same_json(headrace: Command, small: Path) -> None:
+    first, again, other = (
+        strict(headrace("run", small, "--json", "--set", f"run.seed={seed}").stdout)
+        for seed in (7, 7, 8)
+    )
+    assert timeless(first) == timeless(again)
+    assert first["latency"] != other["latency"]
+
+
+def test_tables_tell_what_json_tells(headrace: Command, small: Path) -> None:
+    ended = headrace("run", small)
+    assert ended.returncode == 0
+    assert ended.stderr == ""
+    document = strict(headrace("run", small, "--json").stdout)
+    assert document["bottleneck"]["sentence"] in ended.stdout
+    assert f"{1e-6 * document['throughput']['read']:.2f}" in ended.stdout
+    assert f"{1e3 * document['latency']['read']['p95']:.2f}" in ended.stdout
+    for word in (
+        "G1",
+        "G2",
+        "MB/s",
+        "p99 ms",
+        "busy %",
+        *(station["station"] for station in document["stations"] if station["visits"]),
+    ):
+        assert word in ended.stdout
+    assert "…" not in ended.stdout
+    assert "\x1b" not in ended.stdout
+
+
+@pytest.mark.parametrize("path", shipped(), ids=lambda path: path.stem)
+def test_shipped_scenarios_run_with_other_numbers_of_clients(path: Path, headrace: Command) -> None:
+    sets = ["--set", "clients.count=2"]
+    if "sfq" in path.stem:
+        sets += ["--set", "scheduler.weights.G2=4", "--set", "run.stop.time=20 s"]
+    ended = headrace("run", path, *sets, "--json")
+    assert ended.returncode == 0, ended.stderr
+    document = strict(ended.stdout)
+    assert sum(group["clients"] for group in document["groups"].values()) == 2
+    assert document["latency"]["all"]["count"] > 0
+
+
+def test_a_saved_result_runs_again_from_itself(
+    headrace: Command, small: Path, tmp_path: Path
+) -> None:
+    saved, again = tmp_path / "result.json", tmp_path / "again.json"
+    assert headrace("run", small, "--set", "run.seed=3", "-o", saved).returncode == 0
+    small.unlink()
+    assert headrace("run", saved, "-o", again).returncode == 0
+    first, second = (strict(path.read_text()) for path in (saved, again))
+    assert timeless(first) == timeless(second)
+    assert first["seed"] == 3
+    assert first["host"]["system"]
+    assert sum(first["series"]["bytes"]) == 2 * 20 << 20
+    changed = headrace("run", saved, "--set", "clients.count=2", "--json")
+    assert strict(changed.stdout)["operations"]["read"]["count"] == 10
+
+
+def test_plots_are_images_and_the_same_each_time(
+    headrace: Command, small: Path, tmp_path: Path
+) -> None:
+    folders = [tmp_path / "a" / "deep", tmp_path / "b"]
+    for folder in folders:
+        ended = headrace("run", small, "--plot", folder, "--set", "run.replications=2")
+        assert ended.returncode == 0
+        assert str(folder) in ended.stdout
+        names = sorted(path.name for path in folder.iterdir())
+        assert names == sorted(
+            f"{name}.{kind}"
+            for name in ("throughput", "latency", "utilisation")
+            for kind in ("png", "svg")
+        )
+    for path in folders[0].iterdir():
+        assert path.read_bytes() == (folders[1] / path.name).read_bytes()
+        if path.suffix == ".png":
+            picture = imread(path)
+            assert picture.shape[0] > 300
+            assert picture.shape[1] == 1200
+            assert picture[..., :3].std() > 0.02
+        else:
+            assert ElementTree.parse(path).getroot().tag.endswith("svg")
+
+
+def test_plots_of_a_run_that_moves_nothing(headrace: Command, tmp_path: Path) -> None:
+    trace = tmp_path / "stat.csv"
+    trace.write_text(
+        "time_ns,process,operation,file,offset,size,duration_ns\n0,p,stat,/f,0,0,1000\n"
+    )
+    scenario = _replay(tmp_path, trace)
+    ended = headrace("run", scenario, "--plot", tmp_path / "out")
+    assert ended.returncode == 0, ended.stderr
+    assert len(list((tmp_path / "out").iterdir())) == 6
+
+
+def test_requests_add_up_to_the_report(headrace: Command, small: Path, tmp_path: Path) -> None:
+    path = tmp_path / "requests.parquet"
+    ended = headrace("run", small, "--json", "--requests", path)
+    document, requests = strict(ended.stdout), pl.read_parquet(path)
+    for name, group in document["groups"].items():
+        for operation, figures in group["operations"].items():
+            part = requests.filter(group=pl.lit(name), operation=pl.lit(operation))
+            assert part.height == figures["count"]
+            assert part["size_bytes"].sum() == figures["bytes"]
+            latency = group["latency"][operation]
+            assert part["latency_s"].mean() == pytest.approx(latency["mean"], rel=1e-3)
+            assert part["latency_s"].max() == pytest.approx(latency["max"], rel=1e-3)
+    took = requests["completed_s"] - requests["issued_s"]
+    assert (took - requests["latency_s"]).abs().max() < 1e-9  # type: ignore[operator]
+    assert (requests["intended_s"] <= requests["issued_s"]).all()
+    assert requests["client"].n_unique() == 4
+
+
+def _replay(folder: Path, trace: Path) -> Path:
+    scenario = folder / f"replay-{trace.suffix[1:]}.toml"
+    scenario.write_text(f"""
+name = "replay"
+[clients]
+count = 2
+[servers]
+count = 2
+device = {{ read_rate = "60 MB/s", write_rate = "50 MB/s" }}
+[network]
+bandwidth = "1 Gbit/s"
+latency = "0.2 ms"
+[layout]
+unit = "64 KiB"
+[[workload]]
+kind = "trace"
+file = "{trace.name}"
+""")
+    return scenario
+
+
+def test_a_parquet_trace_replays_as_its_csv(headrace: Command, tmp_path: Path) -> None:
+    source = ROOT / "tests" / "data" / "traces" / "build.strace"
+    documents = []
+    for name in ("trace.csv", "trace.parquet"):
+        trace = tmp_path / name
+        assert headrace("trace", "import", source, trace).returncode == 0
+        saved = tmp_path / f"{name}.json"
+        ended = headrace("run", _replay(tmp_path, trace), "--json", "-o", saved)
+        assert ended.returncode == 0, ended.stderr
+        document = strict(ended.stdout)
+        assert f'file = "{trace}"' in document["scenario"]["toml"]
+        again = headrace("run", saved, "--json")
+        assert timeless(strict(again.stdout)) == timeless(document)
+        document["scenario"] = None
+        documents.append(timeless(document))
+    assert documents[0] == documents[1]
+    assert documents[0]["operations"]["read"]["count"] > 10
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_replications_give_means_and_intervals(headrace: Command, small: Path) -> None:
+    runs = [
+        strict(headrace("run", small, "--json", "--set", f"run.seed={seed}").stdout)
+        for seed in (5, 6, 7)
+    ]
+    sets = ["--set", "run.seed=5", "--set", "run.replications=3"]
+    document = strict(headrace("run", small, "--json", *sets).stdout)
+    assert [key for key in document if key in KEYS] == KEYS
+    reads = [run["throughput"]["read"] for run in runs]
+    mean = sum(reads) / 3
+    assert document["throughput"]["read"] == pytest.approx(mean, rel=1e-12)
+    # Student's t with 2 degrees of freedom: 4.303 at 97.5 %.
+    deviation = (sum((read - mean) ** 2 for read in reads) / 2) ** 0.5
+    half = document["intervals"]["throughput"]["read"]
+    assert half == pytest.approx(4.302653 * deviation / 3**0.5, rel=1e-5)
+    assert half > 0
+    assert [one["seed"] for one in document["replications"]] == [5, 6, 7]
+    assert [one["throughput"]["read"] for one in document["replications"]] == reads
+    latency = [run["latency"]["all"]["mean"] for run in runs]
+    assert document["latency"]["all"]["mean"] == pytest.approx(sum(latency) / 3, rel=1e-12)
+    assert document["operations"]["read"]["count"] == 20
+    assert document["events"] == sum(run["events"] for run in runs)
+    assert "replications = 3" in document["scenario"]["toml"]
+    table = headrace("run", small, *sets)
+    assert "3 replications, seeds 5 to 7" in table.stdout
