@@ -71,7 +71,7 @@ impl Layout {
         // Sizes come from traces too: past the end of 64 bits there is nothing.
         let end = offset.saturating_add(size);
         let first_stripe = offset / unit;
-        let last_stripe = if size == 0 {
+        let last_stripe = if end == offset {
             first_stripe
         } else {
             (end - 1) / unit

@@ -58,7 +58,9 @@ impl PageCache {
     /// Whole pages around some bytes.
     fn pages(&self, file: u32, offset: u64, size: u64) -> Range {
         let start = offset - offset % self.page;
-        let end = (offset + size).div_ceil(self.page) * self.page;
+        // Offsets come from traces too: the last page ends where 64 bits do.
+        let end = offset.saturating_add(size).div_ceil(self.page);
+        let end = end.saturating_mul(self.page);
         Range { file, start, end }
     }
 

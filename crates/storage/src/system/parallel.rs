@@ -1,7 +1,7 @@
 //! A parallel file system: clients, network, data and metadata servers.
 
 use headrace_net::{Builder, Page, Span, Time, To};
-use headrace_spec::{Position, Scenario, Topology};
+use headrace_spec::{Access, Position, Scenario, Topology, Workload, WorkloadKind};
 
 use super::{Error, Options, System, span};
 use crate::app::{self, Workloads};
@@ -103,6 +103,22 @@ fn check_size(scenario: &Scenario, hosts: Hosts) -> Result<(), Error> {
     Ok(())
 }
 
+/// Says no to shared files whose last byte has no number.
+fn check_offsets(workload: &Workload, processes: u32) -> Result<(), Error> {
+    let WorkloadKind::Ior(ior) = &workload.kind else {
+        return Ok(());
+    };
+    let blocks = u64::from(ior.segments) * u64::from(processes);
+    if ior.access == Access::Shared && ior.block.0.checked_mul(blocks).is_none() {
+        return Err(Error::TooLarge(format!(
+            "workload.block = \"{}\": {blocks} blocks of that size make a shared file of more \
+             than 16 EiB",
+            ior.block
+        )));
+    }
+    Ok(())
+}
+
 fn server_of(job: &Job) -> u32 {
     job.server
 }
@@ -197,6 +213,7 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
                     "clients.processes: expected fewer than 2^31 processes in all".to_owned(),
                 )
             })?;
+        check_offsets(workload, processes)?;
         let application = app::build(scenario, workload, processes)?;
         files += u64::from(application.files());
         if files >= u64::from(u32::MAX) {
