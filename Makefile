@@ -56,6 +56,7 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
+	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/striped-read
 
 bench: build
 	@$(PY) benches/kernel/compare.py
