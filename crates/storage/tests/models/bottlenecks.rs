@@ -64,7 +64,11 @@ const WEAKNESSES: [Weakness; 6] = [
         relief: "servers.daemon.time_per_job=0.5 ms",
     },
     Weakness {
-        weak: &["scheduler.depth=1", "network.latency=1 ms", "clients.processes=4"],
+        weak: &[
+            "scheduler.depth=1",
+            "network.latency=1 ms",
+            "clients.processes=4",
+        ],
         station: "gateway/scheduler/queue",
         relief: "scheduler.depth=10",
     },
@@ -146,12 +150,20 @@ fn relieving_anything_else_helps_little() {
 /// and the place where the time goes is named.
 #[test]
 fn latency_is_named_where_nothing_is_busy() {
-    let sets = ["clients.count=1", "network.latency=5 ms", "scheduler.kind=none"];
+    let sets = [
+        "clients.count=1",
+        "network.latency=5 ms",
+        "scheduler.kind=none",
+    ];
     let text = BASE.replace("depth = 1000", "");
     let outcome = run(&text, &sets);
     let found = verdict(&outcome);
     assert!(!found.saturated);
-    assert!(found.station.as_deref().unwrap().contains("network"), "{}", found.sentence);
+    assert!(
+        found.station.as_deref().unwrap().contains("network"),
+        "{}",
+        found.sentence
+    );
     let faster = run(&text, &[sets[0], sets[2], "network.latency=0 s"]);
     assert!(speed(&faster) > 10.0 * speed(&outcome));
     assert!(found.utilisation < 0.1);
@@ -168,7 +180,11 @@ fn the_busiest_of_several_copies_counts() {
     ];
     let outcome = run(BASE, &sets);
     let found = verdict(&outcome);
-    assert!(found.station.as_deref().unwrap().ends_with("server/device"), "{}", found.sentence);
+    assert!(
+        found.station.as_deref().unwrap().ends_with("server/device"),
+        "{}",
+        found.sentence
+    );
     assert!(found.saturated, "{}", found.sentence);
     let device = crate::running::station(&outcome, "server/device");
     assert!(device.most_utilisation > 0.98 && device.utilisation < 0.26);
@@ -178,17 +194,41 @@ fn the_busiest_of_several_copies_counts() {
 /// station costs its piece bounds the gain, not what it costs on average.
 #[test]
 fn the_bound_holds_for_requests_in_pieces() {
-    let text = BASE.replace("servers = 1", "").replace("\"64 KiB\"", "\"1 MiB\"").replace("unit = \"1 MiB\"", "unit = \"64 KiB\"");
+    let text = BASE
+        .replace("servers = 1", "")
+        .replace("\"64 KiB\"", "\"1 MiB\"")
+        .replace("unit = \"1 MiB\"", "unit = \"64 KiB\"");
     for (weak, gone) in [
-        ("servers.device.write_rate=100 MB/s", "servers.device.write_rate=1000 TB/s"),
-        ("servers.card.bandwidth=100 MB/s", "servers.card.bandwidth=1000 TB/s"),
-        ("clients.card.bandwidth=100 MB/s", "clients.card.bandwidth=1000 TB/s"),
+        (
+            "servers.device.write_rate=100 MB/s",
+            "servers.device.write_rate=1000 TB/s",
+        ),
+        (
+            "servers.card.bandwidth=100 MB/s",
+            "servers.card.bandwidth=1000 TB/s",
+        ),
+        (
+            "clients.card.bandwidth=100 MB/s",
+            "clients.card.bandwidth=1000 TB/s",
+        ),
     ] {
         for clients in ["clients.count=1", "clients.count=8"] {
             for packet in ["layout.packet=64 KiB", "layout.packet=1 MiB"] {
-                let sets = [weak, clients, packet, "servers.count=4", "workload.0.files=40"];
+                let sets = [
+                    weak,
+                    clients,
+                    packet,
+                    "servers.count=4",
+                    "workload.0.files=40",
+                ];
                 let before = run(&text, &sets);
-                let gone = [gone, clients, packet, "servers.count=4", "workload.0.files=40"];
+                let gone = [
+                    gone,
+                    clients,
+                    packet,
+                    "servers.count=4",
+                    "workload.0.files=40",
+                ];
                 let gain = speed(&run(&text, &gone)) / speed(&before);
                 let most = verdict(&before).most_gain;
                 assert!(
@@ -199,4 +239,40 @@ fn the_bound_holds_for_requests_in_pieces() {
             }
         }
     }
+}
+
+/// The time that a message is on its way is no waiting: nobody is before it.
+#[test]
+#[ignore = "stations count tokens under way between two hosts as waiting"]
+fn latency_is_not_waiting() {
+    let sets = [
+        "clients.count=1",
+        "network.latency=5 ms",
+        "scheduler.kind=none",
+    ];
+    let outcome = run(&BASE.replace("depth = 1000", ""), &sets);
+    for it in outcome
+        .report
+        .breakdown
+        .iter()
+        .filter(|it| it.place.contains("network"))
+    {
+        assert!(it.waiting < 0.01 * it.seconds, "{it:?}");
+    }
+    for it in outcome
+        .report
+        .stations
+        .iter()
+        .filter(|it| it.station.contains("network"))
+    {
+        assert!(it.queue < 0.01, "{it:?}");
+    }
+    let found = verdict(&outcome);
+    assert!(
+        found.sentence.starts_with("Nothing is saturated"),
+        "{}",
+        found.sentence
+    );
+    // Half of the latency is on the clients' side.
+    assert!(found.most_gain < 2.1, "{}", found.most_gain);
 }

@@ -96,7 +96,7 @@ fn writes_wait_once_the_dirty_limit_is_reached() {
     for it in &outcome.requests {
         let number = it.request.offset / MIB;
         let first = if number == 0 { 2 * LATENCY } else { 0 };
-        let waits = number >= 20 && number % 4 == 0;
+        let waits = number >= 20 && number.is_multiple_of(4);
         let wait = if waits { write_back } else { 0 };
         assert_eq!(latency(it), FROM_MEMORY + first + wait, "request {number}");
     }
@@ -122,8 +122,16 @@ fn whole_pages_are_written_back() {
     // 20,480 pages may wait.
     assert_eq!(device.visits, (48_000 - 20_480_u64).div_ceil(4_194));
     // One write passes the limit by more than that.
-    let more: Vec<&str> = sets.iter().chain(&["workload.0.transfer=48 MB"]).copied().collect();
-    close(busy(&run(CACHED, &more), "server/device"), 27_520e3 * 20e3, 1e-12);
+    let more: Vec<&str> = sets
+        .iter()
+        .chain(&["workload.0.transfer=48 MB"])
+        .copied()
+        .collect();
+    close(
+        busy(&run(CACHED, &more), "server/device"),
+        27_520e3 * 20e3,
+        1e-12,
+    );
 }
 
 /// No write-back: every write is acknowledged by the device and still cached.

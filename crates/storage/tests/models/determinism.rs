@@ -42,7 +42,11 @@ fn json(text: &str, sets: &[&str]) -> String {
     // Where the numbers come from, not what came of them.
     report["scenario"] = 0.into();
     report["seed"] = 0.into();
-    let requests: Vec<String> = outcome.requests.iter().map(|it| format!("{it:?}")).collect();
+    let requests: Vec<String> = outcome
+        .requests
+        .iter()
+        .map(|it| format!("{it:?}"))
+        .collect();
     report.to_string() + &requests.concat()
 }
 

@@ -18,18 +18,50 @@ fn moves(text: &str, sets: &[&str], bytes: u64) {
 fn small_systems_run() {
     moves(SMALLEST, &[], 1_000_000);
     moves(SMALLEST, &["workload.0.block=1 B"], 1);
-    moves(SMALLEST, &["workload.0.block=1 kB", "workload.0.transfer=1 B"], 1000);
-    moves(SMALLEST, &["workload.0.block=1 kB", "layout.unit=1 B", "servers.count=7"], 1000);
-    moves(SMALLEST, &["layout.servers=1", "servers.count=9"], 1_000_000);
-    moves(SMALLEST, &["servers.count=64", "layout.unit=1 kB"], 1_000_000);
-    moves(SMALLEST, &["servers.count=5000", "layout.unit=1 kB"], 1_000_000);
-    moves(SMALLEST, &["metadata.servers=7", "workload.0.files=20"], 20_000_000);
+    moves(
+        SMALLEST,
+        &["workload.0.block=1 kB", "workload.0.transfer=1 B"],
+        1000,
+    );
+    moves(
+        SMALLEST,
+        &[
+            "workload.0.block=1 kB",
+            "layout.unit=1 B",
+            "servers.count=7",
+        ],
+        1000,
+    );
+    moves(
+        SMALLEST,
+        &["layout.servers=1", "servers.count=9"],
+        1_000_000,
+    );
+    moves(
+        SMALLEST,
+        &["servers.count=64", "layout.unit=1 kB"],
+        1_000_000,
+    );
+    moves(
+        SMALLEST,
+        &["servers.count=5000", "layout.unit=1 kB"],
+        1_000_000,
+    );
+    moves(
+        SMALLEST,
+        &["metadata.servers=7", "workload.0.files=20"],
+        20_000_000,
+    );
 }
 
 #[test]
 fn a_hundred_thousand_clients_run() {
     for topology in ["network.topology=star", "network.topology=pairs"] {
-        moves(SMALLEST, &["clients.count=100000", topology], 100_000_000_000);
+        moves(
+            SMALLEST,
+            &["clients.count=100000", topology],
+            100_000_000_000,
+        );
     }
 }
 
@@ -54,7 +86,10 @@ fn nothing_may_cost_nothing() {
     let mut forever = free.to_vec();
     forever.extend(["workload.0.repeat=forever", "run.stop.time=1 s"]);
     let message = refusal(SMALLEST, &forever);
-    assert!(message.contains("zero") || message.contains("instant"), "{message}");
+    assert!(
+        message.contains("zero") || message.contains("instant"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -74,7 +109,10 @@ fn caches_of_any_size_work() {
         "memory = { cache = \"18000 PB\", page = \"1 B\", dirty_limit = \"18000 PB\" }",
     ];
     for memory in caches {
-        let text = SMALLEST.replace("count = 1\n    device", &format!("count = 1\n    {memory}\n    device"));
+        let text = SMALLEST.replace(
+            "count = 1\n    device",
+            &format!("count = 1\n    {memory}\n    device"),
+        );
         assert!(text.contains(memory));
         let sets = [
             "clients.count=3",
@@ -90,8 +128,15 @@ fn caches_of_any_size_work() {
 #[test]
 fn large_requests_run_or_are_refused() {
     moves(SMALLEST, &["workload.0.block=1 TiB"], 1 << 40);
-    moves(SMALLEST, &["workload.0.block=1 TiB", "layout.packet=2 MiB"], 1 << 40);
-    let message = refusal(SMALLEST, &["workload.0.block=1 TiB", "layout.packet=64 KiB"]);
+    moves(
+        SMALLEST,
+        &["workload.0.block=1 TiB", "layout.packet=2 MiB"],
+        1 << 40,
+    );
+    let message = refusal(
+        SMALLEST,
+        &["workload.0.block=1 TiB", "layout.packet=64 KiB"],
+    );
     assert!(message.contains("layout.packet"), "{message}");
     // 1 EB at 100 MB/s are 317 years.
     let message = refusal(SMALLEST, &["workload.0.block=1000 PB"]);
@@ -99,7 +144,11 @@ fn large_requests_run_or_are_refused() {
     // 64 blocks of 2^59 B beside each other do not fit into 64 bits.
     let message = refusal(
         SMALLEST,
-        &["clients.count=64", "workload.0.block=576460752303423488 B", "workload.0.access=shared"],
+        &[
+            "clients.count=64",
+            "workload.0.block=576460752303423488 B",
+            "workload.0.access=shared",
+        ],
     );
     assert!(message.contains("workload.block"), "{message}");
     let message = refusal(SMALLEST, &["network.bandwidth=1e-300 B/s"]);
@@ -109,18 +158,33 @@ fn large_requests_run_or_are_refused() {
 #[test]
 fn more_than_fits_is_refused_at_once() {
     let all = "4000000000";
-    for field in ["clients.count", "servers.count", "metadata.servers", "clients.processes"] {
+    for field in [
+        "clients.count",
+        "servers.count",
+        "metadata.servers",
+        "clients.processes",
+    ] {
         let message = refusal(SMALLEST, &[&format!("{field}={all}")]);
         assert!(message.contains(field) && message.len() < 200, "{message}");
     }
-    let links = ["clients.count=100000", "servers.count=1000", "network.topology=pairs"];
+    let links = [
+        "clients.count=100000",
+        "servers.count=1000",
+        "network.topology=pairs",
+    ];
     let message = refusal(SMALLEST, &links);
     assert!(message.contains("links"), "{message}");
-    let message = refusal(SMALLEST, &["workload.0.files=4294967295", "clients.count=2"]);
+    let message = refusal(
+        SMALLEST,
+        &["workload.0.files=4294967295", "clients.count=2"],
+    );
     assert!(message.contains("files"), "{message}");
     // A window of a picosecond in a run of a millisecond.
     for window in ["1 ns", "0.00001 ns", "0.0000001 ns"] {
-        let message = refusal(SMALLEST, &[&format!("run.window={window}"), "workload.0.files=10"]);
+        let message = refusal(
+            SMALLEST,
+            &[&format!("run.window={window}"), "workload.0.files=10"],
+        );
         assert!(message.contains("run.window"), "{message}");
     }
 }
@@ -142,14 +206,28 @@ fn a_long_workload_may_be_cut_short() {
 fn wrong_ends_are_refused() {
     let message = refusal(SMALLEST, &["run.stop.time=0 s"]);
     assert!(message.contains("run.stop.time"), "{message}");
-    let message = refusal(SMALLEST, &["servers.memory.cache=1 MiB", "servers.memory.dirty_limit=2 MiB"]);
+    let message = refusal(
+        SMALLEST,
+        &[
+            "servers.memory.cache=1 MiB",
+            "servers.memory.dirty_limit=2 MiB",
+        ],
+    );
     assert!(message.contains("dirty_limit"), "{message}");
     let message = refusal(SMALLEST, &["run.warm_up=10 s"]);
     assert!(message.contains("run.warm_up"), "{message}");
     assert!(message.contains("ended after 0.01"), "{message}");
-    moves(SMALLEST, &["run.stop.requests=1", "workload.0.files=9"], 1_000_000);
+    moves(
+        SMALLEST,
+        &["run.stop.requests=1", "workload.0.files=9"],
+        1_000_000,
+    );
     // A mean of few figures is never known well: the workload ends first.
-    moves(SMALLEST, &["run.stop.precision=0.001", "workload.0.files=9"], 9_000_000);
+    moves(
+        SMALLEST,
+        &["run.stop.precision=0.001", "workload.0.files=9"],
+        9_000_000,
+    );
 }
 
 /// A trace of one's own, as a file.
@@ -185,7 +263,11 @@ fn offsets_at_the_end_of_64_bits_do_no_harm() {
             for memory in ["servers.memory.cache=0 B", "servers.memory.cache=1 MiB"] {
                 moves(&trace.text(), &[unit, servers, memory], 204);
                 if memory.ends_with("MiB") {
-                    moves(&trace.text(), &[unit, servers, memory, "servers.memory.dirty_limit=8 KiB"], 204);
+                    moves(
+                        &trace.text(),
+                        &[unit, servers, memory, "servers.memory.dirty_limit=8 KiB"],
+                        204,
+                    );
                 }
             }
         }
@@ -204,5 +286,8 @@ fn traces_with_nothing_to_replay_are_refused() {
     assert!(message.contains("no such file"), "{message}");
     let trace = Trace::of("huge", "0,p,read,f,0,18446744073709551615,0\n");
     let message = refusal(&trace.text(), &[]);
-    assert!(message.contains("213 days") || message.contains("layout.packet"), "{message}");
+    assert!(
+        message.contains("213 days") || message.contains("layout.packet"),
+        "{message}"
+    );
 }

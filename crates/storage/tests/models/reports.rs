@@ -27,7 +27,11 @@ fn throughput_is_told_over_each_phases_own_time() {
     let outcome = phases(&[]);
     let mut active = 0.0;
     for (phase, name) in [(0, "write"), (1, "read")] {
-        let own: Vec<_> = outcome.requests.iter().filter(|it| it.request.phase == phase).collect();
+        let own: Vec<_> = outcome
+            .requests
+            .iter()
+            .filter(|it| it.request.phase == phase)
+            .collect();
         let start = own.iter().map(|it| it.request.issued).min().unwrap();
         let end = own.iter().map(|it| it.completed).max().unwrap();
         let seconds = end.since(start).as_seconds();
@@ -43,7 +47,11 @@ fn throughput_is_told_over_each_phases_own_time() {
             let end = own.iter().map(|it| it.completed).max().unwrap();
             let group = &outcome.report.groups[group];
             let bytes = own.len() as f64 * 1e6;
-            close(group.throughput[name], bytes / end.since(start).as_seconds(), 1e-12);
+            close(
+                group.throughput[name],
+                bytes / end.since(start).as_seconds(),
+                1e-12,
+            );
             sum += group.operations[name].bytes as f64;
         }
         close(sum, 120e6, 0.0);
@@ -59,7 +67,10 @@ fn latencies_are_those_of_the_requests() {
     let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for it in &outcome.requests {
         for name in ["all", it.request.operation.name()] {
-            by_name.entry(name).or_default().push(latency(it) as f64 * 1e-12);
+            by_name
+                .entry(name)
+                .or_default()
+                .push(latency(it) as f64 * 1e-12);
         }
     }
     assert_eq!(outcome.report.latency.len(), by_name.len());
@@ -67,7 +78,11 @@ fn latencies_are_those_of_the_requests() {
         values.sort_by(f64::total_cmp);
         let got = &outcome.report.latency[name];
         assert_eq!(got.count, values.len() as u64);
-        close(got.mean, values.iter().sum::<f64>() / values.len() as f64, 1e-3);
+        close(
+            got.mean,
+            values.iter().sum::<f64>() / values.len() as f64,
+            1e-3,
+        );
         let rank = |share: f64| values[(share * values.len() as f64).ceil() as usize - 1];
         close(got.p50, rank(0.50), 2e-3);
         close(got.p95, rank(0.95), 2e-3);
@@ -78,19 +93,38 @@ fn latencies_are_those_of_the_requests() {
 
 #[test]
 fn the_breakdown_adds_up_to_the_latency() {
-    let memory = ["servers.memory.cache=4 MB", "servers.memory.dirty_limit=2 MB"];
-    for more in [&[][..], &memory, &["network.topology=pairs"], &["layout.packet=10 kB"]] {
+    let memory = [
+        "servers.memory.cache=4 MB",
+        "servers.memory.dirty_limit=2 MB",
+    ];
+    for more in [
+        &[][..],
+        &memory,
+        &["network.topology=pairs"],
+        &["layout.packet=10 kB"],
+    ] {
         let outcome = phases(more);
         let breakdown = &outcome.report.breakdown;
         let sum = |of: fn(&headrace_storage::measure::BreakdownEntry) -> f64| {
             breakdown.iter().map(of).sum::<f64>()
         };
         close(sum(|it| it.share), 1.0, 1e-12);
-        close(sum(|it| it.seconds), outcome.report.latency["all"].mean, 1e-12);
-        assert!(breakdown.iter().all(|it| it.waiting >= 0.0 && it.waiting <= it.seconds * (1.0 + 1e-12)));
+        close(
+            sum(|it| it.seconds),
+            outcome.report.latency["all"].mean,
+            1e-12,
+        );
+        assert!(
+            breakdown
+                .iter()
+                .all(|it| it.waiting >= 0.0 && it.waiting <= it.seconds * (1.0 + 1e-12))
+        );
         assert!(breakdown.is_sorted_by(|a, b| a.share >= b.share));
         // Thinking is no part of a request.
-        assert!(breakdown.iter().all(|it| !it.place.contains("processes")), "{breakdown:?}");
+        assert!(
+            breakdown.iter().all(|it| !it.place.contains("processes")),
+            "{breakdown:?}"
+        );
     }
 }
 
@@ -148,10 +182,17 @@ fn shares_end_where_a_group_stops() {
         assert!(share.sd < 0.06);
     }
     close(outcome.report.simulated_seconds, 10.0, 0.01);
-    let sum: f64 = ["short", "long"].iter().map(|it| outcome.report.groups[*it].share.as_ref().unwrap().mean).sum();
+    let sum: f64 = ["short", "long"]
+        .iter()
+        .map(|it| outcome.report.groups[*it].share.as_ref().unwrap().mean)
+        .sum();
     close(sum, 1.0, 1e-12);
     // The series holds every byte.
-    let bytes: u64 = outcome.series.rows().flat_map(|(_, bytes)| bytes.to_vec()).sum();
+    let bytes: u64 = outcome
+        .series
+        .rows()
+        .flat_map(|(_, bytes)| bytes.to_vec())
+        .sum();
     assert_eq!(bytes, 1_000_000_000);
 }
 
@@ -165,10 +206,19 @@ fn there_is_no_share_without_a_whole_window() {
 /// Every station's figures obey the utilisation law and Little's law.
 #[test]
 fn stations_obey_the_laws() {
-    for more in [&[][..], &["network.duplex=half"], &["network.topology=pairs"]] {
+    for more in [
+        &[][..],
+        &["network.duplex=half"],
+        &["network.topology=pairs"],
+    ] {
         let outcome = phases(more);
         let seconds = outcome.report.simulated_seconds;
-        for it in outcome.report.stations.iter().filter(|it| it.servers == Some(1)) {
+        for it in outcome
+            .report
+            .stations
+            .iter()
+            .filter(|it| it.servers == Some(1))
+        {
             let rate = it.visits as f64 / seconds / f64::from(it.copies);
             assert!((it.utilisation - rate * it.service).abs() < 1e-9, "{it:?}");
             assert!(it.utilisation <= it.most_utilisation + 1e-12);
@@ -177,7 +227,10 @@ fn stations_obey_the_laws() {
             if it.discipline.starts_with("link") {
                 continue;
             }
-            assert!((it.queue + it.utilisation - rate * it.residence).abs() < 1e-9, "{it:?}");
+            assert!(
+                (it.queue + it.utilisation - rate * it.residence).abs() < 1e-9,
+                "{it:?}"
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use headrace_net::{Span, Time};
+use headrace_net::Time;
 use headrace_spec::Scenario;
 use headrace_storage::measure::{Completed, StationReport};
 use headrace_storage::{Options, Outcome, simulate};
@@ -118,9 +118,4 @@ pub fn close(got: f64, expected: f64, part: f64) {
         error <= part * expected.abs(),
         "{got}, expected {expected} within {part}"
     );
-}
-
-/// A span in words of the scenario file.
-pub fn seconds(span: Span) -> f64 {
-    span.as_seconds()
 }

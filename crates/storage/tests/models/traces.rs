@@ -3,7 +3,7 @@
 use headrace_storage::Outcome;
 use headrace_trace::{Operation, Summary};
 
-use crate::running::{in_repository, run};
+use crate::running::{in_repository, run, run_scenario, shipped};
 
 fn scenario(trace: &str) -> String {
     let file = in_repository("tests/data/traces").join(trace);
@@ -34,7 +34,11 @@ fn summary(trace: &str) -> Summary {
 }
 
 fn bytes(outcome: &Outcome, operation: &str) -> u64 {
-    outcome.report.operations.get(operation).map_or(0, |it| it.bytes)
+    outcome
+        .report
+        .operations
+        .get(operation)
+        .map_or(0, |it| it.bytes)
 }
 
 const TRACES: [&str; 2] = ["tar.strace", "build.strace"];
@@ -51,7 +55,12 @@ fn every_byte_of_a_trace_is_moved() {
             for total in &summary.operations {
                 let done = outcome.report.operations.get(total.operation.name());
                 let done = done.map_or(0, |it| it.count);
-                let metadata = [Operation::Open, Operation::Create, Operation::Stat, Operation::Unlink];
+                let metadata = [
+                    Operation::Open,
+                    Operation::Create,
+                    Operation::Stat,
+                    Operation::Unlink,
+                ];
                 if metadata.contains(&total.operation) {
                     assert_eq!(done, total.count, "{trace}: {}", total.operation.name());
                 }
@@ -92,7 +101,11 @@ fn processes_keep_their_order() {
 
 #[test]
 fn timed_requests_come_at_their_recorded_times() {
-    let slow = ["workload.0.replay=timed", "workload.0.scale=1000", "workload.0.shift=5 s"];
+    let slow = [
+        "workload.0.replay=timed",
+        "workload.0.scale=1000",
+        "workload.0.shift=5 s",
+    ];
     let outcome = run(&scenario("tar.strace"), &slow);
     let file = in_repository("tests/data/traces/tar.strace");
     let mut reader = headrace_trace::open(&file, None).unwrap();
@@ -100,7 +113,9 @@ fn timed_requests_come_at_their_recorded_times() {
     while reader.next_batch(1000, &mut records).unwrap() > 0 {}
     // Stretched a thousandfold, nobody is late.
     assert!(outcome.report.latency_from_intended.is_empty());
-    let times = records.iter().filter(|it| it.operation == Operation::Write && it.size > 0);
+    let times = records
+        .iter()
+        .filter(|it| it.operation == Operation::Write && it.size > 0);
     let times: Vec<f64> = times.map(|it| it.time_ns as f64 * 1e-6 + 5.0).collect();
     let mut issued: Vec<f64> = outcome
         .requests
@@ -120,7 +135,10 @@ fn timed_requests_come_at_their_recorded_times() {
 #[test]
 fn a_timed_replay_tells_that_it_is_late() {
     for trace in TRACES {
-        let outcome = run(&scenario(trace), &["workload.0.replay=timed", "workload.0.scale=0.001"]);
+        let outcome = run(
+            &scenario(trace),
+            &["workload.0.replay=timed", "workload.0.scale=0.001"],
+        );
         let report = &outcome.report;
         let (actual, intended) = (&report.latency["all"], &report.latency_from_intended["all"]);
         assert_eq!(actual.count, intended.count);
@@ -141,7 +159,12 @@ fn a_timed_replay_tells_that_it_is_late() {
 fn a_closed_replay_starts_after_its_shift() {
     let at = |shift: &str| {
         let outcome = run(&scenario("tar.strace"), &[shift]);
-        let first = outcome.requests.iter().map(|it| it.request.issued).min().unwrap();
+        let first = outcome
+            .requests
+            .iter()
+            .map(|it| it.request.issued)
+            .min()
+            .unwrap();
         (first.as_seconds(), outcome.report.simulated_seconds)
     };
     let (first, end) = at("workload.0.shift=0 s");
@@ -156,9 +179,37 @@ fn a_trace_is_replayed_by_its_group_beside_others() {
         + "group = \"second\"\n[[workload]]\nblock = \"1 MB\"\nphases = [\"write\"]\ngroup = \"first\"\n";
     let outcome = run(&text, &[]);
     let groups = &outcome.report.groups;
-    assert_eq!(groups["first"].operations.keys().copied().collect::<Vec<_>>(), ["write"]);
+    assert_eq!(
+        groups["first"]
+            .operations
+            .keys()
+            .copied()
+            .collect::<Vec<_>>(),
+        ["write"]
+    );
     assert_eq!(groups["first"].operations["write"].bytes, 1_000_000);
     let summary = summary("build.strace");
-    assert_eq!(groups["second"].operations["read"].bytes, summary.bytes_read);
-    assert_eq!(groups["second"].operations["write"].bytes, summary.bytes_written);
+    assert_eq!(
+        groups["second"].operations["read"].bytes,
+        summary.bytes_read
+    );
+    assert_eq!(
+        groups["second"].operations["write"].bytes,
+        summary.bytes_written
+    );
+}
+
+#[test]
+fn the_shipped_scenario_replays_its_trace() {
+    let summary = summary("build.strace");
+    for sets in [
+        &[][..],
+        &["clients.count=1"],
+        &["clients.count=64"],
+        &["workload.0.replay=timed"],
+    ] {
+        let outcome = run_scenario(&shipped("replayed-trace.toml", sets));
+        assert_eq!(bytes(&outcome, "read"), summary.bytes_read);
+        assert_eq!(bytes(&outcome, "write"), summary.bytes_written);
+    }
 }

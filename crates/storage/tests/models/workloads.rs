@@ -52,8 +52,10 @@ fn files_of_its_own_or_a_part_of_shared_ones() {
             assert!(requests().all(|it| it.offset + it.size <= size));
             for rank in 0..8 {
                 let own = of_rank(&outcome, rank);
-                let places: Vec<(u32, u64)> =
-                    own.iter().map(|it| (it.request.file, it.request.offset)).collect();
+                let places: Vec<(u32, u64)> = own
+                    .iter()
+                    .map(|it| (it.request.file, it.request.offset))
+                    .collect();
                 assert_eq!(places.is_sorted(), order == "sequential");
                 // Two processes a client, the next after all clients had one.
                 assert!(own.iter().all(|it| it.request.process.client == rank % 4));
@@ -78,7 +80,12 @@ fn nobody_reads_before_all_have_written() {
     ];
     let outcome = pattern(&sets);
     for phase in 0..4_u32 {
-        let of = |phase: u32| outcome.requests.iter().filter(move |it| it.request.phase == phase);
+        let of = |phase: u32| {
+            outcome
+                .requests
+                .iter()
+                .filter(move |it| it.request.phase == phase)
+        };
         assert_eq!(of(phase).count(), 8 * 3 * 2 * 4);
         let operation = [Operation::Write, Operation::Read][phase as usize % 2];
         assert!(of(phase).all(|it| it.request.operation == operation));
@@ -176,7 +183,10 @@ fn workloads_run_side_by_side_on_their_groups() {
     assert_eq!(counts, [20, 2, 6]);
     assert_eq!(files.values().flatten().collect::<BTreeSet<_>>().len(), 28);
     for workload in 0..3 {
-        let own = outcome.requests.iter().filter(|it| it.request.process.workload == workload);
+        let own = outcome
+            .requests
+            .iter()
+            .filter(|it| it.request.process.workload == workload);
         assert_eq!(own.map(|it| it.request.issued.0).min(), Some(0));
     }
 }
@@ -233,10 +243,19 @@ fn the_warm_up_does_not_count() {
     assert!(count(&warm).abs_diff(446) <= 1);
     assert_eq!(warm.report.simulated_seconds, 1.0);
     assert_eq!(warm.requests.len() as u64, count(&warm));
-    assert!(warm.requests.iter().all(|it| it.completed.as_seconds() >= 0.5));
+    assert!(
+        warm.requests
+            .iter()
+            .all(|it| it.completed.as_seconds() >= 0.5)
+    );
     close(warm.report.throughput["read"], 100e3 / 1.12e-3, 5e-3);
     close(warm.report.latency["read"].mean, 1.12e-3, 1e-3);
     let by_requests = endless(&["run.warm_up=0.5 s", "run.stop.requests=100"]);
     assert_eq!(by_requests.requests.len(), 100);
-    assert!(by_requests.requests.iter().all(|it| it.completed.as_seconds() >= 0.5));
+    assert!(
+        by_requests
+            .requests
+            .iter()
+            .all(|it| it.completed.as_seconds() >= 0.5)
+    );
 }
