@@ -68,7 +68,10 @@ def test_files_that_are_no_scenario(headrace: Command, tmp_path: Path) -> None:
         refused(headrace("run", path), f"{path}")
 
 
-REPLAY = SMALL[: SMALL.index("[[workload]]")] + '[[workload]]\nkind = "trace"\nfile = "{}"\n'
+def replay(trace: str) -> str:
+    """A scenario that replays a trace."""
+    system = SMALL[: SMALL.index("[[workload]]")]
+    return f'{system}[[workload]]\nkind = "trace"\nfile = "{trace}"\n'
 
 
 @pytest.mark.parametrize(
@@ -80,15 +83,15 @@ REPLAY = SMALL[: SMALL.index("[[workload]]")] + '[[workload]]\nkind = "trace"\nf
         ("empty.parquet", b"", "is empty"),
         ("binary.bin", bytes(range(256)) * 99, "is in no known trace format"),
         ("cut.parquet", b"PAR1 and no more", "cut.parquet"),
-        ("cut.csv", b"time_ns,process,operation,file,offset,size,duration_ns\n1,p,re", "cut.csv:2"),
-        ("header.csv", b"time_ns,process,operation,file,offset,size,duration_ns\n", "nothing"),
+        ("cut.csv", b"time,process,operation,file,offset,size,duration\n1,p,re\n", "cut.csv:2"),
+        ("header.csv", b"time,process,operation,file,offset,size,duration\n", "nothing"),
     ],
 )
 def test_traces_that_cannot_be_replayed(
     name: str, content: bytes | None, part: str, headrace: Command, tmp_path: Path
 ) -> None:
     scenario, trace = tmp_path / "replay.toml", tmp_path / name
-    scenario.write_text(REPLAY.format(name))
+    scenario.write_text(replay(name))
     if content is not None:
         trace.write_bytes(content)
     refused(headrace("run", scenario), str(trace), part)
@@ -167,7 +170,7 @@ def test_an_interrupted_run_ends_at_once_and_leaves_nothing(
     assert headrace("trace", "synth", trace, *synthesis).returncode == 0
     scenario = tmp_path / "replay.toml"
     # A replay, so that there is a temporary file, and a run without end.
-    text = REPLAY.format(trace.name) + SMALL[SMALL.index("[[workload]]") :]
+    text = replay(trace.name) + SMALL[SMALL.index("[[workload]]") :]
     text += 'repeat = "forever"\n[run.stop]\ntime = "200 d"\n'
     scenario.write_text(text)
     temporary = tmp_path / "temporary"

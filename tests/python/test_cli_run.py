@@ -79,7 +79,7 @@ def test_tables_tell_what_json_tells(headrace: Command, small: Path) -> None:
     assert ended.stderr == ""
     document = strict(headrace("run", small, "--json").stdout)
     assert document["bottleneck"]["sentence"] in ended.stdout
-    assert f"{1e-6 * document['throughput']['read']:.2f}" in ended.stdout
+    assert f"  {1e-6 * document['throughput']['read']:.1f}  " in ended.stdout
     assert f"{1e3 * document['latency']['read']['p95']:.2f}" in ended.stdout
     for word in (
         "G1",
@@ -149,9 +149,7 @@ def test_plots_are_images_and_the_same_each_time(
 
 def test_plots_of_a_run_that_moves_nothing(headrace: Command, tmp_path: Path) -> None:
     trace = tmp_path / "stat.csv"
-    trace.write_text(
-        "time_ns,process,operation,file,offset,size,duration_ns\n0,p,stat,/f,0,0,1000\n"
-    )
+    trace.write_text("time,process,operation,file,offset,size,duration\n0,p,stat,/f,0,0,0.001\n")
     scenario = _replay(tmp_path, trace)
     ended = headrace("run", scenario, "--plot", tmp_path / "out")
     assert ended.returncode == 0, ended.stderr

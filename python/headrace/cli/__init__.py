@@ -1,6 +1,7 @@
 """The command line: the same calls as the Python API, with tables for people."""
 
 import contextlib
+import io
 import os
 import sys
 from typing import NoReturn
@@ -8,6 +9,10 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Runs the command line and ends the process with its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        # Terminals that know few characters get question marks.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         from headrace.cli.app import run
 

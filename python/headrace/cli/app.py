@@ -3,6 +3,7 @@
 import errno
 import signal
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -63,6 +64,8 @@ def run(arguments: list[str]) -> int:
         return _of_system(error)
     except MemoryError:
         return _failed("there is not enough memory", 1)
+    except Exception as error:
+        return _failed(f"this is an error of Headrace's, please report it: {_where(error)}", 1)
     if status == INTERRUPTED:
         raise KeyboardInterrupt
     return status if isinstance(status, int) else 0
@@ -74,9 +77,17 @@ def _failed(message: str, status: int) -> int:
     return status
 
 
+def _where(error: Exception) -> str:
+    """An error in one line, with the place in the source that raised it."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+
+
 def _of_system(error: OSError) -> int:
     if error.errno == errno.EPIPE:
         return 1
+    if error.errno is None:
+        return _failed(str(error), 2)
     # Without a name it is the output; what is full was right.
     wrong = error.filename is not None and error.errno not in (
         errno.ENOSPC,
