@@ -1,6 +1,8 @@
 """The commands beside `headrace run`."""
 
 import json
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
@@ -67,6 +69,42 @@ def test_short_answers(headrace: Command) -> None:
         usage = headrace(command, "--help")
         assert usage.returncode == 0
         assert f"headrace {command}" in usage.stdout
+
+
+def test_a_paper_gets_its_arguments_and_gives_its_status(tmp_path: Path) -> None:
+    script = tmp_path / "papers" / "mine" / "reproduce.py"
+    script.parent.mkdir(parents=True)
+    script.write_text("import sys\nprint(sys.argv[1:])\nsys.exit(7)\n")
+    inside = tmp_path / "deep" / "er"
+    inside.mkdir(parents=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", "headrace", "papers", "mine", "--json", "--out", "here"],
+        cwd=inside,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.stdout, ended.stderr) == ("['--json', '--out', 'here']\n", "")
+    assert ended.returncode == 7
+
+
+def test_latency_from_the_intended_start_is_shown(headrace: Command, tmp_path: Path) -> None:
+    trace = tmp_path / "late.csv"
+    lines = ["time,process,operation,file,offset,size,duration"]
+    # One process asks for 1 MB every millisecond, which takes several.
+    lines += [f"0.{number:03},p,read,/f,{number}000000,1000000,0.001" for number in range(20)]
+    trace.write_text("\n".join(lines) + "\n")
+    scenario = tmp_path / "late.toml"
+    text = SMALL[: SMALL.index("[[workload]]")]
+    text += '[[workload]]\nkind = "trace"\nfile = "late.csv"\nreplay = "timed"\n'
+    scenario.write_text(text)
+    document = json.loads(headrace("run", scenario, "--json").stdout)
+    late, own = (document[key]["read"] for key in ("latency_from_intended", "latency"))
+    assert late["count"] == own["count"] == 20
+    assert late["max"] > 5 * own["max"]
+    table = headrace("run", scenario).stdout
+    assert "Latency from the intended start" in table
+    assert f"{1e3 * late['mean']:.1f}" in table
 
 
 def test_traces_are_made_and_summed_up(headrace: Command, tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ def papers(
         str | None, typer.Argument(metavar="NAME", help="The paper; without one, all are listed.")
     ] = None,
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="ARGUMENTS", help="For its script.")
+        list[str] | None,
+        typer.Argument(metavar="ARGUMENTS", help="For its script, such as --json and --out DIR."),
     ] = None,
 ) -> None:
     """Reproduce a paper's results: published, ours, and the error."""

@@ -46,6 +46,8 @@ def table(title: str, names: int, *columns: str) -> Table:
 def result(document: Document) -> RenderableType:
     """All of a result that people look at first."""
     parts: list[RenderableType] = [_heading(document), _performance(document)]
+    if document.get("latency_from_intended"):
+        parts.append(_from_intended(document))
     if document["stations"]:
         parts.append(_stations(document))
     if document["breakdown"]:
@@ -125,6 +127,18 @@ def _operations(part: Document, intervals: Document) -> Iterator[list[str]]:
                 for key in LATENCIES
             ),
         ]
+
+
+def _from_intended(document: Document) -> Table:
+    """What users of a timed trace wait: requests that could not start when they should."""
+    columns = ["operation", "requests", *(f"{name} ms" for name in LATENCIES)]
+    made = table("Latency from the intended start", 1, *columns)
+    late = document["latency_from_intended"]
+    names = [name for name in late if name != "all"]
+    for name in names + ["all"] * (len(names) > 1):
+        figures = (milliseconds(late[name][key]) for key in LATENCIES)
+        made.add_row(name, whole(late[name]["count"]), *figures)
+    return made
 
 
 def _with_interval(text: str, intervals: Document | None, key: str, format: Any) -> str:
