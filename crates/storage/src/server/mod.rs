@@ -12,7 +12,9 @@
 //! (Liu et al. 2011 (PFSsim), §5.1). Dirty data that a read pushes out goes to
 //! the device without that read waiting for it.
 //!
-//! Not modelled: locks, the daemon waiting for the file system, read-ahead.
+//! Not modelled: locks, the daemon waiting for the file system, read-ahead, and
+//! that jobs which miss the same page at the same time need it from the device
+//! only once.
 
 use headrace_net::{Fcfs, Firing, Node, Page, Port, Random, Slot, Span, To};
 use headrace_spec::Scenario;
