@@ -67,6 +67,18 @@ fn a_set_that_does_not_fit_is_read_from_the_device() {
     }
 }
 
+/// What reads push out of the cache while it is dirty reaches the device, once.
+#[test]
+fn dirty_data_that_reads_push_out_is_written() {
+    let sets = [
+        "servers.memory.cache=32 MiB",
+        "servers.memory.dirty_limit=32 MiB",
+    ];
+    let outcome = run(CACHED, &sets);
+    let both = 48 * MIB * (10_000 + 20_000);
+    close(busy(&outcome, "server/device"), both as f64, 1e-12);
+}
+
 /// A second reading round finds what the first left, if it fits.
 #[test]
 fn what_was_read_stays() {
