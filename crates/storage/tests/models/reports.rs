@@ -234,3 +234,28 @@ fn stations_obey_the_laws() {
         }
     }
 }
+
+/// An operation that comes in two phases is told over both, not over what lies
+/// between them.
+#[test]
+fn what_lies_between_two_phases_does_not_count() {
+    let outcome = phases(&["workload.0.phases=[\"write\", \"read\", \"write\"]"]);
+    let length = |phase: u32| {
+        let own = || {
+            outcome
+                .requests
+                .iter()
+                .filter(move |it| it.request.phase == phase)
+        };
+        let start = own().map(|it| it.request.issued).min().unwrap();
+        let end = own().map(|it| it.completed).max().unwrap();
+        end.since(start).as_seconds()
+    };
+    let write = &outcome.report.operations["write"];
+    close(write.active_seconds, length(0) + length(2), 1e-12);
+    close(
+        outcome.report.operations["read"].active_seconds,
+        length(1),
+        1e-12,
+    );
+}

@@ -83,3 +83,17 @@ fn a_daemon_with_two_threads_handles_two_jobs_at_once() {
     let rounds: Vec<u64> = two.iter().map(|it| (it - free) / millis).collect();
     assert_eq!(rounds, [1, 1, 2, 2]);
 }
+
+#[test]
+fn a_metadata_server_answers_one_after_the_other() {
+    let sets = [
+        "clients.count=3",
+        "metadata.time_per_operation=1 ms",
+        "network.topology=pairs",
+        NO_DEVICE,
+    ];
+    let free = 4 * LATENCY + DATA + NANOSECOND;
+    let millis = 1_000 * MICROSECOND;
+    let expected = [1, 2, 3].map(|turn| free + turn * millis);
+    assert_eq!(latencies(&run(SMALLEST, &sets)), expected);
+}
