@@ -142,7 +142,7 @@ fn a_timed_replay_tells_that_it_is_late() {
         let report = &outcome.report;
         let (actual, intended) = (&report.latency["all"], &report.latency_from_intended["all"]);
         assert_eq!(actual.count, intended.count);
-        assert!(intended.mean > 2.0 * actual.mean);
+        assert!(intended.mean > 10.0 * actual.mean);
         assert!(intended.max > actual.max);
         // To a part in a thousand, which is what the histogram resolves.
         let mean = |of: fn(&headrace_storage::measure::Completed) -> f64| {
