@@ -65,6 +65,8 @@ pub(crate) struct ServingState {
     /// Server-picoseconds, booked work that lies ahead included.
     area: u128,
     booked_until: u64,
+    /// Picoseconds that booked work had to wait for its start.
+    waited: u128,
 }
 
 impl ServingState {
@@ -83,6 +85,7 @@ impl ServingState {
         let end = start + work;
         self.booked_until = end.0;
         self.area += u128::from(end.0 - start.0);
+        self.waited += u128::from(start.0 - now.0);
         (start, end)
     }
 
@@ -93,7 +96,18 @@ impl ServingState {
             - u128::from(self.booked_until.saturating_sub(now.0))
     }
 
+    #[inline]
+    pub fn wait_besides(&mut self, span: Span) {
+        self.waited += u128::from(span.0);
+    }
+
+    /// Picoseconds that booked work had to wait; none if none was booked.
+    pub fn waited(&self) -> Option<u128> {
+        (self.booked_until > 0).then_some(self.waited)
+    }
+
     fn reset(&mut self, now: Time) {
+        self.waited = 0;
         self.area = u128::from(self.booked_until.saturating_sub(now.0));
         self.last = now.0;
     }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::error::RunError;
 use crate::net::Net;
+use crate::node::ServingState;
 use crate::page::{Node, Token};
 use crate::structure::NodeStructure;
 
@@ -36,7 +37,8 @@ pub struct NodeReport {
     pub most_utilisation: f64,
     /// Mean time a token is served, in seconds.
     pub service: f64,
-    /// Mean number of tokens that wait, all copies together.
+    /// Mean number of tokens that wait, all copies together: inside and not
+    /// served; where work is booked, waiting for its start.
     pub mean_queue: f64,
 }
 
@@ -79,6 +81,8 @@ impl Net {
         let work = node.serving().iter().map(|state| state.area(now));
         let most = work.clone().max().unwrap_or(0);
         let served: u128 = work.sum();
+        let booked = node.serving().iter().filter_map(ServingState::waited);
+        let booked = booked.reduce(|sum, waited| sum + waited);
         let arrivals: u64 = states.iter().map(|state| state.arrivals).sum();
         let per_arrival = |area: u128| {
             if arrivals > 0 {
@@ -101,7 +105,10 @@ impl Net {
             utilisation: of_servers(per_time(served)) / states.len() as f64,
             most_utilisation: of_servers(per_time(most)),
             service: per_arrival(served),
-            mean_queue: (per_time(area) - per_time(served)).max(0.0),
+            mean_queue: match booked {
+                Some(waited) => per_time(waited),
+                None => (per_time(area) - per_time(served)).max(0.0),
+            },
         }
     }
 

@@ -194,6 +194,13 @@ impl<'a, T: Token> Station<'a, T> {
         self.core.serving[self.copy as usize].book(now, work)
     }
 
+    /// Counts time that a token whose work is booked waits besides, for
+    /// something else than its turn.
+    #[inline]
+    pub fn wait_besides(&mut self, span: Span) {
+        self.core.serving[self.copy as usize].wait_besides(span);
+    }
+
     /// Sends a message to another copy of this station, to arrive after `delay`.
     pub fn send(&mut self, to: u32, message: Message, delay: Span) {
         let copies = self.copies();

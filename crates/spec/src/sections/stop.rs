@@ -31,6 +31,9 @@ impl Stop {
 
 fn stop_follows_warm_up(stop: &Stop, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let warm_up = all.run.warm_up;
+    if stop.requests == Some(0) {
+        return Err(at.error("requests", "expected a whole number of at least 1"));
+    }
     match stop.time {
         Some(time) if time <= warm_up => {
             let message = format!("expected more than the warm-up: run.warm_up = \"{warm_up}\"");

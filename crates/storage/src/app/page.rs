@@ -173,14 +173,17 @@ pub fn processes(
     page.transition("next")
         .take(ready)
         .with(workloads)
+        .with(recorder)
         .puts_one_of([barrier, finished.into()])
         .or_puts(thinking)
         .later()
-        .fires(move |firing, process: Process, workloads| {
+        .fires(move |firing, process: Process, (workloads, recorder)| {
             let now = firing.now();
             match workloads.next(process, now, &mut firing.random()) {
                 Ok(Step::Ask(request)) => {
-                    firing.put_after(thinking, request, request.issued.since(now));
+                    let after = request.issued.since(now);
+                    recorder.thinks(after);
+                    firing.put_after(thinking, request, after);
                 }
                 Ok(Step::Barrier) => {
                     firing.put(barrier, process);

@@ -30,12 +30,13 @@ const SATURATED: f64 = 0.9;
 /// analysis of queueing network models", ACM Computing Surveys 10(3), 1978):
 /// no copy of a station can be more than fully busy, so once the busiest is
 /// taken away, throughput can grow until the next one's busiest copy is; and a
-/// closed system cannot turn round faster than the rest of the way takes a
-/// request that waits nowhere.
+/// closed system cannot turn round faster than its processes think and the rest
+/// of the way takes a request that waits nowhere.
 pub(super) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
     mean_latency: f64,
+    mean_think: f64,
 ) -> Bottleneck {
     let mut busy: Vec<&StationReport> = stations
         .iter()
@@ -44,9 +45,9 @@ pub(super) fn bottleneck(
     busy.sort_by(|a, b| b.most_utilisation.total_cmp(&a.most_utilisation));
     let by_turn = |place: &str| {
         let others = breakdown.iter().filter(|entry| entry.place != place);
-        let left: f64 = others.map(|entry| entry.least).sum();
+        let left = mean_think + others.map(|entry| entry.least).sum::<f64>();
         if left > 0.0 {
-            mean_latency / left
+            (mean_think + mean_latency) / left
         } else {
             f64::INFINITY
         }

@@ -25,6 +25,8 @@ pub struct Recorder {
     pub(super) series: Series,
     requests: u64,
     since_start: u64,
+    /// Picoseconds.
+    thought: u128,
     reset_at: Time,
     kept: Option<Vec<Completed>>,
 }
@@ -76,6 +78,7 @@ impl Recorder {
             series: Series::new(window, columns, groups),
             requests: 0,
             since_start: 0,
+            thought: 0,
             reset_at: Time::ZERO,
             kept: keep.then(Vec::new),
         }
@@ -87,6 +90,16 @@ impl Recorder {
             index,
             self.cells[index].get_or_insert_with(|| Box::new(Cell::new())),
         )
+    }
+
+    /// A process thinks, or waits for its next request's recorded time.
+    pub fn thinks(&mut self, span: Span) {
+        self.thought += u128::from(span.0);
+    }
+
+    /// Mean time that processes thought before a request, in seconds.
+    pub(super) fn mean_think(&self) -> f64 {
+        self.thought as f64 * 1e-12 / self.requests.max(1) as f64
     }
 
     /// A request starts.
@@ -134,6 +147,7 @@ impl Recorder {
         self.cells.fill_with(|| None);
         self.series.reset(now);
         self.requests = 0;
+        self.thought = 0;
         self.reset_at = now;
         if let Some(kept) = &mut self.kept {
             kept.clear();

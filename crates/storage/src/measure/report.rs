@@ -184,7 +184,7 @@ pub(crate) fn report(
     let mean_latency = latencies.get("all").map_or(0.0, |latency| latency.mean);
     let breakdown = breakdown(net, &reports, mean_latency, recorder.requests());
     let stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
-    let bottleneck = bottleneck(&stations, &breakdown, mean_latency);
+    let bottleneck = bottleneck(&stations, &breakdown, mean_latency, recorder.mean_think());
     Report {
         scenario: ScenarioReport {
             name: scenario.name.clone(),

@@ -105,7 +105,11 @@ impl Discipline<Job> for Link {
                 station.token_mut(slot).tail = end + self.latency;
                 start + head + self.latency
             }
-            Side::Receiving => end.max(job.tail),
+            Side::Receiving => {
+                // A slower sender keeps the message from being whole.
+                station.wait_besides(job.tail.since(end));
+                end.max(job.tail)
+            }
             Side::Whole => end + self.latency,
         };
         // Mostly the last; a slow sender's message can be overtaken.

@@ -107,7 +107,7 @@ fn run(system: &mut System, scenario: &Scenario, observer: &mut Observer<'_>) ->
     if warm_up > Time::ZERO {
         let limits = Limits {
             until: warm_up,
-            ..Limits::default()
+            ..limits_of(scenario)
         };
         let stopped = watched(system, scenario, &limits, observer)?;
         if stopped == Stop::Asked {
@@ -130,10 +130,23 @@ fn run(system: &mut System, scenario: &Scenario, observer: &mut Observer<'_>) ->
     let limits = Limits {
         until: end.unwrap_or(Time::NEVER),
         precision,
-        ..Limits::default()
+        ..limits_of(scenario)
     };
     watched(system, scenario, &limits, observer)?;
     Ok(())
+}
+
+/// The kernel's limits for so many processes: all of them may start, or pass a
+/// barrier, in one instant.
+fn limits_of(scenario: &Scenario) -> Limits {
+    let clients = &scenario.clients;
+    let processes = u64::from(clients.count) * u64::from(clients.processes);
+    let limits = Limits::default();
+    let firings_in_an_instant = limits.firings_in_an_instant + 1000 * processes;
+    Limits {
+        firings_in_an_instant,
+        ..limits
+    }
 }
 
 fn watched(

@@ -245,7 +245,6 @@ fn the_bound_holds_for_requests_in_pieces() {
 
 /// The time that a message is on its way is no waiting: nobody is before it.
 #[test]
-#[ignore = "stations count tokens under way between two hosts as waiting"]
 fn latency_is_not_waiting() {
     let sets = [
         "clients.count=1",

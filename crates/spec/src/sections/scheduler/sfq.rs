@@ -11,7 +11,8 @@ section! {
     /// Start-time fair queueing, SFQ(D): groups get service in proportion to
     /// their weights (Jin, Chase, Kaur: SIGMETRICS 2004).
     pub struct Sfq {
-        /// How many jobs may be with a server at once, D.
+        /// How many jobs a scheduler lets be out at once, D: before a server, with
+        /// that server; at a gateway, with all servers together.
         depth: u32 as AtLeastOne = required(4),
         /// The weight of each group; 1 for a group that is not named.
         weights: Weights = default(Table::default(), "equal shares") aka ["weight", "shares"],
