@@ -1,10 +1,14 @@
-"""Output files: whole or not there at all."""
+"""Output files: whole or not there at all. Everything that Headrace writes passes here."""
 
 import contextlib
+import itertools
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+
+LONGEST_SUFFIX = 16
+_numbers = itertools.count()
 
 
 def check_writable(path: Path) -> None:
@@ -12,15 +16,15 @@ def check_writable(path: Path) -> None:
 
     Raises OSError if it cannot.
     """
-    if path.is_dir():
-        raise IsADirectoryError(21, "Is a directory", str(path))
-    if path.exists():
-        if not os.access(path, os.W_OK):
-            raise PermissionError(13, "Permission denied", str(path))
-    elif not path.parent.is_dir():
+    mode = _mode(path)
+    if mode is None and not path.parent.is_dir():
         raise FileNotFoundError(2, "No such directory", str(path.parent))
-    elif not os.access(path.parent, os.W_OK | os.X_OK):
-        raise PermissionError(13, "Permission denied", str(path.parent))
+    if mode is not None and stat.S_ISDIR(mode):
+        raise IsADirectoryError(21, "Is a directory", str(path))
+    if mode is not None and not os.access(path, os.W_OK):
+        raise PermissionError(13, "Permission denied", str(path))
+    if mode is None or stat.S_ISREG(mode):
+        _try_partial(Path(os.path.realpath(path)), path)
 
 
 def check_directory(path: Path) -> None:
@@ -29,34 +33,60 @@ def check_directory(path: Path) -> None:
     Raises OSError if they cannot.
     """
     there = path
-    while not there.exists() and there != there.parent:
+    while _mode(there) is None and there != there.parent:
         there = there.parent
     if not there.is_dir():
         raise NotADirectoryError(20, "Not a directory", str(there))
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise PermissionError(13, "Permission denied", str(there))
+    _try_partial(there / "file", there)
 
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A file to write, which takes the name `path` when all is written.
 
-    If the writing fails, nothing is left and what was at `path` stays.
+    If the writing fails, nothing is left and what was at `path` stays. Devices and pipes are
+    written in place: a file must never take their name.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-        # A device or a pipe: what is written is gone, and the name stays.
-        yield target
+    mode = _mode(path)
+    if mode is not None and not stat.S_ISREG(mode):
+        yield path
         return
-    partial = target.with_name(f".{target.stem}.{os.getpid()}.partial{target.suffix}")
+    target = Path(os.path.realpath(path))
+    partial = _partial(target)
     try:
         yield partial
-        if target.exists():
-            partial.chmod(stat.S_IMODE(target.stat().st_mode))
+        if mode is not None:
+            partial.chmod(stat.S_IMODE(mode))
         partial.replace(target)
     except OSError as error:
         if error.filename == str(partial):
             error.filename = str(path)
+            # The second name of a rename.
+            error.filename2 = None
         raise
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int | None:
+    """What a name stands for, links followed; None if for nothing. Raises OSError."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _partial(target: Path) -> Path:
+    """The name of a file until it is whole: no longer than most, for names have a limit."""
+    suffix = target.suffix if len(target.suffix) <= LONGEST_SUFFIX else ""
+    return target.with_name(f".headrace-{os.getpid()}-{next(_numbers)}.partial{suffix}")
+
+
+def _try_partial(target: Path, named: Path) -> None:
+    """Makes a file beside `target` and takes it away: permissions alone do not tell."""
+    partial = _partial(target)
+    try:
+        partial.touch(exist_ok=False)
+        partial.unlink()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(named)) from None

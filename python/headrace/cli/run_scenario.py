@@ -8,7 +8,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress, show
-from headrace.files import check_directory, check_writable, whole_file
+from headrace.files import check_directory, check_writable
 
 if TYPE_CHECKING:
     from headrace.simulate import Result
@@ -79,8 +79,10 @@ def _write(
         )
         written.append(("plots", plot))
     if requests is not None and result.requests is not None:
-        with whole_file(requests) as partial:
-            result.requests.write_parquet(partial)
+        from headrace.parquet import parquet_file
+
+        with parquet_file(requests) as file:
+            result.requests.write_parquet(file)
         written.append(("requests", requests))
     if output is not None:
         result.save(output)

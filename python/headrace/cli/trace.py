@@ -11,7 +11,7 @@ import typer
 
 from headrace import _core
 from headrace.cli.screen import show
-from headrace.files import check_writable, whole_file
+from headrace.files import check_writable
 
 app = typer.Typer(
     help="Import, sum up and synthesize traces of file operations.",
@@ -52,7 +52,8 @@ def import_(
 
     if target.exists() and source.exists() and target.samefile(source):
         raise ValueError(f"{target}: is the source itself: expected another file")
-    made = _written(target, lambda to: profile.import_trace(source, to, format, to_format))
+    check_writable(target)
+    made = profile.import_trace(source, target, format, to_format)
     print(f"{target}: {made.records:,} records")
     _show_skipped(made.skipped)
 
@@ -100,31 +101,19 @@ def synth(
         "transfer": _parsed("--transfer", transfer, _core.parse_bytes),
         "think_ns": round(_parsed("--think", think, _core.parse_seconds) * 1e9),
     }
-    made = _written(
+    check_writable(target)
+    made = profile.synthesize(
         target,
-        lambda to: profile.synthesize(
-            to,
-            target_format=to_format,
-            processes=processes,
-            shared=shared,
-            segments=segments,
-            phases=phases.value,
-            random=random,
-            seed=seed,
-            **pattern,
-        ),
+        target_format=to_format,
+        processes=processes,
+        shared=shared,
+        segments=segments,
+        phases=phases.value,
+        random=random,
+        seed=seed,
+        **pattern,
     )
     print(f"{target}: {made.records:,} records")
-
-
-def _written(target: Path, write: Callable[[Path], Any]) -> Any:
-    """Writes a trace; the file appears when it is whole."""
-    check_writable(target)
-    with whole_file(target) as partial:
-        try:
-            return write(partial)
-        except ValueError as error:
-            raise type(error)(str(error).replace(str(partial), str(target))) from None
 
 
 def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:

@@ -7,6 +7,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from headrace._core import TRACE_OPERATIONS
+from headrace.parquet import parquet_file
 from headrace.profile.batches import BATCH, Batch, NamedBatches, Reader
 
 OPERATIONS = pl.Enum(TRACE_OPERATIONS)
@@ -38,7 +39,8 @@ def frame(reader: Reader) -> pl.DataFrame:
 def write_parquet(reader: Reader, path: Path) -> None:
     """Writes all that is left of a trace, batch by batch.
 
-    The file appears when it is whole: a failure leaves nothing half written.
+    The file appears when it is whole: a failure leaves nothing half written. A device or a
+    pipe is written in place.
     """
 
     def source(
@@ -59,12 +61,8 @@ def write_parquet(reader: Reader, path: Path) -> None:
             if rows == 0:
                 return
 
-    partial = path.with_name(path.name + ".partial")
-    try:
-        register_io_source(source, schema=SCHEMA).sink_parquet(partial, engine="streaming")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with parquet_file(path) as file:
+        register_io_source(source, schema=SCHEMA).sink_parquet(file, engine="streaming")
 
 
 def _frames(reader: Reader) -> Iterator[pl.DataFrame]:

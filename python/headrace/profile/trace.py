@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from headrace._core import TraceReader, TraceSummarizer, TraceWriter
+from headrace.files import whole_file
 from headrace.profile.batches import NamedBatches, Reader
 from headrace.profile.frames import PARQUET, ParquetReader, write_parquet
 
@@ -138,12 +139,21 @@ def _write(reader: Reader, target: Path, format: str | None) -> Imported:
     if _is_parquet(target, format):
         write_parquet(counted, target)
     else:
-        writer = TraceWriter(target, format)
-        batches = NamedBatches(counted)
-        files = processes = 0
-        for batch in batches:
-            writer.add_names(batches.files[files:], batches.processes[processes:])
-            files, processes = len(batches.files), len(batches.processes)
-            writer.write(batch)
-        writer.finish()
+        with whole_file(target) as partial:
+            try:
+                _write_records(counted, partial, format)
+            except ValueError as error:
+                # Its name is that of the target to whoever reads this.
+                raise type(error)(str(error).replace(str(partial), str(target))) from None
     return Imported(counted.records, json.loads(counted.skipped()))
+
+
+def _write_records(reader: Reader, target: Path, format: str | None) -> None:
+    writer = TraceWriter(target, format)
+    batches = NamedBatches(reader)
+    files = processes = 0
+    for batch in batches:
+        writer.add_names(batches.files[files:], batches.processes[processes:])
+        files, processes = len(batches.files), len(batches.processes)
+        writer.write(batch)
+    writer.finish()

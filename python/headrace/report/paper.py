@@ -11,6 +11,9 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
+from headrace.files import whole_file
+from headrace.report.plots import write_figure
+
 T = TypeVar("T")
 
 
@@ -43,7 +46,7 @@ class Paper:
         """Writes a figure as PNG and SVG."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for ending in ("png", "svg"):
-            figure.savefig(self.folder / f"{name}.{ending}", dpi=150)
+            write_figure(figure, self.folder / f"{name}.{ending}")
 
     def save_rows(self, rows: list[Row]) -> None:
         """Writes the table as Markdown and JSON."""
@@ -52,9 +55,13 @@ class Paper:
         for row in rows:
             holds = "yes" if row.holds else "NO"
             lines.append(f"| {row.what} | {row.published} | {row.ours} | {row.error} | {holds} |")
-        (self.folder / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self._write("table.md", "\n".join(lines) + "\n")
         document: list[dict[str, Any]] = [asdict(row) for row in rows]
-        (self.folder / "rows.json").write_text(json.dumps(document, indent=2), encoding="utf-8")
+        self._write("rows.json", json.dumps(document, indent=2))
+
+    def _write(self, name: str, text: str) -> None:
+        with whole_file(self.folder / name) as partial:
+            partial.write_text(text, encoding="utf-8")
 
 
 def main(name: str, title: str, reproduce: Callable[[Paper], list[Row]]) -> int:

@@ -1,15 +1,27 @@
 """A result's figures as files."""
 
+import io
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import polars as pl
+from matplotlib.figure import Figure
 
 from headrace.files import whole_file
 from headrace.report.figures import FIGURES, Figures
 
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
+
+
+def write_figure(figure: Figure, path: Path, metadata: dict[str, Any] | None = None) -> None:
+    """Writes a figure in the format of the file's name. Raises OSError if it cannot."""
+    picture = io.BytesIO()
+    # A pixel image is written back and forth, which a pipe does not allow.
+    figure.savefig(picture, format=path.suffix[1:], dpi=RESOLUTION, metadata=metadata)
+    with whole_file(path) as partial:
+        partial.write_bytes(picture.getvalue())
 
 
 def save(
@@ -33,7 +45,6 @@ def save(
             figure = draw(data)
             for suffix, metadata in ((".png", None), (".svg", {"Date": None})):
                 path = directory / f"{file}{suffix}"
-                with whole_file(path) as partial:
-                    figure.savefig(partial, dpi=RESOLUTION, metadata=metadata)
+                write_figure(figure, path, metadata)
                 written.append(path)
     return written

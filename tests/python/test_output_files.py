@@ -1,0 +1,105 @@
+"""What is written, and what must never be replaced."""
+
+import io
+import os
+import stat
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import Command
+from headrace.files import check_writable, whole_file
+from headrace.profile import synthesize
+
+
+class Pipe:
+    """A named pipe, and what is written into it."""
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path)
+        self.path = path
+        self.content = b""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        self.content = self.path.read_bytes()
+
+    def ended(self) -> bytes:
+        self._reader.join(10)
+        assert not self._reader.is_alive()
+        assert stat.S_ISFIFO(self.path.stat().st_mode)
+        return self.content
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_a_trace_goes_into_a_pipe(format: str, headrace: Command, tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    records = synthesize(source, processes=3).records
+    pipe = Pipe(tmp_path / "pipe")
+    ended = headrace("trace", "import", source, pipe.path, "--to-format", format)
+    assert ended.returncode == 0, ended.stderr
+    content = pipe.ended()
+    if format == "parquet":
+        assert pl.read_parquet(io.BytesIO(content)).height == records
+    else:
+        assert content == source.read_bytes()
+
+
+def test_what_a_run_writes_goes_into_pipes(headrace: Command, small: Path, tmp_path: Path) -> None:
+    plots = tmp_path / "plots"
+    plots.mkdir()
+    pipes = {
+        name: Pipe(tmp_path / name)
+        for name in ("r.json", "r.parquet", "plots/latency.png", "plots/latency.svg")
+    }
+    ended = headrace(
+        *("run", small, "-o", tmp_path / "r.json", "--requests", tmp_path / "r.parquet"),
+        *("--plot", plots),
+    )
+    assert ended.returncode == 0, ended.stderr
+    begins = {"r.json": b"{", "r.parquet": b"PAR1", "plots/latency.png": b"\x89PNG"}
+    for name, pipe in pipes.items():
+        assert pipe.ended().startswith(begins.get(name, b"<?xml"))
+    picture = Pipe(tmp_path / "net.svg")
+    assert headrace("net", small, "-o", picture.path).returncode == 0
+    assert b"<svg" in picture.ended()
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    path.write_text("kept")
+    with pytest.raises(OSError) as raised, whole_file(path) as partial:
+        (partial / "none").write_text("no")
+    assert "partial" in str(raised.value)
+    with pytest.raises(KeyError), whole_file(path) as partial:
+        partial.write_text("half")
+        raise KeyError
+    assert path.read_text() == "kept"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_name_as_long_as_names_may_be(tmp_path: Path) -> None:
+    for name in ("n" * 255, "n." + "e" * 253, "n" * 247 + ".parquet"):
+        path = tmp_path / name
+        check_writable(path)
+        with whole_file(path) as partial:
+            partial.write_text("whole")
+        assert path.read_text() == "whole"
+
+
+def test_no_message_names_the_file_in_the_making(
+    headrace: Command, small: Path, tmp_path: Path
+) -> None:
+    # A run of hours: it must not begin.
+    long = ["--set", "workload.0.files=100000000"]
+    for path in (Path("/proc/x.pq"), tmp_path / ("n" * 256)):
+        for option in ("--requests", "-o", "--plot"):
+            ended = headrace("run", small, *long, option, path)
+            assert ended.returncode == 2
+            assert ended.stderr.count("\n") == 1
+            assert "partial" not in ended.stderr
+            # A directory that cannot be made is told by the one it would be in.
+            assert str(path.parent) in ended.stderr
