@@ -10,6 +10,7 @@ import typer
 
 from headrace import RunError, __version__
 from headrace.cli import explain, net, papers, presets, run_scenario, schema, trace
+from headrace.report.plain import plain
 
 INTERRUPTED = 130
 
@@ -73,7 +74,7 @@ def run(arguments: list[str]) -> int:
 
 def _failed(message: str, status: int) -> int:
     """One line, whatever the message."""
-    print(" ".join(message.split()), file=sys.stderr)
+    print(plain(" ".join(message.split())), file=sys.stderr)
     return status
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from headrace.report.plain import plain
+
 WIDE = 1000
 """Columns where there is no terminal that has a width: nothing is cut."""
 PATIENCE_S = 0.5
@@ -17,7 +19,8 @@ PATIENCE_S = 0.5
 def show(what: RenderableType) -> None:
     """Prints tables or text."""
     width = None if sys.stdout.isatty() else WIDE
-    Console(width=width, highlight=False).print(what)
+    # A line too long for the terminal is still better than half a line.
+    Console(width=width, highlight=False, markup=False).print(what, crop=False)
 
 
 @contextlib.contextmanager
@@ -30,7 +33,7 @@ def progress(
         return
     started = time.monotonic()
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(compact=True),
@@ -38,7 +41,7 @@ def progress(
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task(title, total=None, detail="")
+    task = bar.add_task(plain(title), total=None, detail="")
     running = False
 
     def tell(seconds: float, requests: int, part: float | None) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain import plain
 from headrace.report.units import (
     duration,
     figure,
@@ -21,26 +21,20 @@ from headrace.report.units import (
 Document = Mapping[str, Any]
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
+LESS_TO_PERFORMANCE = (
+    "p50 ms",
+    "p95 ms",
+    "max ms",
+    "data",
+    "requests",
+    "share %",
+    "p99 ms",
+    "operations/s",
+)
+"""What narrow terminals go without, the first first; so below."""
+LESS_TO_STATIONS = ("servers", "copies", "visits", "busiest %", "service ms", "queue")
 PLACES = 10
 """Rows of the breakdown that are shown."""
-
-
-def table(title: str, names: int, *columns: str) -> Table:
-    """An empty table: `names` columns of names, then columns of figures."""
-    made = Table(
-        title=f"\n{title}",
-        title_justify="left",
-        title_style="bold",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-    )
-    for number, column in enumerate(columns):
-        if number < names:
-            made.add_column(column, overflow="fold")
-        else:
-            made.add_column(column, justify="right", no_wrap=True)
-    return made
 
 
 def result(document: Document) -> RenderableType:
@@ -52,15 +46,15 @@ def result(document: Document) -> RenderableType:
         parts.append(_stations(document))
     if document["breakdown"]:
         parts.append(_breakdown(document))
-    parts.append(Text("\n" + document["bottleneck"]["sentence"], style="bold"))
+    parts.append(Text("\n" + plain(document["bottleneck"]["sentence"]), style="bold"))
     return Group(*parts)
 
 
 def _heading(document: Document) -> Text:
     scenario = document["scenario"]
-    text = Text(scenario["name"], style="bold")
+    text = Text(plain(scenario["name"]), style="bold")
     if scenario["description"]:
-        text.append(f": {scenario['description']}", style="not bold")
+        text.append(f": {plain(scenario['description'])}", style="not bold")
     runs = document.get("replications")
     seeds = f"seed {document['seed']}"
     if runs:
@@ -73,13 +67,13 @@ def _heading(document: Document) -> Text:
     return text
 
 
-def _performance(document: Document) -> Table:
+def _performance(document: Document) -> FittedTable:
     groups = document["groups"]
     several = len(groups) > 1
     shared = any(group.get("share") for group in groups.values()) and several
     columns = ["group"] * several + ["operation", "requests", "data", "MB/s", "operations/s"]
     columns += [f"{name} ms" for name in LATENCIES] + ["share %"] * shared
-    made = table("Throughput and latency", several + 1, *columns)
+    made = FittedTable("Throughput and latency", several + 1, columns, LESS_TO_PERFORMANCE)
     intervals = document.get("intervals", {})
     for cells in _operations(document, intervals):
         made.add_row(*([""] * several), *cells, *([""] * shared))
@@ -129,10 +123,10 @@ def _operations(part: Document, intervals: Document) -> Iterator[list[str]]:
         ]
 
 
-def _from_intended(document: Document) -> Table:
+def _from_intended(document: Document) -> FittedTable:
     """What users of a timed trace wait: requests that could not start when they should."""
     columns = ["operation", "requests", *(f"{name} ms" for name in LATENCIES)]
-    made = table("Latency from the intended start", 1, *columns)
+    made = FittedTable("Latency from the intended start", 1, columns, LESS_TO_PERFORMANCE)
     late = document["latency_from_intended"]
     names = [name for name in late if name != "all"]
     for name in names + ["all"] * (len(names) > 1):
@@ -147,9 +141,18 @@ def _with_interval(text: str, intervals: Document | None, key: str, format: Any)
     return f"{text} \N{PLUS-MINUS SIGN} {format(intervals[key])}"
 
 
-def _stations(document: Document) -> Table:
-    columns = ("station", "copies", "servers", "busy %", "busiest %", "queue", "service ms")
-    made = table("Stations", 1, *columns, "visits")
+def _stations(document: Document) -> FittedTable:
+    columns = (
+        "station",
+        "copies",
+        "servers",
+        "busy %",
+        "busiest %",
+        "queue",
+        "service ms",
+        "visits",
+    )
+    made = FittedTable("Stations", 1, columns, LESS_TO_STATIONS)
     for station in sorted(document["stations"], key=lambda it: -it["utilisation"]):
         if not station["visits"]:
             continue
@@ -168,8 +171,9 @@ def _stations(document: Document) -> Table:
     return made
 
 
-def _breakdown(document: Document) -> Table:
-    made = table("Where a request spends its time", 1, "place", "share %", "ms", "waiting ms")
+def _breakdown(document: Document) -> FittedTable:
+    columns = ("place", "share %", "ms", "waiting ms")
+    made = FittedTable("Where a request spends its time", 1, columns, ("waiting ms",))
     entries = document["breakdown"]
     for entry in entries[:PLACES]:
         made.add_row(

@@ -6,13 +6,14 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headrace.report.tables import table
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain import plain
 from headrace.report.units import duration, figure, percent, size, whole
 
 
 def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
     """A trace's figures."""
-    text = Text(name, style="bold")
+    text = Text(plain(name), style="bold")
     text.append(
         f"\n{whole(summary['records'])} records of {whole(summary['processes'])} processes"
         f" on {whole(summary['files'])} files in {duration(summary['span_seconds'])};"
@@ -23,7 +24,7 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
     told = [f"{percent(summary[key])} % {word}" for word, key in shares if summary[key] is not None]
     if told:
         text.append("\n" + ", ".join(told), style="not bold")
-    operations = table("Operations", 1, "operation", "records", "data", "mean ms")
+    operations = FittedTable("Operations", 1, ("operation", "records", "data", "mean ms"))
     for total in summary["operations"]:
         operations.add_row(
             total["operation"],
@@ -33,13 +34,13 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
         )
     parts: list[RenderableType] = [text, operations]
     if summary["request_sizes"]:
-        sizes = table("Request sizes", 1, "bytes", "reads", "writes")
+        sizes = FittedTable("Request sizes", 1, ("bytes", "reads", "writes"))
         for entry in summary["request_sizes"]:
             span = f"{entry['from']:,} to {entry['to']:,}" if entry["to"] else "0"
             sizes.add_row(span, whole(entry["reads"]), whole(entry["writes"]))
         parts.append(sizes)
     if summary["busiest_files"]:
-        files = table("Busiest files", 1, "file", "read", "written")
+        files = FittedTable("Busiest files", 1, ("file", "read", "written"))
         for entry in summary["busiest_files"]:
             files.add_row(entry["file"], size(entry["bytes_read"]), size(entry["bytes_written"]))
         parts.append(files)
@@ -48,7 +49,8 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
 
 def skipped_lines(skipped: Sequence[Mapping[str, Any]]) -> RenderableType:
     """What was skipped or assumed."""
-    made = table("Skipped or assumed", 2, "what", "why", "count", "first line")
+    columns = ("what", "why", "count", "first line")
+    made = FittedTable("Skipped or assumed", 2, columns, ("first line",))
     for kind in skipped:
         examples = kind["examples"]
         made.add_row(

@@ -1,0 +1,85 @@
+"""What tables show in narrow terminals, and of names that would steer a terminal."""
+
+import io
+
+import pytest
+from rich.console import Console, RenderableType
+
+import headrace as hr
+from conftest import SMALL
+from headrace.report import tables
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain import plain
+from headrace.report.trace_tables import trace_summary
+
+
+def printed(what: RenderableType, width: int) -> str:
+    text = io.StringIO()
+    Console(file=text, width=width, highlight=False).print(what, crop=False)
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("replications", [1, 3])
+def test_names_never_go_for_lack_of_room(width: int, replications: int) -> None:
+    document = hr.run(hr.load(SMALL, {"run.replications": replications})).document
+    text = printed(tables.result(document), width)
+    lines = text.splitlines()
+    assert "…" not in text
+    for word in ("operation", "station", "place", "MB/s", "mean ms", "busy %"):
+        assert word in text
+    for group in ("G1", "G2"):
+        row = next(line for line in lines if line.split()[:1] == [group])
+        assert "read" in row or "write" in row
+    if width >= 60:
+        for station in document["stations"]:
+            # A folded name stays in its column, piece by piece.
+            assert station["station"][:20] in text
+    if width in (60, 80):
+        assert max(map(len, lines)) <= width
+        assert "p50 ms, p95 ms" in text
+    if width == 120 and replications == 1:
+        assert "a wider terminal" not in text
+
+
+def test_long_names_are_folded_and_whole() -> None:
+    name = "".join(chr(ord("a") + number % 26) for number in range(200))
+    table = FittedTable("T", 1, ("name", "much", "less"), ("less",))
+    table.add_row(name, "7", "8")
+    cells = [line.split()[0] for line in printed(table, 30).splitlines() if line.split()]
+    assert name in "".join(cells)
+
+
+NAMES = ["/src/app/[slug]/page.tsx", "team[red]", "[/]", "[bold]x[/bold]", "\\[x]"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_not_read_as_markup(name: str) -> None:
+    table = FittedTable("T", 1, ("name", "much"))
+    table.add_row(name, "7")
+    assert name in printed(table, 80)
+    summary = {
+        **dict.fromkeys(("records", "processes", "files", "bytes_read", "bytes_written"), 1),
+        **dict.fromkeys(("metadata_share", "sequential_share")),
+        "span_seconds": 1.0,
+        "operations": [],
+        "request_sizes": [],
+        "busiest_files": [{"file": name, "bytes_read": 1, "bytes_written": 1}],
+    }
+    assert printed(trace_summary(name, summary), 80).count(name) == 2
+
+
+def test_groups_in_brackets() -> None:
+    text = SMALL.replace('["G1", "G2"]', '["team[red]", "[/]"]').replace(
+        '"small"', '"[/]\\u001b[31m"'
+    )
+    document = hr.run(hr.load(text)).document
+    shown = printed(tables.result(document), 80)
+    assert "team[red]" in shown
+    assert "\n [/] " in shown
+    assert shown.startswith("[/]\\x1b[31m")
+    assert "\x1b" not in shown
+
+
+def test_control_characters_are_written_as_escapes() -> None:
+    assert plain("a\x1b[2Jb\x07\x9b\udc80é日") == "a\\x1b[2Jb\\x07\\x9b\\udc80é日"
