@@ -10,10 +10,9 @@ print(result.summary)
 
 from typing import TYPE_CHECKING, Any
 
-from headrace._core import VERSION as __version__
-from headrace._core import RunError, ScenarioError, TraceError
-
 if TYPE_CHECKING:
+    from headrace._core import VERSION as __version__
+    from headrace._core import RunError, ScenarioError, TraceError
     from headrace.simulate import Result, Scenario, load, load_result, run, sweep
 
 __all__ = [
@@ -29,9 +28,18 @@ __all__ = [
     "sweep",
 ]
 
+IN_CORE = {"__version__": "VERSION"} | {
+    name: name for name in ("RunError", "ScenarioError", "TraceError")
+}
+
 
 def __getattr__(name: str) -> Any:
-    # Tables take half a second to import: only when they are first needed.
+    # The command line must be ready for Ctrl-C at once, and tables take half a second to
+    # import: only when they are first needed.
+    if name in IN_CORE:
+        from headrace import _core
+
+        return getattr(_core, IN_CORE[name])
     if name in __all__:
         from headrace import simulate
 

@@ -1,14 +1,24 @@
-"""The command line: the same calls as the Python API, with tables for people."""
+"""The command line: the same calls as the Python API, with tables for people.
+
+This module imports little: Ctrl-C must find it ready.
+"""
 
 import contextlib
 import io
 import os
+import signal
 import sys
+from types import FrameType
 from typing import NoReturn
 
 
 def main() -> NoReturn:
     """Runs the command line and ends the process with its exit status."""
+    # In the middle of an import, an exception may end up anywhere.
+    patient = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if patient:
+        signal.signal(signal.SIGINT, _end_at_once)
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # Terminals that know few characters get question marks.
         if isinstance(stream, io.TextIOWrapper):
@@ -16,6 +26,8 @@ def main() -> NoReturn:
     try:
         from headrace.cli.app import run
 
+        if patient:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         status = run(sys.argv[1:])
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -28,3 +40,25 @@ def main() -> NoReturn:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = status or 1
     sys.exit(status)
+
+
+def _end_at_once(_signal: int, _frame: FrameType | None) -> NoReturn:
+    os.write(2, b"interrupted\n")
+    os._exit(130)
+
+
+def _open_streams() -> None:
+    """Opens the standard streams that were closed: else the first file would take their place."""
+    # Each takes the lowest number that is free; commands started from here have them as well.
+    if sys.stdin is None:
+        os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
+    if sys.stdout is None:
+        sys.stdout = _nowhere()
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
+
+
+def _nowhere() -> io.TextIOWrapper:
+    stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    os.set_inheritable(stream.fileno(), True)
+    return stream

@@ -1,5 +1,6 @@
 """`headrace papers`."""
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -36,13 +37,17 @@ def papers(
         return
     if name not in known:
         raise ValueError(f"there is no paper {name!r} in {folder}: expected {' or '.join(known)}")
-    command = [sys.executable, str(folder / name / SCRIPT), *(arguments or [])]
+    script = str(folder / name / SCRIPT)
+    command = [sys.executable, "-m", "headrace.cli.paper_script", script, *(arguments or [])]
     with subprocess.Popen(command) as process:
         try:
             status = process.wait()
-        except BaseException:
+        except BaseException as error:
             # Ctrl-C reaches it as well: let it clean up.
-            process.wait(10)
+            if not isinstance(error, KeyboardInterrupt):
+                process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
             raise
     raise typer.Exit(status if status >= 0 else 128 - status)
 

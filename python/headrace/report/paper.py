@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-from headrace.files import whole_file
+from headrace.ending import ended
+from headrace.files import check_directory, whole_file
 from headrace.report.plots import write_figure
 
 T = TypeVar("T")
@@ -70,6 +71,13 @@ def main(name: str, title: str, reproduce: Callable[[Paper], list[Row]]) -> int:
     parser.add_argument("--out", type=Path, default=Path("out/papers") / name, metavar="DIR")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     options = parser.parse_args()
+    return ended(lambda: _reproduced(options, title, reproduce))
+
+
+def _reproduced(
+    options: argparse.Namespace, title: str, reproduce: Callable[[Paper], list[Row]]
+) -> int:
+    check_directory(options.out)
     progress = Console(stderr=True)
     with progress.status(title) as status:
         paper = Paper(options.out, lambda step: status.update(f"{title}: {step}"))
@@ -91,7 +99,7 @@ def _print(title: str, rows: list[Row], folder: Path) -> None:
         table.add_row(row.what, row.published, row.ours, row.error, holds)
     console = Console()
     console.print(table)
-    console.print(f"Table and figures are in {folder}/.", soft_wrap=True)
+    console.print(f"Table and figures are in {folder}/.", soft_wrap=True, markup=False)
 
 
 def percent(part: float, *, sign: bool = False) -> str:

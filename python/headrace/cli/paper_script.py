@@ -1,0 +1,15 @@
+"""Runs a paper's script: `python -m headrace.cli.paper_script SCRIPT ARGUMENTS`."""
+
+import runpy
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    script = sys.argv[1]
+    del sys.argv[0]
+    sys.path[0] = str(Path(script).parent)
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except KeyboardInterrupt:
+        # The command that started it says so.
+        sys.exit(130)

@@ -1,0 +1,55 @@
+"""How commands end: 0 done, 1 failed, 2 the input was wrong, 130 interrupted."""
+
+import errno
+import sys
+import traceback
+from collections.abc import Callable
+
+from headrace import RunError
+from headrace.report.plain import plain
+
+INTERRUPTED = 130
+
+
+def ended(work: Callable[[], int]) -> int:
+    """Works; gives the exit status. What goes wrong is told in one line on standard error."""
+    try:
+        return work()
+    except RunError as error:
+        return failed(str(error), 1)
+    except ValueError as error:
+        return failed(str(error), 2)
+    except OSError as error:
+        return _of_system(error)
+    except MemoryError:
+        return failed("there is not enough memory", 1)
+    except Exception as error:
+        return failed(f"this is an error of Headrace's, please report it: {_where(error)}", 1)
+
+
+def failed(message: str, status: int) -> int:
+    """One line, whatever the message; gives the status."""
+    print(plain(" ".join(message.split())), file=sys.stderr)
+    return status
+
+
+def _where(error: Exception) -> str:
+    """An error in one line, with the place in the source that raised it."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+
+
+def _of_system(error: OSError) -> int:
+    if error.errno == errno.EPIPE:
+        return 1
+    if error.errno is None:
+        return failed(str(error), 2)
+    # Without a name it is the output; what is full was right.
+    wrong = error.filename is not None and error.errno not in (
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EIO,
+    )
+    name = "cannot write" if error.filename is None else str(error.filename)
+    reason = error.strerror or str(error)
+    return failed(f"{name}: {reason[:1].lower()}{reason[1:]}", 2 if wrong else 1)
