@@ -4,7 +4,7 @@ import contextlib
 import itertools
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 LONGEST_SUFFIX = 16
@@ -25,6 +25,27 @@ def check_writable(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
     if mode is None or stat.S_ISREG(mode):
         _try_partial(Path(os.path.realpath(path)), path)
+
+
+def check_apart(outputs: Mapping[str, Path], inputs: Mapping[str, Path]) -> None:
+    """Makes sure that no output takes the place of an input or of another output.
+
+    Both by what they are called in the message. Raises ValueError if one does.
+    """
+    known = dict(inputs)
+    for what, path in outputs.items():
+        for other, taken in known.items():
+            if _same(path, taken):
+                raise ValueError(f"{path}: {what} is also {other}: expected another file")
+        known[what] = path
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        # Nothing is lost if two outputs go to one device.
+        return one.samefile(other) and stat.S_ISREG(one.stat().st_mode)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def check_directory(path: Path) -> None:

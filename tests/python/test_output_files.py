@@ -103,3 +103,36 @@ def test_no_message_names_the_file_in_the_making(
             assert "partial" not in ended.stderr
             # A directory that cannot be made is told by the one it would be in.
             assert str(path.parent) in ended.stderr
+
+
+def test_no_output_takes_the_place_of_an_input(
+    headrace: Command, small: Path, tmp_path: Path
+) -> None:
+    trace, replay = tmp_path / "t.csv", tmp_path / "replay.toml"
+    synthesize(trace)
+    text = small.read_text()
+    text = text[: text.index("[[workload]]")] + '[[workload]]\nkind = "trace"\nfile = "t.csv"\n'
+    replay.write_text(text)
+    link, hard = tmp_path / "link.toml", tmp_path / "hard.toml"
+    link.symlink_to(small)
+    os.link(small, hard)
+    new = tmp_path / "new"
+    # A run of hours: it must not begin.
+    long = ["--set", "workload.0.files=100000000"]
+    cases = [
+        (small.read_bytes(), small, ["run", small, *long, "-o", small]),
+        (small.read_bytes(), small, ["run", small, *long, "--requests", small]),
+        (small.read_bytes(), small, ["run", small, *long, "-o", link]),
+        (small.read_bytes(), small, ["run", small, *long, "-o", hard]),
+        (small.read_bytes(), small, ["net", small, "-o", small]),
+        (trace.read_bytes(), trace, ["run", replay, "-o", trace]),
+        (trace.read_bytes(), trace, ["run", replay, "--requests", trace]),
+        (trace.read_bytes(), trace, ["net", replay, "-o", trace]),
+        (None, new, ["run", small, *long, "-o", new, "--requests", tmp_path / "." / "new"]),
+    ]
+    for content, path, arguments in cases:
+        ended = headrace(*arguments)
+        assert ended.returncode == 2, arguments
+        assert ended.stderr.count("\n") == 1
+        assert "expected another file" in ended.stderr
+        assert (path.read_bytes() if path.exists() else None) == content

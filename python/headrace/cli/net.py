@@ -7,7 +7,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress
-from headrace.files import check_writable, whole_file
+from headrace.files import check_apart, check_writable, whole_file
 
 
 def net(
@@ -30,6 +30,7 @@ def net(
 
     check_writable(output)
     scenario = simulate.load_with_sets(file, sets or [])
+    check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)
     structure = scenario.structure()
     loads = {}
     if load:

@@ -8,7 +8,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress, show
-from headrace.files import check_directory, check_writable
+from headrace.files import check_apart, check_directory, check_writable
 
 if TYPE_CHECKING:
     from headrace.simulate import Result
@@ -48,6 +48,11 @@ def run(
     if plot is not None:
         check_directory(plot)
     scenario = simulate.load_with_sets(file, sets or [])
+    outputs = {"--output": output, "--requests": requests}
+    check_apart(
+        {what: path for what, path in outputs.items() if path is not None},
+        {"the scenario": file} | scenario.inputs,
+    )
     with progress(scenario.name, show_progress) as tell:
         result = simulate.run(scenario, requests=requests is not None, progress=tell)
     written = _write(result, plot, requests, output)

@@ -31,6 +31,13 @@ class Scenario:
         """The whole scenario, with the meaning and the origin of each value as comments."""
         return self.loaded.explain()
 
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """The files that it reads when it runs, by what they are."""
+        return {
+            f"the trace of workload {number}": Path(path) for number, path in self.loaded.traces
+        }
+
     def with_(self, sets: Mapping[str, Any]) -> "Scenario":
         """The same scenario with other values, by path: `{"clients.count": 8}`.
 
