@@ -1,5 +1,6 @@
 """The Python API."""
 
+import json
 import signal
 import threading
 from pathlib import Path
@@ -75,7 +76,8 @@ def test_frames_are_tidy_and_agree_with_the_document() -> None:
     moved = result.series.group_by("group", "operation").agg(pl.col("bytes").sum())
     assert moved.height == 4
     assert (moved["bytes"] == 10 << 20).all()
-    assert result.series["window_s"].n_unique() == 1
+    last = result.series["time_s"] == result.series["time_s"].max()
+    assert result.series.filter(~last)["window_s"].n_unique() == 1
     rate = result.series["bytes"] / result.series["window_s"]
     assert_frame_equal(
         rate.alias("rate").to_frame(),
@@ -207,3 +209,57 @@ def test_more_than_there_are_numbers_for_is_refused() -> None:
     scenario = hr.load(SMALL, {"clients.count": 4_000_000_000, "clients.processes": 4_000_000_000})
     with pytest.raises(hr.ScenarioError):
         hr.run(scenario)
+
+
+def _without(*keys: str) -> Any:
+    def edit(document: Any) -> None:
+        for key in keys[:-1]:
+            document = document[key]
+        del document[keys[-1]]
+
+    return edit
+
+
+def _with(value: Any, *keys: str) -> Any:
+    def edit(document: Any) -> None:
+        for key in keys[:-1]:
+            document = document[key]
+        document[keys[-1]] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _with([1, 2], "series"),
+        _with({"seed": 3}, "series"),
+        _with(["much"], "series", "bytes"),
+        _with([-1], "series", "bytes"),
+        _without("series", "group"),
+        _with("x", "latency_distribution"),
+        _with({"latency_s": ["a"], "share": [1.0]}, "latency_distribution"),
+        _without("latency"),
+        _without("groups"),
+        _without("stations"),
+        _without("bottleneck"),
+        _without("bottleneck", "sentence"),
+        _without("scenario", "name"),
+        _without("operations", "read"),
+        _with(3, "stations"),
+        _with(3, "breakdown"),
+        _with(None, "throughput"),
+        _with("x", "groups"),
+    ],
+)
+def test_an_edited_result_is_told_with_its_name(edit: Any, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    hr.run(hr.load(SMALL)).save(path)
+    assert hr.load_result(path).stations.height > 0
+    document = json.loads(path.read_text())
+    edit(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(hr.ScenarioError) as raised:
+        hr.load_result(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert "\n" not in str(raised.value)

@@ -74,10 +74,12 @@ def _write(
         from headrace.report import plots
 
         count = result.document["latency"].get("all", {}).get("count", 0)
+        runs = result.document.get("replications", [result.document])
         plots.save(
             plot,
             result.name,
             count,
+            [run["simulated_seconds"] for run in runs],
             result.series,
             result.latency_distribution,
             result.stations,

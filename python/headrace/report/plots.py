@@ -1,6 +1,8 @@
 """A result's figures as files."""
 
 import io
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,11 @@ def write_figure(figure: Figure, path: Path, metadata: dict[str, Any] | None = N
     """Writes a figure in the format of the file's name. Raises OSError if it cannot."""
     picture = io.BytesIO()
     # A pixel image is written back and forth, which a pipe does not allow.
-    figure.savefig(picture, format=path.suffix[1:], dpi=RESOLUTION, metadata=metadata)
+    with warnings.catch_warnings():
+        # Of letters that the font lacks, and of names that leave the axes little room.
+        warnings.filterwarnings("ignore", category=UserWarning, module="matplotlib|headrace")
+        warnings.filterwarnings("ignore", message="Glyph |constrained_layout")
+        figure.savefig(picture, format=path.suffix[1:], dpi=RESOLUTION, metadata=metadata)
     with whole_file(path) as partial:
         partial.write_bytes(picture.getvalue())
 
@@ -28,6 +34,7 @@ def save(
     directory: Path,
     name: str,
     requests: float,
+    ends_s: Sequence[float],
     series: pl.DataFrame,
     latency_distribution: pl.DataFrame,
     stations: pl.DataFrame,
@@ -36,7 +43,7 @@ def save(
 
     Equal results give equal files. Raises OSError if they cannot be written.
     """
-    data = Figures(name, requests, series, latency_distribution, stations)
+    data = Figures(name, requests, ends_s, series, latency_distribution, stations)
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     # Identifiers in an SVG are otherwise random, and names are no formulas.

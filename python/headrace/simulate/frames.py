@@ -39,11 +39,14 @@ def outcome(loaded: Loaded, ended: dict[str, Any]) -> Outcome:
     document = json.loads(ended["report"])
     names = pl.Series(loaded.groups, dtype=pl.String)
     seed = pl.lit(document["seed"], dtype=pl.UInt64).alias("seed")
-    window = ended["window_s"]
+    window = pl.lit(ended["window_s"], dtype=pl.Float64)
+    # The run may have ended within the last window.
+    spent = pl.min_horizontal(window, document["simulated_seconds"] - pl.col("time_s"))
+    length = pl.when(spent > 0).then(spent).otherwise(window)
     series = _named(ended["series"], names).with_columns(
         seed,
-        window_s=pl.lit(window),
-        throughput_bytes_per_s=pl.col("bytes") / window,
+        window_s=length,
+        throughput_bytes_per_s=pl.col("bytes") / length,
     )
     requests = None
     if "requests" in ended:

@@ -108,6 +108,7 @@ def _bottleneck(documents: Sequence[Document]) -> Document:
 def _one(document: Document) -> Document:
     return {
         "seed": document["seed"],
+        "simulated_seconds": document["simulated_seconds"],
         "throughput": document["throughput"],
         "mean_latency": document["latency"].get("all", {}).get("mean"),
     }

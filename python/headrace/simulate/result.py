@@ -22,8 +22,8 @@ class Result:
     document: dict[str, Any]
     """All figures, as `headrace run --json` prints them."""
     series: pl.DataFrame
-    """Bytes moved and throughput over time, by group and operation, in windows of equal length;
-    the run may have ended within the last one."""
+    """Bytes moved and throughput over time, by group and operation, in windows of equal length
+    but for the last, which ends with the run."""
     latency_distribution: pl.DataFrame
     """The share of requests that took no longer than a latency."""
     requests: pl.DataFrame | None = None
@@ -89,14 +89,32 @@ def load_result(path: str | PathLike[str]) -> Result:
     if document is None:
         path.open("rb").close()
         raise not_a_result(path, "it is no JSON object")
+    document.pop("host", None)
+    series = _frame(path, document, "series", frames.SERIES)
+    distribution = _frame(path, document, "latency_distribution", frames.LATENCY_DISTRIBUTION)
+    loaded = Result(document, series, distribution)
     try:
-        document.pop("host", None)
-        series = pl.DataFrame(document.pop("series"), schema=frames.SERIES)
-        distribution = pl.DataFrame(
-            document.pop("latency_distribution"), schema=frames.LATENCY_DISTRIBUTION
-        )
-    except (KeyError, TypeError, pl.exceptions.PolarsError):
-        # What `--json` printed has no more than the figures.
-        series = pl.DataFrame(schema=frames.SERIES)
-        distribution = pl.DataFrame(schema=frames.LATENCY_DISTRIBUTION)
-    return Result(document, series, distribution)
+        # What has these has been saved whole.
+        tables = (loaded.summary, loaded.stations, loaded.breakdown, loaded.bottleneck)
+        _ = (loaded.name, document["seed"], document["simulated_seconds"], tables)
+    except (AttributeError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise not_a_result(path, f"its figures are not whole: {_told(error)}") from None
+    return loaded
+
+
+def _frame(path: Path, document: dict[str, Any], key: str, schema: pl.Schema) -> pl.DataFrame:
+    """A frame in a saved result; what `--json` printed has none."""
+    columns = document.pop(key, None)
+    if columns is None:
+        return pl.DataFrame(schema=schema)
+    try:
+        return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
+    except (KeyError, TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise not_a_result(path, f"its {key} is no table: {_told(error)}") from None
+
+
+def _told(error: Exception) -> str:
+    """An error in one line."""
+    if isinstance(error, KeyError):
+        return f"there is no {error.args[0]!r}"
+    return str(error).split("\n")[0]

@@ -1,14 +1,27 @@
 """What all figures share: size, colours, grid."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from headrace.report.plain import plain
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito, "Color Universal Design", 2008: told apart with any kind of colour vision."""
 DASHES = ("solid", "dashed", "dotted", "dashdot")
+
+
+LONGEST_NAME = 80
+"""Longer names are cut: there is no room for more."""
+
+
+def short(name: str) -> str:
+    """A name in one line that fits."""
+    line = " ".join(plain(name[: 4 * LONGEST_NAME]).split())
+    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
 
 
 @dataclass(frozen=True)
@@ -19,6 +32,8 @@ class Figures:
     """What the scenario is called."""
     requests: float
     """How many requests were done."""
+    ends_s: Sequence[float]
+    """When each run ended."""
     series: pl.DataFrame
     latency_distribution: pl.DataFrame
     stations: pl.DataFrame
@@ -29,7 +44,7 @@ def sheet(title: str, name: str, height: float = 4.2) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(8.0, height), layout="constrained")
     axes = figure.subplots()
     axes.set_title(f"{title}\n", loc="left", fontsize="large", fontweight="bold")
-    axes.text(0, 1.02, name, transform=axes.transAxes, color="#444444", va="bottom")
+    axes.text(0, 1.02, short(name), transform=axes.transAxes, color="#444444", va="bottom")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from headrace.report.figures.style import COLOURS, DASHES, Figures, nothing, sheet
+from headrace.report.figures.style import COLOURS, DASHES, Figures, nothing, sheet, short
 
 MOST_IN_LEGEND = 14
 REQUESTS_IN_WINDOW = 10
@@ -30,16 +30,21 @@ def draw(data: Figures) -> Figure:
     start = float(series["time_s"].to_numpy().min())
     number = pl.col("time_s").sub(start).truediv(window).add(1e-9).floor().cast(pl.Int64)
     series = series.with_columns(number.alias("window"))
+    end = max(data.ends_s)
     edges = start + window * np.arange(int(series["window"].to_numpy().max()) + 2)
-    runs = series["seed"].n_unique()
+    if end > edges[-1]:
+        edges = np.append(edges, end)
+    # Of each window, a run has spent only what lies before its own end.
+    spent = sum((np.diff(np.minimum(edges, max(it, start))) for it in data.ends_s), np.zeros(1))
+    edges[-1] = min(edges[-1], end)
     for (group, operation), part in series.group_by("group", "operation", maintain_order=True):
         moved = np.zeros(len(edges) - 1)
         np.add.at(moved, part["window"].to_numpy(), part["bytes"].to_numpy())
         axes.stairs(
-            moved / (window * runs) / 1e6,
+            np.divide(moved, spent, out=np.zeros_like(moved), where=spent > 0) / 1e6,
             edges,
             baseline=None,
-            label=_label(str(group), str(operation), groups, operations),
+            label=short(_label(str(group), str(operation), groups, operations)),
             **_looks(groups.index(group), operations.index(operation), groups, operations),
         )
     axes.set_ylim(bottom=0)
