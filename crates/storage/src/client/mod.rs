@@ -15,39 +15,40 @@ mod layout;
 pub use known::KnownFiles;
 pub use layout::{Layout, Piece};
 
-use headrace_net::{Page, Port, Slot, Time};
+use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::Scenario;
 use headrace_trace::{Group, Operation};
 
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Request, Role};
 
-/// A client's ways in and out.
-pub struct ClientPorts {
-    /// Requests of its processes.
-    pub request: Port<Request>,
-    /// Requests that are done.
-    pub complete: Port<Request>,
-    /// Jobs for data servers.
-    pub send: Port<Job>,
-    /// Questions for metadata servers.
-    pub ask: Port<Job>,
-    /// What comes back.
-    pub receive: Port<Job>,
+/// A client's way to the servers.
+pub struct Network {
+    /// Where jobs for data servers go.
+    pub send: To<Job>,
+    /// Where questions for metadata servers go.
+    pub ask: To<Job>,
+    /// What has come back.
+    pub received: Node<Job>,
 }
 
 /// More jobs than any request has on purpose.
 const MOST_JOBS: u64 = 1_000_000;
 
-/// Writes the page of a client.
-pub fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientPorts {
-    let ports = ClientPorts {
-        request: page.input("request"),
-        complete: page.output("complete"),
-        send: page.output("send"),
-        ask: page.output("ask"),
-        receive: page.input("receive"),
-    };
+/// Writes the page of a client: requests come in by `request` and go out by
+/// `complete` when they are done.
+pub fn client(
+    page: &mut Page<'_>,
+    scenario: &Scenario,
+    request: Port<Request>,
+    complete: Port<Request>,
+    network: Network,
+) {
+    let Network {
+        send,
+        ask,
+        received,
+    } = network;
     let wire = Wire::new(&scenario.network);
     let keeps = scenario.metadata.client_cache;
     let metadata = scenario.metadata.servers;
@@ -57,17 +58,15 @@ pub fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientPorts {
     let mapped = page.place::<Request>("mapped");
     let asking = page.bag::<Request>("asking");
     let outstanding = page.bag::<Request>("outstanding");
-    let back = page.place::<Job>("back");
     page.conserve(outstanding);
     page.conserve(asking);
-    page.connect(ports.request, new);
-    page.connect(ports.receive, back);
+    page.connect(request, new);
 
     page.transition("map")
         .take(new)
         .with(known)
         .puts_one_of([mapped.into(), asking.into()])
-        .may_put(ports.ask)
+        .may_put(ask)
         .fires(move |firing, request: Request, known| {
             let data = request.operation.group() == Group::Data;
             if data && known.contains(request.file) {
@@ -76,7 +75,7 @@ pub fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientPorts {
             }
             let slot = firing.put(asking, request);
             firing.put(
-                ports.ask,
+                ask,
                 Job {
                     request: slot.0,
                     client: request.process.client,
@@ -102,7 +101,7 @@ pub fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientPorts {
     page.transition("split")
         .take(mapped)
         .puts(outstanding)
-        .puts_many(ports.send)
+        .puts_many(send)
         .fires(move |firing, request: Request, ()| {
             let slot = firing.put(outstanding, request);
             let mut jobs = 0;
@@ -130,17 +129,17 @@ pub fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientPorts {
                     role: Role::Data,
                 };
                 job.wire = wire.bytes(job.payload());
-                firing.put(ports.send, job);
+                firing.put(send, job);
                 jobs += 1;
             });
             firing.token_mut(outstanding, slot).pending = jobs;
         });
 
     page.transition("collect")
-        .take(back)
+        .take(received)
         .with(known)
-        .may_pass(outstanding, ports.complete)
-        .may_pass_to_one_of(asking, [mapped.into(), ports.complete.into()])
+        .may_pass(outstanding, complete)
+        .may_pass_to_one_of(asking, [mapped.into(), complete.into()])
         .fires(move |firing, job: Job, known| {
             let slot = Slot(job.request);
             if job.role == Role::Data {
@@ -149,7 +148,7 @@ pub fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientPorts {
                 if request.pending == 0
                     && let Some(request) = firing.take(outstanding, slot)
                 {
-                    firing.put(ports.complete, request);
+                    firing.put(complete, request);
                 }
                 return;
             }
@@ -162,8 +161,7 @@ pub fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientPorts {
                 }
                 firing.put(mapped, request);
             } else {
-                firing.put(ports.complete, request);
+                firing.put(complete, request);
             }
         });
-    ports
 }

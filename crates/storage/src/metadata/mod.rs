@@ -6,39 +6,30 @@
 //!
 //! Not modelled: its own storage, locks, the tree of names.
 
-use headrace_net::{Fcfs, Page, Port, Span};
+use headrace_net::{Fcfs, Node, Page, Span, To};
 use headrace_spec::Scenario;
 
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
 
-/// A server's ways in and out.
-pub struct ServerPorts {
-    /// Jobs that arrive from the network.
-    pub receive: Port<Job>,
-    /// Jobs that go back.
-    pub send: Port<Job>,
-}
-
-/// Writes the page of a metadata server.
-pub fn server(page: &mut Page<'_>, scenario: &Scenario) -> ServerPorts {
+/// Writes the page of a metadata server that takes jobs from `received` and
+/// puts answers into `send`.
+pub fn server(page: &mut Page<'_>, scenario: &Scenario, received: Node<Job>, send: To<Job>) {
     let wire = Wire::new(&scenario.network);
-    let ports = ServerPorts {
-        receive: page.input("receive"),
-        send: page.output("send"),
-    };
     let time = Span::from_seconds(scenario.metadata.time_per_operation.0);
-    let processor = match time {
-        Span::ZERO => page.place("processor"),
-        time => page.station("processor", Fcfs::new(1, time)),
+    let done = match time {
+        Span::ZERO => received,
+        time => {
+            let processor = page.station("processor", Fcfs::new(1, time));
+            page.connect(received, processor);
+            processor
+        }
     };
-    page.connect(ports.receive, processor);
     page.transition("answer")
-        .take(processor)
-        .put(ports.send, move |_, job: Job, ()| Job {
+        .take(done)
+        .put(send, move |_, job: Job, ()| Job {
             direction: Direction::Back,
             wire: wire.bytes(0),
             ..job
         });
-    ports
 }

@@ -1,7 +1,9 @@
 //! Networks: what carries jobs between clients and servers.
 //!
-//! To add a topology, write a file with a function that returns a [`Network`],
-//! and name it in [`build`].
+//! A network is written in two steps: each host's page gets its attachment
+//! (a card, or its ends of links), and the page around the hosts joins them.
+//! To add a topology, write a file with functions like those of `star` and name
+//! it here.
 
 mod link;
 mod pairs;
@@ -9,9 +11,10 @@ mod star;
 
 pub use link::{Link, Side, Wire};
 
-use headrace_net::{Page, Port, To};
-use headrace_spec::{Scenario, Topology};
+use headrace_net::{Node, Page, Port, To};
+use headrace_spec::{Card, Scenario, Topology};
 
+use crate::qos::SchedulerPorts;
 use crate::tokens::Job;
 
 /// The hosts that a network connects, by kind.
@@ -25,34 +28,78 @@ pub struct Hosts {
     pub metadata: u32,
 }
 
-/// A network's ways in and out. Jobs choose their host by their own fields.
-pub struct Network {
-    /// Where clients send.
-    pub from_clients: To<Job>,
-    /// Where data servers send.
-    pub from_servers: To<Job>,
-    /// Where metadata servers send.
-    pub from_metadata: To<Job>,
-    /// What arrives at clients.
-    pub to_clients: Port<Job>,
-    /// What arrives at data servers.
-    pub to_servers: Port<Job>,
-    /// What arrives at metadata servers.
-    pub to_metadata: Port<Job>,
+/// How a client is attached to the network.
+pub struct ClientAttachment {
+    /// Where it sends jobs for data servers.
+    pub send: To<Job>,
+    /// Where it sends jobs for metadata servers.
+    pub ask: To<Job>,
+    /// What has come back to it.
+    pub received: Node<Job>,
+    to_servers: Port<Job>,
+    to_metadata: Port<Job>,
+    from_servers: Port<Job>,
+    from_metadata: Port<Job>,
 }
 
-/// Builds the scenario's network as a page.
-pub fn build(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> Network {
-    page.page("network", |page| match scenario.network.topology {
-        Topology::Star => star::star(page, scenario, hosts),
-        Topology::Pairs => pairs::pairs(page, scenario, hosts),
-    })
+/// How a data or metadata server is attached to the network.
+pub struct ServerAttachment {
+    /// Where it sends jobs back.
+    pub send: To<Job>,
+    /// What has arrived at it.
+    pub received: Node<Job>,
+    sent: Port<Job>,
+    receive: Port<Job>,
 }
 
-fn client(job: &Job) -> u32 {
+/// Attaches a client, in whose page this is called.
+pub fn attach_client(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> ClientAttachment {
+    match scenario.network.topology {
+        Topology::Star => star::client(page, scenario),
+        Topology::Pairs => pairs::client(page, scenario, hosts),
+    }
+}
+
+/// Attaches a data or metadata server with this card, in whose page this is called.
+pub fn attach_server(page: &mut Page<'_>, scenario: &Scenario, card: &Card) -> ServerAttachment {
+    match scenario.network.topology {
+        Topology::Star => star::server(page, scenario, card),
+        Topology::Pairs => pairs::server(page),
+    }
+}
+
+/// Joins the hosts, through a gateway's scheduler if there is one.
+pub fn join(
+    page: &mut Page<'_>,
+    clients: &ClientAttachment,
+    servers: &ServerAttachment,
+    metadata: &ServerAttachment,
+    gateway: Option<SchedulerPorts>,
+) {
+    let (to_servers, to_clients) = (
+        servers.receive.by(server_of),
+        clients.from_servers.by(client_of),
+    );
+    match gateway {
+        None => {
+            page.connect(clients.to_servers, to_servers);
+            page.connect(servers.sent, to_clients);
+        }
+        Some(gateway) => {
+            page.connect(clients.to_servers, gateway.submit);
+            page.connect(gateway.dispatched, to_servers);
+            page.connect(servers.sent, gateway.finished);
+            page.connect(gateway.returned, to_clients);
+        }
+    }
+    page.connect(clients.to_metadata, metadata.receive.by(server_of));
+    page.connect(metadata.sent, clients.from_metadata.by(client_of));
+}
+
+fn client_of(job: &Job) -> u32 {
     job.client
 }
 
-fn server(job: &Job) -> u32 {
+fn server_of(job: &Job) -> u32 {
     job.server
 }

@@ -3,66 +3,57 @@
 //! Liu et al. 2011 (PFSsim, §5).
 //!
 //! ```text
-//!   client ×n: server ×m: (up) ─▶        metadata ×k: (up) ─▶
-//!                         ◀─ (down)                   ◀─ (down)
+//!   client: server link ×m: (up) ─▶ server        metadata link ×k: (up) ─▶
+//!                         ◀─ (down) ◀─                            ◀─ (down)
 //! ```
 
-use headrace_net::{Page, Port, Span};
+use headrace_net::{Node, Page, Port, Span};
 use headrace_spec::{Duplex, Scenario};
 
-use super::{Hosts, Link, Network, Side, Wire, client, server};
-use crate::tokens::{Direction, Job, Role};
+use super::{ClientAttachment, Hosts, Link, ServerAttachment, Side, Wire, server_of};
+use crate::tokens::{Direction, Job};
 
-pub(super) fn pairs(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> Network {
+pub(super) fn client(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> ClientAttachment {
     let network = &scenario.network;
-    let wire = Wire::new(network);
     let latency = Span::from_seconds(network.latency.0);
-    let link = Link::new(network.bandwidth, &wire, latency, |_| Side::Whole);
-    let to_clients = page.output("to clients");
+    let link = Link::new(network.bandwidth, &Wire::new(network), latency, |_| {
+        Side::Whole
+    });
     let to_servers = page.output("to servers");
     let to_metadata = page.output("to metadata");
-    let ends = page.fold("client", hosts.clients, |page| {
-        let up = page.input::<Job>("up");
-        let from_servers = page.input("from servers");
-        let from_metadata = page.input("from metadata");
-        let data = page.fold("server", hosts.servers, |page| {
-            pair(page, &link, network.duplex, to_servers, to_clients)
-        });
-        let names = page.fold("metadata", hosts.metadata, |page| {
-            pair(page, &link, network.duplex, to_metadata, to_clients)
-        });
-        let outward = page.place("outward");
-        let (to_data, to_names) = (data.up.by(server), names.up.by(server));
-        page.connect(up, outward);
-        page.transition("choose link").take(outward).route(
-            [to_data, to_names],
-            move |_, job: &mut Job, ()| match job.role {
-                Role::Data => to_data,
-                Role::Metadata => to_names,
-            },
-        );
-        page.connect(from_servers, data.down.by(server));
-        page.connect(from_metadata, names.down.by(server));
-        Ends {
-            up,
-            from_servers,
-            from_metadata,
-        }
+    let from_servers = page.input("from servers");
+    let from_metadata = page.input("from metadata");
+    let received = page.place("received");
+    let data = page.fold("server link", hosts.servers, |page| {
+        pair(page, &link, network.duplex, to_servers, received)
     });
-    Network {
-        from_clients: ends.up.by(client),
-        from_servers: ends.from_servers.by(client),
-        from_metadata: ends.from_metadata.by(client),
-        to_clients,
+    let names = page.fold("metadata link", hosts.metadata, |page| {
+        pair(page, &link, network.duplex, to_metadata, received)
+    });
+    page.connect(from_servers, data.down.by(server_of));
+    page.connect(from_metadata, names.down.by(server_of));
+    ClientAttachment {
+        send: data.up.by(server_of),
+        ask: names.up.by(server_of),
+        received,
         to_servers,
         to_metadata,
+        from_servers,
+        from_metadata,
     }
 }
 
-struct Ends {
-    up: Port<Job>,
-    from_servers: Port<Job>,
-    from_metadata: Port<Job>,
+pub(super) fn server(page: &mut Page<'_>) -> ServerAttachment {
+    let sent = page.output("sent");
+    let receive = page.input("receive");
+    let received = page.place("received");
+    page.connect(receive, received);
+    ServerAttachment {
+        send: sent.into(),
+        received,
+        sent,
+        receive,
+    }
 }
 
 struct Pair {
@@ -70,14 +61,14 @@ struct Pair {
     down: Port<Job>,
 }
 
-/// The link between one client and one server; `arrived` and `returned` are
-/// the network's ways out.
+/// The link between one client and one server: from the client to `arrived`,
+/// back to `returned`.
 fn pair(
     page: &mut Page<'_>,
     link: &Link,
     duplex: Duplex,
     arrived: Port<Job>,
-    returned: Port<Job>,
+    returned: Node<Job>,
 ) -> Pair {
     let ports = Pair {
         up: page.input("up"),

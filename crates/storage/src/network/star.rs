@@ -2,162 +2,142 @@
 //! blocks.
 //!
 //! ```text
-//!   client card ×n: (send) ─▶ [switch] ─▶ server card ×m: (receive) ─▶
-//!                 ◀─ (receive) ◀─ [switch] ◀─ (send)
+//!   client: (card sending) ─▶ [switch] ─▶ server: (card receiving) ─▶
+//!           ◀─ (card receiving) ◀──────────────── (card sending)
 //! ```
 
-use headrace_net::{Node, Page, Port, Span, To};
-use headrace_spec::{Card, Duplex, Rate, Scenario};
+use headrace_net::{Node, Page, Span, To};
+use headrace_spec::{Card, Duplex, Scenario};
 
-use super::{Hosts, Link, Network, Side, Wire, client, server};
+use super::{ClientAttachment, Link, ServerAttachment, Side, Wire};
 use crate::tokens::{Direction, Job, Role};
 
-pub(super) fn star(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> Network {
-    let network = &scenario.network;
-    let cards = Cards {
-        wire: Wire::new(network),
-        latency: Span::from_seconds(network.latency.0),
-        duplex: network.duplex,
-        bandwidth: network.bandwidth,
-    };
-    let to_clients = page.output("to clients");
+pub(super) fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientAttachment {
     let to_servers = page.output("to servers");
     let to_metadata = page.output("to metadata");
-    // The switch sends jobs on by role on their way out, by client on the way back.
-    let to_data = page.input::<Job>("to data card");
-    let to_names = page.input::<Job>("to metadata card");
-    let to_client = page.input::<Job>("to client card");
-    let clients = page.fold("client card", hosts.clients, |page| {
-        cards.card(
-            page,
-            &scenario.clients.card,
-            Direction::Out,
-            Onward::ByRole(to_data.into(), to_names.into()),
-            to_clients,
-        )
-    });
-    let servers = page.fold("server card", hosts.servers, |page| {
-        cards.card(
-            page,
-            &scenario.servers.card,
-            Direction::Back,
-            Onward::To(to_client.into()),
-            to_servers,
-        )
-    });
-    let metadata = page.fold("metadata card", hosts.metadata, |page| {
-        cards.card(
-            page,
-            &scenario.metadata.card,
-            Direction::Back,
-            Onward::To(to_client.into()),
-            to_metadata,
-        )
-    });
-    page.connect(to_data, servers.receive.by(server));
-    page.connect(to_names, metadata.receive.by(server));
-    page.connect(to_client, clients.receive.by(client));
-    Network {
-        from_clients: clients.send.by(client),
-        from_servers: servers.send.by(server),
-        from_metadata: metadata.send.by(server),
-        to_clients,
+    let from_servers = page.input("from servers");
+    let from_metadata = page.input("from metadata");
+    let (data, names): (To<Job>, To<Job>) = (to_servers.into(), to_metadata.into());
+    let by_role = move |job: &Job| match job.role {
+        Role::Data => data,
+        Role::Metadata => names,
+    };
+    let card = card(page, scenario, &scenario.clients.card, Direction::Out);
+    let received = match card {
+        CardLinks::Full { sending, receiving } => {
+            page.transition("switch")
+                .take(sending)
+                .route([data, names], move |_, job, ()| by_role(job));
+            receiving
+        }
+        CardLinks::Half { link } => {
+            let received = page.place("received");
+            let here: To<Job> = received.into();
+            page.transition("switch")
+                .take(link)
+                .route([data, names, here], move |_, job, ()| match job.direction {
+                    Direction::Out => by_role(job),
+                    Direction::Back => here,
+                });
+            received
+        }
+    };
+    page.connect(from_servers, card.receive());
+    page.connect(from_metadata, card.receive());
+    ClientAttachment {
+        send: card.send().into(),
+        ask: card.send().into(),
+        received,
         to_servers,
         to_metadata,
+        from_servers,
+        from_metadata,
     }
 }
 
-struct Cards {
-    wire: Wire,
-    latency: Span,
-    duplex: Duplex,
-    bandwidth: Rate,
+pub(super) fn server(page: &mut Page<'_>, scenario: &Scenario, spec: &Card) -> ServerAttachment {
+    let sent = page.output("sent");
+    let receive = page.input("receive");
+    let card = card(page, scenario, spec, Direction::Back);
+    let received = match card {
+        CardLinks::Full { sending, receiving } => {
+            page.connect(sending, sent);
+            receiving
+        }
+        CardLinks::Half { link } => {
+            let received = page.place("received");
+            let (away, here): (To<Job>, To<Job>) = (sent.into(), received.into());
+            page.transition("switch").take(link).route(
+                [away, here],
+                move |_, job: &mut Job, ()| match job.direction {
+                    Direction::Back => away,
+                    Direction::Out => here,
+                },
+            );
+            received
+        }
+    };
+    page.connect(receive, card.receive());
+    ServerAttachment {
+        send: card.send().into(),
+        received,
+        sent,
+        receive,
+    }
 }
 
-/// A card's ways in.
-struct CardPorts {
-    send: Port<Job>,
-    receive: Port<Job>,
+/// The links of a card: one for each direction, or one for both.
+#[derive(Clone, Copy)]
+enum CardLinks {
+    Full {
+        sending: Node<Job>,
+        receiving: Node<Job>,
+    },
+    Half {
+        link: Node<Job>,
+    },
 }
 
-impl Cards {
-    /// A network card. The host sends jobs that travel in direction `sends`;
-    /// they go `onward`. What it receives goes to `host`.
-    fn card(
-        &self,
-        page: &mut Page<'_>,
-        card: &Card,
-        sends: Direction,
-        onward: Onward,
-        host: Port<Job>,
-    ) -> CardPorts {
-        let rate = card.bandwidth.unwrap_or(self.bandwidth);
-        let ports = CardPorts {
-            send: page.input("send"),
-            receive: page.input("receive"),
-        };
-        let host: To<Job> = host.into();
-        match self.duplex {
-            Duplex::Full => {
-                let send = Link::new(rate, &self.wire, self.latency, |_| Side::Sending);
-                let receive = Link::new(rate, &self.wire, Span::ZERO, |_| Side::Receiving);
-                let (send, receive) = (
-                    page.station("sending", send),
-                    page.station("receiving", receive),
-                );
-                page.connect(ports.send, send);
-                page.connect(ports.receive, receive);
-                page.connect(receive, host);
-                match onward {
-                    Onward::To(to) => page.connect(send, to),
-                    Onward::ByRole(data, names) => page
-                        .transition("switch")
-                        .take(send)
-                        .route([data, names], move |_, job, ()| onward.of(job)),
-                }
-            }
-            Duplex::Half => {
-                let side = match sends {
-                    Direction::Out => sends_out,
-                    Direction::Back => sends_back,
-                };
-                let link = Link::new(rate, &self.wire, self.latency, side);
-                let link: Node<Job> = page.station("sending and receiving", link);
-                page.connect(ports.send, link);
-                page.connect(ports.receive, link);
-                let of = move |job: &Job| {
-                    if job.direction == sends {
-                        onward.of(job)
-                    } else {
-                        host
-                    }
-                };
-                let switch = page.transition("switch").take(link);
-                match onward {
-                    Onward::To(to) => switch.route([to, host], move |_, job, ()| of(job)),
-                    Onward::ByRole(data, names) => {
-                        switch.route([data, names, host], move |_, job, ()| of(job));
-                    }
-                }
+impl CardLinks {
+    fn send(self) -> Node<Job> {
+        match self {
+            CardLinks::Full { sending, .. } => sending,
+            CardLinks::Half { link } => link,
+        }
+    }
+
+    fn receive(self) -> Node<Job> {
+        match self {
+            CardLinks::Full { receiving, .. } => receiving,
+            CardLinks::Half { link } => link,
+        }
+    }
+}
+
+/// The card of a host that sends jobs travelling in direction `sends`.
+fn card(page: &mut Page<'_>, scenario: &Scenario, card: &Card, sends: Direction) -> CardLinks {
+    let network = &scenario.network;
+    let wire = Wire::new(network);
+    let latency = Span::from_seconds(network.latency.0);
+    let rate = card.bandwidth.unwrap_or(network.bandwidth);
+    match network.duplex {
+        Duplex::Full => {
+            let sending = Link::new(rate, &wire, latency, |_| Side::Sending);
+            let receiving = Link::new(rate, &wire, Span::ZERO, |_| Side::Receiving);
+            CardLinks::Full {
+                sending: page.station("card sending", sending),
+                receiving: page.station("card receiving", receiving),
             }
         }
-        ports
-    }
-}
-
-/// Where the switch sends what a card has sent.
-#[derive(Clone, Copy)]
-enum Onward {
-    To(To<Job>),
-    /// To the data servers or to the metadata servers.
-    ByRole(To<Job>, To<Job>),
-}
-
-impl Onward {
-    fn of(self, job: &Job) -> To<Job> {
-        match (self, job.role) {
-            (Onward::To(to), _) | (Onward::ByRole(to, _), Role::Data) => to,
-            (Onward::ByRole(_, to), Role::Metadata) => to,
+        Duplex::Half => {
+            let side = match sends {
+                Direction::Out => sends_out,
+                Direction::Back => sends_back,
+            };
+            let link = Link::new(rate, &wire, latency, side);
+            CardLinks::Half {
+                link: page.station("card sending and receiving", link),
+            }
         }
     }
 }

@@ -16,34 +16,33 @@
 //! that jobs which miss the same page at the same time need it from the device
 //! only once.
 
-use headrace_net::{Fcfs, Firing, Node, Page, Port, Random, Slot, Span, To};
+use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span, To};
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
 use crate::device;
 use crate::localfs::{PageCache, Range};
-use crate::metadata::ServerPorts;
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Transfer};
 
-/// Writes the page of a data server.
-pub fn server(page: &mut Page<'_>, scenario: &Scenario) -> ServerPorts {
+/// Writes the page of a data server that takes jobs from `received` and puts
+/// them back into `send` when they are done.
+pub fn server(page: &mut Page<'_>, scenario: &Scenario, received: Node<Job>, send: To<Job>) {
     let spec = &scenario.servers;
-    let ports = ServerPorts {
-        receive: page.input("receive"),
-        send: page.output("send"),
-    };
     let device = device::build(page, &spec.device);
     let waiting = page.bag::<Job>("waiting for device");
     let work = Span::from_seconds(spec.daemon.time_per_job.0);
     let daemon = match work {
-        Span::ZERO => page.place("daemon"),
-        work => page.station("daemon", Fcfs::new(spec.daemon.threads, work)),
+        Span::ZERO => received,
+        work => {
+            let daemon = page.station("daemon", Fcfs::new(spec.daemon.threads, work));
+            page.connect(received, daemon);
+            daemon
+        }
     };
-    page.connect(ports.receive, daemon);
     let reply = Reply {
         wire: Wire::new(&scenario.network),
-        send: ports.send,
+        send,
     };
     if spec.memory.cache.0 == 0 {
         uncached(page, daemon, device, waiting, reply);
@@ -63,14 +62,13 @@ pub fn server(page: &mut Page<'_>, scenario: &Scenario) -> ServerPorts {
             scenario,
         );
     }
-    ports
 }
 
 /// How a job that is done goes back.
 #[derive(Clone, Copy)]
 struct Reply {
     wire: Wire,
-    send: Port<Job>,
+    send: To<Job>,
 }
 
 impl Reply {

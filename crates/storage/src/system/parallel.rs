@@ -1,12 +1,12 @@
 //! A parallel file system: clients, network, data and metadata servers.
 
-use headrace_net::{Builder, Page, Span, Time, To};
+use headrace_net::{Builder, Page, Port, Span, Time, To};
 use headrace_spec::{Access, Position, Scenario, Topology, Workload, WorkloadKind};
 
 use super::{Error, Options, System, span};
 use crate::app::{self, Workloads};
 use crate::measure::Recorder;
-use crate::network::{self, Hosts};
+use crate::network::{self, ClientAttachment, Hosts, ServerAttachment};
 use crate::tokens::{Job, Request, Role};
 use crate::{client, metadata, qos, server};
 
@@ -34,35 +34,25 @@ pub(super) fn build(scenario: &Scenario, options: Options) -> Result<System, Err
     let processes = page.page("processes", |page| {
         app::processes(page, workloads, recorder, latency, stop_after, warm_up)
     });
-    let clients = page.fold("client", hosts.clients, |page| client_host(page, scenario));
-    let network = network::build(&mut page, scenario, hosts);
+    let clients = page.fold("client", hosts.clients, |page| {
+        client_host(page, scenario, hosts)
+    });
     let servers = page.fold("server", hosts.servers, |page| server_host(page, scenario));
     let names = page.fold("metadata", hosts.metadata, |page| {
-        metadata::server(page, scenario)
+        let attachment = network::attach_server(page, scenario, &scenario.metadata.card);
+        metadata::server(page, scenario, attachment.received, attachment.send);
+        attachment
     });
     let gateway = match scenario.scheduler.position {
         Position::Gateway => page.page("gateway", |page| qos::build(page, scenario)),
         Position::Client | Position::Server => None,
     };
-
+    network::join(&mut page, &clients.attachment, &servers, &names, gateway);
     page.connect(
         processes.request,
         clients.request.by(|it: &Request| it.process.client),
     );
     page.connect(clients.complete, processes.complete);
-    page.connect(clients.ask, network.from_clients);
-    page.connect(names.send, network.from_metadata);
-    page.connect(network.to_metadata, names.receive.by(server_of));
-    page.connect(network.to_clients, clients.receive.by(client_of));
-    let (mut out, mut back): (To<Job>, To<Job>) = (network.from_clients, network.from_servers);
-    if let Some(gateway) = gateway {
-        page.connect(gateway.dispatched, out);
-        page.connect(gateway.returned, back);
-        (out, back) = (gateway.submit.into(), gateway.finished.into());
-    }
-    page.connect(clients.send, out);
-    page.connect(servers.send, back);
-    page.connect(network.to_servers, servers.receive.by(server_of));
     Ok(System {
         net: builder.compile()?,
         recorder,
@@ -119,68 +109,75 @@ fn check_offsets(workload: &Workload, processes: u32) -> Result<(), Error> {
     Ok(())
 }
 
-fn server_of(job: &Job) -> u32 {
-    job.server
-}
-
-fn client_of(job: &Job) -> u32 {
-    job.client
+/// A client's ways in and out.
+struct ClientHost {
+    request: Port<Request>,
+    complete: Port<Request>,
+    attachment: ClientAttachment,
 }
 
 /// A client, with its scheduler if schedulers stand there.
-fn client_host(page: &mut Page<'_>, scenario: &Scenario) -> client::ClientPorts {
+fn client_host(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> ClientHost {
+    let request = page.input("request");
+    let complete = page.output("complete");
+    let attachment = network::attach_client(page, scenario, hosts);
     let scheduler = match scenario.scheduler.position {
         Position::Client => qos::build(page, scenario),
         Position::Gateway | Position::Server => None,
     };
-    let Some(scheduler) = scheduler else {
-        return client::client(page, scenario);
+    let (send, received) = match scheduler {
+        None => (attachment.send, attachment.received),
+        Some(scheduler) => {
+            page.connect(scheduler.dispatched, attachment.send);
+            // Answers of metadata servers were not scheduled.
+            let back = page.place("back");
+            let (job, answer): (To<Job>, To<Job>) = (scheduler.finished.into(), back.into());
+            page.transition("sort")
+                .take(attachment.received)
+                .route([job, answer], move |_, it: &mut Job, ()| {
+                    if it.role == Role::Data { job } else { answer }
+                });
+            page.connect(scheduler.returned, back);
+            (scheduler.submit.into(), back)
+        }
     };
-    let inner = page.page("file client", |page| client::client(page, scenario));
-    let ports = client::ClientPorts {
-        request: page.input("request"),
-        complete: page.output("complete"),
-        send: page.output("send"),
-        ask: page.output("ask"),
-        receive: page.input("receive"),
-    };
-    page.connect(ports.request, inner.request);
-    page.connect(inner.complete, ports.complete);
-    page.connect(inner.send, scheduler.submit);
-    page.connect(scheduler.dispatched, ports.send);
-    page.connect(inner.ask, ports.ask);
-    // Answers of metadata servers were not scheduled.
-    let arrived = page.place("arrived");
-    page.connect(ports.receive, arrived);
-    let (job, answer): (To<Job>, To<Job>) = (scheduler.finished.into(), inner.receive.into());
-    page.transition("sort")
-        .take(arrived)
-        .route([job, answer], move |_, it: &mut Job, ()| {
-            if it.role == Role::Data { job } else { answer }
-        });
-    page.connect(scheduler.returned, inner.receive);
-    ports
+    let ask = attachment.ask;
+    client::client(
+        page,
+        scenario,
+        request,
+        complete,
+        client::Network {
+            send,
+            ask,
+            received,
+        },
+    );
+    ClientHost {
+        request,
+        complete,
+        attachment,
+    }
 }
 
 /// A data server, with its scheduler if schedulers stand there.
-fn server_host(page: &mut Page<'_>, scenario: &Scenario) -> metadata::ServerPorts {
+fn server_host(page: &mut Page<'_>, scenario: &Scenario) -> ServerAttachment {
+    let attachment = network::attach_server(page, scenario, &scenario.servers.card);
     let scheduler = match scenario.scheduler.position {
         Position::Server => qos::build(page, scenario),
         Position::Gateway | Position::Client => None,
     };
-    let Some(scheduler) = scheduler else {
-        return server::server(page, scenario);
-    };
-    let inner = page.page("file server", |page| server::server(page, scenario));
-    let ports = metadata::ServerPorts {
-        receive: page.input("receive"),
-        send: page.output("send"),
-    };
-    page.connect(ports.receive, scheduler.submit);
-    page.connect(scheduler.dispatched, inner.receive);
-    page.connect(inner.send, scheduler.finished);
-    page.connect(scheduler.returned, ports.send);
-    ports
+    match scheduler {
+        None => server::server(page, scenario, attachment.received, attachment.send),
+        Some(scheduler) => {
+            let dispatched = page.place("dispatched");
+            page.connect(attachment.received, scheduler.submit);
+            page.connect(scheduler.dispatched, dispatched);
+            page.connect(scheduler.returned, attachment.send);
+            server::server(page, scenario, dispatched, scheduler.finished.into());
+        }
+    }
+    attachment
 }
 
 /// The processes of all workloads, and the clients they run on.

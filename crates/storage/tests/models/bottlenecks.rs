@@ -45,12 +45,12 @@ const WEAKNESSES: [Weakness; 6] = [
     },
     Weakness {
         weak: &["servers.card.bandwidth=20 MB/s"],
-        station: "server card/receiving",
+        station: "server/card receiving",
         relief: "servers.card.bandwidth=200 MB/s",
     },
     Weakness {
         weak: &["clients.card.bandwidth=20 MB/s", "clients.processes=4"],
-        station: "client card/sending",
+        station: "client/card sending",
         relief: "clients.card.bandwidth=200 MB/s",
     },
     Weakness {
@@ -160,7 +160,7 @@ fn latency_is_named_where_nothing_is_busy() {
     let found = verdict(&outcome);
     assert!(!found.saturated);
     assert!(
-        found.station.as_deref().unwrap().contains("network"),
+        found.station.as_deref().unwrap().contains("card"),
         "{}",
         found.sentence
     );

@@ -69,11 +69,12 @@ fn depth_counts_where_the_scheduler_stands() {
     let server = with_scheduler(&["scheduler.position=server"]);
     assert_eq!(server, [2 * LATENCY + PIECE]);
     // On the client or on the way: a piece goes when the one before is back;
-    // the gateway sees it come back when the server sends it.
+    // the gateway, behind the clients' links, sees it come back when the server
+    // sends it.
     let client = with_scheduler(&["scheduler.position=client"]);
     assert_eq!(client, [2 * LATENCY + 4 * PIECE]);
     let gateway = with_scheduler(&["scheduler.position=gateway"]);
-    let there = 250_000 * 10 * NANOSECOND + LATENCY;
+    let there = 250_000 * 10 * NANOSECOND;
     assert_eq!(gateway, [2 * LATENCY + 3 * there + PIECE]);
     // Two clients with schedulers of their own do not wait for each other there.
     let two = with_scheduler(&[
