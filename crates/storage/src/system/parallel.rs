@@ -132,11 +132,12 @@ fn client_host(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> Client
             // Answers of metadata servers were not scheduled.
             let back = page.place("back");
             let (job, answer): (To<Job>, To<Job>) = (scheduler.finished.into(), back.into());
-            page.transition("sort")
-                .take(attachment.received)
-                .route([job, answer], move |_, it: &mut Job, ()| {
+            page.transition("sort").take(attachment.received).route(
+                [job, answer],
+                move |_, it: &mut Job, ()| {
                     if it.role == Role::Data { job } else { answer }
-                });
+                },
+            );
             page.connect(scheduler.returned, back);
             (scheduler.submit.into(), back)
         }

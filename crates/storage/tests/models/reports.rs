@@ -140,7 +140,11 @@ fn the_breakdown_of_a_single_request_is_its_way() {
     close(of("server/device"), 0.01, 1e-3);
     close(of("server link/downward"), 1e-3 + 1e-5, 1e-3);
     close(of("server link/upward"), 1e-5, 1e-3);
-    close(of("metadata link/upward") + of("metadata link/downward"), 2e-5, 1e-3);
+    close(
+        of("metadata link/upward") + of("metadata link/downward"),
+        2e-5,
+        1e-3,
+    );
 }
 
 /// Windows count for shares while every group has requests under way.
