@@ -95,7 +95,7 @@ impl Application for IorApplication {
         }
     }
 
-    fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {
+    fn next(&mut self, rank: u32, _: Time, random: &mut Random<'_>) -> Result<Next, String> {
         let progress = self.progress[rank as usize];
         if self.phases().is_some_and(|phases| progress.phase >= phases) {
             return Ok(Next::Finished);
@@ -124,7 +124,6 @@ impl Application for IorApplication {
         };
         let (file, offset) = self.place(rank, transfer);
         let phases = &self.spec.phases;
-        let _ = now;
         Ok(Next::Ask(Ask {
             operation: match phases[progress.phase as usize % phases.len()] {
                 Phase::Write => Operation::Write,

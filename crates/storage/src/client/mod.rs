@@ -1,10 +1,12 @@
 //! A client: finds where a request's data is, splits the request into one job
-//! a server, and puts the request together again.
+//! a server, and puts the request together again. Requests that wait for an answer or for
+//! their jobs lie in bags.
 //!
 //! ```text
 //!   request ─▶ [map] ─ known ─▶ [split] ─ jobs ─▶ send
 //!                └─ ask ─▶ (asking) …            (outstanding) …
-//!   receive ─▶ [answered] / [collect] ─ the last job ─▶ complete
+//!   received ─▶ [collect] ─ the last job ─▶ complete
+//!                └─ an answer ─▶ [split] or, for names, complete
 //! ```
 //!
 //! Not modelled: a data cache on the client, a limit of jobs in flight.

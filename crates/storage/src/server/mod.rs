@@ -1,10 +1,12 @@
 //! A data server: daemon, page cache, device.
 //!
 //! ```text
-//!   receive ─▶ (daemon) ─▶ [look up] ─ cached ───────────▶ (memory) ─▶ [reply] ─▶ send
-//!                │              └─ gaps ─▶ (device) ─▶ [done] ─▶┘           ▲
-//!                └─ write ─▶ (memory) ─▶ [store] ─ below the limit ─────────┤
-//!                                           └─ write back ─▶ (device) ─▶ [done]
+//!   received ─▶ (daemon) ─▶ [begin]
+//!     read:  [look up] ─ cached ─▶ (memory) ─▶ [copied] ─▶ [reply] ─▶ send
+//!               └─ gaps ─▶ (device) ─▶ [transferred] ─▶ [go on] ─▶ (memory) …
+//!     write: (memory) ─▶ [copied] ─▶ [store] ─ below the limit ─▶ [reply]
+//!               └─ write back ─▶ (device) ─▶ [transferred] ─▶ [go on] ─▶ [reply]
+//!   without a cache: [start] ─▶ (device) ─▶ [reply]
 //! ```
 //!
 //! Reads wait for what is not cached. Writes wait for the device only if there
