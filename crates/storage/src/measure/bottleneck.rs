@@ -17,8 +17,10 @@ pub struct Bottleneck {
     /// What would hold the system back next.
     pub next: Option<String>,
     /// By what factor throughput could grow at the most if it took no time at
-    /// all: an upper bound from operational analysis.
-    pub most_gain: f64,
+    /// all: an upper bound from operational analysis. None, and no key, if
+    /// nothing else takes any time: then nothing bounds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_gain: Option<f64>,
     /// All this in one sentence.
     pub sentence: String,
 }
@@ -59,12 +61,13 @@ pub(super) fn bottleneck(
             let by_next = next.map_or(f64::INFINITY, |next| 1.0 / next.most_utilisation);
             let most_gain = by_next.min(by_turn(&first.station)).max(1.0);
             let then = match next {
+                _ if most_gain.is_infinite() => String::new(),
                 Some(next) if by_next <= by_turn(&first.station) => format!(
-                    "then {} would be the limit ({:.0} % busy now)",
+                    ", then {} would be the limit ({:.0} % busy now)",
                     next.station,
                     100.0 * next.most_utilisation
                 ),
-                _ => "then the time that requests need without any waiting would be the limit"
+                _ => ", then the time that requests need without any waiting would be the limit"
                     .to_owned(),
             };
             Bottleneck {
@@ -72,14 +75,13 @@ pub(super) fn bottleneck(
                 utilisation: first.utilisation,
                 saturated: true,
                 next: next.map(|next| next.station.clone()),
-                most_gain,
+                most_gain: finite(most_gain),
                 sentence: format!(
-                    "{} is the bottleneck: {:.1} % busy{}; without it, throughput could be up to \
-                     {} times as high, {then}.",
+                    "{} is the bottleneck: {:.1} % busy{}; without it, {}{then}.",
                     first.station,
                     100.0 * first.utilisation,
                     copies(first),
-                    factor(most_gain),
+                    rise(most_gain),
                 ),
             }
         }
@@ -97,16 +99,15 @@ pub(super) fn bottleneck(
                 Some(first) if in_bursts => format!(
                     "{} is the bottleneck for a part of the run: {:.0} % busy over all of it, yet \
                      requests spend {:.0} % of their time there, mostly waiting; without it, \
-                     throughput could be up to {} times as high.",
+                     {}.",
                     most.place,
                     100.0 * utilisation_of(&busy, &most.place).unwrap_or(first.utilisation),
                     100.0 * most.share,
-                    factor(most_gain),
+                    rise(most_gain),
                 ),
                 first => format!(
                     "Nothing is saturated{}: requests spend {:.0} % of their time in {}; without \
-                     it, throughput could be up to {} times as high, and more requests at once \
-                     would also raise it.",
+                     it, {}, and more requests at once would also raise it.",
                     first.map_or_else(String::new, |first| format!(
                         " (the busiest, {}, is {:.0} % busy)",
                         first.station,
@@ -114,7 +115,7 @@ pub(super) fn bottleneck(
                     )),
                     100.0 * most.share,
                     most.place,
-                    factor(most_gain),
+                    rise(most_gain),
                 ),
             };
             Bottleneck {
@@ -122,7 +123,7 @@ pub(super) fn bottleneck(
                 utilisation: utilisation_of(&busy, &most.place).unwrap_or(0.0),
                 saturated: false,
                 next,
-                most_gain,
+                most_gain: finite(most_gain),
                 sentence,
             }
         }
@@ -131,7 +132,7 @@ pub(super) fn bottleneck(
             utilisation: 0.0,
             saturated: false,
             next: None,
-            most_gain: 1.0,
+            most_gain: Some(1.0),
             sentence: "Nothing was asked of the system.".to_owned(),
         },
     }
@@ -142,10 +143,16 @@ fn utilisation_of(stations: &[&StationReport], name: &str) -> Option<f64> {
     station.map(|station| station.utilisation)
 }
 
-fn factor(gain: f64) -> String {
-    match gain {
-        gain if gain >= 100.0 => "over 100".to_owned(),
-        gain => format!("{gain:.1}"),
+fn finite(gain: f64) -> Option<f64> {
+    gain.is_finite().then_some(gain)
+}
+
+/// What throughput could do.
+fn rise(most_gain: f64) -> String {
+    match most_gain {
+        gain if gain.is_infinite() => "nothing would bound throughput".to_owned(),
+        gain if gain >= 100.0 => "throughput could be up to over 100 times as high".to_owned(),
+        gain => format!("throughput could be up to {gain:.1} times as high"),
     }
 }
 

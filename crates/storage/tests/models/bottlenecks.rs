@@ -4,7 +4,7 @@
 use headrace_storage::Outcome;
 use headrace_storage::measure::Bottleneck;
 
-use crate::running::run;
+use crate::running::{SMALLEST, run};
 
 const BASE: &str = r#"
     [clients]
@@ -92,6 +92,11 @@ fn speed(outcome: &Outcome) -> f64 {
     outcome.report.throughput["write"]
 }
 
+/// The bound, if there is one.
+fn most_gain(outcome: &Outcome) -> f64 {
+    verdict(outcome).most_gain.unwrap_or(f64::INFINITY)
+}
+
 fn verdict(outcome: &Outcome) -> &Bottleneck {
     &outcome.report.bottleneck
 }
@@ -114,7 +119,7 @@ fn relieving_it_helps_by_no_more_than_was_said() {
     for weakness in &WEAKNESSES {
         let before = with(weakness, &[]);
         let gain = speed(&with(weakness, &[weakness.relief])) / speed(&before);
-        let most = verdict(&before).most_gain;
+        let most = most_gain(&before);
         assert!(gain > 3.0, "{}: {gain}", weakness.station);
         assert!(gain <= most * 1.01, "{}: {gain} > {most}", weakness.station);
         // Nor does taking it away altogether.
@@ -232,7 +237,7 @@ fn the_bound_holds_for_requests_in_pieces() {
                     "workload.0.files=40",
                 ];
                 let gain = speed(&run(&text, &gone)) / speed(&before);
-                let most = verdict(&before).most_gain;
+                let most = most_gain(&before);
                 assert!(
                     gain <= most * 1.01,
                     "{weak} {clients} {packet}: {gain} > {most}: {}",
@@ -275,5 +280,26 @@ fn latency_is_not_waiting() {
         found.sentence
     );
     // Half of the latency is on the clients' side.
-    assert!(found.most_gain < 2.1, "{}", found.most_gain);
+    assert!(most_gain(&outcome) < 2.1, "{found:?}");
+}
+
+/// What alone takes time has no bound, and JSON no infinity.
+#[test]
+fn without_all_that_takes_time_nothing_bounds_throughput() {
+    let sets = [
+        "network.latency=0 s",
+        "network.bandwidth=1e290 TB/s",
+        "workload.0.files=10",
+    ];
+    let outcome = run(SMALLEST, &sets);
+    let found = verdict(&outcome);
+    assert!(found.saturated, "{found:?}");
+    assert_eq!(found.most_gain, None);
+    assert!(
+        found.sentence.ends_with("nothing would bound throughput."),
+        "{}",
+        found.sentence
+    );
+    let json = serde_json::to_value(found).unwrap();
+    assert!(json.get("most_gain").is_none(), "{json}");
 }
