@@ -6,61 +6,88 @@ use headrace_net::{Span, Time};
 /// The time that an operation's phases took.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Activity {
-    /// By workload: the phase under way, its first request and last completion.
-    current: Vec<Option<(u32, Time, Time)>>,
+    /// By workload: the phase under way.
+    current: Vec<Option<Phase>>,
     /// Phases that are over, in no order.
     over: Vec<(Time, Time)>,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Phase {
+    number: u32,
+    /// Its first request, or the reset if some were under way then.
+    start: Time,
+    /// Its last completion.
+    end: Time,
+    /// Requests that are not done yet.
+    under_way: u64,
+}
+
 impl Activity {
     /// A request starts.
-    pub fn issued(&mut self, workload: u32, phase: u32, now: Time) {
+    pub fn issued(&mut self, workload: u32, number: u32, now: Time) {
         let index = workload as usize;
         if self.current.len() <= index {
             self.current.resize(index + 1, None);
         }
-        match self.current[index] {
-            Some((current, ..)) if current == phase => {}
-            before => {
-                self.over.extend(before.map(|(_, start, end)| (start, end)));
-                self.current[index] = Some((phase, now, now));
+        let current = &mut self.current[index];
+        let mut under_way = 1;
+        if let Some(phase) = current {
+            under_way += phase.under_way;
+            if phase.number == number {
+                phase.under_way = under_way;
+                return;
             }
+            self.over.push((phase.start, phase.end));
+        }
+        *current = Some(Phase {
+            number,
+            start: now,
+            end: now,
+            under_way,
+        });
+    }
+
+    /// A request is done.
+    pub fn completed(&mut self, workload: u32, now: Time) {
+        if let Some(Some(phase)) = self.current.get_mut(workload as usize) {
+            phase.end = now;
+            phase.under_way = phase.under_way.saturating_sub(1);
         }
     }
 
-    /// A request is done. One that began before statistics were reset opens
-    /// its phase at `reset_at`.
-    pub fn completed(&mut self, workload: u32, phase: u32, now: Time, reset_at: Time) {
-        if self
-            .current
-            .get(workload as usize)
-            .is_none_or(Option::is_none)
-        {
-            self.issued(workload, phase, reset_at);
+    /// Forgets what was; a phase with requests under way is active from now on.
+    /// Whether there is one.
+    pub fn reset(&mut self, now: Time) -> bool {
+        self.over.clear();
+        for current in &mut self.current {
+            *current = current
+                .filter(|phase| phase.under_way > 0)
+                .map(|phase| Phase {
+                    start: now,
+                    end: now,
+                    ..phase
+                });
         }
-        if let Some((_, _, end)) = &mut self.current[workload as usize] {
-            *end = now;
-        }
+        self.current.iter().any(Option::is_some)
+    }
+
+    /// From the start to the end of each phase under way.
+    fn current(&self) -> impl Iterator<Item = (Time, Time)> {
+        let phases = self.current.iter().flatten();
+        phases.map(|phase| (phase.start, phase.end))
     }
 
     /// Takes over what another saw.
     pub fn join(&mut self, other: &Activity) {
-        let current = other
-            .current
-            .iter()
-            .flatten()
-            .map(|&(_, start, end)| (start, end));
-        self.over.extend(other.over.iter().copied().chain(current));
+        self.over
+            .extend(other.over.iter().copied().chain(other.current()));
     }
 
     /// How long anything was active.
     pub fn total(&self) -> Span {
-        let current = self
-            .current
-            .iter()
-            .flatten()
-            .map(|&(_, start, end)| (start, end));
-        let mut periods: Vec<(Time, Time)> = self.over.iter().copied().chain(current).collect();
+        let mut periods: Vec<(Time, Time)> =
+            self.over.iter().copied().chain(self.current()).collect();
         periods.sort_unstable();
         let mut total = Span::ZERO;
         let mut reached = Time::ZERO;
@@ -81,8 +108,28 @@ mod tests {
         let mut activity = Activity::default();
         for (workload, phase, start, end) in [(0, 0, 0, 10), (1, 0, 5, 12), (0, 2, 20, 30)] {
             activity.issued(workload, phase, Time(start));
-            activity.completed(workload, phase, Time(end), Time::ZERO);
+            activity.completed(workload, Time(end));
         }
         assert_eq!(activity.total(), Span(12 + 10));
+    }
+
+    #[test]
+    fn requests_under_way_at_a_reset_are_active_from_there_on() {
+        let mut activity = Activity::default();
+        activity.issued(0, 0, Time(0));
+        activity.issued(1, 0, Time(0));
+        activity.completed(1, Time(5));
+        assert!(activity.reset(Time(10)));
+        assert_eq!(activity.total(), Span::ZERO);
+        // Another request of the phase starts before the first one ends.
+        activity.issued(0, 0, Time(40));
+        activity.completed(0, Time(50));
+        activity.completed(0, Time(60));
+        assert_eq!(activity.total(), Span(50));
+        assert!(!activity.reset(Time(70)));
+        assert_eq!(activity.total(), Span::ZERO);
+        activity.issued(0, 0, Time(75));
+        activity.completed(0, Time(80));
+        assert_eq!(activity.total(), Span(5));
     }
 }

@@ -5,6 +5,7 @@ mod bottleneck;
 mod recorder;
 mod report;
 mod series;
+mod stop;
 
 pub use bottleneck::Bottleneck;
 pub use recorder::{Completed, Recorder};
@@ -13,5 +14,6 @@ pub use report::{
     StationReport,
 };
 pub use series::Series;
+pub use stop::{PrecisionReport, StopReason, StopReport};
 
 pub(crate) use report::report;

@@ -27,7 +27,6 @@ pub struct Recorder {
     since_start: u64,
     /// Picoseconds.
     thought: u128,
-    reset_at: Time,
     kept: Option<Vec<Completed>>,
 }
 
@@ -79,7 +78,6 @@ impl Recorder {
             requests: 0,
             since_start: 0,
             thought: 0,
-            reset_at: Time::ZERO,
             kept: keep.then(Vec::new),
         }
     }
@@ -112,7 +110,6 @@ impl Recorder {
 
     /// A request is done.
     pub fn completed(&mut self, request: &Request, now: Time) {
-        let reset_at = self.reset_at;
         let (index, cell) = self.cell(request);
         cell.count += 1;
         cell.bytes += request.size;
@@ -128,8 +125,7 @@ impl Recorder {
             note(&mut response, now.since(request.intended));
             cell.response = Some(response);
         }
-        let (workload, phase) = (request.process.workload, request.phase);
-        cell.activity.completed(workload, phase, now, reset_at);
+        cell.activity.completed(request.process.workload, now);
         let (group, size) = (usize::from(request.group), request.size);
         self.series.completed(group, index, size, now);
         self.requests += 1;
@@ -144,11 +140,18 @@ impl Recorder {
 
     /// Forgets what was seen; requests under way are counted when they end.
     pub fn reset(&mut self, now: Time) {
-        self.cells.fill_with(|| None);
+        for cell in &mut self.cells {
+            let mut activity = cell.take().map_or_else(Activity::default, |it| it.activity);
+            if activity.reset(now) {
+                *cell = Some(Box::new(Cell {
+                    activity,
+                    ..Cell::new()
+                }));
+            }
+        }
         self.series.reset(now);
         self.requests = 0;
         self.thought = 0;
-        self.reset_at = now;
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }

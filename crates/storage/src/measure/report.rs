@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::bottleneck::{Bottleneck, bottleneck};
 use super::recorder::{Cell, Recorder, column, histogram};
+use super::stop::StopReport;
 
 /// What a run of a scenario showed.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +27,8 @@ pub struct Report {
     pub wall_seconds: f64,
     /// Firings and events.
     pub events: u64,
+    /// Why it ended there.
+    pub stop: StopReport,
     /// Bytes per second by operation, each over the time its phases took.
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
@@ -167,6 +170,7 @@ pub(crate) fn report(
     net: &Net,
     recorder: &Recorder,
     scenario: &Scenario,
+    stop: StopReport,
     wall_seconds: f64,
 ) -> Report {
     let all: Vec<usize> = (0..recorder.groups()).collect();
@@ -196,6 +200,7 @@ pub(crate) fn report(
         simulated_seconds: net.now().as_seconds(),
         wall_seconds,
         events: net.firings() + net.events(),
+        stop,
         throughput,
         operations,
         latency: latencies,

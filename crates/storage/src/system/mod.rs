@@ -11,7 +11,7 @@ use headrace_net::{
 use headrace_spec::Scenario;
 
 use crate::app::TraceError;
-use crate::measure::{Completed, Recorder, Report, Series, report};
+use crate::measure::{Completed, Recorder, Report, Series, StopReport, report};
 
 /// Why there is no result.
 #[derive(thiserror::Error, Debug)]
@@ -84,7 +84,7 @@ pub fn simulate(
 ) -> Result<Outcome, Error> {
     let mut system = parallel::build(scenario, options)?;
     let start = Instant::now();
-    run(&mut system, scenario, observer)?;
+    let stopped = run(&mut system, scenario, observer)?;
     let wall_seconds = start.elapsed().as_secs_f64();
     let now = system.net.now();
     system.net.check_invariants()?;
@@ -92,15 +92,21 @@ pub fn simulate(
     recorder.finish(now);
     let requests = recorder.take_kept();
     let recorder = system.net.store(system.recorder, 0);
+    let latency = system.net.tally(system.latency);
+    let stop = StopReport::new(stopped, scenario, recorder, latency);
     Ok(Outcome {
-        report: report(&system.net, recorder, scenario, wall_seconds),
+        report: report(&system.net, recorder, scenario, stop, wall_seconds),
         series: recorder.series().clone(),
         latency_curve: recorder.latency_curve(),
         requests,
     })
 }
 
-fn run(system: &mut System, scenario: &Scenario, observer: &mut Observer<'_>) -> Result<(), Error> {
+fn run(
+    system: &mut System,
+    scenario: &Scenario,
+    observer: &mut Observer<'_>,
+) -> Result<Stop, Error> {
     let stop = &scenario.run.stop;
     let end = stop.time.map(|time| Time::from_seconds(time.0));
     let warm_up = Time::from_seconds(scenario.run.warm_up.0);
@@ -132,8 +138,7 @@ fn run(system: &mut System, scenario: &Scenario, observer: &mut Observer<'_>) ->
         precision,
         ..limits_of(scenario)
     };
-    watched(system, scenario, &limits, observer)?;
-    Ok(())
+    Ok(watched(system, scenario, &limits, observer)?)
 }
 
 /// The kernel's limits for so many processes: all of them may start, or pass a

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use headrace_storage::Outcome;
+use headrace_storage::measure::StopReason;
 
 use crate::running::{SMALLEST, close, latency, run};
 
@@ -262,4 +263,67 @@ fn what_lies_between_two_phases_does_not_count() {
         length(1),
         1e-12,
     );
+}
+
+/// A phase with requests under way when statistics begin is active from then on,
+/// not from its next request's start on.
+#[test]
+fn phases_under_way_are_active_from_the_end_of_the_warm_up_on() {
+    // Each read takes 11 ms and some: the second begins within the warm-up, is
+    // under way at its end, and the third begins later.
+    let sets = ["workload.0.files=3", "run.warm_up=15 ms"];
+    let outcome = run(SMALLEST, &sets);
+    assert_eq!(outcome.requests.len(), 2);
+    let issued = |index: usize| outcome.requests[index].request.issued.as_seconds();
+    assert!(issued(0) < 0.015 && issued(1) > 0.015);
+    let end = outcome.requests[1].completed.as_seconds();
+    let read = &outcome.report.operations["read"];
+    close(read.active_seconds, end - 0.015, 1e-12);
+    close(
+        outcome.report.throughput["read"],
+        2e6 / (end - 0.015),
+        1e-12,
+    );
+}
+
+/// A report says what ended the run, and how well the mean latency is known.
+#[test]
+fn a_report_says_why_the_run_ended() {
+    let stop = |more: &[&str]| {
+        let sets: Vec<&str> = PHASES.iter().chain(more).copied().collect();
+        run(SMALLEST, &sets).report.stop
+    };
+    let found = stop(&[]);
+    assert_eq!(found.reason, StopReason::Workload);
+    assert!(found.precision.is_none());
+    assert_eq!(stop(&["run.stop.time=50 ms"]).reason, StopReason::Time);
+    let found = stop(&["run.stop.requests=7"]);
+    assert_eq!(found.reason, StopReason::Requests);
+    let found = stop(&["run.stop.requests=7", "run.warm_up=50 ms"]);
+    assert_eq!(found.reason, StopReason::Requests);
+
+    // 240 requests are too few for an interval at all, and the run does not
+    // end for it.
+    let found = stop(&["run.stop.precision=0.01"]);
+    assert_eq!(found.reason, StopReason::Workload);
+    let precision = found.precision.unwrap();
+    assert_eq!((precision.wanted, precision.confidence), (0.01, 0.95));
+    assert_eq!((precision.got, precision.reached), (None, false));
+
+    let long = [
+        "workload.0.files=200",
+        "workload.0.think_distribution=exponential",
+        "run.stop.confidence=0.9",
+    ];
+    let with = |more: &str| stop(&[&long[..], &[more]].concat());
+    let found = with("run.stop.precision=0.0001");
+    assert_eq!(found.reason, StopReason::Workload);
+    let precision = found.precision.unwrap();
+    assert!(precision.got.unwrap() > 0.0001 && !precision.reached);
+    assert_eq!(precision.confidence, 0.9);
+
+    let found = with("run.stop.precision=0.9");
+    let precision = found.precision.unwrap();
+    assert!(precision.got.unwrap() <= 0.9 && precision.reached);
+    assert_eq!(found.reason, StopReason::Precision);
 }
