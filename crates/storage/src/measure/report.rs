@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use headrace_net::{Net, NodeReport};
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::bottleneck::{Bottleneck, bottleneck};
@@ -38,8 +39,8 @@ pub struct Report {
     /// The same from the intended start, where a timed trace was late.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_from_intended: BTreeMap<&'static str, Latency>,
-    /// The same by group of clients.
-    pub groups: BTreeMap<String, GroupReport>,
+    /// The same by group of clients, in the order of the scenario.
+    pub groups: IndexMap<String, GroupReport>,
     /// Stations, as they are written.
     pub stations: Vec<StationReport>,
     /// Where requests spend their time, most first.
@@ -300,7 +301,7 @@ fn latency(
         .collect()
 }
 
-fn groups(recorder: &Recorder, scenario: &Scenario) -> BTreeMap<String, GroupReport> {
+fn groups(recorder: &Recorder, scenario: &Scenario) -> IndexMap<String, GroupReport> {
     let sizes = scenario.clients.group_sizes();
     let report = |(group, (name, clients)): (usize, &(&str, u32))| {
         let (throughput, operations) = rates(recorder, &[group]);

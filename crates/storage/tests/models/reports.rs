@@ -327,3 +327,19 @@ fn a_report_says_why_the_run_ended() {
     assert!(precision.got.unwrap() <= 0.9 && precision.reached);
     assert_eq!(found.reason, StopReason::Precision);
 }
+
+/// Groups are told in the order in which they were given, not by name.
+#[test]
+fn groups_keep_their_order() {
+    for groups in [
+        r#"clients.groups=["b", "c", "a"]"#,
+        "clients.groups={ b = 2, c = 1, a = 1 }",
+    ] {
+        let outcome = run(SMALLEST, &["clients.count=6", groups]);
+        let names: Vec<&String> = outcome.report.groups.keys().collect();
+        assert_eq!(names, ["b", "c", "a"]);
+        let json = serde_json::to_string(&outcome.report).unwrap();
+        let at = |name: &str| json.find(&format!("\"{name}\":{{\"clients\"")).unwrap();
+        assert!(at("b") < at("c") && at("c") < at("a"), "{json}");
+    }
+}
