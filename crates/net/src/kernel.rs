@@ -18,6 +18,8 @@ pub(crate) struct Consumer {
     pub weight: u32,
     /// Whether a guard must be asked again when the first in line changes.
     pub guarded: bool,
+    /// It takes one token of its own copy, and no guard looks at which.
+    pub plain: bool,
 }
 
 /// Why a run had to end early, found inside a firing.
@@ -124,16 +126,41 @@ impl Kernel {
     /// A copy of a node has one more ready token, `len` in all.
     #[inline]
     pub fn grew(&mut self, consumers: &[Consumer], copy: u32, len: u32, bag: bool) {
+        // Mostly one transition takes one token at a time.
+        if let [consumer] = consumers
+            && consumer.plain
+        {
+            if len == 1 {
+                self.one_input_more(consumer.base + copy);
+            }
+            return;
+        }
+        self.grew_for_many(consumers, copy, len, bag);
+    }
+
+    #[inline]
+    fn one_input_more(&mut self, instance: u32) {
+        let missing = &mut self.missing[instance as usize];
+        *missing -= 1;
+        if *missing == 0 {
+            self.enabled.insert(instance);
+        }
+    }
+
+    #[inline]
+    fn one_input_fewer(&mut self, instance: u32) {
+        let missing = &mut self.missing[instance as usize];
+        if *missing == 0 {
+            self.enabled.remove(instance);
+        }
+        *missing += 1;
+    }
+
+    fn grew_for_many(&mut self, consumers: &[Consumer], copy: u32, len: u32, bag: bool) {
         for consumer in consumers {
             let first = consumer.base + copy * consumer.ratio;
             if len == consumer.weight {
-                for instance in first..first + consumer.ratio {
-                    let missing = &mut self.missing[instance as usize];
-                    *missing -= 1;
-                    if *missing == 0 {
-                        self.enabled.insert(instance);
-                    }
-                }
+                (first..first + consumer.ratio).for_each(|instance| self.one_input_more(instance));
             } else if bag && consumer.guarded && len > consumer.weight {
                 (first..first + consumer.ratio).for_each(|instance| self.reconsider(instance));
             }
@@ -143,16 +170,22 @@ impl Kernel {
     /// A copy of a node has one ready token fewer, `len` in all.
     #[inline]
     pub fn shrank(&mut self, consumers: &[Consumer], copy: u32, len: u32) {
+        if let [consumer] = consumers
+            && consumer.plain
+        {
+            if len == 0 {
+                self.one_input_fewer(consumer.base + copy);
+            }
+            return;
+        }
+        self.shrank_for_many(consumers, copy, len);
+    }
+
+    fn shrank_for_many(&mut self, consumers: &[Consumer], copy: u32, len: u32) {
         for consumer in consumers {
             let first = consumer.base + copy * consumer.ratio;
             if len + 1 == consumer.weight {
-                for instance in first..first + consumer.ratio {
-                    let missing = &mut self.missing[instance as usize];
-                    if *missing == 0 {
-                        self.enabled.remove(instance);
-                    }
-                    *missing += 1;
-                }
+                (first..first + consumer.ratio).for_each(|instance| self.one_input_fewer(instance));
             } else if consumer.guarded && len >= consumer.weight {
                 (first..first + consumer.ratio).for_each(|instance| self.reconsider(instance));
             }

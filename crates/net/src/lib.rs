@@ -64,7 +64,7 @@ pub use structure::{
 };
 pub use tally::{Tally, student_quantile};
 pub use time::{Span, Time};
-pub use transition::{And, Inputs, Stores, TransitionBuilder};
+pub use transition::{And, Guarded, Guarding, Inputs, Stores, TransitionBuilder};
 
 /// Compiles and runs what the kernel's page of the documentation shows.
 #[cfg(doctest)]

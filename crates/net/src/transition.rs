@@ -277,38 +277,81 @@ and!(Store);
 type Guard<I, S> =
     Box<dyn for<'a> Fn(&<I as Inputs>::Tokens, <S as Stores>::Views<'a>) -> bool + Send>;
 
+/// What a transition may have as its guard: `()` or a [`Guarded`].
+pub trait Guarding<I: Inputs, S: Stores>: Sized {
+    #[doc(hidden)]
+    fn test(self) -> Option<Guarded<I, S>>;
+}
+
+/// The guard that [`TransitionBuilder::when`] was given.
+pub struct Guarded<I: Inputs, S: Stores>(Guard<I, S>);
+
+impl<I: Inputs, S: Stores> Guarding<I, S> for () {
+    fn test(self) -> Option<Guarded<I, S>> {
+        None
+    }
+}
+
+impl<I: Inputs, S: Stores> Guarding<I, S> for Guarded<I, S> {
+    fn test(self) -> Option<Guarded<I, S>> {
+        Some(self)
+    }
+}
+
 /// A transition being written down.
 ///
-/// Say what it takes (`take`), borrows (`with`) and puts (`puts`, `may_put`,
-/// `puts_many`, `puts_one_of`), then what it does (`fires`); or use the short
-/// forms `put` and `route`.
+/// Say what it takes (`take`), borrows (`with`), tests (`when`) and puts
+/// (`puts`, `may_put`, `puts_many`, `puts_one_of`), then what it does
+/// (`fires`); or use the short forms `put` and `route`.
+///
+/// A guard sees all that is taken and borrowed, so nothing can be taken or
+/// borrowed after it:
+///
+/// ```compile_fail,E0599
+/// let mut builder = headrace_net::Builder::new("office", 1);
+/// let mut page = builder.root();
+/// let letters = page.place::<u32>("letters");
+/// let stamps = page.place::<u32>("stamps");
+/// let _ = page
+///     .transition("frank")
+///     .take(letters)
+///     .when(|letter, ()| *letter > 0)
+///     .take(stamps);
+/// ```
 #[must_use = "a transition exists once it is told what to do"]
-pub struct TransitionBuilder<'b, I: Inputs, S: Stores> {
+pub struct TransitionBuilder<'b, I: Inputs, S: Stores, G = ()> {
+    parts: Parts<'b>,
+    inputs: I,
+    stores: S,
+    guard: G,
+}
+
+/// What is said of a transition whatever the types of its inputs and stores.
+struct Parts<'b> {
     builder: &'b mut Builder,
     page: u32,
     name: String,
     priority: i32,
-    inputs: I,
-    stores: S,
     may_take: Vec<(u32, Vec<usize>)>,
     outputs: Vec<OutputSpec>,
     groups: u32,
-    guard: Option<Guard<I, S>>,
 }
 
 impl<'b> TransitionBuilder<'b, (), ()> {
     pub(crate) fn new(builder: &'b mut Builder, page: u32, name: &str) -> Self {
         TransitionBuilder {
-            builder,
-            page,
-            name: name.to_owned(),
-            priority: 0,
+            parts: Parts {
+                builder,
+                page,
+                name: name.to_owned(),
+                priority: 0,
+                may_take: Vec::new(),
+                outputs: Vec::new(),
+                groups: 0,
+            },
             inputs: (),
             stores: (),
-            may_take: Vec::new(),
-            outputs: Vec::new(),
-            groups: 0,
-            guard: None,
+            guard: (),
         }
     }
 }
@@ -321,16 +364,10 @@ impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
         I::With: Inputs,
     {
         TransitionBuilder {
-            builder: self.builder,
-            page: self.page,
-            name: self.name,
-            priority: self.priority,
+            parts: self.parts,
             inputs: self.inputs.and(node),
             stores: self.stores,
-            may_take: self.may_take,
-            outputs: self.outputs,
-            groups: self.groups,
-            guard: None,
+            guard: (),
         }
     }
 
@@ -341,22 +378,33 @@ impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
         S::With: Stores,
     {
         TransitionBuilder {
-            builder: self.builder,
-            page: self.page,
-            name: self.name,
-            priority: self.priority,
+            parts: self.parts,
             inputs: self.inputs,
             stores: self.stores.and(store),
-            may_take: self.may_take,
-            outputs: self.outputs,
-            groups: self.groups,
-            guard: None,
+            guard: (),
         }
     }
 
+    /// Fires only for tokens and stores that pass this test. It is asked again
+    /// when an input or a borrowed store changes; it must look at nothing else,
+    /// not even the time.
+    pub fn when<F>(self, guard: F) -> TransitionBuilder<'b, I, S, Guarded<I, S>>
+    where
+        F: for<'a> Fn(&I::Tokens, S::Views<'a>) -> bool + Send + 'static,
+    {
+        TransitionBuilder {
+            parts: self.parts,
+            inputs: self.inputs,
+            stores: self.stores,
+            guard: Guarded(Box::new(guard)),
+        }
+    }
+}
+
+impl<I: Inputs, S: Stores, G: Guarding<I, S>> TransitionBuilder<'_, I, S, G> {
     /// May take tokens of this bag by slot ([`Firing::take`]).
     pub fn may_take<T: Token>(mut self, bag: Node<T>) -> Self {
-        self.may_take.push((bag.node, Vec::new()));
+        self.parts.may_take.push((bag.node, Vec::new()));
         self
     }
 
@@ -375,36 +423,29 @@ impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
     ) -> Self {
         let mut outputs = Vec::new();
         for to in targets {
-            let known = self.outputs.iter().position(|output| output.end == to.end);
-            outputs.push(known.unwrap_or(self.outputs.len()));
+            let known = self
+                .parts
+                .outputs
+                .iter()
+                .position(|output| output.end == to.end);
+            outputs.push(known.unwrap_or(self.parts.outputs.len()));
             if known.is_none() {
                 self = self.output(to, How::Maybe);
             }
         }
-        self.may_take.push((bag.node, outputs));
+        self.parts.may_take.push((bag.node, outputs));
         self
     }
 
     /// Fires before transitions of lower priority; 0 unless said. Among equals
     /// the one written first fires first, then the lower copy.
     pub fn priority(mut self, priority: i32) -> Self {
-        self.priority = priority;
-        self
-    }
-
-    /// Fires only for tokens and stores that pass this test. It is asked again
-    /// when an input or a borrowed store changes; it must look at nothing else,
-    /// not even the time. Comes after every `take` and `with`.
-    pub fn when<F>(mut self, guard: F) -> Self
-    where
-        F: for<'a> Fn(&I::Tokens, S::Views<'a>) -> bool + Send + 'static,
-    {
-        self.guard = Some(Box::new(guard));
+        self.parts.priority = priority;
         self
     }
 
     fn output<T: Token>(mut self, to: To<T>, how: How) -> Self {
-        self.outputs.push(OutputSpec {
+        self.parts.outputs.push(OutputSpec {
             end: to.end,
             by: to.selector(),
             how,
@@ -430,8 +471,8 @@ impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
 
     /// Puts one token into exactly one of these.
     pub fn puts_one_of<T: Token, const N: usize>(mut self, to: [To<T>; N]) -> Self {
-        let group = self.groups;
-        self.groups += 1;
+        let group = self.parts.groups;
+        self.parts.groups += 1;
         to.into_iter()
             .fold(self, |this, to| this.output(to, How::Either(group)))
     }
@@ -439,15 +480,15 @@ impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
     /// Widens the last [`TransitionBuilder::puts_one_of`] by a target of
     /// perhaps another colour: one token into exactly one of them all.
     pub fn or_puts<T: Token>(mut self, to: impl Into<To<T>>) -> Self {
-        self.groups = self.groups.max(1);
-        let group = self.groups - 1;
+        self.parts.groups = self.parts.groups.max(1);
+        let group = self.parts.groups - 1;
         self.output(to.into(), How::Either(group))
     }
 
     /// The last output named gets its tokens with a delay
     /// ([`Firing::put_after`]); only drawings need to know.
     pub fn later(mut self) -> Self {
-        if let Some(output) = self.outputs.last_mut() {
+        if let Some(output) = self.parts.outputs.last_mut() {
             output.delayed = true;
         }
         self
@@ -464,21 +505,19 @@ impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
     where
         F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>) + Send + 'static,
     {
-        let spec = TransitionSpec {
-            page: self.page,
-            name: self.name,
-            priority: self.priority,
-            guarded: self.guard.is_some(),
+        let parts = self.parts;
+        let guard = self.guard.test();
+        parts.builder.transitions.push(TransitionSpec {
+            page: parts.page,
+            name: parts.name,
+            priority: parts.priority,
+            guarded: guard.is_some(),
             inputs: self.inputs.nodes(),
-            may_take: self.may_take,
+            may_take: parts.may_take,
             stores: self.stores.stores(),
-            outputs: self.outputs,
-            action: Box::new(TypedAction::<I, S, F> {
-                guard: self.guard,
-                act,
-            }),
-        };
-        self.builder.transitions.push(spec);
+            outputs: parts.outputs,
+            action: Box::new(TypedAction::<I, S, F> { guard, act }),
+        });
     }
 
     /// Puts exactly one token, the one that `make` returns, into `to`.
@@ -494,7 +533,7 @@ impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
     }
 }
 
-impl<T: Token, S: Stores> TransitionBuilder<'_, Node<T>, S> {
+impl<T: Token, S: Stores, G: Guarding<Node<T>, S>> TransitionBuilder<'_, Node<T>, S, G> {
     /// Passes the token, perhaps changed, on to the target that `choose` returns.
     pub fn route<F, const N: usize>(self, targets: [To<T>; N], choose: F)
     where
@@ -509,7 +548,7 @@ impl<T: Token, S: Stores> TransitionBuilder<'_, Node<T>, S> {
 }
 
 struct TypedAction<I: Inputs, S: Stores, F> {
-    guard: Option<Guard<I, S>>,
+    guard: Option<Guarded<I, S>>,
     act: F,
 }
 
@@ -522,7 +561,7 @@ where
     fn fire(&self, firing: &mut Firing<'_>, stores: &mut [StoreBox], borrows: &[Reach]) -> bool {
         let slot = match &self.guard {
             None => None,
-            Some(guard) => {
+            Some(Guarded(guard)) => {
                 let mut test =
                     |tokens: &I::Tokens| guard(tokens, S::view(stores, borrows, firing.copy()));
                 match I::select(firing, &mut test) {

@@ -96,33 +96,39 @@ impl Link {
 
 impl Discipline<Job> for Link {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
-        let job = *station.token(slot);
-        let sending = self.time(job.wire);
+        let job = station.token(slot);
+        let (wire, tail, side) = (job.wire, job.tail, (self.side)(job));
+        let sending = self.time(wire);
         let (start, end) = station.book(sending);
-        let release = match (self.side)(&job) {
+        let release = match side {
             Side::Sending => {
-                let head = self.time(job.wire.min(self.packet));
+                let head = self.time(wire.min(self.packet));
                 station.token_mut(slot).tail = end + self.latency;
                 start + head + self.latency
             }
             Side::Receiving => {
                 // A slower sender keeps the message from being whole.
-                station.wait_besides(job.tail.since(end));
-                end.max(job.tail)
+                station.wait_besides(tail.since(end));
+                end.max(tail)
             }
             Side::Whole => end + self.latency,
         };
+        if self.due.is_empty() {
+            station.wake_at(release, 0);
+            self.due.push_back((release, slot));
+            return;
+        }
         // Mostly the last; a slow sender's message can be overtaken.
-        let behind = self
-            .due
-            .iter()
-            .rev()
-            .take_while(|(time, _)| *time > release)
-            .count();
-        self.due.insert(self.due.len() - behind, (release, slot));
-        if behind == self.due.len() - 1 {
+        let later = |(time, _): &&(Time, Slot)| *time > release;
+        let behind = self.due.iter().rev().take_while(later).count();
+        if behind == 0 {
+            self.due.push_back((release, slot));
+            return;
+        }
+        if behind == self.due.len() {
             station.wake_at(release, 0);
         }
+        self.due.insert(self.due.len() - behind, (release, slot));
     }
 
     fn wake(&mut self, _: u32, station: &mut Station<'_, Job>) {
