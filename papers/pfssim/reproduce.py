@@ -4,6 +4,12 @@ Run it by `headrace papers pfssim`.
 """
 
 import sys
+
+from headrace import interruption
+
+if __name__ == "__main__":
+    interruption.end_at_once()
+
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from headrace import RunError
 from headrace.report.plain import plain
 
-INTERRUPTED = 130
-
 
 def ended(work: Callable[[], int]) -> int:
     """Works; gives the exit status. What goes wrong is told in one line on standard error."""

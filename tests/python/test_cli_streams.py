@@ -61,21 +61,24 @@ def test_a_file_that_cannot_grow_is_told_in_one_line(
     assert not path.exists()
 
 
+INTERRUPTED_AT = (
+    "import sys, os, signal\n"
+    "class Finder:\n"
+    "    def find_spec(self, name, path, target=None):\n"
+    "        if name == sys.argv.at:\n"
+    "            os.kill(os.getpid(), signal.SIGINT)\n"
+    "class Arguments(list): at = ''\n"
+    "sys.argv = Arguments(sys.argv); sys.argv.at = sys.argv.pop(1)\n"
+    "sys.meta_path.insert(0, Finder())\n"
+)
+"""Ctrl-C at the first import of the module that is the first argument."""
+PAPER = ROOT / "papers" / "pfssim" / "reproduce.py"
+
+
 def test_ctrl_c_while_modules_are_imported(small: Path) -> None:
-    # The first import of the command line is where it comes.
-    interrupted = (
-        "import sys, os, signal\n"
-        "class Finder:\n"
-        "    def find_spec(self, name, path, target=None):\n"
-        "        if name == sys.argv.at:\n"
-        "            os.kill(os.getpid(), signal.SIGINT)\n"
-        "class Arguments(list): at = ''\n"
-        "sys.argv = Arguments(sys.argv); sys.argv.at = sys.argv.pop(1)\n"
-        "sys.meta_path.insert(0, Finder())\n"
-    )
     for module in ("headrace.cli.app", "typer", "headrace._core", "polars", "numpy"):
         ended = subprocess.run(
-            [sys.executable, "-c", interrupted + RUN, module, "run", str(small)],
+            [sys.executable, "-c", INTERRUPTED_AT + RUN, module, "run", str(small)],
             capture_output=True,
             text=True,
             check=False,
@@ -125,3 +128,29 @@ def test_ctrl_c_in_a_paper(whole_group: bool, tmp_path: Path) -> None:
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGINT)
     output, errors = process.communicate(timeout=30)
     assert (process.returncode, output, errors) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("module", ["matplotlib", "polars", "headrace._core"])
+def test_ctrl_c_while_a_papers_script_imports(module: str) -> None:
+    code = INTERRUPTED_AT + ("import runpy\nrunpy.run_path(sys.argv[1], run_name='__main__')\n")
+    ended = subprocess.run(
+        [sys.executable, "-c", code, module, str(PAPER)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+
+
+def test_ctrl_c_in_a_papers_script_run_by_itself(tmp_path: Path) -> None:
+    # Its first step is where it comes.
+    code = (
+        "import os, signal, sys, runpy\n"
+        "from headrace.report.paper import Paper\n"
+        "Paper.step = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
+        "del sys.argv[0]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    command = [sys.executable, "-c", code, str(PAPER), "--out", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")

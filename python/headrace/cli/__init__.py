@@ -6,32 +6,23 @@ This module imports little: Ctrl-C must find it ready.
 import contextlib
 import io
 import os
-import signal
 import sys
-from types import FrameType
 from typing import NoReturn
+
+from headrace import interruption
 
 
 def main() -> NoReturn:
     """Runs the command line and ends the process with its exit status."""
-    # In the middle of an import, an exception may end up anywhere.
-    patient = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if patient:
-        signal.signal(signal.SIGINT, _end_at_once)
+    interruption.end_at_once()
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # Terminals that know few characters get question marks.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    try:
-        from headrace.cli.app import run
+    from headrace.cli.app import run
 
-        if patient:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        status = run(sys.argv[1:])
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        status = 130
+    status = interruption.told(lambda: run(sys.argv[1:]))
     try:
         sys.stdout.flush()
     except OSError:
@@ -40,11 +31,6 @@ def main() -> NoReturn:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = status or 1
     sys.exit(status)
-
-
-def _end_at_once(_signal: int, _frame: FrameType | None) -> NoReturn:
-    os.write(2, b"interrupted\n")
-    os._exit(130)
 
 
 def _open_streams() -> None:

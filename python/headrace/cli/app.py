@@ -8,7 +8,8 @@ import typer
 
 from headrace import __version__
 from headrace.cli import explain, net, papers, presets, run_scenario, schema, trace
-from headrace.ending import INTERRUPTED, ended, failed
+from headrace.ending import ended, failed
+from headrace.interruption import INTERRUPTED
 
 app = typer.Typer(
     name="headrace",

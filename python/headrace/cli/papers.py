@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import headrace
+from headrace.interruption import PAPER_SCRIPT
 
 SCRIPT = "reproduce.py"
 
@@ -38,7 +39,7 @@ def papers(
     if name not in known:
         raise ValueError(f"there is no paper {name!r} in {folder}: expected {' or '.join(known)}")
     script = str(folder / name / SCRIPT)
-    command = [sys.executable, "-m", "headrace.cli.paper_script", script, *(arguments or [])]
+    command = [sys.executable, "-m", PAPER_SCRIPT, script, *(arguments or [])]
     with subprocess.Popen(command) as process:
         try:
             status = process.wait()

@@ -13,6 +13,8 @@ from rich.table import Table
 
 from headrace.ending import ended
 from headrace.files import check_directory, whole_file
+from headrace.interruption import told
+from headrace.report.plain import plain_line
 from headrace.report.plots import write_figure
 
 T = TypeVar("T")
@@ -71,7 +73,7 @@ def main(name: str, title: str, reproduce: Callable[[Paper], list[Row]]) -> int:
     parser.add_argument("--out", type=Path, default=Path("out/papers") / name, metavar="DIR")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     options = parser.parse_args()
-    return ended(lambda: _reproduced(options, title, reproduce))
+    return told(lambda: ended(lambda: _reproduced(options, title, reproduce)))
 
 
 def _reproduced(
@@ -99,7 +101,9 @@ def _print(title: str, rows: list[Row], folder: Path) -> None:
         table.add_row(row.what, row.published, row.ours, row.error, holds)
     console = Console()
     console.print(table)
-    console.print(f"Table and figures are in {folder}/.", soft_wrap=True, markup=False)
+    console.print(
+        f"Table and figures are in {plain_line(str(folder))}/.", soft_wrap=True, markup=False
+    )
 
 
 def percent(part: float, *, sign: bool = False) -> str:

@@ -8,5 +8,10 @@ def plain(name: str) -> str:
     )
 
 
+def plain_line(name: str) -> str:
+    """The same in one line."""
+    return plain(name).replace("\n", "\\n")
+
+
 def _escape(letter: str) -> str:
     return letter.encode("unicode_escape", "backslashreplace").decode("ascii")

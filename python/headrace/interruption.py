@@ -1,0 +1,51 @@
+"""Ctrl-C: one line and status 130, whenever it comes.
+
+This module imports little: it must be ready before anything else is imported.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import NoReturn
+
+INTERRUPTED = 130
+PAPER_SCRIPT = "headrace.cli.paper_script"
+"""What `headrace papers` runs a script by; the command itself then says how it ended."""
+
+
+def end_at_once() -> None:
+    """Ends the process at Ctrl-C until `as_exception` is called, unless it is ignored.
+
+    In the middle of an import, an exception may end up anywhere.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler and not _of_command():
+        signal.signal(signal.SIGINT, _end)
+
+
+def as_exception() -> None:
+    """From now on Ctrl-C raises KeyboardInterrupt again."""
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def told(work: Callable[[], int]) -> int:
+    """Works; gives the exit status, that of an interruption after telling of it."""
+    try:
+        as_exception()
+        return work()
+    except KeyboardInterrupt:
+        if _of_command():
+            raise
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _of_command() -> bool:
+    return PAPER_SCRIPT in sys.orig_argv
+
+
+def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
+    os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
