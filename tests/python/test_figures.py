@@ -10,9 +10,9 @@ from matplotlib.patches import StepPatch
 
 import headrace as hr
 from conftest import SMALL, Command
-from headrace.report.figures import Figures, throughput
+from headrace.report.figures import Figures, throughput, utilisation
 from headrace.report.figures.style import short
-from headrace.simulate.frames import SERIES
+from headrace.simulate.frames import SERIES, stations
 
 
 def test_the_last_window_is_as_long_as_the_run_lasted() -> None:
@@ -57,3 +57,13 @@ def test_names_of_any_kind_in_plots(name: str, headrace: Command, tmp_path: Path
 def test_long_names_are_cut() -> None:
     assert short("n" * 80) == "n" * 80
     assert short("n" * 81) == "n" * 79 + "…"
+
+
+def test_long_stations_are_cut_in_the_figure_of_utilisation() -> None:
+    row = hr.run(hr.load(SMALL)).document["stations"][0]
+    names = ["s" * 500, "a\nb", "system/server/device"]
+    rows = [row | {"station": name, "servers": 1, "visits": 1} for name in names]
+    empty = pl.DataFrame()
+    data = Figures("n", 1, [1.0], empty, empty, stations({"stations": rows}))
+    shown = [label.get_text() for label in utilisation.draw(data).axes[0].get_yticklabels()]
+    assert sorted(shown) == ["a b", "s" * 47 + "…", "system/server/device"]

@@ -60,10 +60,11 @@ def run(
         print(json.dumps(result.document, allow_nan=False, indent=2))
         return
     from headrace.report import tables
+    from headrace.report.plain import plain_line
 
     show(tables.result(result.document))
     for what, path in written:
-        print(f"{what}: {path}")
+        print(plain_line(f"{what}: {path}"))
 
 
 def _write(

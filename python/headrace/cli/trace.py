@@ -12,6 +12,7 @@ import typer
 from headrace import _core
 from headrace.cli.screen import show
 from headrace.files import check_writable
+from headrace.report.plain import plain_line
 
 app = typer.Typer(
     help="Import, sum up and synthesize traces of file operations.",
@@ -54,7 +55,7 @@ def import_(
         raise ValueError(f"{target}: is the source itself: expected another file")
     check_writable(target)
     made = profile.import_trace(source, target, format, to_format)
-    print(f"{target}: {made.records:,} records")
+    print(plain_line(f"{target}: {made.records:,} records"))
     _show_skipped(made.skipped)
 
 
@@ -113,7 +114,7 @@ def synth(
         seed=seed,
         **pattern,
     )
-    print(f"{target}: {made.records:,} records")
+    print(plain_line(f"{target}: {made.records:,} records"))
 
 
 def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:

@@ -18,10 +18,10 @@ LONGEST_NAME = 80
 """Longer names are cut: there is no room for more."""
 
 
-def short(name: str) -> str:
+def short(name: str, longest: int = LONGEST_NAME) -> str:
     """A name in one line that fits."""
-    line = " ".join(plain(name[: 4 * LONGEST_NAME]).split())
-    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
+    line = " ".join(plain(name[: 4 * longest]).split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 @dataclass(frozen=True)

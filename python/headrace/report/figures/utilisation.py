@@ -5,11 +5,13 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from headrace.report.figures.style import COLOURS, Figures, nothing, sheet
+from headrace.report.figures.style import COLOURS, Figures, nothing, sheet, short
 from headrace.report.units import figure as written
 
 MOST = 30
 """Stations that are shown."""
+LONGEST_LABEL = 48
+"""Half of the figure is left for the bars."""
 
 
 def draw(data: Figures) -> Figure:
@@ -51,7 +53,7 @@ def draw(data: Figures) -> Figure:
             va="center",
             fontsize="small",
         )
-    axes.set_yticks(rows, table["station"].to_list())
+    axes.set_yticks(rows, [short(name, LONGEST_LABEL) for name in table["station"]])
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     # The labels stand beyond the bars.
