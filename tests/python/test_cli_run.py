@@ -18,6 +18,7 @@ KEYS = [
     "simulated_seconds",
     "wall_seconds",
     "events",
+    "stop",
     "throughput",
     "operations",
     "latency",
@@ -240,3 +241,66 @@ def test_replications_give_means_and_intervals(headrace: Command, small: Path) -
     assert "replications = 3" in document["scenario"]["toml"]
     table = headrace("run", small, *sets)
     assert "3 replications, seeds 5 to 7" in table.stdout
+
+
+def test_why_a_run_ended(headrace: Command, small: Path) -> None:
+    def ended(**sets: object) -> tuple[dict[str, Any], str]:
+        given = [f"--set=run.{key.replace('__', '.')}={value}" for key, value in sets.items()]
+        table = headrace("run", small, *given)
+        assert table.returncode == 0, table.stderr
+        stop = strict(headrace("run", small, *given, "--json").stdout)["stop"]
+        return stop, table.stdout.splitlines()[-1]
+
+    assert ended() == ({"reason": "workload"}, "The run ended with its workload.")
+    assert ended(stop__time="0.1 s") == ({"reason": "time"}, "The run ended at run.stop.time.")
+    stop, line = ended(stop__requests=7)
+    assert (stop, line) == ({"reason": "requests"}, "The run ended after run.stop.requests.")
+
+    stop, line = ended(stop__precision=0.01)
+    wanted = {"wanted": 0.01, "got": None, "confidence": 0.95, "reached": False}
+    assert stop == {"reason": "workload", "precision": wanted}
+    assert line == (
+        "The run ended with its workload. run.stop.precision = 0.01 was not reached: "
+        "there were too few requests to tell."
+    )
+
+
+def test_precision_in_replications(headrace: Command, small: Path) -> None:
+    sets = ["--set=workload.0.files=100", "--set=run.replications=2"]
+    for precision, verdict in ((0.0001, "was not reached"), (0.99, "was reached in all of them")):
+        given = [*sets, f"--set=run.stop.precision={precision}"]
+        document = strict(headrace("run", small, *given, "--json").stdout)
+        stops = [run["stop"] for run in document["replications"]]
+        got = max(stop["precision"]["got"] for stop in stops)
+        assert document["stop"]["reason"] == "workload"
+        assert document["stop"]["precision"]["got"] == got
+        assert document["stop"]["precision"]["reached"] == (got <= precision)
+        line = headrace("run", small, *given).stdout.splitlines()[-1]
+        assert line.startswith("Each run ended with its workload. ")
+        assert f"run.stop.precision = {precision:g} {verdict}: half the 95 % interval" in line
+        assert f"{100 * got:.2f} % of it where it is worst." in line or got < 0.01
+
+
+def test_groups_come_in_the_files_order(headrace: Command, small: Path) -> None:
+    for groups in ('["z", "m", "a", "b"]', "{ z = 1, m = 1, a = 1, b = 1 }"):
+        for more in ([], ["--set=run.replications=2"]):
+            given = [f"--set=clients.groups={groups}", *more]
+            document = strict(headrace("run", small, *given, "--json").stdout)
+            assert list(document["groups"]) == ["z", "m", "a", "b"]
+            table = headrace("run", small, *given).stdout
+            first = [line.split()[0] for line in table.splitlines() if line.split()]
+            assert [name for name in first if name in {"z", "m", "a", "b"}] == ["z", "m", "a", "b"]
+
+
+def test_paths_are_printed_in_one_line_and_do_not_steer_the_terminal(
+    headrace: Command, small: Path, tmp_path: Path
+) -> None:
+    name = "[red]\x1b[31m\n[bold]"
+    shown = str(tmp_path / "[red]\\x1b[31m\\n[bold]")
+    ended = headrace("run", small, "-o", tmp_path / name, "--plot", tmp_path / f"{name}.d")
+    assert ended.stdout.splitlines()[-2:] == [f"plots: {shown}.d", f"result: {shown}"]
+    trace = tmp_path / f"{name}.csv"
+    ended = headrace("trace", "synth", trace)
+    assert ended.stdout == f"{shown}.csv: 12 records\n"
+    ended = headrace("trace", "import", trace, tmp_path / f"{name}.2.csv")
+    assert ended.stdout == f"{shown}.2.csv: 12 records\n"

@@ -33,6 +33,14 @@ LESS_TO_PERFORMANCE = (
 )
 """What narrow terminals go without, the first first; so below."""
 LESS_TO_STATIONS = ("servers", "copies", "visits", "busiest %", "service ms", "queue")
+ENDS = {
+    "workload": "with its workload",
+    "time": "at run.stop.time",
+    "requests": "after run.stop.requests",
+    "precision": "with run.stop.precision",
+    None: "by a condition of its own",
+}
+"""How a run ends, by what ended it; none if replications ended differently."""
 PLACES = 10
 """Rows of the breakdown that are shown."""
 
@@ -47,7 +55,30 @@ def result(document: Document) -> RenderableType:
     if document["breakdown"]:
         parts.append(_breakdown(document))
     parts.append(Text("\n" + plain(document["bottleneck"]["sentence"]), style="bold"))
+    parts.append(Text(_end(document)))
     return Group(*parts)
+
+
+def _end(document: Document) -> str:
+    """Why the run ended, and how well the mean latency is known if that was asked for."""
+    runs = document.get("replications")
+    stop = document["stop"]
+    end = f"{'Each run' if runs else 'The run'} ended {ENDS[stop['reason']]}"
+    precision = stop.get("precision")
+    if precision is None:
+        return f"{end}."
+    verdict = "was reached" if precision["reached"] else "was not reached"
+    width = "there were too few requests to tell"
+    if precision["got"] is not None:
+        width = (
+            f"half the {100 * precision['confidence']:g} % interval of the mean latency is"
+            f" {figure(100 * precision['got'])} % of it"
+        )
+    return (
+        f"{end}. run.stop.precision = {precision['wanted']:g} {verdict}"
+        f"{' in all of them' if runs and precision['reached'] else ''}: {width}"
+        f"{' where it is worst' if runs and precision['got'] is not None else ''}."
+    )
 
 
 def _heading(document: Document) -> Text:

@@ -37,6 +37,7 @@ def together(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     for key, name in KEYED.items():
         document[key] = _rows([other[key] for other in documents], name)
     document["breakdown"].sort(key=lambda entry: -entry["share"])
+    document["stop"] = _stop([other["stop"] for other in documents])
     document["bottleneck"] = _bottleneck(documents)
     document["replications"] = [_one(other) for other in documents]
     document["intervals"] = intervals(documents)
@@ -58,7 +59,7 @@ def together(outcomes: Sequence[Outcome], toml: str) -> Outcome:
 
 
 def _averaged(document: Document) -> Document:
-    keys = ("scenario", "seed", "version", "bottleneck", *SUMMED, *KEYED)
+    keys = ("scenario", "seed", "version", "stop", "bottleneck", *SUMMED, *KEYED)
     return {key: value for key, value in document.items() if key not in keys}
 
 
@@ -105,10 +106,25 @@ def _bottleneck(documents: Sequence[Document]) -> Document:
     return bottleneck
 
 
+def _stop(stops: Sequence[Document]) -> Document:
+    """What ended all of them, if it was the same; of the precisions, the worst."""
+    reasons = {stop["reason"] for stop in stops}
+    together: Document = {"reason": reasons.pop() if len(reasons) == 1 else None}
+    precisions = [stop["precision"] for stop in stops if "precision" in stop]
+    if precisions:
+        got = [precision["got"] for precision in precisions]
+        together["precision"] = precisions[0] | {
+            "got": None if None in got else max(got),
+            "reached": all(precision["reached"] for precision in precisions),
+        }
+    return together
+
+
 def _one(document: Document) -> Document:
     return {
         "seed": document["seed"],
         "simulated_seconds": document["simulated_seconds"],
+        "stop": document["stop"],
         "throughput": document["throughput"],
         "mean_latency": document["latency"].get("all", {}).get("mean"),
     }
