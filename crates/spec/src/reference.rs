@@ -20,7 +20,8 @@ pub fn reference() -> String {
     page
 }
 
-const INTRODUCTION: &str = r#"# The scenario file
+const INTRODUCTION: &str = concat!(
+    r#"# The scenario file
 
 <!-- Generated from the declarations in crates/spec; `cargo test -p headrace-spec` says how. -->
 
@@ -28,24 +29,9 @@ A scenario is a TOML file that says what the file system is, what its clients do
 simulation is run. The shortest one:
 
 ```toml
-[clients]
-count = 64
-
-[servers]
-count = 4
-device = { read_rate = "60 MB/s", write_rate = "60 MB/s" }
-
-[network]
-bandwidth = "1 Gbit/s"
-latency = "0.2 ms"
-
-[layout]
-unit = "256 KiB"
-
-[[workload]]
-files = 400
-block = "1 MiB"
-```
+"#,
+    include_str!("shortest.toml"),
+    r#"```
 
 A value is looked for on the command line (`--set network.latency="1 ms"`; an entry of a list is
 named by its number, as in `--set workload.0.files=4`), then in the file, then in the preset that
@@ -55,7 +41,8 @@ where each value came from.
 Units are required. Sizes: B, kB, MB, GB, TB, PB (powers of 1000), KiB, MiB, GiB, TiB, PiB (powers
 of 1024). Rates: a size per second as in `"60 MB/s"`, or bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s
 (powers of 1000, eight bits to a byte). Times: ns, us, ms, s, min, h, d.
-"#;
+"#
+);
 
 fn section(section: &Section, path: &str, doc: &str, page: &mut String) {
     if !path.is_empty() {

@@ -17,12 +17,12 @@ fn loaded(scenario: &Scenario) -> Loaded {
     load(&text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// A scenario with one value written in place of a number of bytes.
+/// The shortest scenario, which the reference shows.
+const SHORTEST: &str = include_str!("../src/shortest.toml");
+
+/// The same with one value written in the place of another.
 fn with(field: &str, value: &str) -> String {
-    let text = "[clients]\ncount = 1\n[servers]\ncount = 1\n[servers.device]\nread_rate = \"1 MB/s\"\n\
-                write_rate = \"1 MB/s\"\n[network]\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n\
-                [layout]\nunit = \"1 MB\"\n[[workload]]\nblock = \"1 MiB\"\n";
-    let lines = text.lines().map(|line| match line.split_once(" = ") {
+    let lines = SHORTEST.lines().map(|line| match line.split_once(" = ") {
         Some((name, _)) if name == field => format!("{name} = {value:?}"),
         _ => line.to_owned(),
     });

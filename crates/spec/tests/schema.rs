@@ -4,6 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+/// The shortest scenario, which the reference shows.
+const SHORTEST: &str = include_str!("../src/shortest.toml");
+
 fn valid(scenario: &Value) -> Result<(), String> {
     let mut schemas = boon::Schemas::new();
     let mut compiler = boon::Compiler::new();
@@ -97,27 +100,11 @@ fn what_does_not_load_is_invalid() {
 
 #[test]
 fn every_field_of_a_full_scenario_is_in_the_schema() {
-    let text = r#"
-        [clients]
-        count = 4
-        [servers]
-        count = 4
-        device = { read_rate = "60 MB/s", write_rate = "60 MB/s" }
-        [network]
-        bandwidth = "1 Gbit/s"
-        latency = "0.2 ms"
-        [layout]
-        unit = "1 MB"
-        [scheduler]
-        kind = "sfq"
-        depth = 3
-        [[workload]]
-        block = "1 MiB"
-        [[workload]]
-        kind = "trace"
-        file = "x"
-    "#;
-    let loaded = headrace_spec::load(text, Path::new("x.toml"), &[]).expect("a good scenario");
+    let text = format!(
+        "{SHORTEST}\n[scheduler]\nkind = \"sfq\"\ndepth = 3\n\
+         [[workload]]\nkind = \"trace\"\nfile = \"x\"\n"
+    );
+    let loaded = headrace_spec::load(&text, Path::new("x.toml"), &[]).expect("a good scenario");
     let canonical = loaded.scenario.to_canonical_toml();
     let toml: toml_edit::DocumentMut = canonical.parse().expect("TOML");
     valid(&to_json(toml.as_item())).expect("the full scenario");
