@@ -100,18 +100,41 @@ impl Job {
     }
 }
 
-/// What a device is asked: to read or write contiguous bytes.
+/// What a block device is asked: to read or write contiguous bytes, or, as
+/// [`Operation::Sync`], to bring what its write cache holds to the medium.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
-    /// The slot of the job that waits for it; none for write-back that nobody
-    /// waits for.
-    pub job: Option<u32>,
+    /// The slot of what waits for it in the page that asked; none if nothing
+    /// does.
+    pub owner: Option<u32>,
+    /// The process it is made for: schedulers may keep a queue for each.
+    pub process: u32,
     /// The file.
     pub file: u32,
-    /// The first byte, within the part of the file that the server holds.
+    /// The first byte, within the part of the file that lies on this device.
     pub offset: u64,
+    /// The first byte on the device.
+    pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// [`Operation::Read`] or [`Operation::Write`].
+    /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,
+    /// Somebody waits for it: "synchronous" in the words of Linux's block layer
+    /// (REQ_SYNC), which are reads and writes that a call waits for.
+    pub synchronous: bool,
+    /// A write that is done only when the medium has it (REQ_FUA).
+    pub forced: bool,
+    /// It went along in another transfer, which is done.
+    pub absorbed: bool,
+    /// The disk of an array it is for.
+    pub member: u16,
+    /// The slot of the array's transfer that it is a part of.
+    pub part_of: Option<u32>,
+}
+
+impl Transfer {
+    /// The byte after the last, on the device.
+    pub fn end(&self) -> u64 {
+        self.address + self.size
+    }
 }

@@ -1,5 +1,5 @@
-//! Storage devices: stations that serve [`Transfer`]s. To add one, write a file
-//! with a function that makes its station and name it in [`build`].
+//! Block devices: what serves [`Transfer`]s. To add one, write a file with a
+//! function that makes its station and name it in [`build`].
 
 mod simple;
 
@@ -8,9 +8,22 @@ use headrace_spec::Device;
 
 use crate::tokens::Transfer;
 
+/// A block device in a page.
+#[derive(Clone, Copy)]
+pub struct BlockDevice {
+    /// Where transfers go.
+    pub submit: Node<Transfer>,
+    /// Where they are when they are done.
+    pub done: Node<Transfer>,
+}
+
 /// The scenario's device, as a station called "device".
-pub fn build(page: &mut Page<'_>, device: &Device) -> Node<Transfer> {
-    match device {
+pub fn build(page: &mut Page<'_>, device: &Device) -> BlockDevice {
+    let station = match device {
         Device::SimpleDevice(simple) => simple::station(page, simple),
+    };
+    BlockDevice {
+        submit: station,
+        done: station,
     }
 }

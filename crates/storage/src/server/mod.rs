@@ -22,10 +22,14 @@ use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span, To};
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
-use crate::device;
+use crate::device::{self, BlockDevice};
 use crate::localfs::{PageCache, Range};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Transfer};
+
+/// Without a file system, every file lies in one piece, this far from the next;
+/// devices of a size count addresses round.
+const FILES_APART: u64 = 1 << 30;
 
 /// Writes the page of a data server that takes jobs from `received` and puts
 /// them back into `send` when they are done.
@@ -83,7 +87,7 @@ impl Reply {
 
 #[derive(Clone, Copy)]
 struct Parts {
-    device: Node<Transfer>,
+    device: BlockDevice,
     /// Jobs whose transfers are at the device.
     waiting: Node<Job>,
     /// Jobs that are done.
@@ -94,34 +98,29 @@ struct Parts {
 fn uncached(
     page: &mut Page<'_>,
     daemon: Node<Job>,
-    device: Node<Transfer>,
+    device: BlockDevice,
     waiting: Node<Job>,
     reply: Reply,
 ) {
     page.transition("start")
         .take(daemon)
         .puts(waiting)
-        .puts(device)
+        .puts(device.submit)
         .fires(move |firing, job: Job, ()| {
             let slot = firing.put(waiting, job);
-            let (file, offset, size) = (job.file, job.offset, job.size);
-            let operation = job.operation;
-            firing.put(
-                device,
-                Transfer {
-                    job: Some(slot.0),
-                    file,
-                    offset,
-                    size,
-                    operation,
-                },
-            );
+            let (start, end) = (job.offset, job.offset + job.size);
+            let range = Range {
+                file: job.file,
+                start,
+                end,
+            };
+            firing.put(device.submit, transfer_of(range, job.operation, Some(slot)));
         });
     page.transition("reply")
-        .take(device)
+        .take(device.done)
         .may_pass(waiting, reply.send)
         .fires(move |firing, transfer: Transfer, ()| {
-            if let Some(job) = transfer.job
+            if let Some(job) = transfer.owner
                 && let Some(job) = firing.take(waiting, Slot(job))
             {
                 firing.put(reply.send, reply.to(job));
@@ -174,7 +173,7 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
         .take(read)
         .with(cache)
         .puts_one_of([waiting.into(), memory.into()])
-        .puts_many(device)
+        .puts_many(device.submit)
         .fires(move |firing, job: Job, cache| {
             let gaps = cache.read(job.file, job.offset, job.size);
             wait_for(firing, job, &gaps, Operation::Read, parts, memory);
@@ -183,7 +182,7 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
         .take(write)
         .with(cache)
         .puts_one_of([waiting.into(), served.into()])
-        .puts_many(device)
+        .puts_many(device.submit)
         .fires(move |firing, job: Job, cache| {
             let ranges = if cache.buffers_writes() {
                 cache.write(job.file, job.offset, job.size)
@@ -201,12 +200,12 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
         });
     let done = page.place("device done");
     page.transition("transferred")
-        .take(device)
+        .take(device.done)
         .with(cache)
         .may_pass(waiting, done)
-        .puts_many(device)
+        .puts_many(device.submit)
         .fires(move |firing, transfer: Transfer, cache| {
-            let Some(job) = transfer.job.map(Slot) else {
+            let Some(job) = transfer.owner.map(Slot) else {
                 return;
             };
             if transfer.operation == Operation::Read {
@@ -219,7 +218,7 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
                     end: offset + size,
                 };
                 for range in cache.fill(delivered) {
-                    firing.put(device, transfer_of(range, Operation::Write, None));
+                    firing.put(device.submit, transfer_of(range, Operation::Write, None));
                 }
             }
             let waits = firing.token_mut(waiting, job);
@@ -244,11 +243,18 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scena
 
 fn transfer_of(range: Range, operation: Operation, job: Option<Slot>) -> Transfer {
     Transfer {
-        job: job.map(|slot| slot.0),
+        owner: job.map(|slot| slot.0),
+        process: 0,
         file: range.file,
         offset: range.start,
+        address: (u64::from(range.file) * FILES_APART).wrapping_add(range.start) % (1 << 62),
         size: range.len(),
         operation,
+        synchronous: job.is_some(),
+        forced: false,
+        absorbed: false,
+        member: 0,
+        part_of: None,
     }
 }
 
@@ -269,6 +275,9 @@ fn wait_for(
     job.pending = ranges.len() as u32;
     let slot = firing.put(parts.waiting, job);
     for &range in ranges {
-        firing.put(parts.device, transfer_of(range, operation, Some(slot)));
+        firing.put(
+            parts.device.submit,
+            transfer_of(range, operation, Some(slot)),
+        );
     }
 }
