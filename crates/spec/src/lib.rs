@@ -29,6 +29,7 @@
 mod declare;
 mod error;
 mod explain;
+mod limits;
 mod load;
 mod merge;
 mod names;
@@ -45,6 +46,7 @@ mod write;
 
 pub use error::Error;
 pub use explain::{Explanation, Row, explain};
+pub use limits::{LARGEST_PACKET, MOST_GROUPS, MOST_HOSTS, MOST_JOBS};
 pub use load::{Loaded, load, load_file};
 pub use presets::presets;
 pub use reference::reference;

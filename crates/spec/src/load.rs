@@ -9,7 +9,7 @@ use crate::presets::PresetName;
 use crate::sections::Scenario;
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw, Table};
-use crate::{merge, presets, set, structure};
+use crate::{limits, merge, presets, set, structure};
 
 /// The declaration of the whole scenario.
 pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section);
@@ -57,7 +57,9 @@ pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
         root: &tree,
         path: String::new(),
     };
-    <Scenario as Codec>::check(&scenario, &scenario, &at).map_err(|error| in_file(error, &tree))?;
+    <Scenario as Codec>::check(&scenario, &scenario, &at)
+        .and_then(|()| limits::check(&scenario, &at))
+        .map_err(|error| in_file(error, &tree))?;
     Ok(Loaded { scenario, tree })
 }
 

@@ -98,6 +98,16 @@ const LINES: &[(&str, &str, &str)] = &[
         r#"my.toml:16:11: network.latency = nan: expected a time such as "0.2 ms" or "10 s": a bare number has no unit"#,
     ),
     (
+        "latency",
+        r#"latency = "100000 d""#,
+        r#"my.toml:16:11: network.latency = "100000 d": expected a time such as "0.2 ms" or "10 s": the longest is 213 d, the most that simulated time can hold"#,
+    ),
+    (
+        "latency",
+        r#"latency = "1e999 s""#,
+        r#"my.toml:16:11: network.latency = "1e999 s": expected a time such as "0.2 ms" or "10 s": the longest is 213 d, the most that simulated time can hold"#,
+    ),
+    (
         "unit",
         r#"unit = "256 KB""#,
         r#"my.toml:18:8: layout.unit = "256 KB": expected a size such as "64 KiB" or "1 MB": kB is 1000 bytes and KiB is 1024"#,
@@ -318,6 +328,148 @@ const LINES: &[(&str, &str, &str)] = &[
         "my.toml:28:3: not valid TOML: workload is given twice",
     ),
 ];
+
+/// Values that a simulation cannot hold or that would do nothing, what they need
+/// beside them, and the error.
+const LIMITS: &[(&str, &[&str], &str)] = &[
+    (
+        "clients.count=3000000",
+        &[],
+        "these are 3000000 clients: expected at most 2000000",
+    ),
+    (
+        "servers.count=4000000000",
+        &[],
+        "these are 4000000000 servers: expected at most 2000000",
+    ),
+    (
+        "metadata.servers=4000000000",
+        &[],
+        "these are 4000000000 metadata servers: expected at most 2000000",
+    ),
+    (
+        "clients.processes=4000000000",
+        &[],
+        "these are 32000000000 processes on all clients: expected at most 2000000",
+    ),
+    (
+        "network.topology=pairs",
+        &["clients.count=100000", "servers.count=1000"],
+        "these are 100100000 links between hosts: expected at most 2000000",
+    ),
+    (
+        "network.framing=16000 PB",
+        &[],
+        "expected at most 4 GiB, the largest packet that IPv6 allows (RFC 2675)",
+    ),
+    (
+        "workload.0.block=576460752303423488 B",
+        &[
+            "workload.0.transfer=1 MiB",
+            "clients.count=64",
+            "workload.0.access=shared",
+        ],
+        "32 blocks of that size make a shared file of more than 16 EiB",
+    ),
+    (
+        "workload.0.files=4294967295",
+        &[],
+        "these are 17179869180 files in all: expected fewer than 2^32",
+    ),
+    (
+        "layout.packet=64 B",
+        &["workload.0.block=1 GiB", "workload.0.transfer=1 GiB"],
+        r#"a request makes about 16777220 jobs, and at most 1000000 are possible: expected larger packets or a smaller workload.0.transfer = "1 GiB""#,
+    ),
+    (
+        "workload.0.transfer=16000 PB",
+        &[
+            "workload.0.block=16000 PB",
+            "network.mtu=2 B",
+            "network.header=1 B",
+        ],
+        "with its packets' headers and framing, a request of that size is larger than 16 EiB on the wire: expected a smaller one or a larger network.mtu",
+    ),
+    (
+        "servers.device.write_rate=1e-9 B/s",
+        &[],
+        "a job or message of 65536 bytes takes longer than 213 days, the most that simulated time can hold: expected a higher rate",
+    ),
+    (
+        "servers.memory.rate=1e-9 B/s",
+        &[],
+        "a job or message of 65536 bytes takes longer than 213 days, the most that simulated time can hold: expected a higher rate",
+    ),
+    (
+        "network.bandwidth=1e-9 B/s",
+        &[],
+        "a job or message of 65536 bytes takes longer than 213 days, the most that simulated time can hold: expected a higher rate",
+    ),
+    (
+        "metadata.card.bandwidth=1e-300 B/s",
+        &["network.message=1 B"],
+        "a job or message of 1 bytes takes longer than 213 days, the most that simulated time can hold: expected a higher rate",
+    ),
+    (
+        "run.seed=9223372036854775807",
+        &["run.replications=2"],
+        "expected at most 9223372036854775806: run.replications = 2 counts up from it",
+    ),
+    (
+        "run.window=0.0000001 ns",
+        &[],
+        "expected at least a picosecond (0.001 ns)",
+    ),
+    (
+        "run.stop.time=0.0000001 ns",
+        &[],
+        "expected at least a picosecond (0.001 ns) after the warm-up",
+    ),
+    (
+        "servers.memory.rate=1 GB/s",
+        &["servers.memory.cache=0 B", "servers.memory.dirty_limit=0 B"],
+        "nothing is cached, so nothing is copied: leave it out or give servers.memory.cache",
+    ),
+];
+
+#[test]
+fn what_a_simulation_cannot_hold_is_refused_at_once() {
+    for (set, more, expected) in LIMITS {
+        let sets: Vec<&str> = more.iter().chain([set]).copied().collect();
+        let error = load(GOOD, &sets).expect_err(set);
+        assert_eq!(error.to_string(), format!("--set {set}: {expected}"));
+    }
+    // What stands in the file is refused in its line.
+    let count = edit("count", "count = 3000000");
+    let error = load(&count, &[]).expect_err("too many").to_string();
+    let expected = "my.toml:4:9: clients.count = 3000000: these are 3000000 clients: expected at \
+                    most 2000000";
+    assert_eq!(error, expected);
+    let names: Vec<String> = (0..257).map(|name| format!("\"g{name}\"")).collect();
+    let groups = format!("clients.groups=[{}]", names.join(","));
+    let sets = [groups.as_str(), "clients.count=257", "scheduler.kind=none"];
+    let error = load(&GOOD.replace("group = \"G1\"", ""), &sets).expect_err("too many groups");
+    assert_eq!(error.message, "these are 257 groups: expected at most 256");
+}
+
+#[test]
+fn weights_without_effect_are_refused() {
+    let error = load(GOOD, &["scheduler.position=client"]).expect_err("unequal weights");
+    assert_eq!(
+        error.to_string(),
+        r#"my.toml:22:11: scheduler.weights = { G1 = 1, G2 = 4 }: each client is of one group, so its scheduler has nothing to weigh: scheduler.position = "client"; expected equal weights, or a scheduler at the "server" or "gateway""#
+    );
+    for more in [
+        "scheduler.weights.G2=1",
+        "scheduler.weights={}",
+        "scheduler.kind=fifo",
+    ] {
+        load(GOOD, &["scheduler.position=client", more]).expect(more);
+    }
+    for position in ["server", "gateway"] {
+        load(GOOD, &[&format!("scheduler.position={position}")]).expect(position);
+    }
+}
 
 /// Replaces the first line that begins with `start`.
 fn edit(start: &str, with: &str) -> String {

@@ -22,7 +22,7 @@ latency = "0.2 ms"
 kind = "sfq"
 depth = 4
 weights = { G1 = 2 }
-position = "client"
+position = "gateway"
 [[workload]]
 block = "1 MiB"
 [[workload]]
@@ -133,7 +133,10 @@ fn a_table_entry_can_be_set_alone() {
 fn another_kind_drops_what_only_the_old_kind_has() {
     let scenario = load(FILE, &["scheduler.kind=none"]).scenario;
     assert_eq!(scenario.scheduler.kind.kind(), "none");
-    assert_eq!(scenario.scheduler.position, headrace_spec::Position::Client);
+    assert_eq!(
+        scenario.scheduler.position,
+        headrace_spec::Position::Gateway
+    );
     let scenario = load(FILE, &["scheduler.kind=fifo"]).scenario;
     let SchedulerKind::Fifo(fifo) = &scenario.scheduler.kind else {
         panic!("{scenario:?}")
@@ -249,7 +252,15 @@ fn the_scenario_in_json_has_the_names_of_the_file_and_si_units() {
     assert_eq!(json["layout"]["unit"], 65_536);
     assert_eq!(json["layout"]["servers"], "all");
     assert_eq!(json["scheduler"]["depth"], 4);
-    assert_eq!(json["scheduler"]["position"], "client");
+    assert_eq!(json["scheduler"]["position"], "gateway");
     assert_eq!(json["workload"][0]["kind"], "ior");
     assert_eq!(json["workload"][0]["repeat"], 1);
+}
+
+#[test]
+fn weights_keep_their_order() {
+    let loaded = load(FILE, &["scheduler.weights={ G2 = 2, G1 = 3 }"]);
+    let text = loaded.scenario.to_canonical_toml();
+    let weights = text.lines().find(|line| line.starts_with("weights"));
+    assert_eq!(weights, Some("weights = { G2 = 2.0, G1 = 3.0 }"));
 }

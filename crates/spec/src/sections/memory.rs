@@ -26,7 +26,7 @@ section! {
             aka ["dirty", "dirty_ratio"],
         /// Which page leaves a full cache.
         replacement: Replacement = default("lru", "the usual model of the Linux page cache") aka ["policy"],
-        /// Rate at which cached data is copied.
+        /// Rate at which cached data is copied; only with a cache.
         rate: Option<Rate> = optional("copying takes no time"),
     }
     check sizes_fit;
@@ -50,6 +50,11 @@ fn sizes_fit(memory: &Memory, _all: &Scenario, at: &Place<'_>) -> Result<(), Err
         let message =
             format!("expected no more than the cache: servers.memory.cache = \"{cache}\"");
         return Err(at.error("dirty_limit", message));
+    }
+    if memory.rate.is_some() && cache.0 == 0 {
+        let message = "nothing is cached, so nothing is copied: leave it out or give \
+                       servers.memory.cache";
+        return Err(at.error("rate", message));
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Weights of groups.
 
-use std::collections::BTreeMap;
-
+use indexmap::IndexMap;
 use serde_json::json;
 
 use crate::declare::{Leaf, Nature, quoted};
@@ -9,9 +8,10 @@ use crate::tree::{Node, Raw, Table};
 use crate::values::Positive;
 
 /// The weights of groups by name; a group that is not named has weight 1.
+/// In the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(transparent)]
-pub struct Weights(pub BTreeMap<String, f64>);
+pub struct Weights(pub IndexMap<String, f64>);
 
 impl Weights {
     /// The weight of a group.

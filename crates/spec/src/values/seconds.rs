@@ -8,10 +8,18 @@ use super::amount::{self, Unit, unit};
 use crate::declare::Leaf;
 use crate::tree::{Node, Raw};
 
-/// Seconds; never negative and finite in a scenario that loaded.
+/// Seconds; from 0 to [`Seconds::LONGEST`] in a scenario that loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, serde::Serialize)]
 #[serde(transparent)]
 pub struct Seconds(pub f64);
+
+impl Seconds {
+    /// Simulated time is counted in picoseconds with 64 bits: 213 days and a half.
+    pub const LONGEST: Seconds = Seconds(18_446_744.0);
+
+    /// A picosecond: shorter times are rounded to it or to nothing.
+    pub const SHORTEST: Seconds = Seconds(1e-12);
+}
 
 /// Parts of a second: the decimal exponent says which.
 const PARTS: [(&str, i32); 6] = [
@@ -114,9 +122,9 @@ fn parse(text: &str) -> Result<Seconds, String> {
             None => return Err("the units are ns, us, ms, s, min, h, d".to_owned()),
         },
     };
-    if seconds.is_finite() {
+    if seconds <= Seconds::LONGEST.0 {
         Ok(Seconds(seconds))
     } else {
-        Err("it is too large".to_owned())
+        Err("the longest is 213 d, the most that simulated time can hold".to_owned())
     }
 }

@@ -207,7 +207,7 @@ pub fn processes(
             let now = firing.now();
             recorder.completed(&request, now);
             firing.record(latency, now.since(request.issued).as_seconds());
-            if let Some(message) = recorder.too_many_windows() {
+            if let Some(message) = recorder.overflow() {
                 firing.fail(message);
             }
             let last = total.is_some_and(|total| recorder.since_start() >= total);

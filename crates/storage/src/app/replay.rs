@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{Replay, TraceReplay};
+use headrace_spec::{Replay, Seconds, TraceReplay};
 use headrace_trace::{Group, Operation, Reader, Record};
 
 use super::{Application, Ask, Next};
@@ -122,11 +122,20 @@ impl Application for TraceReplayApplication {
             return Ok(Next::Finished);
         };
         let shift = self.spec.shift.0;
+        let recorded = match self.spec.replay {
+            Replay::Timed => record.time_ns as f64 * 1e-9,
+            Replay::Closed => 0.0,
+        };
+        let seconds = recorded * self.spec.scale + shift;
+        if seconds > Seconds::LONGEST.0 {
+            return Err(format!(
+                "{}: a request recorded at {recorded} s is to be made at {seconds} s, and simulated \
+                 time ends after 213 days; look at workload.scale and workload.shift",
+                self.spec.file.display()
+            ));
+        }
         let intended = match self.spec.replay {
-            Replay::Timed => {
-                let seconds = record.time_ns as f64 * 1e-9 * self.spec.scale + shift;
-                Some(Time::from_seconds(seconds))
-            }
+            Replay::Timed => Some(Time::from_seconds(seconds)),
             Replay::Closed if now == Time::ZERO => Some(Time::from_seconds(shift)),
             Replay::Closed => None,
         };

@@ -18,7 +18,7 @@ pub use known::KnownFiles;
 pub use layout::{Layout, Piece};
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
-use headrace_spec::Scenario;
+use headrace_spec::{MOST_JOBS, Scenario};
 use headrace_trace::{Group, Operation};
 
 use crate::network::Wire;
@@ -33,9 +33,6 @@ pub struct Network {
     /// What has come back.
     pub received: Node<Job>,
 }
-
-/// More jobs than any request has on purpose.
-const MOST_JOBS: u64 = 1_000_000;
 
 /// Writes the page of a client: requests come in by `request` and go out by
 /// `complete` when they are done.

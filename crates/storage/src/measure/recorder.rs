@@ -25,6 +25,8 @@ pub struct Recorder {
     pub(super) series: Series,
     requests: u64,
     since_start: u64,
+    /// Since the last reset; none if they are more than can be counted.
+    bytes: Option<u64>,
     /// Picoseconds.
     thought: u128,
     kept: Option<Vec<Completed>>,
@@ -77,6 +79,7 @@ impl Recorder {
             series: Series::new(window, columns, groups),
             requests: 0,
             since_start: 0,
+            bytes: Some(0),
             thought: 0,
             kept: keep.then(Vec::new),
         }
@@ -110,6 +113,10 @@ impl Recorder {
 
     /// A request is done.
     pub fn completed(&mut self, request: &Request, now: Time) {
+        self.bytes = self.bytes.and_then(|sum| sum.checked_add(request.size));
+        if self.bytes.is_none() {
+            return;
+        }
         let (index, cell) = self.cell(request);
         cell.count += 1;
         cell.bytes += request.size;
@@ -151,14 +158,20 @@ impl Recorder {
         }
         self.series.reset(now);
         self.requests = 0;
+        self.bytes = Some(0);
         self.thought = 0;
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }
     }
 
-    /// What is wrong if the run is too long for its windows.
-    pub fn too_many_windows(&self) -> Option<String> {
+    /// What is wrong if the run is too long to be counted.
+    pub fn overflow(&self) -> Option<String> {
+        if self.bytes.is_none() {
+            let message = "more than 16 EiB were moved, which nothing can count: look at \
+                           workload.block and run.stop";
+            return Some(message.to_owned());
+        }
         let most = self.series.most_windows();
         let message = format!(
             "run.window = \"{} s\" makes more than {most} windows; expected a longer one",

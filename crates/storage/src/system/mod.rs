@@ -1,5 +1,6 @@
 //! From a scenario to a result.
 
+mod advice;
 mod parallel;
 
 use std::ops::ControlFlow;
@@ -19,15 +20,15 @@ pub enum Error {
     /// A trace cannot be replayed.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The scenario asks for more than can be numbered, or for a warm-up that
-    /// is longer than its workload.
+    /// The scenario and its traces have more files than can be numbered, or its
+    /// warm-up is longer than its workload.
     #[error("{0}")]
     TooLarge(String),
     /// The models do not fit together: an error of Headrace's.
     #[error("the model is wrong (please report this): {0}")]
     Build(#[from] BuildErrors),
     /// The run broke off.
-    #[error(transparent)]
+    #[error("{}", advice::in_fields(.0))]
     Run(#[from] RunError),
 }
 

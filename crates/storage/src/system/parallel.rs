@@ -1,7 +1,7 @@
 //! A parallel file system: clients, network, data and metadata servers.
 
 use headrace_net::{Builder, Page, Port, Span, Time, To};
-use headrace_spec::{Access, Position, Scenario, Topology, Workload, WorkloadKind};
+use headrace_spec::{Position, Scenario};
 
 use super::{Error, Options, System, span};
 use crate::app::{self, Workloads};
@@ -17,7 +17,6 @@ pub(super) fn build(scenario: &Scenario, options: Options) -> Result<System, Err
         servers: scenario.servers.count,
         metadata: scenario.metadata.servers,
     };
-    check_size(scenario, hosts)?;
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();
     let groups = scenario.clients.group_sizes().len();
@@ -59,54 +58,6 @@ pub(super) fn build(scenario: &Scenario, options: Options) -> Result<System, Err
         latency,
         total_requests,
     })
-}
-
-/// Hosts and links that can be simulated: some kilobytes each.
-const MOST_HOSTS: u64 = 2_000_000;
-
-/// Says no to more than memory could hold, before anything is made.
-fn check_size(scenario: &Scenario, hosts: Hosts) -> Result<(), Error> {
-    let links = match scenario.network.topology {
-        Topology::Star => 0,
-        Topology::Pairs => {
-            u64::from(hosts.clients) * (u64::from(hosts.servers) + u64::from(hosts.metadata))
-        }
-    };
-    let processes = u64::from(hosts.clients) * u64::from(scenario.clients.processes);
-    for (field, what, number) in [
-        ("clients.count", "clients", u64::from(hosts.clients)),
-        ("servers.count", "servers", u64::from(hosts.servers)),
-        (
-            "metadata.servers",
-            "metadata servers",
-            u64::from(hosts.metadata),
-        ),
-        ("clients.processes", "processes in all", processes),
-        ("network.topology = \"pairs\"", "links between hosts", links),
-    ] {
-        if number > MOST_HOSTS {
-            return Err(Error::TooLarge(format!(
-                "{field}: {number} {what}; expected at most {MOST_HOSTS}"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Says no to shared files whose last byte has no number.
-fn check_offsets(workload: &Workload, processes: u32) -> Result<(), Error> {
-    let WorkloadKind::Ior(ior) = &workload.kind else {
-        return Ok(());
-    };
-    let blocks = u64::from(ior.segments) * u64::from(processes);
-    if ior.access == Access::Shared && ior.block.0.checked_mul(blocks).is_none() {
-        return Err(Error::TooLarge(format!(
-            "workload.block = \"{}\": {blocks} blocks of that size make a shared file of more \
-             than 16 EiB",
-            ior.block
-        )));
-    }
-    Ok(())
 }
 
 /// A client's ways in and out.
@@ -189,12 +140,6 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
         .zip(0_u8..=u8::MAX)
         .flat_map(|((_, clients), group)| std::iter::repeat_n(group, *clients as usize))
         .collect();
-    if groups.len() < scenario.clients.count as usize {
-        return Err(Error::TooLarge(format!(
-            "clients.groups: {} groups; expected at most 256",
-            sizes.len()
-        )));
-    }
     let mut workloads = Workloads::new(groups.clone());
     let mut files: u64 = 0;
     for workload in &scenario.workload {
@@ -203,15 +148,8 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
             group.is_none_or(|name| sizes[usize::from(groups[*client as usize])].0 == name)
         };
         let clients: Vec<u32> = (0..scenario.clients.count).filter(of_group).collect();
-        let processes = (clients.len() as u32).checked_mul(scenario.clients.processes);
-        let processes = processes
-            .filter(|&number| number < u32::MAX / 2)
-            .ok_or_else(|| {
-                Error::TooLarge(
-                    "clients.processes: expected fewer than 2^31 processes in all".to_owned(),
-                )
-            })?;
-        check_offsets(workload, processes)?;
+        // A scenario that loaded has no more than fit.
+        let processes = (clients.len() as u32).saturating_mul(scenario.clients.processes);
         let application = app::build(scenario, workload, processes)?;
         files += u64::from(application.files());
         if files >= u64::from(u32::MAX) {

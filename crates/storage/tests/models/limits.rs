@@ -150,9 +150,77 @@ fn large_requests_run_or_are_refused() {
             "workload.0.access=shared",
         ],
     );
-    assert!(message.contains("workload.block"), "{message}");
+    assert!(message.contains("workload.0.block"), "{message}");
     let message = refusal(SMALLEST, &["network.bandwidth=1e-300 B/s"]);
     assert!(message.contains("213 days"), "{message}");
+}
+
+/// What only a run can tell names the fields to look at.
+#[test]
+fn times_past_the_end_of_time_name_the_fields_that_make_them() {
+    let twice = ["workload.0.files=2", "workload.0.think=200 d"];
+    for (sets, field) in [
+        (&["network.latency=200 d"][..], "network.latency"),
+        (
+            &["network.latency=200 d", "network.topology=pairs"],
+            "network.latency",
+        ),
+        (
+            &["servers.daemon.time_per_job=200 d", "layout.packet=100 kB"],
+            "servers.daemon.time_per_job",
+        ),
+        (
+            &[
+                "servers.device.time_per_request=200 d",
+                "layout.packet=100 kB",
+            ],
+            "servers.device",
+        ),
+        (
+            &["metadata.time_per_operation=200 d", "clients.count=2"],
+            "metadata.time_per_operation",
+        ),
+        (
+            &[
+                "servers.memory.cache=1 GB",
+                "servers.memory.rate=0.1 B/s",
+                "clients.count=9",
+            ],
+            "servers.memory.rate",
+        ),
+        (
+            &[&twice[..], &["network.latency=20 d"]].concat(),
+            "workload.think",
+        ),
+    ] {
+        let message = refusal(SMALLEST, sets);
+        assert!(message.contains("213 days"), "{sets:?}: {message}");
+        let (_, advice) = message.split_once("look at ").expect(&message);
+        assert!(advice.contains(field), "{sets:?}: {message}");
+    }
+    let trace = Trace::of("late", "1000,p,write,f,0,1,0\n");
+    for set in ["workload.0.scale=1e5", "workload.0.shift=213 d"] {
+        let sets = ["workload.0.replay=timed", "workload.0.scale=1000", set];
+        let message = refusal(&trace.text(), &sets);
+        assert!(
+            message.contains("workload.scale and workload.shift"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn more_bytes_than_can_be_counted_are_refused() {
+    let sets = [
+        "network.latency=0 s",
+        "network.bandwidth=1e290 TB/s",
+        "servers.device.read_rate=1e290 TB/s",
+        "workload.0.block=16000 PB",
+        "workload.0.files=2",
+    ];
+    let message = refusal(SMALLEST, &sets);
+    assert!(message.contains("16 EiB"), "{message}");
+    assert!(message.contains("workload.block"), "{message}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::names;
-use crate::sections::{Scenario, Weights};
+use crate::sections::{Position, Scenario, Weights};
 use crate::tree::Table;
 use crate::values::AtLeastOne;
 
@@ -14,13 +14,14 @@ section! {
         /// How many jobs a scheduler lets be out at once, D: before a server, with
         /// that server; at a gateway, with all servers together.
         depth: u32 as AtLeastOne = required(4),
-        /// The weight of each group; 1 for a group that is not named.
+        /// The weight of each group; 1 for a group that is not named. They differ
+        /// only where a scheduler sees several groups: not on a client.
         weights: Weights = default(Table::default(), "equal shares") aka ["weight", "shares"],
     }
-    check groups_exist;
+    check weights_have_effect;
 }
 
-fn groups_exist(sfq: &Sfq, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+fn weights_have_effect(sfq: &Sfq, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let groups: Vec<&str> = all.clients.groups.names().collect();
     match sfq
         .weights
@@ -34,6 +35,18 @@ fn groups_exist(sfq: &Sfq, all: &Scenario, at: &Place<'_>) -> Result<(), Error> 
             let message = format!("expected a group of clients.groups, {known}{hint}");
             Err(at.field("weights").error(name, message))
         }
+        None if all.scheduler.position == Position::Client && differ(&sfq.weights, &groups) => {
+            let message = "each client is of one group, so its scheduler has nothing to weigh: \
+                           scheduler.position = \"client\"; expected equal weights, or a scheduler \
+                           at the \"server\" or \"gateway\"";
+            Err(at.error("weights", message))
+        }
         None => Ok(()),
     }
+}
+
+fn differ(weights: &Weights, groups: &[&str]) -> bool {
+    let mut all = groups.iter().map(|group| weights.of(group));
+    let first = all.next();
+    all.any(|weight| Some(weight) != first)
 }

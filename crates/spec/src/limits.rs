@@ -1,0 +1,265 @@
+//! What a simulation can hold: hosts, files, bytes and time. Whatever can be
+//! seen from the scenario alone to be too much is refused before anything runs.
+
+use crate::declare::Place;
+use crate::error::Error;
+use crate::sections::{
+    Access, Device, Ior, LayoutKind, Phase, Scenario, Topology, Workload, WorkloadKind,
+};
+use crate::values::{Rate, Seconds};
+
+/// Hosts, processes and links that can be simulated: some kilobytes each.
+pub const MOST_HOSTS: u64 = 2_000_000;
+
+/// Groups of clients: their numbers have eight bits.
+pub const MOST_GROUPS: usize = 256;
+
+/// Jobs of one request: more than any has on purpose.
+pub const MOST_JOBS: u64 = 1_000_000;
+
+/// Bytes of a packet and of what is in and around it: the length of an IPv6
+/// jumbogram has 32 bits (RFC 2675).
+pub const LARGEST_PACKET: u64 = 1 << 32;
+
+/// Says no to the first thing that is too much.
+pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    numbers(all, at)?;
+    packets(all, at)?;
+    for (index, workload) in all.workload.iter().enumerate() {
+        if let WorkloadKind::Ior(ior) = &workload.kind {
+            let workload = Pattern {
+                ior,
+                processes: processes(all, workload),
+                at: Place {
+                    root: at.root,
+                    path: format!("workload.{index}"),
+                },
+            };
+            workload.offsets_have_numbers()?;
+            workload.files_have_numbers()?;
+            workload.jobs_are_few(all)?;
+            workload.messages_have_a_size(all)?;
+            workload.jobs_end_in_time(all, at)?;
+        }
+    }
+    messages_end_in_time(all, at)?;
+    ends_can_be_reached(all, at)
+}
+
+fn numbers(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let (clients, servers) = (u64::from(all.clients.count), u64::from(all.servers.count));
+    let metadata = u64::from(all.metadata.servers);
+    let links = match all.network.topology {
+        Topology::Star => 0,
+        Topology::Pairs => clients * (servers + metadata),
+    };
+    let processes = clients * u64::from(all.clients.processes);
+    for (field, what, number) in [
+        ("clients.count", "clients", clients),
+        ("servers.count", "servers", servers),
+        ("metadata.servers", "metadata servers", metadata),
+        ("clients.processes", "processes on all clients", processes),
+        ("network.topology", "links between hosts", links),
+    ] {
+        if number > MOST_HOSTS {
+            let message = format!("these are {number} {what}: expected at most {MOST_HOSTS}");
+            return Err(refused(field, message, at));
+        }
+    }
+    let groups = all.clients.groups.names().count();
+    if groups > MOST_GROUPS {
+        let message = format!("these are {groups} groups: expected at most {MOST_GROUPS}");
+        return Err(refused("clients.groups", message, at));
+    }
+    Ok(())
+}
+
+fn packets(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let network = &all.network;
+    for (field, bytes) in [
+        ("mtu", network.mtu),
+        ("header", network.header),
+        ("framing", network.framing),
+        ("message", network.message),
+    ] {
+        if bytes.0 > LARGEST_PACKET {
+            let message = "expected at most 4 GiB, the largest packet that IPv6 allows (RFC 2675)";
+            return Err(at.field("network").error(field, message));
+        }
+    }
+    Ok(())
+}
+
+/// How many processes do a workload.
+fn processes(all: &Scenario, workload: &Workload) -> u64 {
+    let groups = all.clients.group_sizes().into_iter();
+    let own = groups.filter(|(name, _)| workload.group.as_deref().is_none_or(|own| own == *name));
+    let clients: u64 = own.map(|(_, size)| u64::from(size)).sum();
+    clients * u64::from(all.clients.processes)
+}
+
+/// A pattern of requests, and who makes them.
+struct Pattern<'a> {
+    ior: &'a Ior,
+    processes: u64,
+    at: Place<'a>,
+}
+
+impl Pattern<'_> {
+    fn offsets_have_numbers(&self) -> Result<(), Error> {
+        let blocks = u64::from(self.ior.segments) * self.processes;
+        if self.ior.access == Access::Shared && self.ior.block.0.checked_mul(blocks).is_none() {
+            let message =
+                format!("{blocks} blocks of that size make a shared file of more than 16 EiB");
+            return Err(self.at.error("block", message));
+        }
+        Ok(())
+    }
+
+    fn files_have_numbers(&self) -> Result<(), Error> {
+        let files = match self.ior.access {
+            Access::FilePerProcess => u64::from(self.ior.files) * self.processes,
+            Access::Shared => u64::from(self.ior.files),
+        };
+        if files >= u64::from(u32::MAX) {
+            let message = format!("these are {files} files in all: expected fewer than 2^32");
+            return Err(self.at.error("files", message));
+        }
+        Ok(())
+    }
+
+    fn jobs_are_few(&self, all: &Scenario) -> Result<(), Error> {
+        let LayoutKind::Striped(striped) = &all.layout.kind;
+        let (size, width) = (self.ior.transfer.0, striped.servers.of(all.servers.count));
+        let packets = all.layout.packet.map_or(0, |packet| size / packet.0);
+        let jobs = packets + u64::from(width).min(size / striped.unit.0 + 2);
+        if jobs > MOST_JOBS {
+            let path = self.at.field("transfer").path;
+            let message = format!(
+                "a request makes about {jobs} jobs, and at most {MOST_JOBS} are possible: expected \
+                 larger packets or a smaller {path} = \"{}\"",
+                self.ior.transfer
+            );
+            return Err(refused("layout.packet", message, &self.at));
+        }
+        Ok(())
+    }
+
+    fn messages_have_a_size(&self, all: &Scenario) -> Result<(), Error> {
+        let network = &all.network;
+        let bytes = u128::from(self.ior.transfer.0) + u128::from(network.message.0);
+        let packets = bytes.div_ceil(u128::from(network.mtu.0 - network.header.0));
+        let around = packets * u128::from(network.header.0 + network.framing.0);
+        if bytes + around > u128::from(u64::MAX) {
+            let message = "with its packets' headers and framing, a request of that size is \
+                           larger than 16 EiB on the wire: expected a smaller one or a larger \
+                           network.mtu";
+            return Err(self.at.error("transfer", message));
+        }
+        Ok(())
+    }
+
+    /// Bytes of the largest job of a request, at the least.
+    fn job(&self, all: &Scenario) -> u64 {
+        let LayoutKind::Striped(striped) = &all.layout.kind;
+        let piece = self.ior.transfer.0 / u64::from(striped.servers.of(all.servers.count));
+        all.layout
+            .packet
+            .map_or(piece, |packet| piece.min(packet.0))
+    }
+
+    fn jobs_end_in_time(&self, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+        let Device::SimpleDevice(device) = &all.servers.device;
+        let job = self.job(all);
+        for phase in &self.ior.phases {
+            let (field, rate) = match phase {
+                Phase::Read => ("servers.device.read_rate", device.read_rate),
+                Phase::Write => ("servers.device.write_rate", device.write_rate),
+            };
+            ends_in_time(job, rate, field, at)?;
+        }
+        if let Some(rate) = all.servers.memory.rate {
+            ends_in_time(job, rate, "servers.memory.rate", at)?;
+        }
+        on_the_wire(job, all, at)
+    }
+}
+
+fn messages_end_in_time(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    on_the_wire(0, all, at)?;
+    let metadata = all.metadata.card.bandwidth;
+    metadata.map_or(Ok(()), |rate| {
+        ends_in_time(all.network.message.0, rate, "metadata.card.bandwidth", at)
+    })
+}
+
+/// A message with so many bytes of data passes the clients' and the servers'
+/// cards in time.
+fn on_the_wire(data: u64, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let bytes = data.saturating_add(all.network.message.0);
+    for (field, card) in [
+        ("clients.card.bandwidth", &all.clients.card),
+        ("servers.card.bandwidth", &all.servers.card),
+    ] {
+        match card.bandwidth {
+            Some(rate) => ends_in_time(bytes, rate, field, at)?,
+            None => ends_in_time(bytes, all.network.bandwidth, "network.bandwidth", at)?,
+        }
+    }
+    Ok(())
+}
+
+fn ends_in_time(bytes: u64, rate: Rate, field: &str, at: &Place<'_>) -> Result<(), Error> {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let least = bytes as f64 / Seconds::LONGEST.0;
+    if rate.0 <= least {
+        let message = format!(
+            "a job or message of {bytes} bytes takes longer than 213 days, the most that simulated \
+             time can hold: expected a higher rate"
+        );
+        return Err(refused(field, message, at));
+    }
+    Ok(())
+}
+
+fn ends_can_be_reached(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let run = &all.run;
+    // TOML's whole numbers have 63 bits, and each replication has a seed.
+    let most = i64::MAX.unsigned_abs() - u64::from(run.replications - 1);
+    if run.seed > most {
+        let message = format!(
+            "expected at most {most}: run.replications = {} counts up from it",
+            run.replications
+        );
+        return Err(refused("run.seed", message, at));
+    }
+    if run
+        .window
+        .is_some_and(|window| window.0 < Seconds::SHORTEST.0)
+    {
+        return Err(refused(
+            "run.window",
+            "expected at least a picosecond (0.001 ns)",
+            at,
+        ));
+    }
+    if run
+        .stop
+        .time
+        .is_some_and(|time| time.0 - run.warm_up.0 < Seconds::SHORTEST.0)
+    {
+        let message = "expected at least a picosecond (0.001 ns) after the warm-up";
+        return Err(refused("run.stop.time", message, at));
+    }
+    Ok(())
+}
+
+/// An error about the value at a path from the scenario's top.
+fn refused(path: &str, message: impl Into<String>, at: &Place<'_>) -> Error {
+    let (section, field) = path.rsplit_once('.').unwrap_or(("", path));
+    let at = Place {
+        root: at.root,
+        path: section.to_owned(),
+    };
+    at.error(field, message)
+}

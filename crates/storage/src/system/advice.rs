@@ -1,0 +1,36 @@
+//! Where to look when a run breaks off: the kernel names a place of the net,
+//! people write fields of a scenario.
+
+use headrace_net::RunError;
+
+/// What a run's error says, and which fields have to do with it.
+pub(super) fn in_fields(error: &RunError) -> String {
+    match error {
+        RunError::Failed { path, .. } => match fields(path) {
+            Some(fields) => format!("{error}; look at {fields}"),
+            None => error.to_string(),
+        },
+        RunError::ZeroTimeLoop { .. } => format!(
+            "{error}; look at network, servers.device and workload.think: something must take time"
+        ),
+        _ => error.to_string(),
+    }
+}
+
+/// The fields that decide how long a token stays at a station.
+fn fields(path: &str) -> Option<&'static str> {
+    let (page, station) = path.rsplit_once('/')?;
+    Some(match station {
+        "device" => "servers.device and the sizes of requests (workload, layout)",
+        "memory" => "servers.memory.rate and the sizes of requests (workload, layout)",
+        "daemon" => "servers.daemon.time_per_job",
+        "processor" => "metadata.time_per_operation",
+        "asking" => "workload.think, and of a trace workload.shift and workload.scale",
+        "queue" if page.ends_with("scheduler") => "scheduler.message_latency",
+        _ if station.starts_with("card ") || page.ends_with(" link") => {
+            "network.latency, bandwidths, and the sizes of requests (workload, layout)"
+        }
+        // The models' own messages name the field.
+        _ => return None,
+    })
+}
