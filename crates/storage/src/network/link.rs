@@ -37,9 +37,11 @@ impl Wire {
 
     /// Bytes on the wire for a message with so much file data: every packet
     /// carries its headers and framing, and each message fills packets of its own.
+    /// A trace may ask for so much that the sum has no number: it stays at the most.
     pub fn bytes(&self, data: u64) -> u64 {
-        let bytes = data + self.message;
-        bytes + bytes.div_ceil(self.payload) * self.overhead
+        let bytes = data.saturating_add(self.message);
+        let packets = bytes.div_ceil(self.payload);
+        bytes.saturating_add(packets.saturating_mul(self.overhead))
     }
 
     fn packet(&self) -> u64 {

@@ -353,9 +353,12 @@ fn traces_with_nothing_to_replay_are_refused() {
     let message = refusal(&trace.text(), &["workload.0.file=no such file"]);
     assert!(message.contains("no such file"), "{message}");
     let trace = Trace::of("huge", "0,p,read,f,0,18446744073709551615,0\n");
-    let message = refusal(&trace.text(), &[]);
-    assert!(
-        message.contains("213 days") || message.contains("layout.packet"),
-        "{message}"
-    );
+    // With and without headers around it.
+    for system in ["system=ideal", "system=pvfs2"] {
+        let message = refusal(&trace.text(), &[system]);
+        assert!(
+            message.contains("213 days") || message.contains("layout.packet"),
+            "{message}"
+        );
+    }
 }
