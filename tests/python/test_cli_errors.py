@@ -31,6 +31,9 @@ def refused(ended: Ended, *parts: str, status: int = 2) -> None:
         ("count = 4", "count = -4", ("bad.toml:5:9", "clients.count = -4")),
         ('unit = "256 KiB"', 'unit = "256 KiB"\nunit = "64 KiB"', ("bad.toml:18:1", "unit")),
         ("[clients]", "[clients", ("bad.toml:4:",)),
+        ('"0.2 ms"', '"100000 d"', ("bad.toml:14:11", "network.latency", "213 d")),
+        ("count = 4", "count = 3000000", ("bad.toml:5:9", "clients.count", "2000000")),
+        ('"1 MiB"', '"64 PiB"', ("bad.toml", "servers.device", "213 days")),
         ('kind = "ior"', 'kind = "trace"\nfile = "none.csv"', ("bad.toml:",)),
     ],
 )
@@ -49,6 +52,11 @@ def test_a_wrong_set(headrace: Command, small: Path) -> None:
     refused(headrace("run", small, "--set", "clients.cuont=4"), "--set clients.cuont=4", "count")
     refused(headrace("run", small, "--set", "clients.count"), "path=value")
     refused(headrace("run", small, "--set", "network.latency=3"), "network.latency=3", '"3 ms"')
+
+
+def test_what_only_a_run_can_tell_names_the_field(headrace: Command, small: Path) -> None:
+    ended = headrace("run", small, "--set", "network.latency=200 d")
+    refused(ended, "213 days", "look at network.latency", status=1)
 
 
 def test_files_that_are_no_scenario(headrace: Command, tmp_path: Path) -> None:
