@@ -302,6 +302,11 @@ impl Page<'_> {
         self.builder.pages[self.page as usize].total
     }
 
+    /// The seed of the net's random streams.
+    pub fn seed(&self) -> u64 {
+        self.builder.seed
+    }
+
     fn claim(&mut self, name: &str) -> String {
         let page = &mut self.builder.pages[self.page as usize];
         let path = format!("{}/{}", page.path, name);

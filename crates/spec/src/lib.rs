@@ -22,7 +22,8 @@
 //! "#;
 //! let loaded = headrace_spec::load(text, "my.toml".as_ref(), &["clients.count=8".to_owned()])?;
 //! assert_eq!(loaded.scenario.clients.count, 8);
-//! assert_eq!(loaded.scenario.network.bandwidth.0, 125e6);
+//! let parallel = loaded.scenario.parallel().expect("it is one");
+//! assert_eq!(parallel.network.bandwidth.0, 125e6);
 //! # Ok::<(), headrace_spec::Error>(())
 //! ```
 

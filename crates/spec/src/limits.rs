@@ -4,7 +4,8 @@
 use crate::declare::Place;
 use crate::error::Error;
 use crate::sections::{
-    Access, Device, Ior, LayoutKind, Phase, Scenario, Topology, Workload, WorkloadKind,
+    Access, Clients, Device, Ior, LayoutKind, Parallel, Phase, Scenario, Topology, Workload,
+    WorkloadKind,
 };
 use crate::values::{Rate, Seconds};
 
@@ -23,8 +24,12 @@ pub const LARGEST_PACKET: u64 = 1 << 32;
 
 /// Says no to the first thing that is too much.
 pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    numbers(all, at)?;
-    packets(all, at)?;
+    let parallel = all.parallel();
+    numbers(&all.clients, at)?;
+    if let Some(parallel) = parallel {
+        hosts(&all.clients, parallel, at)?;
+        packets(parallel, at)?;
+    }
     for (index, workload) in all.workload.iter().enumerate() {
         if let WorkloadKind::Ior(ior) = &workload.kind {
             let workload = Pattern {
@@ -37,36 +42,33 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
             };
             workload.offsets_have_numbers()?;
             workload.files_have_numbers()?;
-            workload.jobs_are_few(all)?;
-            workload.messages_have_a_size(all)?;
-            workload.jobs_end_in_time(all, at)?;
+            if let Some(parallel) = parallel {
+                workload.jobs_are_few(parallel)?;
+                workload.messages_have_a_size(parallel)?;
+                workload.jobs_end_in_time(&all.clients, parallel, at)?;
+            }
         }
     }
-    messages_end_in_time(all, at)?;
+    if let Some(parallel) = parallel {
+        messages_end_in_time(&all.clients, parallel, at)?;
+    }
     ends_can_be_reached(all, at)
 }
 
-fn numbers(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    let (clients, servers) = (u64::from(all.clients.count), u64::from(all.servers.count));
-    let metadata = u64::from(all.metadata.servers);
-    let links = match all.network.topology {
-        Topology::Star => 0,
-        Topology::Pairs => clients * (servers + metadata),
-    };
-    let processes = clients * u64::from(all.clients.processes);
-    for (field, what, number) in [
-        ("clients.count", "clients", clients),
-        ("servers.count", "servers", servers),
-        ("metadata.servers", "metadata servers", metadata),
-        ("clients.processes", "processes on all clients", processes),
-        ("network.topology", "links between hosts", links),
-    ] {
-        if number > MOST_HOSTS {
-            let message = format!("these are {number} {what}: expected at most {MOST_HOSTS}");
-            return Err(refused(field, message, at));
-        }
-    }
-    let groups = all.clients.groups.names().count();
+fn numbers(all: &Clients, at: &Place<'_>) -> Result<(), Error> {
+    let clients = u64::from(all.count);
+    few(
+        &[
+            ("clients.count", "clients", clients),
+            (
+                "clients.processes",
+                "processes on all clients",
+                clients * u64::from(all.processes),
+            ),
+        ],
+        at,
+    )?;
+    let groups = all.groups.names().count();
     if groups > MOST_GROUPS {
         let message = format!("these are {groups} groups: expected at most {MOST_GROUPS}");
         return Err(refused("clients.groups", message, at));
@@ -74,7 +76,34 @@ fn numbers(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn packets(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+fn hosts(clients: &Clients, parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
+    let servers = u64::from(parallel.servers.count);
+    let metadata = u64::from(parallel.metadata.servers);
+    let links = match parallel.network.topology {
+        Topology::Star => 0,
+        Topology::Pairs => u64::from(clients.count) * (servers + metadata),
+    };
+    few(
+        &[
+            ("servers.count", "servers", servers),
+            ("metadata.servers", "metadata servers", metadata),
+            ("network.topology", "links between hosts", links),
+        ],
+        at,
+    )
+}
+
+fn few(numbers: &[(&str, &str, u64)], at: &Place<'_>) -> Result<(), Error> {
+    for &(field, what, number) in numbers {
+        if number > MOST_HOSTS {
+            let message = format!("these are {number} {what}: expected at most {MOST_HOSTS}");
+            return Err(refused(field, message, at));
+        }
+    }
+    Ok(())
+}
+
+fn packets(all: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let network = &all.network;
     for (field, bytes) in [
         ("mtu", network.mtu),
@@ -128,7 +157,7 @@ impl Pattern<'_> {
         Ok(())
     }
 
-    fn jobs_are_few(&self, all: &Scenario) -> Result<(), Error> {
+    fn jobs_are_few(&self, all: &Parallel) -> Result<(), Error> {
         let LayoutKind::Striped(striped) = &all.layout.kind;
         let (size, width) = (self.ior.transfer.0, striped.servers.of(all.servers.count));
         let packets = all.layout.packet.map_or(0, |packet| size / packet.0);
@@ -145,7 +174,7 @@ impl Pattern<'_> {
         Ok(())
     }
 
-    fn messages_have_a_size(&self, all: &Scenario) -> Result<(), Error> {
+    fn messages_have_a_size(&self, all: &Parallel) -> Result<(), Error> {
         let network = &all.network;
         let bytes = u128::from(self.ior.transfer.0) + u128::from(network.message.0);
         let packets = bytes.div_ceil(u128::from(network.mtu.0 - network.header.0));
@@ -160,7 +189,7 @@ impl Pattern<'_> {
     }
 
     /// Bytes of the largest job of a request, at the least.
-    fn job(&self, all: &Scenario) -> u64 {
+    fn job(&self, all: &Parallel) -> u64 {
         let LayoutKind::Striped(striped) = &all.layout.kind;
         let piece = self.ior.transfer.0 / u64::from(striped.servers.of(all.servers.count));
         all.layout
@@ -168,7 +197,12 @@ impl Pattern<'_> {
             .map_or(piece, |packet| piece.min(packet.0))
     }
 
-    fn jobs_end_in_time(&self, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    fn jobs_end_in_time(
+        &self,
+        clients: &Clients,
+        all: &Parallel,
+        at: &Place<'_>,
+    ) -> Result<(), Error> {
         let Device::SimpleDevice(device) = &all.servers.device;
         let job = self.job(all);
         for phase in &self.ior.phases {
@@ -181,12 +215,12 @@ impl Pattern<'_> {
         if let Some(rate) = all.servers.memory.rate {
             ends_in_time(job, rate, "servers.memory.rate", at)?;
         }
-        on_the_wire(job, all, at)
+        on_the_wire(job, clients, all, at)
     }
 }
 
-fn messages_end_in_time(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    on_the_wire(0, all, at)?;
+fn messages_end_in_time(clients: &Clients, all: &Parallel, at: &Place<'_>) -> Result<(), Error> {
+    on_the_wire(0, clients, all, at)?;
     let metadata = all.metadata.card.bandwidth;
     metadata.map_or(Ok(()), |rate| {
         ends_in_time(all.network.message.0, rate, "metadata.card.bandwidth", at)
@@ -195,10 +229,10 @@ fn messages_end_in_time(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
 
 /// A message with so many bytes of data passes the clients' and the servers'
 /// cards in time.
-fn on_the_wire(data: u64, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+fn on_the_wire(data: u64, clients: &Clients, all: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let bytes = data.saturating_add(all.network.message.0);
     for (field, card) in [
-        ("clients.card.bandwidth", &all.clients.card),
+        ("clients.card.bandwidth", &clients.card),
         ("servers.card.bandwidth", &all.servers.card),
     ] {
         match card.bandwidth {

@@ -160,14 +160,15 @@ mod tests {
     use crate::declare::Presence;
     use crate::tree::key;
 
+    /// Kinds by the path of their sections.
+    type Chosen<'a> = Vec<(String, &'a str)>;
+
     /// The required fields of a section as its examples say, as an inline table;
-    /// `kind` for the section at `path`, defaults elsewhere.
-    fn examples(section: &Section, path: &str, of: &str, kind: &str) -> String {
-        let own = if path == of {
-            Some(kind)
-        } else {
-            section.kinds().map(|kinds| kinds.default)
-        };
+    /// of the chosen kinds, and of the default ones elsewhere.
+    fn examples(section: &Section, path: &str, chosen: &Chosen<'_>) -> String {
+        let own = chosen.iter().find(|(at, _)| at == path);
+        let own = own.map(|(_, kind)| *kind);
+        let own = own.or_else(|| section.kinds().map(|kinds| kinds.default));
         let mut entries = Vec::new();
         if section.kinds().is_some() {
             entries.push(format!("kind = {:?}", own.unwrap_or("")));
@@ -175,9 +176,9 @@ mod tests {
         for field in section.fields(own) {
             let path = crate::tree::join(path, field.name);
             let value = match (&field.presence, &field.shape) {
-                (_, Shape::Tables(inner)) => format!("[{}]", examples(inner, &path, of, kind)),
+                (_, Shape::Tables(inner)) => format!("[{}]", examples(inner, &path, chosen)),
                 (Presence::Required { example }, _) => example.to_string(),
-                (Presence::Section, Shape::Section(inner)) => examples(inner, &path, of, kind),
+                (Presence::Section, Shape::Section(inner)) => examples(inner, &path, chosen),
                 _ => continue,
             };
             entries.push(format!("{} = {value}", key(field.name)));
@@ -185,13 +186,24 @@ mod tests {
         format!("{{ {} }}", entries.join(", "))
     }
 
-    fn kinds<'a>(section: &'a Section, path: &str, into: &mut Vec<(String, &'a str)>) {
+    /// Every kind, with the kinds of the sections around it.
+    fn kinds<'a>(
+        section: &'a Section,
+        path: &str,
+        chosen: &Chosen<'a>,
+        into: &mut Vec<Chosen<'a>>,
+    ) {
         if let Some(kinds) = section.kinds() {
-            into.extend(kinds.kinds.iter().map(|(kind, _)| (path.to_owned(), *kind)));
+            for (kind, section) in &kinds.kinds {
+                let mut chosen = chosen.clone();
+                chosen.push((path.to_owned(), *kind));
+                into.push(chosen.clone());
+                self::kinds(section, path, &chosen, into);
+            }
         }
         for field in &section.fields {
             if let Shape::Section(inner) | Shape::Tables(inner) = &field.shape {
-                kinds(inner, &crate::tree::join(path, field.name), into);
+                kinds(inner, &crate::tree::join(path, field.name), chosen, into);
             }
         }
     }
@@ -199,17 +211,17 @@ mod tests {
     #[test]
     fn the_examples_of_every_kind_make_a_scenario() {
         let mut all = Vec::new();
-        kinds(&DECLARED, "", &mut all);
+        kinds(&DECLARED, "", &Chosen::new(), &mut all);
         assert!(all.len() >= 7, "{all:?}");
-        for (path, kind) in all {
-            let text = examples(&DECLARED, "", &path, kind);
+        for chosen in all {
+            let text = examples(&DECLARED, "", &chosen);
             // The top level is no inline table.
             let node = syntax::read_set(&text, &Origin::Default);
             let lines = node.table().expect("a table").entries.iter();
             let lines = lines.map(|entry| format!("{} = {}\n", key(&entry.key), entry.node.raw));
             let text = lines.collect::<String>();
             if let Err(error) = load(&text, Path::new("examples.toml"), &[]) {
-                panic!("{path} of kind {kind}: {error}\n{text}");
+                panic!("{chosen:?}: {error}\n{text}");
             }
         }
     }

@@ -70,17 +70,30 @@ fn section(section: &Section, path: &str, doc: &str, page: &mut String) {
     table(&rows, page);
     if let Some(kinds) = kinds {
         for (kind, section) in &kinds.kinds {
-            page.push_str(&format!("\n### `{}`: `kind = {kind:?}`\n", heading(path)));
+            let place = match path {
+                "" => String::new(),
+                path => format!("`{}`: ", heading(path)),
+            };
+            page.push_str(&format!("\n### {place}`kind = {kind:?}`\n"));
             paragraph(&section.doc, page);
             table(&section.fields.iter().collect::<Vec<_>>(), page);
         }
     }
+    inner_sections(section, path, page);
+}
+
+fn inner_sections(section: &Section, outer: &str, page: &mut String) {
     for field in &section.fields {
-        let path = join(path, field.name);
+        let path = join(outer, field.name);
         match &field.shape {
             Shape::Section(inner) => self::section(inner, &path, &field.doc, page),
             Shape::Tables(inner) => self::section(inner, &format!("{path}.0"), &field.doc, page),
-            _ => {}
+            Shape::Kinds(kinds) => {
+                for (_, section) in &kinds.kinds {
+                    inner_sections(section, outer, page);
+                }
+            }
+            Shape::Leaf { .. } => {}
         }
     }
 }
@@ -94,7 +107,7 @@ fn paragraph(text: &str, page: &mut String) {
 }
 
 fn table(fields: &[&Field], page: &mut String) {
-    if fields.is_empty() {
+    if !fields.iter().any(|field| is_leaf(field)) {
         return;
     }
     page.push_str(

@@ -38,7 +38,9 @@ fn section(section: &Section, path: &str, presets: &[Node]) -> Value {
                 schema["title"] = json!(format!("kind = {kind:?}"));
                 schema["description"] = json!(of_kind.doc);
                 schema["properties"]["kind"] = json!({ "const": kind });
+                let given = presets.iter().any(|preset| gives(preset, path, kind));
                 if *kind != kinds.default
+                    && !given
                     && let Some(required) = schema["required"].as_array_mut()
                 {
                     required.push(json!("kind"));
@@ -112,6 +114,12 @@ fn is_required(field: &Field, path: &str, presets: &[Node]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a preset makes the section at `path` one of this kind.
+fn gives(preset: &Node, path: &str, kind: &str) -> bool {
+    let given = preset.find(&join(path, "kind"));
+    given.is_some_and(|node| matches!(&node.raw, Raw::Text(text) if text == kind))
 }
 
 fn to_json(raw: &Raw) -> Value {

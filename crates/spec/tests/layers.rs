@@ -30,6 +30,10 @@ kind = "trace"
 file = "traces/a.csv"
 "#;
 
+fn parallel_of(scenario: &headrace_spec::Scenario) -> &headrace_spec::Parallel {
+    scenario.parallel().expect("a parallel file system")
+}
+
 fn load(text: &str, sets: &[&str]) -> Loaded {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     match headrace_spec::load(text, Path::new("some/folder/my.toml"), &sets) {
@@ -48,13 +52,16 @@ fn row(loaded: &Loaded, path: &str) -> Row {
 #[test]
 fn a_value_comes_from_the_highest_layer_that_gives_it() {
     let loaded = load(FILE, &["layout.servers=2", "network.header=20 B"]);
-    let LayoutKind::Striped(striped) = &loaded.scenario.layout.kind;
+    let LayoutKind::Striped(striped) = &parallel_of(&loaded.scenario).layout.kind;
     assert_eq!(striped.unit, Bytes(65_536));
     assert_eq!(striped.servers, ServersPerFile::Count(2));
-    assert_eq!(loaded.scenario.network.header, Bytes(20));
-    assert_eq!(loaded.scenario.network.framing, Bytes(38));
-    assert_eq!(loaded.scenario.network.bandwidth, Rate(125e6));
-    assert_eq!(loaded.scenario.network.latency, Seconds(0.000_2));
+    assert_eq!(parallel_of(&loaded.scenario).network.header, Bytes(20));
+    assert_eq!(parallel_of(&loaded.scenario).network.framing, Bytes(38));
+    assert_eq!(parallel_of(&loaded.scenario).network.bandwidth, Rate(125e6));
+    assert_eq!(
+        parallel_of(&loaded.scenario).network.latency,
+        Seconds(0.000_2)
+    );
 
     assert_eq!(row(&loaded, "layout.unit").origin, "preset pvfs2");
     assert!(row(&loaded, "layout.unit").source.contains("Nguyen 2011"));
@@ -89,12 +96,18 @@ fn nothing_costs_anything_under_the_default_preset() {
     let text = FILE.replace("system = \"pvfs2\"", "layout.unit = \"1 MiB\"");
     let scenario = load(&text, &[]).scenario;
     assert_eq!(scenario.system, "ideal");
-    let network = &scenario.network;
+    let network = &parallel_of(&scenario).network;
     let sizes = [network.header, network.framing, network.message];
     assert_eq!(sizes, [Bytes(0); 3]);
-    assert_eq!(scenario.servers.daemon.time_per_job, Seconds(0.0));
-    assert_eq!(scenario.metadata.time_per_operation, Seconds(0.0));
-    let Device::SimpleDevice(device) = &scenario.servers.device;
+    assert_eq!(
+        parallel_of(&scenario).servers.daemon.time_per_job,
+        Seconds(0.0)
+    );
+    assert_eq!(
+        parallel_of(&scenario).metadata.time_per_operation,
+        Seconds(0.0)
+    );
+    let Device::SimpleDevice(device) = &parallel_of(&scenario).servers.device;
     assert_eq!(device.time_per_request, Seconds(0.0));
 }
 
@@ -102,14 +115,14 @@ fn nothing_costs_anything_under_the_default_preset() {
 fn the_command_line_can_choose_the_preset() {
     let loaded = load(FILE, &["system=ideal", "layout.unit=1 MiB"]);
     assert_eq!(loaded.scenario.system, "ideal");
-    assert_eq!(loaded.scenario.network.header, Bytes(0));
+    assert_eq!(parallel_of(&loaded.scenario).network.header, Bytes(0));
 }
 
 #[test]
 fn a_table_entry_can_be_set_alone() {
     let loaded = load(FILE, &["scheduler.weights.G2=4"]);
-    let SchedulerKind::Sfq(sfq) = &loaded.scenario.scheduler.kind else {
-        panic!("{:?}", loaded.scenario.scheduler);
+    let SchedulerKind::Sfq(sfq) = &parallel_of(&loaded.scenario).scheduler.kind else {
+        panic!("{:?}", parallel_of(&loaded.scenario).scheduler);
     };
     assert_eq!(
         (
@@ -132,13 +145,13 @@ fn a_table_entry_can_be_set_alone() {
 #[test]
 fn another_kind_drops_what_only_the_old_kind_has() {
     let scenario = load(FILE, &["scheduler.kind=none"]).scenario;
-    assert_eq!(scenario.scheduler.kind.kind(), "none");
+    assert_eq!(parallel_of(&scenario).scheduler.kind.kind(), "none");
     assert_eq!(
-        scenario.scheduler.position,
+        parallel_of(&scenario).scheduler.position,
         headrace_spec::Position::Gateway
     );
     let scenario = load(FILE, &["scheduler.kind=fifo"]).scenario;
-    let SchedulerKind::Fifo(fifo) = &scenario.scheduler.kind else {
+    let SchedulerKind::Fifo(fifo) = &parallel_of(&scenario).scheduler.kind else {
         panic!("{scenario:?}")
     };
     assert_eq!(fifo.depth, Some(4));

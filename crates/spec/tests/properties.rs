@@ -8,6 +8,10 @@ use headrace_spec::{Bytes, Loaded, Rate, Scenario, Seconds, explain};
 use proptest::prelude::*;
 use toml_edit::{DocumentMut, Item, TableLike};
 
+fn parallel_of(scenario: &headrace_spec::Scenario) -> &headrace_spec::Parallel {
+    scenario.parallel().expect("a parallel file system")
+}
+
 fn load(text: &str, sets: &[String]) -> Result<Loaded, headrace_spec::Error> {
     headrace_spec::load(text, Path::new("some/folder/my.toml"), sets)
 }
@@ -36,20 +40,20 @@ proptest! {
     #[test]
     fn sizes_read_back_as_they_were_printed(bytes in 1..=u64::MAX) {
         let text = with("unit", &Bytes(bytes).to_string());
-        let headrace_spec::LayoutKind::Striped(striped) = load(&text, &[])?.scenario.layout.kind;
+        let headrace_spec::LayoutKind::Striped(striped) = parallel_of(&load(&text, &[])?.scenario).layout.kind.clone();
         prop_assert_eq!(striped.unit, Bytes(bytes));
     }
 
     #[test]
     fn rates_read_back_as_they_were_printed(rate in scenarios::rate()) {
         let text = with("bandwidth", &rate.to_string());
-        prop_assert_eq!(load(&text, &[])?.scenario.network.bandwidth, rate);
+        prop_assert_eq!(parallel_of(&load(&text, &[])?.scenario).network.bandwidth, rate);
     }
 
     #[test]
     fn times_read_back_as_they_were_printed(time in scenarios::seconds()) {
         let text = with("latency", &time.to_string());
-        prop_assert_eq!(load(&text, &[])?.scenario.network.latency, time);
+        prop_assert_eq!(parallel_of(&load(&text, &[])?.scenario).network.latency, time);
     }
 
     #[test]
@@ -58,7 +62,7 @@ proptest! {
         unit in prop::sample::select(vec!["ns", "us", "ms", "s"]),
     ) {
         let written = format!("{number} {unit}");
-        let printed = load(&with("latency", &written), &[])?.scenario.network.latency.to_string();
+        let printed = parallel_of(&load(&with("latency", &written), &[])?.scenario).network.latency.to_string();
         let digits = printed.split(' ').next().map_or(0, str::len);
         prop_assert!(digits <= number.to_string().len(), "{} became {}", written, printed);
     }
@@ -169,6 +173,8 @@ fn numbers_are_read_exactly() {
         load(&with("latency", text), &[])
             .expect(text)
             .scenario
+            .parallel()
+            .expect("a parallel file system")
             .network
             .latency
     };
@@ -189,6 +195,8 @@ fn numbers_are_read_exactly() {
         load(&with("bandwidth", text), &[])
             .expect(text)
             .scenario
+            .parallel()
+            .expect("a parallel file system")
             .network
             .bandwidth
     };
@@ -205,8 +213,11 @@ fn numbers_are_read_exactly() {
     let unit = |text: &str| match load(&with("unit", text), &[])
         .expect(text)
         .scenario
+        .parallel()
+        .expect("a parallel file system")
         .layout
         .kind
+        .clone()
     {
         headrace_spec::LayoutKind::Striped(striped) => striped.unit,
     };

@@ -15,7 +15,16 @@ section! {
 }
 
 fn hosts_have_cards(card: &Card, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    if card.bandwidth.is_some() && all.network.topology == Topology::Pairs {
+    let Some(parallel) = all.parallel() else {
+        return match card.bandwidth {
+            None => Ok(()),
+            Some(_) => {
+                let message = "there is no network: kind = \"local\"; leave it out";
+                Err(at.error("bandwidth", message))
+            }
+        };
+    };
+    if card.bandwidth.is_some() && parallel.network.topology == Topology::Pairs {
         let message = "each pair of hosts has a link of its own, and no host one card: \
                        network.topology = \"pairs\"";
         return Err(at.error("bandwidth", message));

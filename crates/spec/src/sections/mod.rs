@@ -7,9 +7,12 @@ mod daemon;
 mod device;
 mod groups;
 mod layout;
+mod local;
+mod machine;
 mod memory;
 mod metadata;
 mod network;
+mod parallel;
 mod run;
 mod scenario;
 mod scheduler;
@@ -24,11 +27,17 @@ pub use daemon::Daemon;
 pub use device::{Device, SimpleDevice};
 pub use groups::{Group, Groups};
 pub use layout::{FirstServer, Layout, LayoutKind, ServersPerFile, Striped};
+pub use local::Local;
+pub use machine::{
+    Allocation, Copying, Cpu, FileSystem, Journal, JournalMode, Machine, MainMemory, Mapping,
+    ReadAhead, WriteBack,
+};
 pub use memory::{Memory, Replacement};
 pub use metadata::Metadata;
 pub use network::{Duplex, Network, Topology};
+pub use parallel::Parallel;
 pub use run::Run;
-pub use scenario::Scenario;
+pub use scenario::{Scenario, SystemKind};
 pub use scheduler::{Fifo, NoScheduler, Position, Scheduler, SchedulerKind, Sfq};
 pub use servers::Servers;
 pub use stop::Stop;

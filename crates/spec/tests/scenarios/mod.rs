@@ -321,11 +321,13 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                     description: description.clone(),
                     system: system.to_owned(),
                     clients: clients.clone(),
-                    servers: servers.clone(),
-                    metadata: metadata.clone(),
-                    network: network.clone(),
-                    layout,
-                    scheduler,
+                    kind: SystemKind::Parallel(Parallel {
+                        servers: servers.clone(),
+                        metadata: metadata.clone(),
+                        network: network.clone(),
+                        layout,
+                        scheduler,
+                    }),
                     workload,
                     run: run.clone(),
                 },
@@ -334,11 +336,13 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
     )
     .prop_map(|mut scenario| {
         // Only hosts of a star have cards.
-        if scenario.network.topology == Topology::Pairs {
+        if let SystemKind::Parallel(parallel) = &mut scenario.kind
+            && parallel.network.topology == Topology::Pairs
+        {
             for card in [
                 &mut scenario.clients.card,
-                &mut scenario.servers.card,
-                &mut scenario.metadata.card,
+                &mut parallel.servers.card,
+                &mut parallel.metadata.card,
             ] {
                 card.bandwidth = None;
             }

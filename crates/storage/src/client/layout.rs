@@ -1,7 +1,7 @@
 //! Where a file's bytes are: which server holds which of them.
 
 use headrace_net::Random;
-use headrace_spec::{FirstServer, LayoutKind, Scenario, Striped};
+use headrace_spec::{FirstServer, LayoutKind, Parallel, Striped};
 
 /// A part of a request for one server: contiguous bytes of what that server
 /// holds of the file.
@@ -28,8 +28,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The scenario's layout.
-    pub fn new(scenario: &Scenario) -> Layout {
+    /// The scenario's layout; `seed` is the run's, for servers drawn at random.
+    pub fn new(scenario: &Parallel, seed: u64) -> Layout {
         let LayoutKind::Striped(Striped {
             unit,
             servers,
@@ -40,7 +40,7 @@ impl Layout {
             width: u64::from(servers.of(scenario.servers.count)),
             servers: u64::from(scenario.servers.count),
             first: *first,
-            seed: scenario.run.seed,
+            seed,
             packet: scenario.layout.packet.map_or(u64::MAX, |packet| packet.0),
         }
     }

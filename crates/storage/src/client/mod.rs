@@ -18,7 +18,7 @@ pub use known::KnownFiles;
 pub use layout::{Layout, Piece};
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
-use headrace_spec::{MOST_JOBS, Scenario};
+use headrace_spec::{MOST_JOBS, Parallel};
 use headrace_trace::{Group, Operation};
 
 use crate::network::Wire;
@@ -38,7 +38,7 @@ pub struct Network {
 /// `complete` when they are done.
 pub fn client(
     page: &mut Page<'_>,
-    scenario: &Scenario,
+    scenario: &Parallel,
     request: Port<Request>,
     complete: Port<Request>,
     network: Network,
@@ -96,7 +96,7 @@ pub fn client(
             );
         });
 
-    let layout = Layout::new(scenario);
+    let layout = Layout::new(scenario, page.seed());
     page.transition("split")
         .take(mapped)
         .puts(outstanding)

@@ -5,7 +5,9 @@
 //! block addresses play no part yet.
 
 mod extents;
+mod machine;
 mod page_cache;
 
 pub use extents::Range;
+pub use machine::{MachinePorts, machine};
 pub use page_cache::PageCache;

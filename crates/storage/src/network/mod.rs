@@ -12,7 +12,7 @@ mod star;
 pub use link::{Link, Side, Wire};
 
 use headrace_net::{Node, Page, Port, To};
-use headrace_spec::{Card, Scenario, Topology};
+use headrace_spec::{Card, Parallel, Topology};
 
 use crate::qos::SchedulerPorts;
 use crate::tokens::Job;
@@ -52,16 +52,21 @@ pub struct ServerAttachment {
     receive: Port<Job>,
 }
 
-/// Attaches a client, in whose page this is called.
-pub fn attach_client(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> ClientAttachment {
+/// Attaches a client with this card, in whose page this is called.
+pub fn attach_client(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    card: &Card,
+    hosts: Hosts,
+) -> ClientAttachment {
     match scenario.network.topology {
-        Topology::Star => star::client(page, scenario),
+        Topology::Star => star::client(page, scenario, card),
         Topology::Pairs => pairs::client(page, scenario, hosts),
     }
 }
 
 /// Attaches a data or metadata server with this card, in whose page this is called.
-pub fn attach_server(page: &mut Page<'_>, scenario: &Scenario, card: &Card) -> ServerAttachment {
+pub fn attach_server(page: &mut Page<'_>, scenario: &Parallel, card: &Card) -> ServerAttachment {
     match scenario.network.topology {
         Topology::Star => star::server(page, scenario, card),
         Topology::Pairs => pairs::server(page),

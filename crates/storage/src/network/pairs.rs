@@ -8,12 +8,12 @@
 //! ```
 
 use headrace_net::{Node, Page, Port, Span};
-use headrace_spec::{Duplex, Scenario};
+use headrace_spec::{Duplex, Parallel};
 
 use super::{ClientAttachment, Hosts, Link, ServerAttachment, Side, Wire, server_of};
 use crate::tokens::{Direction, Job};
 
-pub(super) fn client(page: &mut Page<'_>, scenario: &Scenario, hosts: Hosts) -> ClientAttachment {
+pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, hosts: Hosts) -> ClientAttachment {
     let network = &scenario.network;
     let latency = Span::from_seconds(network.latency.0);
     let link = Link::new(network.bandwidth, &Wire::new(network), latency, |_| {

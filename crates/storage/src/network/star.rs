@@ -7,12 +7,12 @@
 //! ```
 
 use headrace_net::{Node, Page, Span, To};
-use headrace_spec::{Card, Duplex, Scenario};
+use headrace_spec::{Card, Duplex, Parallel};
 
 use super::{ClientAttachment, Link, ServerAttachment, Side, Wire};
 use crate::tokens::{Direction, Job, Role};
 
-pub(super) fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientAttachment {
+pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> ClientAttachment {
     let to_servers = page.output("to servers");
     let to_metadata = page.output("to metadata");
     let from_servers = page.input("from servers");
@@ -22,7 +22,7 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientAttachme
         Role::Data => data,
         Role::Metadata => names,
     };
-    let card = card(page, scenario, &scenario.clients.card, Direction::Out);
+    let card = card(page, scenario, spec, Direction::Out);
     let received = match card {
         CardLinks::Full { sending, receiving } => {
             page.transition("switch")
@@ -55,7 +55,7 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Scenario) -> ClientAttachme
     }
 }
 
-pub(super) fn server(page: &mut Page<'_>, scenario: &Scenario, spec: &Card) -> ServerAttachment {
+pub(super) fn server(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> ServerAttachment {
     let sent = page.output("sent");
     let receive = page.input("receive");
     let card = card(page, scenario, spec, Direction::Back);
@@ -115,7 +115,7 @@ impl CardLinks {
 }
 
 /// The card of a host that sends jobs travelling in direction `sends`.
-fn card(page: &mut Page<'_>, scenario: &Scenario, card: &Card, sends: Direction) -> CardLinks {
+fn card(page: &mut Page<'_>, scenario: &Parallel, card: &Card, sends: Direction) -> CardLinks {
     let network = &scenario.network;
     let wire = Wire::new(network);
     let latency = Span::from_seconds(network.latency.0);

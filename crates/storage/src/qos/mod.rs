@@ -8,7 +8,7 @@ pub use fifo::Fifo;
 pub use sfq::Sfq;
 
 use headrace_net::{Discipline, Message, Page, Port, Slot, Span, Station, Time};
-use headrace_spec::{Scenario, SchedulerKind};
+use headrace_spec::{Groups, Parallel, SchedulerKind};
 
 use crate::tokens::Job;
 
@@ -181,14 +181,9 @@ pub struct SchedulerPorts {
 ///                ╎ job done
 ///   returned ◀─ [finish] ◀─ finished
 /// ```
-pub fn build(page: &mut Page<'_>, scenario: &Scenario) -> Option<SchedulerPorts> {
+pub fn build(page: &mut Page<'_>, scenario: &Parallel, groups: &Groups) -> Option<SchedulerPorts> {
     let weights = |sfq: &headrace_spec::Sfq| -> Vec<f64> {
-        scenario
-            .clients
-            .groups
-            .names()
-            .map(|group| sfq.weights.of(group))
-            .collect()
+        groups.names().map(|group| sfq.weights.of(group)).collect()
     };
     let make = |kind: &SchedulerKind| -> Option<Box<dyn Scheduler>> {
         match kind {

@@ -19,7 +19,7 @@
 //! only once.
 
 use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span, To};
-use headrace_spec::Scenario;
+use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
 use crate::device::{self, BlockDevice};
@@ -33,7 +33,7 @@ const FILES_APART: u64 = 1 << 30;
 
 /// Writes the page of a data server that takes jobs from `received` and puts
 /// them back into `send` when they are done.
-pub fn server(page: &mut Page<'_>, scenario: &Scenario, received: Node<Job>, send: To<Job>) {
+pub fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, send: To<Job>) {
     let spec = &scenario.servers;
     let device = device::build(page, &spec.device);
     let waiting = page.bag::<Job>("waiting for device");
@@ -128,7 +128,7 @@ fn uncached(
         });
 }
 
-fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Scenario) {
+fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Parallel) {
     let Parts {
         device,
         waiting,

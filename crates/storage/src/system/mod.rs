@@ -1,7 +1,9 @@
 //! From a scenario to a result.
 
 mod advice;
+mod local;
 mod parallel;
+mod work;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -9,7 +11,7 @@ use std::time::Instant;
 use headrace_net::{
     BuildErrors, Limits, Net, Precision, RunError, Span, Stop, Store, Structure, TallyId, Time,
 };
-use headrace_spec::Scenario;
+use headrace_spec::{Scenario, SystemKind};
 
 use crate::app::TraceError;
 use crate::measure::{Completed, Recorder, Report, Series, StopReport, report};
@@ -68,10 +70,7 @@ pub(crate) struct System {
 /// # Errors
 /// If the scenario cannot be built.
 pub fn structure(scenario: &Scenario) -> Result<Structure, Error> {
-    Ok(parallel::build(scenario, Options::default())?
-        .net
-        .structure()
-        .clone())
+    Ok(build(scenario, Options::default())?.net.structure().clone())
 }
 
 /// Runs a scenario once.
@@ -83,7 +82,7 @@ pub fn simulate(
     options: Options,
     observer: &mut Observer<'_>,
 ) -> Result<Outcome, Error> {
-    let mut system = parallel::build(scenario, options)?;
+    let mut system = build(scenario, options)?;
     let start = Instant::now();
     let stopped = run(&mut system, scenario, observer)?;
     let wall_seconds = start.elapsed().as_secs_f64();
@@ -101,6 +100,14 @@ pub fn simulate(
         latency_curve: recorder.latency_curve(),
         requests,
     })
+}
+
+/// Builds a scenario's net. To add a kind of system, write a file and name it here.
+fn build(scenario: &Scenario, options: Options) -> Result<System, Error> {
+    match &scenario.kind {
+        SystemKind::Parallel(parallel) => parallel::build(scenario, parallel, options),
+        SystemKind::Local(local) => local::build(scenario, local, options),
+    }
 }
 
 fn run(

@@ -58,7 +58,10 @@ fn stripes_fit(striped: &Striped, all: &Scenario, at: &Place<'_>) -> Result<(), 
     if striped.unit.0 == 0 {
         return Err(at.error("unit", r#"expected a size of more than 0 such as "64 KiB""#));
     }
-    let there = all.servers.count;
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    let there = parallel.servers.count;
     match striped.servers {
         ServersPerFile::Count(wanted) if wanted > there => {
             let message = format!("there are fewer servers: servers.count = {there}");

@@ -35,7 +35,7 @@ fn weights_have_effect(sfq: &Sfq, all: &Scenario, at: &Place<'_>) -> Result<(), 
             let message = format!("expected a group of clients.groups, {known}{hint}");
             Err(at.field("weights").error(name, message))
         }
-        None if all.scheduler.position == Position::Client && differ(&sfq.weights, &groups) => {
+        None if at_clients(all) && differ(&sfq.weights, &groups) => {
             let message = "each client is of one group, so its scheduler has nothing to weigh: \
                            scheduler.position = \"client\"; expected equal weights, or a scheduler \
                            at the \"server\" or \"gateway\"";
@@ -43,6 +43,11 @@ fn weights_have_effect(sfq: &Sfq, all: &Scenario, at: &Place<'_>) -> Result<(), 
         }
         None => Ok(()),
     }
+}
+
+fn at_clients(all: &Scenario) -> bool {
+    all.parallel()
+        .is_some_and(|parallel| parallel.scheduler.position == Position::Client)
 }
 
 fn differ(weights: &Weights, groups: &[&str]) -> bool {

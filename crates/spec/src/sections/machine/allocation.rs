@@ -1,0 +1,43 @@
+//! `[machine.file_system.allocation]`: where a file's blocks lie.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{AtLeastOne, Bytes, choice};
+
+choice! {
+    /// How a file system remembers where a file's blocks are.
+    pub enum Mapping {
+        /// A pointer to each block, in indirect blocks (ext2, ext3).
+        Indirect = "indirect",
+        /// The first block and the length of each contiguous run (ext4, XFS).
+        Extents = "extents",
+    }
+}
+
+section! {
+    /// Where files lie on the device, and how that is remembered.
+    pub struct Allocation {
+        /// How a file's blocks are found.
+        mapping: Mapping = default("extents", "ext4 and XFS"),
+        /// Whether blocks are chosen when data is written back rather than when
+        /// it is written.
+        delayed: bool = default(false, "ext2 and ext3 choose at once"),
+        /// The size of a group of blocks; files are spread over the groups.
+        group: Bytes = default("128 MiB", "8 blocks of 4 KiB bitmap: mke2fs"),
+        /// In how many pieces each group's part of a file lies: 1 is contiguous.
+        fragments: u32 as AtLeastOne = default(1, "a fresh file system") aka ["fragmentation"],
+    }
+    check groups_hold_something;
+}
+
+fn groups_hold_something(
+    allocation: &Allocation,
+    _all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    if allocation.group.0 < 1 << 20 {
+        return Err(at.error("group", r#"expected at least "1 MiB""#));
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! `[machine.copying]`: copies between the page cache and processes.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{Bytes, Fraction, Seconds};
+
+section! {
+    /// The time to copy a page between the page cache and a process, which
+    /// grows once the process's buffer outgrows its share of a cache of the
+    /// processor (Nguyen 2011, section 4.5). Two caches give three times: the
+    /// pages of a request up to the share of the first take `page_in_l2` each,
+    /// those up to the share of the second `page_in_l3`, the rest
+    /// `page_in_memory`.
+    pub struct Copying {
+        /// The second-level cache of a core.
+        l2: Bytes = default("512 KiB", "the Xeon of Nguyen 2011, section 3.2"),
+        /// The share of it that a buffer can have before copies slow down.
+        l2_share: f64 as Fraction = default(0.125, "an eighth: Nguyen 2011, table 2"),
+        /// The third-level cache; 0 if there is none.
+        l3: Bytes = default("0 B", "no third level"),
+        /// The share of it that a buffer can have.
+        l3_share: f64 as Fraction = default(0.125, "as for the second level"),
+        /// Time for a page while the buffer fits into its share of the second level.
+        page_in_l2: Seconds = default("0 s", "copying takes no time: measure it"),
+        /// Time for a page beyond it.
+        page_in_l3: Seconds = same(page_in_l2),
+        /// Time for a page beyond the share of the last cache.
+        page_in_memory: Seconds = same(page_in_l3),
+    }
+    check times_grow;
+}
+
+fn times_grow(copying: &Copying, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if copying.l3.0 > 0 && copying.l3 < copying.l2 {
+        let message = format!(
+            "expected 0, or no less than the second level: {} = \"{}\"",
+            at.field("l2").path,
+            copying.l2
+        );
+        return Err(at.error("l3", message));
+    }
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! `[machine.cpu]`: the processor, and what calls cost it.
+
+use crate::declare::section;
+use crate::values::{AtLeastOne, Seconds};
+
+section! {
+    /// The processor, and the time that calls take on it besides copying.
+    pub struct Cpu {
+        /// How many cores.
+        cores: u32 as AtLeastOne = default(1, "one core"),
+        /// Entering and leaving a system call, and finding the file.
+        system_call: Seconds = default("0 s", "nothing is assumed: measure it, for instance by reading single bytes")
+            aka ["syscall"],
+        /// Making a transfer and taking its completion.
+        transfer: Seconds = default("0 s", "nothing is assumed: measure it, for instance by direct reads")
+            aka ["io"],
+        /// A call into the C library that finds or leaves its byte in the buffer
+        /// (fgetc, fputc).
+        library_call: Seconds = default("0 s", "nothing is assumed: measure it"),
+    }
+}

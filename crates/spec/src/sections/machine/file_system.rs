@@ -1,0 +1,30 @@
+//! `[machine.file_system]`: the file system itself.
+
+use crate::declare::section;
+use crate::sections::{Allocation, Journal};
+use crate::values::Seconds;
+
+section! {
+    /// A file system: its journal, where it puts files, and what its own work
+    /// costs the processor. The presets `ext2`, `ext3`, `ext4` and `xfs` fill it.
+    pub struct FileSystem {
+        /// The journal.
+        journal: Journal = section(),
+        /// Where files lie.
+        allocation: Allocation = section(),
+        /// Processor time of each write call besides copying: finding pages,
+        /// opening and closing a journal handle.
+        write_call: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Processor time for each page written that is cached already.
+        write_page: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Processor time for each page written that is new: taking memory and
+        /// choosing blocks.
+        new_page: Seconds = same(write_page),
+        /// Processor time to make a file.
+        create: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Processor time to remove a file.
+        unlink: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Processor time of any other call on names and attributes.
+        lookup: Seconds = default("0 s", "nothing is assumed: measure it") aka ["stat"],
+    }
+}

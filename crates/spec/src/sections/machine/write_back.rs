@@ -1,0 +1,77 @@
+//! `[machine.write_back]`: dirty pages on their way to the device.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::{MainMemory, Scenario};
+use crate::values::{Bytes, Fraction, Seconds};
+
+section! {
+    /// When dirty pages are written, and when their writers must wait (Linux,
+    /// Documentation/admin-guide/sysctl/vm.rst).
+    pub struct WriteBack {
+        /// Above this part of memory dirty pages are written in the background.
+        background_ratio: f64 as Fraction = default(0.1, "vm.dirty_background_ratio of Linux"),
+        /// The same in bytes, if given, instead of the ratio.
+        background_bytes: Option<Bytes> = optional("the ratio holds"),
+        /// Above the mean of this part of memory and the background's, writers
+        /// are slowed down; above this part they wait.
+        ratio: f64 as Fraction = default(0.2, "vm.dirty_ratio of Linux") aka ["dirty_ratio"],
+        /// The same in bytes, if given, instead of the ratio.
+        bytes: Option<Bytes> = optional("the ratio holds") aka ["dirty_bytes"],
+        /// How long a page may stay dirty.
+        expiry: Seconds = default("30 s", "vm.dirty_expire_centisecs of Linux") aka ["expire"],
+        /// How often the kernel looks for such pages.
+        interval: Seconds = default("5 s", "vm.dirty_writeback_centisecs of Linux"),
+    }
+    check limits_are_in_order;
+}
+
+impl WriteBack {
+    /// Dirty bytes above which the background writes.
+    #[must_use]
+    pub fn background(&self, memory: &MainMemory) -> u64 {
+        limit(self.background_bytes, self.background_ratio, memory)
+    }
+
+    /// Dirty bytes that are never exceeded.
+    #[must_use]
+    pub fn limit(&self, memory: &MainMemory) -> u64 {
+        limit(self.bytes, self.ratio, memory)
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a part of a size is a size"
+)]
+fn limit(bytes: Option<Bytes>, ratio: f64, memory: &MainMemory) -> u64 {
+    match bytes {
+        Some(bytes) => bytes.0,
+        None => (memory.page_cache() as f64 * ratio) as u64,
+    }
+}
+
+fn limits_are_in_order(
+    write_back: &WriteBack,
+    _all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let WriteBack {
+        background_bytes,
+        bytes,
+        ..
+    } = write_back;
+    if write_back.interval.0 <= 0.0 {
+        return Err(at.error("interval", r#"expected more than 0 such as "5 s""#));
+    }
+    if let (Some(background), Some(limit)) = (background_bytes, bytes)
+        && background > limit
+    {
+        let path = at.field("bytes").path;
+        let message = format!("expected no more than the limit: {path} = \"{limit}\"");
+        return Err(at.error("background_bytes", message));
+    }
+    Ok(())
+}

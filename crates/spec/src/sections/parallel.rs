@@ -1,0 +1,20 @@
+//! `kind = "parallel"`: a parallel file system.
+
+use crate::declare::section;
+use crate::sections::{Layout, Metadata, Network, Scheduler, Servers};
+
+section! {
+    /// A parallel file system: the clients reach servers over a network.
+    pub struct Parallel {
+        /// The machines that hold the data.
+        servers: Servers = section() aka ["server"],
+        /// The machines that know where the data is.
+        metadata: Metadata = section(),
+        /// What connects them.
+        network: Network = section(),
+        /// Which server holds which part of a file.
+        layout: Layout = section() aka ["striping", "distribution"],
+        /// Who decides which job is served next.
+        scheduler: Scheduler = section(),
+    }
+}

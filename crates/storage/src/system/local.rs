@@ -1,0 +1,29 @@
+//! A local file system on every client.
+
+use headrace_net::Builder;
+use headrace_spec::{Local, Scenario};
+
+use super::{Error, Options, System, work};
+use crate::localfs;
+use crate::tokens::Request;
+
+/// Builds the scenario's net.
+pub(super) fn build(scenario: &Scenario, local: &Local, options: Options) -> Result<System, Error> {
+    let mut builder = Builder::new("system", scenario.run.seed);
+    let mut page = builder.root();
+    let work = work::write(&mut page, scenario, options)?;
+    let machines = page.fold("client", scenario.clients.count, |page| {
+        localfs::machine(page, &local.machine)
+    });
+    page.connect(
+        work.ports.request,
+        machines.request.by(|it: &Request| it.process.client),
+    );
+    page.connect(machines.complete, work.ports.complete);
+    Ok(System {
+        net: builder.compile()?,
+        recorder: work.recorder,
+        latency: work.latency,
+        total_requests: work.total_requests,
+    })
+}

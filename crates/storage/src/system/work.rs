@@ -1,0 +1,74 @@
+//! The processes of a scenario's workloads, and who records what they see: the
+//! part that every kind of system has.
+
+use headrace_net::{Page, Span, Store, TallyId, Time};
+use headrace_spec::Scenario;
+
+use super::{Error, Options, span};
+use crate::app::{self, ApplicationPorts, Workloads};
+use crate::measure::Recorder;
+
+/// The processes, as a system sees them.
+pub(super) struct Work {
+    pub ports: ApplicationPorts,
+    pub recorder: Store<Recorder>,
+    pub latency: TallyId,
+    pub total_requests: Option<u64>,
+}
+
+/// Writes the page of the processes.
+pub(super) fn write(
+    page: &mut Page<'_>,
+    scenario: &Scenario,
+    options: Options,
+) -> Result<Work, Error> {
+    let workloads = workloads(scenario)?;
+    let total_requests = workloads.total_requests();
+    let groups = scenario.clients.group_sizes().len();
+    let window: Option<Span> = scenario.run.window.map(span);
+    let recorder = page.store("recorder", |_| {
+        Recorder::new(groups, window, options.keep_requests)
+    });
+    let latency = page.tally("latency");
+    let stop_after = scenario.run.stop.requests;
+    let warm_up = Time::ZERO + span(scenario.run.warm_up);
+    let ports = page.page("processes", |page| {
+        app::processes(page, workloads, recorder, latency, stop_after, warm_up)
+    });
+    Ok(Work {
+        ports,
+        recorder,
+        latency,
+        total_requests,
+    })
+}
+
+/// The processes of all workloads, and the clients they run on.
+fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
+    let sizes = scenario.clients.group_sizes();
+    let groups: Vec<u8> = sizes
+        .iter()
+        .zip(0_u8..=u8::MAX)
+        .flat_map(|((_, clients), group)| std::iter::repeat_n(group, *clients as usize))
+        .collect();
+    let mut workloads = Workloads::new(groups.clone());
+    let mut files: u64 = 0;
+    for workload in &scenario.workload {
+        let group = workload.group.as_ref();
+        let of_group = |client: &u32| {
+            group.is_none_or(|name| sizes[usize::from(groups[*client as usize])].0 == name)
+        };
+        let clients: Vec<u32> = (0..scenario.clients.count).filter(of_group).collect();
+        // A scenario that loaded has no more than fit.
+        let processes = (clients.len() as u32).saturating_mul(scenario.clients.processes);
+        let application = app::build(scenario, workload, processes)?;
+        files += u64::from(application.files());
+        if files >= u64::from(u32::MAX) {
+            return Err(Error::TooLarge(format!(
+                "workload.files: {files} files in all; expected fewer than 2^32"
+            )));
+        }
+        workloads.add(application, &clients);
+    }
+    Ok(workloads)
+}
