@@ -6,6 +6,7 @@ mod clients;
 mod daemon;
 mod device;
 mod groups;
+mod io_scheduler;
 mod layout;
 mod local;
 mod machine;
@@ -26,6 +27,7 @@ pub use clients::Clients;
 pub use daemon::Daemon;
 pub use device::{Device, SimpleDevice};
 pub use groups::{Group, Groups};
+pub use io_scheduler::{Deadline, IoScheduler, IoSchedulerKind, MqDeadline, NoIoScheduler, Noop};
 pub use layout::{FirstServer, Layout, LayoutKind, ServersPerFile, Striped};
 pub use local::Local;
 pub use machine::{

@@ -1,7 +1,7 @@
 //! `[servers]`: the machines that hold the data.
 
 use crate::declare::section;
-use crate::sections::{Card, Daemon, Device, Memory};
+use crate::sections::{Card, Daemon, Device, IoScheduler, Memory};
 use crate::values::AtLeastOne;
 
 section! {
@@ -15,6 +15,8 @@ section! {
         daemon: Daemon = section(),
         /// The servers' page cache.
         memory: Memory = section() aka ["cache"],
+        /// The queue of the device.
+        io_scheduler: IoScheduler = section() aka ["elevator"],
         /// What the data is stored on.
         device: Device = section() aka ["disk", "storage"],
     }

@@ -1,5 +1,7 @@
 //! Arbitrary scenarios that are valid.
 
+mod io_schedulers;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -128,6 +130,17 @@ prop_compose! {
     }
 }
 
+fn io_scheduler() -> BoxedStrategy<IoScheduler> {
+    (io_schedulers::kind(), 1..=u32::MAX, 1..=u32::MAX, size())
+        .prop_map(|(kind, depth, requests, largest_request)| IoScheduler {
+            kind,
+            depth: Some(depth),
+            requests,
+            largest_request,
+        })
+        .boxed()
+}
+
 prop_compose! {
     fn servers()(
         count in hosts(),
@@ -138,9 +151,11 @@ prop_compose! {
         read_rate in rate(),
         write_rate in rate(),
         time_per_request in seconds(),
+        io_scheduler in io_scheduler(),
     ) -> Servers {
         let device = Device::SimpleDevice(SimpleDevice { read_rate, write_rate, time_per_request });
-        Servers { count, card, daemon: Daemon { threads, time_per_job }, memory, device }
+        let daemon = Daemon { threads, time_per_job };
+        Servers { count, card, daemon, memory, io_scheduler, device }
     }
 }
 

@@ -23,6 +23,7 @@ use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
 use crate::device::{self, BlockDevice};
+use crate::iosched;
 use crate::localfs::{PageCache, Range};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Transfer};
@@ -36,6 +37,7 @@ const FILES_APART: u64 = 1 << 30;
 pub fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, send: To<Job>) {
     let spec = &scenario.servers;
     let device = device::build(page, &spec.device);
+    let device = iosched::build(page, &spec.io_scheduler, device);
     let waiting = page.bag::<Job>("waiting for device");
     let work = Span::from_seconds(spec.daemon.time_per_job.0);
     let daemon = match work {

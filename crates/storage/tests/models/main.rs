@@ -6,6 +6,7 @@ mod caches;
 mod closed_systems;
 mod conservation;
 mod determinism;
+mod iosched;
 mod limits;
 mod positions;
 mod reports;

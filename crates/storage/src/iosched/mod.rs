@@ -1,0 +1,160 @@
+//! I/O schedulers: the queue of a block device, which merges and orders what
+//! goes to it. To add one, write a file with a type that implements
+//! [`IoScheduler`] and name it in [`scheduler`].
+
+mod deadline;
+mod list;
+mod queue;
+mod requests;
+
+pub use deadline::Deadline;
+pub use list::Fifo;
+pub use queue::Queue;
+pub use requests::{List, Request, RequestId, Requests, Tree};
+
+use headrace_net::{Page, Slot, Span, Time};
+use headrace_spec::IoSchedulerKind;
+
+use crate::device::BlockDevice;
+use crate::tokens::Transfer;
+
+/// Decides in which order requests go to the device. The methods are those of
+/// Linux's elevators (struct elevator_mq_ops in include/linux/elevator.h, up to
+/// 4.20 struct elevator_ops).
+pub trait IoScheduler: Send {
+    /// A request has come, and nothing that waits took it along; it waits
+    /// until [`IoScheduler::next`] gives it.
+    fn add(&mut self, id: RequestId, requests: &mut Requests);
+
+    /// Where a new request may find one that waits to go along with.
+    fn merges(&mut self, request: &Request) -> Merging<'_>;
+
+    /// A request that waits went along in another that waits: it must be
+    /// forgotten.
+    fn absorbed(&mut self, id: RequestId, into: RequestId, requests: &mut Requests);
+
+    /// What to do next, asked whenever the device can take a request. The same
+    /// question may be asked again at any time.
+    fn next(&mut self, requests: &mut Requests) -> Next;
+
+    /// The device is done with a request.
+    fn finished(&mut self, id: RequestId, requests: &mut Requests) {
+        let _ = (id, requests);
+    }
+
+    /// What to call it, such as "deadline".
+    fn name(&self) -> String;
+}
+
+/// What a scheduler wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// This request goes to the device; the scheduler has forgotten it.
+    Dispatch(RequestId),
+    /// Nothing may go before this time, unless something happens.
+    Wait(Time),
+    /// Nothing may go unless something happens.
+    Nothing,
+}
+
+/// Where to look for a request that a new one can go along with.
+#[derive(Debug)]
+pub enum Merging<'a> {
+    /// Nowhere.
+    Never,
+    /// Among the requests of this tree: behind one that ends where it begins
+    /// and, if `front`, before one that begins where it ends.
+    Sorted {
+        /// The requests.
+        tree: &'a mut Tree,
+        /// Whether it may come first.
+        front: bool,
+    },
+    /// Behind or before one of the last eight of this list
+    /// (blk_bio_list_merge in block/blk-merge.c, Linux 5.15).
+    Latest(&'a List),
+}
+
+/// The I/O scheduler of this kind.
+pub fn scheduler(kind: &IoSchedulerKind) -> Box<dyn IoScheduler> {
+    match kind {
+        IoSchedulerKind::NoIoScheduler(_) => Box::new(Fifo::new("none", false)),
+        IoSchedulerKind::Noop(_) => Box::new(Fifo::new("noop", true)),
+        IoSchedulerKind::Deadline(spec) => Box::new(Deadline::new(spec)),
+        IoSchedulerKind::MqDeadline(spec) => Box::new(Deadline::multi_queue(spec)),
+    }
+}
+
+/// A device with its queue before it; the device itself if the scenario says
+/// that nothing is queued.
+///
+/// ```text
+///   (I/O) ─▶ [queue I/O] ─▶ (I/O queue) ─▶ [issue I/O] ─▶ device ─┐
+///                 ▼          ╎ finished      ▼ went along         ▼
+///           (queued I/O) ────╎──────────▶ (I/O done) ◀── [complete I/O]
+/// ```
+///
+/// Transfers wait in the bag "queued I/O" as they were submitted. The station
+/// holds a copy of each, with the slot in the bag as its owner, and changes the
+/// copies' addresses and sizes as it merges them: whoever submitted a transfer
+/// gets it back as it was.
+pub fn build(
+    page: &mut Page<'_>,
+    spec: &headrace_spec::IoScheduler,
+    device: BlockDevice,
+) -> BlockDevice {
+    if !spec.queues() {
+        return device;
+    }
+    let submit = page.place::<Transfer>("I/O");
+    let queued = page.bag::<Transfer>("queued I/O");
+    let done = page.place::<Transfer>("I/O done");
+    let queue = page.stations("I/O queue", |_| Queue::new(spec, scheduler(&spec.kind)));
+    page.transition("queue I/O")
+        .take(submit)
+        .puts(queued)
+        .puts(queue)
+        .fires(move |firing, transfer: Transfer, ()| {
+            let slot = firing.put(queued, transfer);
+            let owner = Some(slot.0);
+            firing.put(queue, Transfer { owner, ..transfer });
+        });
+    page.transition("issue I/O")
+        .take(queue)
+        .may_pass(queued, done)
+        .may_put(device.submit)
+        .fires(move |firing, transfer: Transfer, ()| {
+            if !transfer.absorbed {
+                firing.put(device.submit, transfer);
+            } else if let Some(slot) = transfer.owner
+                && let Some(original) = firing.take(queued, Slot(slot))
+            {
+                let absorbed = true;
+                firing.put(
+                    done,
+                    Transfer {
+                        absorbed,
+                        ..original
+                    },
+                );
+            }
+        });
+    page.transition("complete I/O")
+        .take(device.done)
+        .may_pass(queued, done)
+        .signals(queue)
+        .fires(move |firing, transfer: Transfer, ()| {
+            if let Some(slot) = transfer.owner
+                && let Some(original) = firing.take(queued, Slot(slot))
+            {
+                firing.put(done, original);
+            }
+            firing.signal(queue, &transfer);
+        });
+    BlockDevice { submit, done }
+}
+
+/// A span of the scenario.
+fn span(seconds: headrace_spec::Seconds) -> Span {
+    Span::from_seconds(seconds.0)
+}

@@ -1,0 +1,205 @@
+//! I/O schedulers by themselves: between transfers that come at given times, or
+//! when earlier ones are done, and a device of known service times.
+
+mod deadline;
+mod every_transfer;
+mod merging;
+
+use std::sync::{Arc, Mutex};
+
+use headrace_net::{Builder, Fcfs, Limits, Random, Span, Time};
+use headrace_spec::{
+    Bytes, Deadline, IoScheduler, IoSchedulerKind, MqDeadline, NoIoScheduler, Noop, Seconds,
+};
+use headrace_storage::Transfer;
+use headrace_storage::device::BlockDevice;
+use headrace_storage::iosched::build;
+use headrace_trace::Operation::{self, Read, Write};
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1 << 20;
+const MILLISECOND: Span = Span::from_millis(1);
+
+/// A queue with the usual limits.
+fn queue(kind: IoSchedulerKind, depth: u32) -> IoScheduler {
+    IoScheduler {
+        kind,
+        depth: Some(depth),
+        requests: 128,
+        largest_request: Bytes(1280 * KIB),
+    }
+}
+
+fn none() -> IoSchedulerKind {
+    IoSchedulerKind::NoIoScheduler(NoIoScheduler {})
+}
+
+fn noop() -> IoSchedulerKind {
+    IoSchedulerKind::Noop(Noop {})
+}
+
+fn deadline() -> IoSchedulerKind {
+    IoSchedulerKind::Deadline(Deadline {
+        read_expire: Seconds(0.5),
+        write_expire: Seconds(5.0),
+        writes_starved: 2,
+        fifo_batch: 16,
+        front_merges: true,
+    })
+}
+
+fn mq_deadline() -> IoSchedulerKind {
+    IoSchedulerKind::MqDeadline(MqDeadline {
+        read_expire: Seconds(0.5),
+        write_expire: Seconds(5.0),
+        writes_starved: 2,
+        fifo_batch: 16,
+        front_merges: true,
+    })
+}
+
+/// Every kind, by its defaults.
+fn every_kind() -> Vec<IoSchedulerKind> {
+    vec![none(), noop(), deadline(), mq_deadline()]
+}
+
+/// A transfer that somebody waits for if it reads.
+fn transfer(operation: Operation, process: u32, address: u64, size: u64) -> Transfer {
+    Transfer {
+        owner: None,
+        process,
+        file: 0,
+        offset: 0,
+        address,
+        size,
+        operation,
+        synchronous: operation == Read,
+        forced: false,
+        absorbed: false,
+        member: 0,
+        part_of: None,
+    }
+}
+
+fn read(process: u32, address: u64) -> Transfer {
+    transfer(Read, process, address, 4 * KIB)
+}
+
+fn write(process: u32, address: u64) -> Transfer {
+    transfer(Write, process, address, 4 * KIB)
+}
+
+/// A transfer at an instant.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Time,
+    transfer: Transfer,
+}
+
+/// What went to the device and what came back, in order.
+#[derive(Default, Debug)]
+struct Log {
+    issued: Vec<Seen>,
+    done: Vec<Seen>,
+    most_out: usize,
+    out: usize,
+}
+
+impl Log {
+    /// The addresses that went to the device.
+    fn addresses(&self) -> Vec<u64> {
+        self.issued
+            .iter()
+            .map(|seen| seen.transfer.address)
+            .collect()
+    }
+
+    /// The processes of what went to the device.
+    fn processes(&self) -> Vec<u32> {
+        self.issued
+            .iter()
+            .map(|seen| seen.transfer.process)
+            .collect()
+    }
+}
+
+/// What a process submits when one of its transfers is done, and how much later.
+type Next = fn(&Transfer) -> Option<(Span, Transfer)>;
+
+fn nothing(_: &Transfer) -> Option<(Span, Transfer)> {
+    None
+}
+
+/// Runs transfers that come at given times, and those that follow them, through
+/// a queue before a device that serves `servers` at once.
+fn drive(
+    spec: &IoScheduler,
+    servers: u32,
+    service: impl FnMut(&Transfer, &mut Random<'_>) -> Span + Clone + Send + 'static,
+    first: &[(Span, Transfer)],
+    next: Next,
+    until: Limits,
+) -> Log {
+    let log: Arc<Mutex<Log>> = Arc::default();
+    let mut builder = Builder::new("test", 1);
+    let mut page = builder.root();
+    let coming = page.place::<Transfer>("coming");
+    let start = page.place::<(Span, Transfer)>("start");
+    let first = first.to_vec();
+    page.tokens(start, move |_| first.clone());
+    page.transition("send").take(start).puts(coming).fires(
+        move |firing, (at, transfer): (Span, Transfer), ()| {
+            firing.put_after(coming, transfer, at);
+        },
+    );
+    let station = page.station("device", Fcfs::new(servers, service));
+    let device = BlockDevice {
+        submit: page.place("device queue"),
+        done: page.place("device done"),
+    };
+    let noted = Arc::clone(&log);
+    page.transition("served")
+        .take(station)
+        .put(device.done, move |_, transfer: Transfer, ()| {
+            noted.lock().unwrap().out -= 1;
+            transfer
+        });
+    let noted = Arc::clone(&log);
+    page.transition("note").take(device.submit).put(
+        station,
+        move |firing, transfer: Transfer, ()| {
+            let mut log = noted.lock().unwrap();
+            log.out += 1;
+            log.most_out = log.most_out.max(log.out);
+            let at = firing.now();
+            log.issued.push(Seen { at, transfer });
+            transfer
+        },
+    );
+    let block = build(&mut page, spec, device);
+    page.connect(coming, block.submit);
+    let noted = Arc::clone(&log);
+    page.transition("done")
+        .take(block.done)
+        .may_put(coming)
+        .fires(move |firing, transfer: Transfer, ()| {
+            let mut log = noted.lock().unwrap();
+            let at = firing.now();
+            log.done.push(Seen { at, transfer });
+            if let Some((later, follows)) = next(&transfer) {
+                firing.put_after(coming, follows, later);
+            }
+        });
+    let mut net = builder.compile().unwrap();
+    net.run(&until).unwrap();
+    drop(net);
+    Arc::into_inner(log).unwrap().into_inner().unwrap()
+}
+
+/// As [`drive`], one millisecond for each request, one request after the other,
+/// until all is done.
+fn script(spec: &IoScheduler, first: &[(Span, Transfer)]) -> Log {
+    let servers = spec.depth.unwrap_or(1);
+    let service = |_: &Transfer, _: &mut Random<'_>| MILLISECOND;
+    drive(spec, servers, service, first, nothing, Limits::default())
+}
