@@ -14,7 +14,7 @@ struct Preset {
     text: &'static str,
 }
 
-const PRESETS: [Preset; 2] = [
+const PRESETS: [Preset; 6] = [
     Preset {
         name: "ideal",
         text: include_str!("presets/ideal.toml"),
@@ -22,6 +22,22 @@ const PRESETS: [Preset; 2] = [
     Preset {
         name: "pvfs2",
         text: include_str!("presets/pvfs2.toml"),
+    },
+    Preset {
+        name: "ext2",
+        text: include_str!("presets/ext2.toml"),
+    },
+    Preset {
+        name: "ext3",
+        text: include_str!("presets/ext3.toml"),
+    },
+    Preset {
+        name: "ext4",
+        text: include_str!("presets/ext4.toml"),
+    },
+    Preset {
+        name: "xfs",
+        text: include_str!("presets/xfs.toml"),
     },
 ];
 

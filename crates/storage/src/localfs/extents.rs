@@ -1,5 +1,5 @@
-//! Extents of cached pages, findable by place and kept in two orders: by last
-//! use, and for dirty ones by when they became dirty.
+//! Extents of cached pages, findable by place and kept in order of their last
+//! use, in one list or two, and for dirty ones of when they became dirty.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,11 @@ const NONE: Id = Id::MAX;
 pub(super) struct Extent {
     pub range: Range,
     pub dirty: bool,
-    links: [Links; 2],
+    /// Used once since it came into its list.
+    pub referenced: bool,
+    /// The list of use that it is in.
+    pub list: Order,
+    links: [Links; 3],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +51,15 @@ const UNLINKED: Links = Links {
     after: NONE,
 };
 
-/// One of the two orders, oldest first.
-#[derive(Clone, Copy)]
+/// One of the orders, oldest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
-    /// By last use.
+    /// By last use; of the two lists, that of inactive pages.
     Use = 0,
     /// By when they became dirty; clean ones are not in it.
     Dirty = 1,
+    /// By last use, the active pages.
+    Active = 2,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,9 +74,11 @@ pub(super) struct Extents {
     slab: Vec<Extent>,
     free: Vec<Id>,
     places: BTreeMap<(u32, u64), Id>,
-    ends: [Ends; 2],
+    dirty_places: BTreeMap<(u32, u64), Id>,
+    ends: [Ends; 3],
     pub bytes: u64,
     pub dirty_bytes: u64,
+    pub active_bytes: u64,
 }
 
 impl Default for Extents {
@@ -79,12 +87,14 @@ impl Default for Extents {
             slab: Vec::new(),
             free: Vec::new(),
             places: BTreeMap::new(),
+            dirty_places: BTreeMap::new(),
             ends: [Ends {
                 first: NONE,
                 last: NONE,
-            }; 2],
+            }; 3],
             bytes: 0,
             dirty_bytes: 0,
+            active_bytes: 0,
         }
     }
 }
@@ -124,7 +134,7 @@ impl Extents {
 
     /// Adds an extent as the newest in both orders that concern it.
     pub fn add(&mut self, range: Range, dirty: bool) -> Id {
-        let id = self.place(range, dirty);
+        let id = self.place(range, dirty, Order::Use);
         self.link_after(Order::Use, self.ends[Order::Use as usize].last, id);
         if dirty {
             self.link_after(Order::Dirty, self.ends[Order::Dirty as usize].last, id);
@@ -138,31 +148,106 @@ impl Extents {
         extent.range.end += by;
         self.bytes += by;
         self.dirty_bytes += if extent.dirty { by } else { 0 };
+        self.active_bytes += if extent.list == Order::Active { by } else { 0 };
     }
 
     pub fn remove(&mut self, id: Id) -> Extent {
         let extent = *self.get(id);
-        self.unlink(Order::Use, id);
+        self.unlink(extent.list, id);
+        if extent.list == Order::Active {
+            self.active_bytes -= extent.range.len();
+        }
+        let key = (extent.range.file, extent.range.start);
         if extent.dirty {
+            self.dirty_places.remove(&key);
             self.unlink(Order::Dirty, id);
             self.dirty_bytes -= extent.range.len();
         }
         self.bytes -= extent.range.len();
-        self.places.remove(&(extent.range.file, extent.range.start));
+        self.places.remove(&key);
         self.free.push(id);
         extent
     }
 
     /// Makes an extent the most recently used.
     pub fn use_last(&mut self, id: Id) {
-        self.unlink(Order::Use, id);
-        self.link_after(Order::Use, self.ends[Order::Use as usize].last, id);
+        let list = self.get(id).list;
+        self.unlink(list, id);
+        self.link_after(list, self.ends[list as usize].last, id);
+    }
+
+    /// Makes an extent the most recently used of a list of use.
+    pub fn move_to(&mut self, id: Id, list: Order) {
+        let Extent {
+            range, list: old, ..
+        } = *self.get(id);
+        self.unlink(old, id);
+        if old == Order::Active {
+            self.active_bytes -= range.len();
+        }
+        if list == Order::Active {
+            self.active_bytes += range.len();
+        }
+        self.slab[id as usize].list = list;
+        self.link_after(list, self.ends[list as usize].last, id);
+    }
+
+    pub fn set_referenced(&mut self, id: Id, referenced: bool) {
+        self.slab[id as usize].referenced = referenced;
+    }
+
+    /// Makes a clean extent the one that became dirty last.
+    pub fn soil(&mut self, id: Id) {
+        let Extent { range, dirty, .. } = *self.get(id);
+        if !dirty {
+            self.slab[id as usize].dirty = true;
+            self.dirty_bytes += range.len();
+            self.dirty_places.insert((range.file, range.start), id);
+            let last = self.ends[Order::Dirty as usize].last;
+            self.link_after(Order::Dirty, last, id);
+        }
+    }
+
+    /// The first dirty extent of a file that ends after `from`.
+    pub fn next_dirty(&self, file: u32, from: u64) -> Option<Id> {
+        let before = self.dirty_places.range(..(file, from)).next_back();
+        let before = before.map(|(_, &id)| id).filter(|&id| {
+            let range = self.get(id).range;
+            range.file == file && range.end > from
+        });
+        before.or_else(|| {
+            let mut after = self.dirty_places.range((file, from)..=(file, u64::MAX));
+            after.next().map(|(_, &id)| id)
+        })
+    }
+
+    /// The extent before this one in its list of use, if it is alike and ends
+    /// where this one begins: the two become one. Gives the id that is left.
+    pub fn join_before(&mut self, id: Id) -> Id {
+        let extent = *self.get(id);
+        let before = extent.links[extent.list as usize].before;
+        if before == NONE {
+            return id;
+        }
+        let other = *self.get(before);
+        let alike = other.range.file == extent.range.file
+            && other.range.end == extent.range.start
+            && other.dirty == extent.dirty
+            && other.referenced == extent.referenced;
+        if !alike {
+            return id;
+        }
+        self.remove(id);
+        self.extend(before, extent.range.len());
+        before
     }
 
     pub fn clean(&mut self, id: Id) {
         if self.get(id).dirty {
             self.unlink(Order::Dirty, id);
-            self.dirty_bytes -= self.get(id).range.len();
+            let range = self.get(id).range;
+            self.dirty_places.remove(&(range.file, range.start));
+            self.dirty_bytes -= range.len();
             self.slab[id as usize].dirty = false;
         }
     }
@@ -170,24 +255,38 @@ impl Extents {
     /// Cuts an extent in two at `at`, inside it; the first part keeps the id.
     /// The second part, whose bytes were used later, follows it in both orders.
     pub fn split(&mut self, id: Id, at: u64) -> Id {
-        let Extent { range, dirty, .. } = *self.get(id);
+        let Extent {
+            range,
+            dirty,
+            list,
+            referenced,
+            ..
+        } = *self.get(id);
         let second = Range { start: at, ..range };
         self.slab[id as usize].range.end = at;
         self.bytes -= second.len();
         self.dirty_bytes -= if dirty { second.len() } else { 0 };
-        let other = self.place(second, dirty);
-        self.link_after(Order::Use, id, other);
+        self.active_bytes -= if list == Order::Active {
+            second.len()
+        } else {
+            0
+        };
+        let other = self.place(second, dirty, list);
+        self.slab[other as usize].referenced = referenced;
+        self.link_after(list, id, other);
         if dirty {
             self.link_after(Order::Dirty, id, other);
         }
         other
     }
 
-    fn place(&mut self, range: Range, dirty: bool) -> Id {
+    fn place(&mut self, range: Range, dirty: bool, list: Order) -> Id {
         let extent = Extent {
             range,
             dirty,
-            links: [UNLINKED; 2],
+            referenced: false,
+            list,
+            links: [UNLINKED; 3],
         };
         let id = match self.free.pop() {
             Some(id) => {
@@ -201,7 +300,13 @@ impl Extents {
         };
         self.places.insert((range.file, range.start), id);
         self.bytes += range.len();
-        self.dirty_bytes += if dirty { range.len() } else { 0 };
+        if dirty {
+            self.dirty_bytes += range.len();
+            self.dirty_places.insert((range.file, range.start), id);
+        }
+        if list == Order::Active {
+            self.active_bytes += range.len();
+        }
         id
     }
 

@@ -4,9 +4,16 @@
 //! after the other on the device, as in PFSsim (Liu et al. 2011, §4.4), so
 //! block addresses play no part yet.
 
+mod balance;
+mod call;
+mod copying;
 mod extents;
+mod journal;
 mod machine;
 mod page_cache;
+mod placement;
+mod read_ahead;
+mod two_lists;
 
 pub use extents::Range;
 pub use machine::{MachinePorts, machine};

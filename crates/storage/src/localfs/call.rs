@@ -1,0 +1,63 @@
+//! The colour of a system call on its way through the local file system.
+
+use headrace_net::Span;
+use headrace_trace::Operation;
+
+/// What a call does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// It has just been made.
+    Entered,
+    /// Its next piece is being copied, or its own work done.
+    Working,
+    /// A piece that was copied waits for room among the dirty pages.
+    Filling,
+    /// Its data is on its way to the device.
+    Flushing,
+    /// The journal commits what it changed.
+    Committing,
+    /// The device's write cache is flushed.
+    Settling,
+    /// All is done.
+    Returning,
+}
+
+/// On whose behalf a call runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Caller {
+    /// A process of the workload.
+    Process,
+    /// The kernel's flusher, for its processor time.
+    Flusher,
+    /// The journal, which commits a transaction.
+    Journal,
+}
+
+/// A call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// The slot of the request that it serves.
+    pub request: u32,
+    /// The process.
+    pub process: u32,
+    /// The file.
+    pub file: u32,
+    /// Transfers that it waits for.
+    pub transfers: u32,
+    /// The next byte to read or write; the transaction of a commit.
+    pub at: u64,
+    /// The byte after the last.
+    pub end: u64,
+    /// Bytes of the whole call: they decide how well a copy is cached.
+    pub size: u64,
+    /// Processor time of the step under way, or how long it is held back.
+    pub time: Span,
+    /// The workload, for how it opened its files.
+    pub workload: u16,
+    /// What is asked.
+    pub operation: Operation,
+    /// What it does next.
+    pub stage: Stage,
+    /// On whose behalf.
+    pub caller: Caller,
+}

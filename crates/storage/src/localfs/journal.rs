@@ -1,0 +1,333 @@
+//! The journal: what a transaction holds, and when it is committed.
+//!
+//! jbd2 (Linux 6.18, fs/jbd2; Documentation/filesystems/journalling.rst): a running
+//! transaction gathers the blocks that calls change. It is committed when it is as
+//! old as the commit interval, when it reaches its largest size, or when somebody
+//! waits for it (`fsync`). A commit writes, one after the other and waiting for each:
+//! in ordered mode the data of files that grew; the descriptor and the changed
+//! blocks, in order into the journal; the commit record, between two flushes of the
+//! device's write cache. In data mode the data goes through the journal too, and to
+//! its place later. When less than `checkpoint_at` of the journal is free, the
+//! blocks that it holds are written to their places and the room is free again
+//! (Nguyen 2011, §5.3: between a half and a quarter).
+//!
+//! XFS writes records of what changed instead of blocks, straight with the flush.
+//!
+//! Not modelled: revoke records, the journal's superblock, fast commits, XFS's
+//! log buffers beyond one record for each commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use headrace_net::Time;
+use headrace_spec::{FileSystem, JournalMode};
+
+/// The unit of journals.
+pub const BLOCK: u64 = 4096;
+
+/// Blocks that one descriptor block can name: 4 KiB of 8-byte tags less the header
+/// (fs/jbd2/journal.c, journal_tag_bytes with 32-bit block numbers).
+const TAGS: u64 = 500;
+
+/// The largest transaction, as a part of the journal (fs/jbd2/journal.c,
+/// jbd2_journal_get_max_txn_bufs; 5,440 of 16,384 blocks were counted).
+const LARGEST_TRANSACTION: u64 = 3;
+
+/// A record of XFS's log for a small change: three basic blocks, counted.
+const LOG_RECORD: u64 = 1536;
+
+/// A block of metadata.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Metadata {
+    /// The block of inodes that holds this file's.
+    Inode(u32),
+    /// A group's bitmap of blocks.
+    Bitmap(u64),
+    /// The descriptor of a group (64 to a block).
+    Descriptor(u64),
+    /// The indirect block that points to this part of a file.
+    Indirect(u32, u64),
+    /// A block of a directory.
+    Directory(u32),
+    /// A group's bitmap of inodes.
+    Inodes(u64),
+}
+
+/// A transaction.
+#[derive(Clone, Default, Debug)]
+pub struct Transaction {
+    /// Its number.
+    pub id: u64,
+    /// When its first change came.
+    pub began: Time,
+    blocks: BTreeSet<Metadata>,
+    /// Bytes of data by file and offset, in data mode.
+    data: BTreeMap<(u32, u64), u64>,
+    data_bytes: u64,
+    /// Files whose data must be on the device before the commit.
+    pub files: BTreeSet<u32>,
+}
+
+impl Transaction {
+    /// Whether nothing was changed.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.data.is_empty()
+    }
+
+    /// Bytes that the commit writes into the journal before its record.
+    fn bytes(&self) -> u64 {
+        let blocks = self.blocks.len() as u64 + self.data_bytes.div_ceil(BLOCK);
+        (blocks + blocks.div_ceil(TAGS)) * BLOCK
+    }
+
+    /// The data that went through the journal: file, start and end.
+    pub fn data(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
+        let entries = self.data.iter();
+        entries.map(|(&(file, start), &size)| (file, start, start + size))
+    }
+
+    /// The blocks of metadata in it.
+    pub fn metadata(&self) -> impl Iterator<Item = Metadata> + '_ {
+        self.blocks.iter().copied()
+    }
+}
+
+/// The journal of a file system.
+#[derive(Debug)]
+pub struct Journal {
+    /// What goes through it.
+    pub mode: JournalMode,
+    /// Whether flushes stand around the commit record.
+    pub barriers: bool,
+    size: u64,
+    checkpoint_at: f64,
+    /// The transaction that gathers changes.
+    pub running: Transaction,
+    /// The one that is being committed.
+    pub committing: Option<Transaction>,
+    /// Bytes of the journal in use.
+    used: u64,
+    /// Where the next block goes.
+    head: u64,
+    /// Metadata that the journal holds and its place does not.
+    pending: BTreeSet<Metadata>,
+}
+
+impl Journal {
+    /// As the scenario says.
+    pub fn new(spec: &FileSystem) -> Journal {
+        let journal = &spec.journal;
+        Journal {
+            mode: journal.mode,
+            barriers: journal.barriers,
+            size: journal.size.0,
+            checkpoint_at: journal.checkpoint_at,
+            running: Transaction {
+                id: 1,
+                ..Transaction::default()
+            },
+            committing: None,
+            used: 0,
+            head: 0,
+            pending: BTreeSet::new(),
+        }
+    }
+
+    /// Whether there is one.
+    pub fn exists(&self) -> bool {
+        self.mode != JournalMode::None
+    }
+
+    /// A block is changed.
+    pub fn change(&mut self, block: Metadata, now: Time) {
+        if !self.exists() {
+            return;
+        }
+        self.begin(now);
+        // Inodes of 256 bytes and group descriptors of 64 share their blocks.
+        self.running.blocks.insert(match block {
+            Metadata::Inode(file) => Metadata::Inode(file / 16),
+            Metadata::Descriptor(group) => Metadata::Descriptor(group / 64),
+            block => block,
+        });
+    }
+
+    /// Data of a file is changed, in data mode.
+    pub fn data(&mut self, file: u32, start: u64, end: u64, now: Time) {
+        self.begin(now);
+        let mut start = start;
+        let old = self.running.data.range(..=(file, start)).next_back();
+        if let Some((&key, &size)) = old
+            && key.0 == file
+            && key.1 + size >= start
+        {
+            let grown = end.saturating_sub(key.1).max(size);
+            self.running.data.insert(key, grown);
+            self.running.data_bytes += grown - size;
+            start = end;
+        }
+        if start < end {
+            self.running.data.insert((file, start), end - start);
+            self.running.data_bytes += end - start;
+        }
+    }
+
+    /// The data of a file must be on the device before the commit.
+    pub fn order(&mut self, file: u32) {
+        if self.mode == JournalMode::Ordered {
+            self.running.files.insert(file);
+        }
+    }
+
+    fn begin(&mut self, now: Time) {
+        if self.running.is_empty() {
+            self.running.began = now;
+        }
+    }
+
+    /// Whether the running transaction is as large as it may get.
+    pub fn is_full(&self) -> bool {
+        self.exists() && self.running.bytes() >= self.size / LARGEST_TRANSACTION
+    }
+
+    /// Whether a transaction can begin to be committed now.
+    pub fn can_commit(&self) -> bool {
+        self.committing.is_none() && !self.running.is_empty()
+    }
+
+    /// Begins a commit: what was running is committing.
+    pub fn commit(&mut self) {
+        let next = Transaction {
+            id: self.running.id + 1,
+            ..Transaction::default()
+        };
+        self.committing = Some(std::mem::replace(&mut self.running, next));
+    }
+
+    /// Where in the journal, and how much, the commit writes before its record.
+    pub fn descriptor_and_blocks(&mut self) -> (u64, u64) {
+        let bytes = match (&self.committing, self.mode) {
+            (Some(_), JournalMode::Log) => 0,
+            (Some(transaction), _) => transaction.bytes(),
+            (None, _) => 0,
+        };
+        (self.take(bytes), bytes)
+    }
+
+    /// Where the commit record goes, and its size.
+    pub fn record(&mut self) -> (u64, u64) {
+        let bytes = match (&self.committing, self.mode) {
+            (Some(transaction), JournalMode::Log) => {
+                let small = transaction.blocks.len() as u64 * 128;
+                LOG_RECORD + small.next_multiple_of(512).saturating_sub(512)
+            }
+            _ => BLOCK,
+        };
+        (self.take(bytes), bytes)
+    }
+
+    fn take(&mut self, bytes: u64) -> u64 {
+        if self.head + bytes > self.size {
+            self.head = 0;
+        }
+        let at = self.head;
+        self.head += bytes;
+        self.used += bytes;
+        at
+    }
+
+    /// The commit is done; gives what it committed.
+    pub fn committed(&mut self) -> Option<Transaction> {
+        let done = self.committing.take()?;
+        self.pending.extend(done.metadata());
+        Some(done)
+    }
+
+    /// Whether what the journal holds must go to its place now.
+    pub fn needs_checkpoint(&self) -> bool {
+        let free = self.size.saturating_sub(self.used) as f64;
+        self.exists() && free < self.checkpoint_at * self.size as f64
+    }
+
+    /// The blocks to write to their places; the room counts as free.
+    pub fn checkpoint(&mut self) -> BTreeSet<Metadata> {
+        self.used = 0;
+        std::mem::take(&mut self.pending)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headrace_spec::load;
+
+    fn journal(mode: &str, more: &str) -> Journal {
+        let text = format!(
+            "system = \"ext3\"\n[machine]\ndevice = {{ read_rate = \"60 MB/s\", write_rate = \
+             \"60 MB/s\" }}\n[machine.file_system.journal]\nmode = \"{mode}\"\nsize = \"64 \
+             MiB\"\n{more}\n[[workload]]\nblock = \"1 MiB\"\n"
+        );
+        let loaded = load(&text, "test.toml".as_ref(), &[]).expect("it loads");
+        let headrace_spec::SystemKind::Local(local) = loaded.scenario.kind else {
+            panic!("it is local");
+        };
+        Journal::new(&local.machine.file_system)
+    }
+
+    #[test]
+    fn an_append_commits_a_descriptor_and_three_blocks() {
+        // Counted under Linux 6.18: descriptor, inode, bitmap, group descriptor,
+        // then the record.
+        let mut journal = journal("ordered", "");
+        for block in [
+            Metadata::Inode(1),
+            Metadata::Bitmap(0),
+            Metadata::Descriptor(0),
+            Metadata::Inode(2),
+        ] {
+            journal.change(block, Time::ZERO);
+        }
+        assert!(journal.can_commit());
+        journal.commit();
+        assert_eq!(journal.descriptor_and_blocks(), (0, 4 * BLOCK));
+        assert_eq!(journal.record(), (4 * BLOCK, BLOCK));
+        assert!(journal.committed().is_some());
+        assert!(!journal.can_commit());
+    }
+
+    #[test]
+    fn data_counts_once_however_often_it_is_written() {
+        let mut journal = journal("journal", "");
+        for _ in 0..3 {
+            journal.data(0, 0, 8192, Time::ZERO);
+            journal.data(0, 8192, 16384, Time::ZERO);
+        }
+        journal.data(1, 0, 4096, Time::ZERO);
+        journal.commit();
+        // Five blocks and their descriptor.
+        assert_eq!(journal.descriptor_and_blocks().1, 6 * BLOCK);
+    }
+
+    #[test]
+    fn a_transaction_is_a_third_of_the_journal_at_most() {
+        let mut journal = journal("journal", "");
+        journal.data(0, 0, 21 << 20, Time::ZERO);
+        assert!(!journal.is_full());
+        journal.data(0, 21 << 20, 22 << 20, Time::ZERO);
+        assert!(journal.is_full());
+    }
+
+    #[test]
+    fn a_checkpoint_comes_when_the_free_part_is_small() {
+        let mut journal = journal("journal", "checkpoint_at = 0.5");
+        for turn in 0..4_u64 {
+            assert_eq!(journal.needs_checkpoint(), turn >= 2, "{turn}");
+            journal.data(0, turn << 30, (turn << 30) + (16 << 20), Time::ZERO);
+            journal.commit();
+            journal.descriptor_and_blocks();
+            journal.record();
+            journal.committed();
+        }
+        journal.checkpoint();
+        assert!(!journal.needs_checkpoint());
+    }
+}
