@@ -1,6 +1,7 @@
 """What the tests of the command line and the API share."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,6 +9,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+
+# Jobs that a shell starts in the background ignore Ctrl-C, and so would the
+# commands that the tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 ROOT = Path(__file__).parents[2]
 
