@@ -4,8 +4,7 @@
 use crate::declare::Place;
 use crate::error::Error;
 use crate::sections::{
-    Access, Clients, Device, Ior, LayoutKind, Parallel, Phase, Scenario, Topology, Workload,
-    WorkloadKind,
+    Access, Clients, Ior, LayoutKind, Parallel, Phase, Scenario, Topology, Workload, WorkloadKind,
 };
 use crate::values::{Rate, Seconds};
 
@@ -203,14 +202,10 @@ impl Pattern<'_> {
         all: &Parallel,
         at: &Place<'_>,
     ) -> Result<(), Error> {
-        let Device::SimpleDevice(device) = &all.servers.device;
         let job = self.job(all);
         for phase in &self.ior.phases {
-            let (field, rate) = match phase {
-                Phase::Read => ("servers.device.read_rate", device.read_rate),
-                Phase::Write => ("servers.device.write_rate", device.write_rate),
-            };
-            ends_in_time(job, rate, field, at)?;
+            let (field, rate) = all.servers.device.slowest(*phase == Phase::Write);
+            ends_in_time(job, rate, &format!("servers.device.{field}"), at)?;
         }
         if let Some(rate) = all.servers.memory.rate {
             ends_in_time(job, rate, "servers.memory.rate", at)?;

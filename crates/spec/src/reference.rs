@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use crate::declare::{Field, Presence, Section, Shape, heading};
+use crate::error::Error;
 use crate::load::DECLARED;
-use crate::presets;
 use crate::tree::{Node, Origin, Raw, Table, join};
+use crate::{models, presets};
 
 /// The reference page in Markdown: every field with its type, default and
 /// source. `docs/scenario.md` is this text.
@@ -15,7 +16,13 @@ pub fn reference() -> String {
     section(&DECLARED, "", &DECLARED.doc, &mut page);
     page.push_str("\n## Presets\n");
     for (name, description) in presets::presets() {
-        preset(name, description, &mut page);
+        let title = format!("system = {name:?}");
+        values(&title, description, presets::read(name), &mut page);
+    }
+    page.push_str("\n## Models of devices\n");
+    for (kind, name, description) in models::models() {
+        let title = format!("kind = {kind:?}, model = {name:?}");
+        values(&title, description, models::read(kind, name), &mut page);
     }
     page
 }
@@ -137,13 +144,13 @@ fn table(fields: &[&Field], page: &mut String) {
     }
 }
 
-fn preset(name: &str, description: &str, page: &mut String) {
-    page.push_str(&format!("\n### `system = {name:?}`\n"));
+fn values(title: &str, description: &str, read: Option<Result<Node, Error>>, page: &mut String) {
+    page.push_str(&format!("\n### `{title}`\n"));
     paragraph(description, page);
     let Some(Ok(Node {
         raw: Raw::Table(table),
         ..
-    })) = presets::read(name)
+    })) = read
     else {
         return;
     };

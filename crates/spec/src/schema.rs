@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use crate::declare::{Field, Presence, Section, Shape};
 use crate::load::DECLARED;
-use crate::presets;
 use crate::tree::{Node, Raw, join};
+use crate::{models, presets};
 
 /// The JSON Schema (2020-12) of a scenario file.
 ///
 /// A file that fits may still be refused: conditions between fields cannot all
-/// be said in a schema. What a preset can give is not required.
+/// be said in a schema. What a preset or a model can give is not required.
 #[must_use]
 pub fn schema() -> Value {
     let presets: Vec<Node> = presets::all()
@@ -55,9 +55,11 @@ fn section(section: &Section, path: &str, presets: &[Node]) -> Value {
 fn object(section: &Section, kind: Option<&str>, path: &str, presets: &[Node]) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
-    for field in section.fields(kind) {
+    let fields = section.fields(kind);
+    let has_model = fields.iter().any(|field| models::is_model(&field.shape));
+    for field in fields {
         let path = join(path, field.name);
-        if is_required(field, &path, presets) {
+        if !has_model && is_required(field, &path, presets) {
             required.push(json!(field.name));
         }
         properties.insert(field.name.to_owned(), property(field, &path, presets));

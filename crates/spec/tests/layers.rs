@@ -107,7 +107,9 @@ fn nothing_costs_anything_under_the_default_preset() {
         parallel_of(&scenario).metadata.time_per_operation,
         Seconds(0.0)
     );
-    let Device::SimpleDevice(device) = &parallel_of(&scenario).servers.device;
+    let Device::SimpleDevice(device) = &parallel_of(&scenario).servers.device else {
+        panic!("the default kind")
+    };
     assert_eq!(device.time_per_request, Seconds(0.0));
 }
 

@@ -13,6 +13,8 @@ pub(crate) enum Nature {
     Text,
     /// It may be a table whose keys the user chooses.
     Keys,
+    /// It names a device of the catalogue, which gives what the section does not.
+    Model,
     /// It names a file relative to the scenario's folder.
     File,
 }

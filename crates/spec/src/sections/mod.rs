@@ -25,7 +25,7 @@ mod workload;
 pub use card::Card;
 pub use clients::Clients;
 pub use daemon::Daemon;
-pub use device::{Device, SimpleDevice};
+pub use device::{Device, Disk, SimpleDevice, SolidState, Throttled};
 pub use groups::{Group, Groups};
 pub use io_scheduler::{Deadline, IoScheduler, IoSchedulerKind, MqDeadline, NoIoScheduler, Noop};
 pub use layout::{FirstServer, Layout, LayoutKind, ServersPerFile, Striped};

@@ -32,6 +32,32 @@ impl Leaf for AtLeastOne {
     }
 }
 
+/// A whole number of at least 0.
+pub(crate) struct Count;
+
+impl Leaf for Count {
+    type Value = u32;
+
+    fn expected() -> String {
+        "a whole number of at least 0".to_owned()
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX })
+    }
+
+    fn parse(node: &Node) -> Result<u32, String> {
+        match whole(node)? {
+            number if number < 0 => Err(String::new()),
+            number => u32::try_from(number).map_err(|_| format!("the largest is {}", u32::MAX)),
+        }
+    }
+
+    fn format(value: &u32) -> Raw {
+        Raw::from(*value)
+    }
+}
+
 fn whole(node: &Node) -> Result<i64, String> {
     match &node.raw {
         Raw::Integer(number) => Ok(*number),
@@ -169,6 +195,12 @@ numbers! {
     /// A number of 0 or more.
     NonNegative, "a number of at least 0, such as 1.5", |number| number >= 0.0,
     { "type": "number", "minimum": 0 }
+}
+
+numbers! {
+    /// A number from 0 to 1.
+    Portion, "a number from 0 to 1, such as 0.5", |number| (0.0..=1.0).contains(&number),
+    { "type": "number", "minimum": 0, "maximum": 1 }
 }
 
 numbers! {

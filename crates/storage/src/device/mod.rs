@@ -1,7 +1,10 @@
 //! Block devices: what serves [`Transfer`]s. To add one, write a file with a
 //! function that makes its station and name it in [`build`].
 
+mod disk;
 mod simple;
+mod solid_state;
+mod throttled;
 
 use headrace_net::{Node, Page};
 use headrace_spec::Device;
@@ -21,6 +24,9 @@ pub struct BlockDevice {
 pub fn build(page: &mut Page<'_>, device: &Device) -> BlockDevice {
     let station = match device {
         Device::SimpleDevice(simple) => simple::station(page, simple),
+        Device::Disk(disk) => disk::station(page, disk),
+        Device::SolidState(drive) => solid_state::station(page, drive),
+        Device::Throttled(limited) => throttled::station(page, limited),
     };
     BlockDevice {
         submit: station,

@@ -1,14 +1,37 @@
 //! `[servers.device]`: what the data is stored on.
 
+mod disk;
 mod simple;
+mod solid_state;
+mod throttled;
 
+pub use disk::Disk;
 pub use simple::SimpleDevice;
+pub use solid_state::SolidState;
+pub use throttled::Throttled;
 
 use crate::declare::kinds;
+use crate::values::Rate;
 
 kinds! {
     /// What kind of storage device it is.
     pub enum Device default "simple", "the least that can be said of a device" {
         SimpleDevice = "simple",
+        Disk = "disk",
+        SolidState = "solid-state",
+        Throttled = "throttled",
+    }
+}
+
+impl Device {
+    /// The lowest rate that reading or writing can fall to, and its field.
+    pub(crate) fn slowest(&self, writing: bool) -> (&'static str, Rate) {
+        match self {
+            Device::SimpleDevice(simple) if writing => ("write_rate", simple.write_rate),
+            Device::SimpleDevice(simple) => ("read_rate", simple.read_rate),
+            Device::Disk(disk) => ("inner_rate", disk.inner_rate),
+            Device::SolidState(drive) => ("interface_rate", drive.interface_rate),
+            Device::Throttled(limited) => limited.slowest(writing),
+        }
     }
 }

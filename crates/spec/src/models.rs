@@ -1,0 +1,202 @@
+//! The catalogue of devices: what a drive one can buy is like. A device is added
+//! by its file, in which each number has its source, and one line here.
+
+use serde_json::json;
+
+use crate::declare::{Leaf, Nature, Section, Shape};
+use crate::error::Error;
+use crate::merge;
+use crate::names;
+use crate::syntax::{self, Layer};
+use crate::tree::{Node, Raw};
+
+/// A device of the catalogue.
+struct Model {
+    /// As its maker calls it.
+    name: &'static str,
+    /// The kind of device it is.
+    kind: &'static str,
+    text: &'static str,
+}
+
+macro_rules! models {
+    ($($kind:literal: $($name:literal),+;)+) => {
+        &[$($(Model {
+            name: $name,
+            kind: $kind,
+            text: include_str!(concat!("models/", $name, ".toml")),
+        }),+),+]
+    };
+}
+
+const MODELS: &[Model] = models! {
+    "disk": "ST3146707LC", "MAT3147NC", "ST336754LC", "ST2000DM001", "ST2000NM0033", "ST3600057SS";
+    "solid-state": "850-PRO-512GB", "P3700-1.6TB";
+};
+
+/// The catalogue: kind of device, model, and what it is (the first line of its
+/// file).
+#[must_use]
+pub fn models() -> Vec<(&'static str, &'static str, &'static str)> {
+    MODELS
+        .iter()
+        .map(|model| {
+            let first = model.text.lines().next().unwrap_or("");
+            (model.kind, model.name, first.trim_start_matches('#').trim())
+        })
+        .collect()
+}
+
+/// The values of a model; none if there is no such model.
+pub(crate) fn read(kind: &str, name: &str) -> Option<Result<Node, Error>> {
+    let model = MODELS
+        .iter()
+        .find(|model| model.kind == kind && model.name == name)?;
+    Some(syntax::read(model.text, &Layer::Preset(model.name)))
+}
+
+/// Puts what the models say below what is given, in every section that names
+/// one. A name that is none is left to the reader of the field.
+pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
+    let Raw::Table(table) = &mut node.raw else {
+        return Ok(());
+    };
+    let kind = section.kind_of(table);
+    for field in section.fields(kind.as_deref()) {
+        let Some(node) = table.get_mut(field.name) else {
+            continue;
+        };
+        match (&field.shape, &mut node.raw) {
+            (Shape::Section(inner), _) => fill(node, inner)?,
+            (Shape::Tables(inner), Raw::List(list)) => {
+                for node in list {
+                    fill(node, inner)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    let named = section
+        .fields(kind.as_deref())
+        .into_iter()
+        .find(|field| is_model(&field.shape))
+        .and_then(|field| table.get(field.name));
+    if let (Some(kind), Some(Raw::Text(name))) = (kind, named.map(|node| &node.raw))
+        && let Some(values) = read(&kind, name)
+    {
+        let mut below = values?;
+        let above = std::mem::replace(node, Node::plain(Raw::Boolean(false)));
+        merge::over(&mut below, above, section);
+        *node = below;
+    }
+    Ok(())
+}
+
+/// Whether what stands in a field is the name of a model.
+pub(crate) fn is_model(shape: &Shape) -> bool {
+    matches!(
+        shape,
+        Shape::Leaf {
+            nature: Nature::Model,
+            ..
+        }
+    )
+}
+
+/// The name of a model of one kind.
+macro_rules! model_name {
+    ($(#[doc = $doc:literal])+ $name:ident, $kind:literal) => {
+        $(#[doc = $doc])+
+        pub(crate) struct $name;
+
+        impl Leaf for $name {
+            type Value = String;
+
+            fn expected() -> String {
+                names::or(&of($kind))
+            }
+
+            fn schema() -> serde_json::Value {
+                json!({ "enum": of($kind) })
+            }
+
+            fn parse(node: &Node) -> Result<String, String> {
+                match &node.raw {
+                    Raw::Text(name) if of($kind).contains(&name.as_str()) => Ok(name.clone()),
+                    Raw::Text(name) => Err(names::guess(name, &of($kind))),
+                    _ => Err(String::new()),
+                }
+            }
+
+            fn format(value: &String) -> Raw {
+                Raw::Text(value.clone())
+            }
+
+            const NATURE: Nature = Nature::Model;
+        }
+    };
+}
+
+model_name! {
+    /// The name of a disk drive.
+    DiskModel, "disk"
+}
+
+model_name! {
+    /// The name of a solid-state drive.
+    SolidStateModel, "solid-state"
+}
+
+/// The models of a kind.
+fn of(kind: &str) -> Vec<&'static str> {
+    let own = MODELS.iter().filter(|model| model.kind == kind);
+    own.map(|model| model.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn scenario(kind: &str, model: &str) -> String {
+        format!(
+            "[clients]\ncount = 1\n[servers]\ncount = 1\n[network]\nbandwidth = \"1 Gbit/s\"\n\
+             latency = \"1 ms\"\n[layout]\nunit = \"1 MiB\"\n[[workload]]\nblock = \"1 MiB\"\n\
+             [servers.device]\nkind = \"{kind}\"\nmodel = \"{model}\"\n"
+        )
+    }
+
+    #[test]
+    fn every_model_is_complete_and_says_where_from() {
+        for (kind, name, description) in models() {
+            assert!(description.len() > 10);
+            let text = scenario(kind, name);
+            let loaded = match crate::load(&text, Path::new("m.toml"), &[]) {
+                Ok(loaded) => loaded,
+                Err(error) => panic!("{name}: {error}"),
+            };
+            let explained = crate::explain(&loaded);
+            let row = explained
+                .rows
+                .iter()
+                .find(|row| row.path == "servers.device.capacity");
+            let row = row.expect("a capacity");
+            assert_eq!(row.origin, format!("preset {name}"));
+            assert!(!row.source.is_empty());
+            // It loads to itself, also where there is no catalogue to look in.
+            let canonical = loaded.scenario.to_canonical_toml();
+            let again = crate::load(&canonical, Path::new("m.toml"), &[]).expect("canonical");
+            assert_eq!(again.scenario, loaded.scenario);
+        }
+    }
+
+    #[test]
+    fn what_is_given_beside_a_model_wins_and_a_wrong_name_is_guessed() {
+        let text = scenario("disk", "ST3146707LC") + "rpm = 7200\n";
+        let loaded = crate::load(&text, Path::new("m.toml"), &[]).expect("good");
+        assert!(loaded.scenario.to_canonical_toml().contains("rpm = 7200"));
+        let error = crate::load(&scenario("disk", "ST3146707LW"), Path::new("m.toml"), &[]);
+        let error = error.expect_err("no such model").to_string();
+        assert!(error.contains("did you mean \"ST3146707LC\"?"), "{error}");
+    }
+}

@@ -1,0 +1,93 @@
+//! `kind = "solid-state"`: a solid-state drive.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::models::SolidStateModel;
+use crate::sections::Scenario;
+use crate::values::{AtLeastOne, Bytes, NonNegative, Portion, Rate, Seconds};
+
+section! {
+    /// A solid-state drive: flash dies on channels, a page-mapped translation
+    /// layer with greedy cleaning, a write cache. Not modelled: several planes of
+    /// a die, suspending a program for a read, wear, read errors, trimming,
+    /// cells that hold several bits at different speed.
+    pub struct SolidState {
+        /// A drive of the catalogue, which gives what is not given here.
+        model: Option<String> as Option<SolidStateModel> = optional("everything is given here"),
+        /// Bytes it offers; addresses beyond count round.
+        capacity: Bytes = required("480 GB") aka ["size"],
+        /// Channels between controller and flash.
+        channels: u32 as AtLeastOne = required(8),
+        /// Flash dies on each channel.
+        dies: u32 as AtLeastOne = required(4) aka ["chips", "ways"],
+        /// What is read or programmed at once, all planes of a die together.
+        page: Bytes = required("16 KiB") aka ["page_size"],
+        /// What the translation layer maps: smaller writes cost one of these.
+        mapping_unit: Bytes = default("4 KiB", "declared default: the usual sector of file systems and of translation layers"),
+        /// Pages that are erased together.
+        pages_per_block: u32 as AtLeastOne = default(256, "declared default: typical of planar multi-level flash"),
+        /// Time to read a page into its die's register.
+        read_time: Seconds = required("50 us"),
+        /// Time to program a page.
+        program_time: Seconds = required("1.3 ms") aka ["write_time"],
+        /// Time to erase a block.
+        erase_time: Seconds = default("3 ms", "declared default: typical of multi-level flash"),
+        /// Rate of a channel.
+        channel_rate: Rate = required("333 MB/s"),
+        /// Rate of the bus to the host.
+        interface_rate: Rate = required("550 MB/s") aka ["bus_rate"],
+        /// Time that the drive's controller needs for a command; commands do not
+        /// wait for each other's.
+        overhead: Seconds = default("0 s", "nothing is assumed: measure it") aka ["controller_overhead"],
+        /// Commands that the drive takes at once.
+        queue_depth: u32 as AtLeastOne = default(32, "SATA's native command queueing") aka ["depth", "queue"],
+        /// Room for written data on its way to the flash; 0: a write is done
+        /// when it is programmed.
+        write_cache: Bytes = default("0 B", "nothing is assumed about a cache") aka ["cache", "buffer"],
+        /// Whether the write cache survives a loss of power, so that
+        /// synchronising costs nothing.
+        power_loss_protection: bool = default(false, "what is synchronised is in the flash"),
+        /// Flash beyond the capacity, as a part of the capacity.
+        over_provisioning: f64 as NonNegative = default(0.07, "a drive of 2^30 bytes to the GB that offers 10^9 has 7 %") aka ["spare"],
+        /// How much of the capacity holds data at the start, written in order.
+        fill: f64 as Portion = default(1.0, "a drive in use: nothing was trimmed") aka ["fill_level"],
+    }
+    check geometry_is_possible;
+}
+
+fn geometry_is_possible(drive: &SolidState, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if drive.mapping_unit.0 == 0 {
+        let message = r#"expected a size of more than 0 such as "4 KiB""#;
+        return Err(at.error("mapping_unit", message));
+    }
+    if drive.page.0 == 0 || !drive.page.0.is_multiple_of(drive.mapping_unit.0) {
+        let message = format!(
+            "expected a multiple of mapping_unit = \"{}\"",
+            drive.mapping_unit
+        );
+        return Err(at.error("page", message));
+    }
+    let units =
+        u64::from(drive.pages_per_block).saturating_mul(drive.page.0 / drive.mapping_unit.0);
+    if units > u64::from(u16::MAX) {
+        let message = "a block would have more than 65535 mapping units: expected fewer pages, or \
+                       a larger mapping_unit";
+        return Err(at.error("pages_per_block", message));
+    }
+    // A block that is written, one that is kept free to clean into, and one more.
+    let dies = u64::from(drive.channels) * u64::from(drive.dies);
+    let block = units * drive.mapping_unit.0;
+    let blocks = (drive.capacity.0 / block.max(1)).div_ceil(dies.max(1));
+    if blocks == 0 || dies > 65_536 {
+        let message = format!(
+            "expected at least a block of {} B on each of {dies} dies, and at most 65536 dies",
+            block
+        );
+        return Err(at.error("capacity", message));
+    }
+    if blocks.saturating_mul(dies) > 50_000_000 {
+        let message = "these are more than 50 million erase blocks: expected more pages_per_block";
+        return Err(at.error("pages_per_block", message));
+    }
+    Ok(())
+}

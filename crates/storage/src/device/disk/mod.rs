@@ -1,0 +1,491 @@
+//! A disk drive: arm, rotation, zones, buffer, command queue.
+//!
+//! A command is taken when fewer than `queue_depth` are. What the buffer has,
+//! or has room for, goes over the interface alone; anything else needs the arm
+//! and the platters, one command at a time: the one with the shortest
+//! positioning time, unless one has waited past the age limit (Jacobson and
+//! Wilkes, "Disk scheduling algorithms based on rotational position",
+//! HPL-CSL-91-7, 1991; Worthington, Ganger, Patt, SIGMETRICS 1994). When there
+//! is nothing to do after a read, the disk reads on into that stream's segment;
+//! what it holds dirty it writes when no command waits, or when the buffer is
+//! full (Ruemmler and Wilkes 1994).
+//!
+//! To synchronise is a command that others do not overtake in either direction,
+//! as FLUSH CACHE is in ATA: it waits for those before it and for all dirty
+//! data, and those after it wait for it.
+//!
+//! Not modelled: reading a track from its middle (zero-latency access), that
+//! dirty data and read-ahead share the buffer's room, the way of a command's
+//! last sector over the interface where that is faster than the medium, the
+//! pause before an idle disk writes dirty data, spare sectors and faults.
+
+mod buffer;
+mod geometry;
+mod seek;
+
+use std::collections::VecDeque;
+
+use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, Time};
+use headrace_spec::Disk;
+use headrace_trace::Operation;
+
+use crate::tokens::Transfer;
+use buffer::{Dirty, Segments};
+use geometry::{Geometry, Place};
+use seek::SeekCurve;
+
+pub(super) fn station(page: &mut Page<'_>, spec: &Disk) -> Node<Transfer> {
+    page.station("device", Drive::new(spec))
+}
+
+/// The wake-up for the arm; any other tag is the slot of a finished command.
+const ARM: u32 = u32::MAX;
+
+/// How many dirty extents on each side of the arm are looked at for the next to
+/// write: enough to find a short way, few enough to cost little.
+const NEAR: usize = 8;
+
+/// A command that needs the medium.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    /// None for dirty data that the disk writes of itself.
+    slot: Option<Slot>,
+    writing: bool,
+    first: u64,
+    end: u64,
+    place: Place,
+    /// When it came, and when the controller has understood it.
+    came: Time,
+    ready: Time,
+    /// When the interface has moved its data at the earliest.
+    moved: Span,
+}
+
+/// What the arm does.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    Idle,
+    /// Until the time it asked to be woken at; none releases.
+    Busy {
+        command: Command,
+        releases: bool,
+    },
+}
+
+/// The disk reads on.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    segment: usize,
+    /// The position of the head at the time `since`.
+    position: u64,
+    since: Time,
+    /// The sector at which there is no more room.
+    limit: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Drive {
+    geometry: Geometry,
+    seeks: SeekCurve,
+    queue_depth: u32,
+    age_limit: Span,
+    overhead: Span,
+    interface: f64,
+    read_ahead: bool,
+    /// Sectors that may be dirty; 0 without a write cache.
+    dirty_room: u64,
+    /// Turns the platters at the start of the run.
+    angle: Option<u64>,
+    cylinder: u64,
+    head: u64,
+    /// The sector after the last that the arm met.
+    at: u64,
+    work: Work,
+    stream: Option<Stream>,
+    segments: Segments,
+    dirty: Dirty,
+    /// Sectors being written of what was dirty.
+    destaging: u64,
+    pending: Vec<Command>,
+    /// Writes that wait for room among the dirty data.
+    held: VecDeque<Slot>,
+    /// Commands that the queue has no room for, and those behind one that
+    /// synchronises.
+    line: Line,
+    /// Commands taken and not yet finished.
+    taken: u32,
+    interface_free: Time,
+}
+
+impl Drive {
+    fn new(spec: &Disk) -> Drive {
+        let geometry = Geometry::new(spec);
+        let room = spec.buffer.0 / geometry.sector;
+        Drive {
+            seeks: SeekCurve::new(spec, geometry.cylinders),
+            queue_depth: spec.queue_depth,
+            age_limit: Span::from_seconds(spec.age_limit.0),
+            overhead: Span::from_seconds(spec.overhead.0),
+            interface: 1e12 / spec.interface_rate.0,
+            read_ahead: spec.read_ahead && room > 0,
+            dirty_room: if spec.write_cache { room } else { 0 },
+            angle: None,
+            cylinder: 0,
+            head: 0,
+            at: 0,
+            work: Work::Idle,
+            stream: None,
+            segments: Segments::new(spec.segments, room / u64::from(spec.segments)),
+            dirty: Dirty::default(),
+            destaging: 0,
+            pending: Vec::new(),
+            held: VecDeque::new(),
+            line: Line::default(),
+            taken: 0,
+            interface_free: Time::ZERO,
+            geometry,
+        }
+    }
+
+    fn over_interface(&self, bytes: u64) -> Span {
+        Span((bytes as f64 * self.interface + 0.5) as u64)
+    }
+
+    /// Takes commands as long as there is room.
+    fn admit(&mut self, station: &mut Station<'_, Transfer>) {
+        while let Some(slot) = self.line.first() {
+            let synchronises = station.token(slot).operation == Operation::Sync;
+            let quiet = self.taken == 0 && self.dirty.is_empty() && self.destaging == 0;
+            if (synchronises && !quiet) || self.taken >= self.queue_depth {
+                break;
+            }
+            station.pop(&mut self.line);
+            self.taken += 1;
+            if synchronises {
+                station.wake_in(self.overhead, slot.0);
+            } else {
+                self.take(slot, station);
+            }
+        }
+    }
+
+    /// A command enters the queue.
+    fn take(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
+        let (now, transfer) = (station.now(), *station.token(slot));
+        let (first, end) = self.geometry.sectors_of(transfer.address, transfer.size);
+        let moved = self.over_interface(transfer.size);
+        let writing = transfer.operation == Operation::Write;
+        if writing {
+            self.forget(first, end, now);
+            if self.dirty_room > 0 && !transfer.forced {
+                self.hold(slot, station);
+                return;
+            }
+            // It replaces what is dirty.
+            self.dirty.remove(first, end);
+            self.release_held(station);
+        } else if self.dirty.holds(first, end) {
+            self.answer(slot, moved, station);
+            return;
+        }
+        let mut from = first;
+        if !writing && let Some((until, through)) = self.read_until(first, end, now) {
+            if until >= end && through <= now {
+                self.consumed(end);
+                self.answer(slot, moved, station);
+                return;
+            }
+            if until >= end && matches!(self.work, Work::Idle) && self.pending.is_empty() {
+                self.read_through(slot, first, end, through, moved, station);
+                return;
+            }
+            from = until.clamp(first, end - 1);
+        }
+        self.pending.push(Command {
+            slot: Some(slot),
+            writing,
+            first: from,
+            end,
+            place: self.geometry.place(from),
+            came: now,
+            ready: now + self.overhead,
+            moved,
+        });
+    }
+
+    /// The buffer answers; only the interface is needed.
+    fn answer(&mut self, slot: Slot, moved: Span, station: &mut Station<'_, Transfer>) {
+        let begins = (station.now() + self.overhead).max(self.interface_free);
+        self.interface_free = begins + moved;
+        station.wake_at(self.interface_free, slot.0);
+    }
+
+    /// A write that is done when the buffer has it: now, or when there is room.
+    fn hold(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
+        let transfer = *station.token(slot);
+        let (first, end) = self.geometry.sectors_of(transfer.address, transfer.size);
+        let full = self.dirty.sectors() + self.destaging;
+        if !self.held.is_empty() || (full > 0 && full + end - first > self.dirty_room) {
+            self.held.push_back(slot);
+            return;
+        }
+        self.dirty.add(first, end);
+        let moved = self.over_interface(transfer.size);
+        self.answer(slot, moved, station);
+    }
+
+    /// Room may have come for writes that wait.
+    fn release_held(&mut self, station: &mut Station<'_, Transfer>) {
+        let mut waiting = std::mem::take(&mut self.held);
+        while let Some(slot) = waiting.pop_front() {
+            self.hold(slot, station);
+            if !self.held.is_empty() {
+                self.held.append(&mut waiting);
+            }
+        }
+    }
+
+    /// How far the buffer holds or will hold what is read, and when.
+    fn read_until(&mut self, first: u64, end: u64, now: Time) -> Option<(u64, Time)> {
+        if let Some(stream) = self.stream
+            && self.segments.get(stream.segment).start <= first
+            && first < stream.limit
+        {
+            // While the head has not come to the limit, the host makes room in time.
+            let position = self.geometry.place(stream.limit - 1).position;
+            let moving = now < stream.since + Span(position.saturating_sub(stream.position));
+            let until = if moving { end } else { end.min(stream.limit) };
+            let position = self.geometry.end(until).position;
+            let through = stream.since + Span(position.saturating_sub(stream.position));
+            return Some((until, through));
+        }
+        let index = self.segments.find(first)?;
+        Some((self.segments.get(index).end.min(end), now))
+    }
+
+    /// A command waits until the stream has passed its end.
+    fn read_through(
+        &mut self,
+        slot: Slot,
+        first: u64,
+        end: u64,
+        through: Time,
+        moved: Span,
+        station: &mut Station<'_, Transfer>,
+    ) {
+        let now = station.now();
+        let command = Command {
+            slot: Some(slot),
+            writing: false,
+            first,
+            end,
+            place: self.geometry.place(first),
+            came: now,
+            ready: now + self.overhead,
+            moved,
+        };
+        self.run(command, through, station);
+    }
+
+    /// The host has read up to here: the stream may go on as far as there is room.
+    fn consumed(&mut self, end: u64) {
+        let room = self.segments.room;
+        if let Some(stream) = &mut self.stream {
+            stream.limit = stream.limit.max(end + room).min(self.geometry.sectors);
+            self.segments.extend(stream.segment, end);
+        }
+    }
+
+    /// Overwritten sectors are not in the buffer any more.
+    fn forget(&mut self, first: u64, end: u64, now: Time) {
+        if let Some(stream) = self.stream
+            && first < stream.limit
+            && self.segments.get(stream.segment).start < end
+        {
+            self.interrupt(now);
+        }
+        self.segments.forget(first, end);
+    }
+
+    /// Reading on ends; the segment keeps what there is.
+    fn interrupt(&mut self, now: Time) {
+        if let Some(stream) = self.stream.take() {
+            let position = stream.position + now.since(stream.since).0;
+            let sector = self.geometry.sector_at(position).min(stream.limit);
+            self.segments.extend(stream.segment, sector);
+            self.arm_at(sector);
+        }
+    }
+
+    fn arm_at(&mut self, sector: u64) {
+        let place = self.geometry.end(sector);
+        (self.cylinder, self.head, self.at) = (place.cylinder, place.head, sector);
+    }
+
+    /// When the first sector is under the head if the arm goes there now.
+    fn positioning(&self, command: &Command, now: Time) -> Time {
+        let begins = now.max(command.ready);
+        let to = (command.place.cylinder, command.place.head);
+        let seek = self
+            .seeks
+            .time((self.cylinder, self.head), to, command.writing);
+        let there = begins + Span(seek);
+        let turn = self.geometry.turn;
+        let angle = (there.0 + self.angle.unwrap_or(0)) % turn;
+        let wait = (command.place.position % turn + turn - angle) % turn;
+        there + Span(wait)
+    }
+
+    /// The next command for the arm, if there is any.
+    fn choose(&mut self, now: Time) -> Option<(Command, Time)> {
+        let oldest = self
+            .pending
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, it)| it.came);
+        let aged = oldest.filter(|(_, it)| now.since(it.came) > self.age_limit);
+        if let Some((index, _)) = aged {
+            let command = self.pending.swap_remove(index);
+            return Some((command, self.positioning(&command, now)));
+        }
+        let mut best: Option<(Time, usize)> = None;
+        for (index, command) in self.pending.iter().enumerate() {
+            let under = self.positioning(command, now);
+            if best.is_none_or(|(other, _)| under < other) {
+                best = Some((under, index));
+            }
+        }
+        // Dirty data goes when no command waits, or when one waits for its room.
+        if !self.dirty.is_empty() && (best.is_none() || !self.held.is_empty()) {
+            let near = self.dirty.near(self.at, NEAR);
+            let near = near.map(|first| self.destage(first, now));
+            let timed = near.map(|it| (self.positioning(&it, now), it));
+            let nearest = timed.min_by_key(|(under, _)| *under);
+            if let Some((under, mut command)) = nearest
+                && best.is_none_or(|(other, _)| under < other)
+            {
+                command.end = self.dirty.take(command.first, self.unit());
+                self.destaging = command.end - command.first;
+                return Some((command, under));
+            }
+        }
+        best.map(|(under, index)| (self.pending.swap_remove(index), under))
+    }
+
+    /// The most sectors of dirty data that are written in one go, so that a
+    /// command that comes does not wait for all of it.
+    fn unit(&self) -> u64 {
+        self.segments.room.max(1)
+    }
+
+    fn destage(&self, first: u64, now: Time) -> Command {
+        Command {
+            slot: None,
+            writing: true,
+            first,
+            end: first + 1,
+            place: self.geometry.place(first),
+            came: now,
+            ready: now,
+            moved: Span::ZERO,
+        }
+    }
+
+    /// Gives an idle arm its next work.
+    fn go(&mut self, station: &mut Station<'_, Transfer>) {
+        if !matches!(self.work, Work::Idle) {
+            return;
+        }
+        let now = station.now();
+        if self.stream.is_some() && !(self.pending.is_empty() && self.dirty.is_empty()) {
+            self.interrupt(now);
+        }
+        if let Some((command, under)) = self.choose(now) {
+            let passes = self.geometry.end(command.end).position - command.place.position;
+            self.run(command, under + Span(passes), station);
+        }
+    }
+
+    /// The arm works on a command until its last sector has passed at `through`.
+    fn run(&mut self, command: Command, through: Time, station: &mut Station<'_, Transfer>) {
+        let mut releases = false;
+        if let Some(slot) = command.slot {
+            let interface = command.ready + command.moved;
+            releases = interface <= through;
+            if !releases {
+                self.interface_free = self.interface_free.max(interface);
+                station.wake_at(interface, slot.0);
+            }
+        }
+        if matches!(self.work, Work::Idle) {
+            station.start_serving();
+        }
+        self.work = Work::Busy { command, releases };
+        station.wake_at(through, ARM);
+    }
+
+    /// The arm has done its work.
+    fn finish(&mut self, station: &mut Station<'_, Transfer>) {
+        let Work::Busy { command, releases } = self.work else {
+            return;
+        };
+        self.work = Work::Idle;
+        station.stop_serving();
+        let now = station.now();
+        if command.slot.is_none() {
+            self.destaging = 0;
+            self.release_held(station);
+        }
+        if self.stream.is_some() {
+            self.consumed(command.end);
+        } else {
+            self.arm_at(command.end);
+            if !command.writing && self.read_ahead {
+                let segment = self.segments.keep(command.first, command.end);
+                let limit = (command.end + self.segments.room).min(self.geometry.sectors);
+                self.stream = segment.map(|segment| Stream {
+                    segment,
+                    position: self.geometry.end(command.end).position,
+                    since: now,
+                    limit,
+                });
+            }
+        }
+        if let Some(slot) = command.slot.filter(|_| releases) {
+            self.done(slot, station);
+        }
+    }
+
+    fn done(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
+        self.taken -= 1;
+        station.release(slot);
+    }
+}
+
+impl Discipline<Transfer> for Drive {
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
+        if self.angle.is_none() {
+            self.angle = Some(station.random().below(self.geometry.turn));
+        }
+        station.push(&mut self.line, slot);
+        self.admit(station);
+        self.go(station);
+    }
+
+    fn wake(&mut self, tag: u32, station: &mut Station<'_, Transfer>) {
+        if tag == ARM {
+            self.finish(station);
+        } else {
+            self.done(Slot(tag), station);
+        }
+        self.admit(station);
+        self.go(station);
+    }
+
+    fn name(&self) -> String {
+        match self.queue_depth {
+            1 => "disk".to_owned(),
+            depth => format!("disk, {depth} commands"),
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! A solid-state drive: dies on channels, a translation layer, a write cache.
+//!
+//! ```text
+//!  read:   (die reads a page) ─▶ channel ─▶ interface ─▶ done with the last page
+//!  write:  interface ─▶ write cache ─▶ done
+//!                          └─▶ channel ─▶ (die programs a page)
+//! ```
+//!
+//! Consecutive pages lie on consecutive channels, then dies (as in SSDsim's and
+//! MQSim's static allocation). A die does one thing at a time, reads before
+//! programs, and does not interrupt either. Writes go to the die of their
+//! address; the write cache packs what is smaller than a page. Cleaning
+//! ([`translation`]) happens within a die and is paid for by the programs that
+//! it makes room for, in equal parts.
+//!
+//! Not modelled: planes, suspended programs, wear and its levelling, read
+//! retries, that what was written at random is read from other dies, reads
+//! answered by the write cache, commands' order other than by die.
+
+mod translation;
+
+use std::collections::VecDeque;
+
+use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, Time};
+use headrace_spec::SolidState;
+use headrace_trace::Operation;
+
+use crate::tokens::Transfer;
+use translation::Translation;
+
+pub(super) fn station(page: &mut Page<'_>, spec: &SolidState) -> Node<Transfer> {
+    page.station("device", Drive::new(spec))
+}
+
+/// Tags from here on are dies; lower ones are slots of finished commands.
+const DIES: u32 = u32::MAX - (1 << 16);
+
+/// Pages in order on one die after which writing counts as sequential.
+const IN_ORDER: u64 = 4;
+
+/// What a die has to do.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    Read {
+        slot: Slot,
+        bytes: u64,
+    },
+    Program {
+        slot: Option<Slot>,
+        epoch: u64,
+        units: u64,
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Die {
+    reads: VecDeque<Work>,
+    programs: VecDeque<Work>,
+    now: Option<Work>,
+    /// Units in the write cache that do not fill a page yet.
+    packing: u64,
+    translation: Translation,
+    /// Time that cleaning took and nobody has paid for, and what each unit pays.
+    debt: Span,
+    share: Span,
+}
+
+/// A command whose pages are out.
+#[derive(Clone, Copy, Default, Debug)]
+struct Command {
+    pages: u32,
+    /// When what is done of it is done.
+    until: Time,
+}
+
+#[derive(Clone, Debug)]
+struct Drive {
+    unit: u64,
+    units_per_page: u64,
+    units: u64,
+    read: Span,
+    program: Span,
+    erase: Span,
+    channel_rate: f64,
+    interface_rate: f64,
+    overhead: Span,
+    queue_depth: u32,
+    write_cache: u64,
+    protected: bool,
+    dies: Vec<Die>,
+    channels: Vec<Time>,
+    interface: Time,
+    commands: Vec<Command>,
+    taken: u32,
+    line: Line,
+    /// Bytes in the write cache, and writes that wait for room there.
+    dirty: u64,
+    held: VecDeque<Slot>,
+    /// Programs that are out, by how many times was synchronised before them.
+    epochs: VecDeque<u64>,
+    epoch: u64,
+    synchronising: VecDeque<(u64, Slot)>,
+}
+
+fn at_rate(bytes: u64, rate: f64) -> Span {
+    Span((bytes as f64 * rate + 0.5) as u64)
+}
+
+impl Drive {
+    fn new(spec: &SolidState) -> Drive {
+        let number = u64::from(spec.channels) * u64::from(spec.dies);
+        let units_per_page = spec.page.0 / spec.mapping_unit.0;
+        let units = (spec.capacity.0 / spec.mapping_unit.0).max(1);
+        let pages = units.div_ceil(units_per_page);
+        let on_each = pages.div_ceil(number) * units_per_page;
+        let of_block = (u64::from(spec.pages_per_block) * units_per_page) as u16;
+        let long = (IN_ORDER * units_per_page).min(u64::from(of_block) / 16) as u16;
+        let filled = (on_each as f64 * spec.fill) as u64;
+        let die = Die {
+            reads: VecDeque::new(),
+            programs: VecDeque::new(),
+            now: None,
+            packing: 0,
+            translation: Translation::new(of_block, long, on_each, filled, spec.over_provisioning),
+            debt: Span::ZERO,
+            share: Span::ZERO,
+        };
+        Drive {
+            unit: spec.mapping_unit.0,
+            units_per_page,
+            units,
+            read: Span::from_seconds(spec.read_time.0),
+            program: Span::from_seconds(spec.program_time.0),
+            erase: Span::from_seconds(spec.erase_time.0),
+            channel_rate: 1e12 / spec.channel_rate.0,
+            interface_rate: 1e12 / spec.interface_rate.0,
+            overhead: Span::from_seconds(spec.overhead.0),
+            queue_depth: spec.queue_depth,
+            write_cache: spec.write_cache.0,
+            protected: spec.power_loss_protection,
+            dies: vec![die; number as usize],
+            channels: vec![Time::ZERO; spec.channels as usize],
+            interface: Time::ZERO,
+            commands: Vec::new(),
+            taken: 0,
+            line: Line::default(),
+            dirty: 0,
+            held: VecDeque::new(),
+            epochs: VecDeque::from([0]),
+            epoch: 0,
+            synchronising: VecDeque::new(),
+        }
+    }
+
+    fn admit(&mut self, station: &mut Station<'_, Transfer>) {
+        while self.taken < self.queue_depth
+            && let Some(slot) = station.pop(&mut self.line)
+        {
+            self.taken += 1;
+            let transfer = *station.token(slot);
+            match transfer.operation {
+                Operation::Sync => self.synchronise(slot, station),
+                Operation::Write if self.write_cache > 0 && !transfer.forced => {
+                    self.hold(slot, station);
+                }
+                operation => self.start(slot, operation == Operation::Write, station),
+            }
+        }
+    }
+
+    /// The units of a transfer: first and the one after the last. Addresses past
+    /// the end count round.
+    fn units_of(&self, transfer: &Transfer) -> (u64, u64) {
+        let number = (transfer.address % self.unit + transfer.size.max(1)).div_ceil(self.unit);
+        let number = number.min(self.units);
+        let first = (transfer.address / self.unit % self.units).min(self.units - number);
+        (first, first + number)
+    }
+
+    /// Pages of a range of units, each with its die: page, units.
+    fn pages(&self, (first, end): (u64, u64)) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let each = self.units_per_page;
+        (first / each..end.div_ceil(each))
+            .map(move |page| (page, end.min((page + 1) * each) - first.max(page * each)))
+    }
+
+    fn die_of(&self, page: u64) -> usize {
+        (page % self.dies.len() as u64) as usize
+    }
+
+    /// A command that is done when all its pages are.
+    fn start(&mut self, slot: Slot, writing: bool, station: &mut Station<'_, Transfer>) {
+        let transfer = *station.token(slot);
+        let range = self.units_of(&transfer);
+        let index = slot.0 as usize;
+        if self.commands.len() <= index {
+            self.commands.resize(index + 1, Command::default());
+        }
+        let pages = range.1.div_ceil(self.units_per_page) - range.0 / self.units_per_page;
+        let until = if writing {
+            self.over_interface(transfer.size, station.now())
+        } else {
+            station.now()
+        };
+        self.commands[index] = Command {
+            pages: pages as u32,
+            until,
+        };
+        if writing {
+            self.map(range, station);
+        }
+        let mut left = transfer.size;
+        for (page, units) in self.pages(range) {
+            let die = self.die_of(page);
+            if writing {
+                self.push_program(die, Some(slot), units);
+            } else {
+                let bytes = left.min(units * self.unit);
+                left -= bytes;
+                self.dies[die].reads.push_back(Work::Read { slot, bytes });
+            }
+            self.go(die, station);
+        }
+    }
+
+    /// The translation layer takes note of what is written.
+    fn map(&mut self, range: (u64, u64), station: &mut Station<'_, Transfer>) {
+        let each = self.units_per_page;
+        let copy = self.read + self.program;
+        for unit in range.0..range.1 {
+            let (page, dies) = (unit / each, self.dies.len() as u64);
+            let die = &mut self.dies[(page % dies) as usize];
+            let within = page / dies * each + unit % each;
+            let cleaned = die.translation.write(within, &mut station.random());
+            if cleaned.erased > 0 {
+                let time = Span(copy.0 * cleaned.moved / each) + self.erase * cleaned.erased;
+                die.debt += time;
+                die.share = Span(die.debt.0 / cleaned.freed.max(1));
+            }
+        }
+    }
+
+    fn push_program(&mut self, die: usize, slot: Option<Slot>, units: u64) {
+        let epoch = self.epoch;
+        let work = Work::Program { slot, epoch, units };
+        self.dies[die].programs.push_back(work);
+        if let Some(count) = self.epochs.back_mut() {
+            *count += 1;
+        }
+    }
+
+    /// A write that is done when the cache has it.
+    fn hold(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
+        let transfer = *station.token(slot);
+        let range = self.units_of(&transfer);
+        let bytes = (range.1 - range.0) * self.unit;
+        if !self.held.is_empty() || (self.dirty > 0 && self.dirty + bytes > self.write_cache) {
+            self.held.push_back(slot);
+            // Room comes only from what is programmed.
+            if self.epochs.iter().all(|&count| count == 0) {
+                self.flush(station);
+            }
+            return;
+        }
+        self.dirty += bytes;
+        self.map(range, station);
+        for (page, units) in self.pages(range) {
+            let die = self.die_of(page);
+            self.dies[die].packing += units;
+            while self.dies[die].packing >= self.units_per_page {
+                self.dies[die].packing -= self.units_per_page;
+                self.push_program(die, None, self.units_per_page);
+                self.go(die, station);
+            }
+        }
+        let until = self.over_interface(transfer.size, station.now());
+        station.wake_at(until + self.overhead, slot.0);
+    }
+
+    /// Pages that are not full are programmed all the same.
+    fn flush(&mut self, station: &mut Station<'_, Transfer>) {
+        for die in 0..self.dies.len() {
+            let units = std::mem::take(&mut self.dies[die].packing);
+            if units > 0 {
+                self.push_program(die, None, units);
+                self.go(die, station);
+            }
+        }
+    }
+
+    fn synchronise(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
+        if self.protected {
+            return station.wake_in(self.overhead, slot.0);
+        }
+        self.flush(station);
+        self.synchronising.push_back((self.epoch, slot));
+        self.epoch += 1;
+        self.epochs.push_back(0);
+        self.synchronised(station);
+    }
+
+    /// Lets go who waited for the programs that are done.
+    fn synchronised(&mut self, station: &mut Station<'_, Transfer>) {
+        while let Some(&(_, slot)) = self.synchronising.front()
+            && self.epochs.front() == Some(&0)
+        {
+            self.epochs.pop_front();
+            self.synchronising.pop_front();
+            station.wake_in(self.overhead, slot.0);
+        }
+    }
+
+    /// Books the interface; gives when the bytes are over.
+    fn over_interface(&mut self, bytes: u64, from: Time) -> Time {
+        self.interface = self.interface.max(from) + at_rate(bytes, self.interface_rate);
+        self.interface
+    }
+
+    /// Books a die's channel; gives when the bytes are over.
+    fn over_channel(&mut self, die: usize, bytes: u64, from: Time) -> Time {
+        let channel = die % self.channels.len();
+        let free = &mut self.channels[channel];
+        *free = (*free).max(from) + at_rate(bytes, self.channel_rate);
+        *free
+    }
+
+    /// Gives an idle die its next work.
+    fn go(&mut self, die: usize, station: &mut Station<'_, Transfer>) {
+        let it = &mut self.dies[die];
+        if it.now.is_some() {
+            return;
+        }
+        let Some(work) = it.reads.pop_front().or_else(|| it.programs.pop_front()) else {
+            return;
+        };
+        it.now = Some(work);
+        let now = station.now();
+        let until = match work {
+            Work::Read { .. } => now + self.read,
+            Work::Program { units, .. } => {
+                let paid = Span((it.share * units).0.min(it.debt.0));
+                it.debt = it.debt - paid;
+                self.over_channel(die, units * self.unit, now) + self.program + paid
+            }
+        };
+        station.start_serving();
+        station.wake_at(until, DIES + die as u32);
+    }
+
+    /// A die has done its work.
+    fn finish(&mut self, die: usize, station: &mut Station<'_, Transfer>) {
+        station.stop_serving();
+        let now = station.now();
+        match self.dies[die].now.take() {
+            Some(Work::Read { slot, bytes }) => {
+                let over = self.over_channel(die, bytes, now);
+                let until = self.over_interface(bytes, over);
+                self.page_done(slot, until, station);
+            }
+            Some(Work::Program { slot, epoch, units }) => {
+                let oldest = self.epoch + 1 - self.epochs.len() as u64;
+                if let Some(count) = self.epochs.get_mut((epoch - oldest) as usize) {
+                    *count -= 1;
+                }
+                self.synchronised(station);
+                match slot {
+                    Some(slot) => self.page_done(slot, now, station),
+                    None => self.dirty -= units * self.unit,
+                }
+                self.release_held(station);
+            }
+            None => {}
+        }
+        self.go(die, station);
+    }
+
+    fn release_held(&mut self, station: &mut Station<'_, Transfer>) {
+        let mut waiting = std::mem::take(&mut self.held);
+        while let Some(slot) = waiting.pop_front() {
+            self.hold(slot, station);
+            if !self.held.is_empty() {
+                self.held.append(&mut waiting);
+            }
+        }
+    }
+
+    fn page_done(&mut self, slot: Slot, until: Time, station: &mut Station<'_, Transfer>) {
+        let command = &mut self.commands[slot.0 as usize];
+        command.pages -= 1;
+        command.until = command.until.max(until);
+        if command.pages == 0 {
+            station.wake_at(command.until + self.overhead, slot.0);
+        }
+    }
+}
+
+impl Discipline<Transfer> for Drive {
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
+        station.push(&mut self.line, slot);
+        self.admit(station);
+    }
+
+    fn wake(&mut self, tag: u32, station: &mut Station<'_, Transfer>) {
+        match tag.checked_sub(DIES) {
+            Some(die) => self.finish(die as usize, station),
+            None => {
+                self.taken -= 1;
+                station.release(Slot(tag));
+            }
+        }
+        self.admit(station);
+    }
+
+    fn name(&self) -> String {
+        format!("solid state, {} dies", self.dies.len())
+    }
+
+    fn servers(&self) -> Option<u32> {
+        Some(self.dies.len() as u32)
+    }
+}
