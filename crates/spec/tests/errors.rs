@@ -471,6 +471,29 @@ fn weights_without_effect_are_refused() {
     }
 }
 
+#[test]
+fn io_schedulers_have_effect() {
+    let of = |sets: &[&str]| load(GOOD, sets).expect_err("no effect").to_string();
+    let without = "nothing is queued: leave it out, or give servers.io_scheduler.depth or a kind \
+                   other than \"none\"";
+    for set in ["requests=64", "largest_request=64 KiB"] {
+        let set = format!("servers.io_scheduler.{set}");
+        assert_eq!(of(&[&set]), format!("--set {set}: {without}"));
+        for more in ["depth=1", "kind=noop"] {
+            let more = format!("servers.io_scheduler.{more}");
+            load(GOOD, &[&set, &more]).expect("an effect");
+        }
+    }
+    assert_eq!(
+        of(&[
+            "servers.io_scheduler.kind=cfq",
+            "servers.io_scheduler.priorities=[4, 8]"
+        ]),
+        "--set servers.io_scheduler.priorities=[4, 8]: expected a list of at least one, each a \
+         whole number from 0 to 7"
+    );
+}
+
 /// Replaces the first line that begins with `start`.
 fn edit(start: &str, with: &str) -> String {
     let mut done = false;

@@ -27,7 +27,10 @@ pub use clients::Clients;
 pub use daemon::Daemon;
 pub use device::{Device, Disk, SimpleDevice, SolidState, Throttled};
 pub use groups::{Group, Groups};
-pub use io_scheduler::{Deadline, IoScheduler, IoSchedulerKind, MqDeadline, NoIoScheduler, Noop};
+pub use io_scheduler::{
+    Anticipatory, Bfq, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,
+    NoIoScheduler, Noop,
+};
 pub use layout::{FirstServer, Layout, LayoutKind, ServersPerFile, Striped};
 pub use local::Local;
 pub use machine::{

@@ -2,12 +2,21 @@
 //! goes to it. To add one, write a file with a type that implements
 //! [`IoScheduler`] and name it in [`scheduler`].
 
+mod anticipatory;
+mod bfq;
+mod cfq;
 mod deadline;
+mod elevator;
+mod kyber;
 mod list;
 mod queue;
 mod requests;
 
+pub use anticipatory::Anticipatory;
+pub use bfq::Bfq;
+pub use cfq::Cfq;
 pub use deadline::Deadline;
+pub use kyber::Kyber;
 pub use list::Fifo;
 pub use queue::Queue;
 pub use requests::{List, Request, RequestId, Requests, Tree};
@@ -82,6 +91,10 @@ pub fn scheduler(kind: &IoSchedulerKind) -> Box<dyn IoScheduler> {
         IoSchedulerKind::Noop(_) => Box::new(Fifo::new("noop", true)),
         IoSchedulerKind::Deadline(spec) => Box::new(Deadline::new(spec)),
         IoSchedulerKind::MqDeadline(spec) => Box::new(Deadline::multi_queue(spec)),
+        IoSchedulerKind::Anticipatory(spec) => Box::new(Anticipatory::new(spec)),
+        IoSchedulerKind::Cfq(spec) => Box::new(Cfq::new(spec)),
+        IoSchedulerKind::Bfq(spec) => Box::new(Bfq::new(spec)),
+        IoSchedulerKind::Kyber(spec) => Box::new(Kyber::new(spec)),
     }
 }
 

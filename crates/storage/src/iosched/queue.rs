@@ -108,20 +108,24 @@ impl Queue {
     /// instant.
     fn plug(&mut self, id: RequestId, station: &mut Station<'_, Transfer>) {
         let process = self.requests.get(id).process;
+        let new = self.plugs.len();
         let index = match self.plugs.last() {
-            Some(&(last, _)) if last == process => self.plugs.len() - 1,
-            last => {
-                if last.is_none() {
-                    station.wake_at(self.requests.now, UNPLUG);
+            None => {
+                station.wake_at(self.requests.now, UNPLUG);
+                new
+            }
+            Some(&(last, _)) if last == process => new - 1,
+            // Mostly there is only one: no need to look it up.
+            Some(&(last, _)) => {
+                if new == 1 {
+                    self.plug_of.insert(last, 0);
                 }
-                let new = self.plugs.len();
-                let index = *self.plug_of.entry(process).or_insert(new);
-                if index == new {
-                    self.plugs.push((process, List::default()));
-                }
-                index
+                *self.plug_of.entry(process).or_insert(new)
             }
         };
+        if index == new {
+            self.plugs.push((process, List::default()));
+        }
         if let Some(last) = self.plugs[index].1.last() {
             let request = *self.requests.get(last);
             if Self::fit(&request, self.requests.get(id), self.largest) {
@@ -285,8 +289,10 @@ impl Discipline<Transfer> for Queue {
             for index in 0..self.plugs.len() {
                 self.unplug(index);
             }
+            if self.plugs.len() > 1 {
+                self.plug_of.clear();
+            }
             self.plugs.clear();
-            self.plug_of.clear();
         } else if self.timer == Some(self.requests.now) {
             self.timer = None;
         } else {

@@ -1,11 +1,20 @@
 //! `[servers.io_scheduler]`: the queue of a block device.
 
+mod anticipatory;
+mod bfq;
+mod cfq;
 mod deadline;
+mod kyber;
 mod mq_deadline;
 mod none;
 mod noop;
+mod priority;
 
+pub use anticipatory::Anticipatory;
+pub use bfq::Bfq;
+pub use cfq::Cfq;
 pub use deadline::Deadline;
+pub use kyber::Kyber;
 pub use mq_deadline::MqDeadline;
 pub use none::NoIoScheduler;
 pub use noop::Noop;
@@ -48,6 +57,10 @@ kinds! {
         Noop = "noop",
         Deadline = "deadline",
         MqDeadline = "mq-deadline",
+        Anticipatory = "anticipatory",
+        Cfq = "cfq",
+        Bfq = "bfq",
+        Kyber = "kyber",
     }
 }
 

@@ -1,15 +1,21 @@
 //! I/O schedulers by themselves: between transfers that come at given times, or
 //! when earlier ones are done, and a device of known service times.
 
+mod anticipatory;
+mod bfq;
+mod cfq;
 mod deadline;
 mod every_transfer;
+mod in_servers;
+mod kyber;
 mod merging;
 
 use std::sync::{Arc, Mutex};
 
 use headrace_net::{Builder, Fcfs, Limits, Random, Span, Time};
 use headrace_spec::{
-    Bytes, Deadline, IoScheduler, IoSchedulerKind, MqDeadline, NoIoScheduler, Noop, Seconds,
+    Anticipatory, Bfq, Bytes, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,
+    NoIoScheduler, Noop, Seconds,
 };
 use headrace_storage::Transfer;
 use headrace_storage::device::BlockDevice;
@@ -58,9 +64,70 @@ fn mq_deadline() -> IoSchedulerKind {
     })
 }
 
+fn anticipatory() -> IoSchedulerKind {
+    IoSchedulerKind::Anticipatory(Anticipatory {
+        read_expire: Seconds(0.125),
+        write_expire: Seconds(0.25),
+        read_batch_expire: Seconds(0.5),
+        write_batch_expire: Seconds(0.125),
+        antic_expire: Seconds(0.006),
+    })
+}
+
+fn cfq(priorities: Option<Vec<u32>>) -> IoSchedulerKind {
+    IoSchedulerKind::Cfq(Cfq {
+        quantum: 8,
+        slice_sync: Seconds(0.1),
+        slice_async: Seconds(0.04),
+        slice_async_requests: 2,
+        slice_idle: Seconds(0.008),
+        fifo_expire_sync: Seconds(0.125),
+        fifo_expire_async: Seconds(0.25),
+        back_seek_max: Bytes(16 * MIB),
+        back_seek_penalty: 2,
+        priorities,
+    })
+}
+
+fn bfq(weights: Option<Vec<u32>>) -> IoSchedulerKind {
+    IoSchedulerKind::Bfq(Bfq {
+        max_budget: Bytes(8 * MIB),
+        timeout_sync: Seconds(0.125),
+        slice_idle: Seconds(0.008),
+        fifo_expire_sync: Seconds(0.125),
+        fifo_expire_async: Seconds(0.25),
+        back_seek_max: Bytes(16 * MIB),
+        back_seek_penalty: 2,
+        weights,
+    })
+}
+
+fn kyber() -> IoSchedulerKind {
+    IoSchedulerKind::Kyber(Kyber {
+        read_latency: Seconds(0.002),
+        write_latency: Seconds(0.01),
+    })
+}
+
 /// Every kind, by its defaults.
 fn every_kind() -> Vec<IoSchedulerKind> {
-    vec![none(), noop(), deadline(), mq_deadline()]
+    vec![
+        none(),
+        noop(),
+        deadline(),
+        mq_deadline(),
+        anticipatory(),
+        cfq(None),
+        bfq(None),
+        kyber(),
+    ]
+}
+
+/// The same process reads on at once.
+fn reads_on(transfer: &Transfer) -> Option<(Span, Transfer)> {
+    let Transfer { process, size, .. } = *transfer;
+    let follows = super::iosched::transfer(Read, process, transfer.end(), size);
+    Some((Span::ZERO, follows))
 }
 
 /// A transfer that somebody waits for if it reads.
@@ -120,6 +187,15 @@ impl Log {
             .iter()
             .map(|seen| seen.transfer.process)
             .collect()
+    }
+
+    /// Bytes that came back to a process until a time.
+    fn bytes(&self, process: u32, until: Time) -> u64 {
+        let own = self
+            .done
+            .iter()
+            .filter(|seen| seen.transfer.process == process && seen.at <= until);
+        own.map(|seen| seen.transfer.size).sum()
     }
 }
 

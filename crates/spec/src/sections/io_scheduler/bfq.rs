@@ -1,0 +1,28 @@
+//! `kind = "bfq"`: budgets for processes by weight.
+
+use crate::declare::section;
+use crate::values::{AtLeastOne, Bytes, NonEmpty, Seconds};
+
+section! {
+    /// Budget fair queueing: processes have the device for a number of bytes, and
+    /// get shares by weight (Linux 4.12 and later; Valente and Checconi: IEEE
+    /// Transactions on Computers 59(9), 2010).
+    pub struct Bfq {
+        /// The most bytes that a process has the device for at a time.
+        max_budget: Bytes = default("8 MiB", "block/bfq-iosched.c: bfq_default_max_budget, 16 * 1024 sectors"),
+        /// The longest time that a process has the device.
+        timeout_sync: Seconds = default("125 ms", "block/bfq-iosched.c: bfq_timeout, HZ/8"),
+        /// How long the device is left idle for a process's next request; 0: not.
+        slice_idle: Seconds = default("8 ms", "block/bfq-iosched.c: bfq_slice_idle, 1/125 s"),
+        /// A synchronous request that has waited this long goes first.
+        fifo_expire_sync: Seconds = default("125 ms", "block/bfq-iosched.c: bfq_fifo_expire"),
+        /// Another request that has waited this long goes first.
+        fifo_expire_async: Seconds = default("250 ms", "block/bfq-iosched.c: bfq_fifo_expire"),
+        /// How far behind the head the next request may lie.
+        back_seek_max: Bytes = default("16 MiB", "block/bfq-iosched.c: bfq_back_max"),
+        /// How many times longer a way back counts than the same way forward.
+        back_seek_penalty: u32 as AtLeastOne = default(2, "block/bfq-iosched.c: bfq_back_penalty"),
+        /// The weight of process 0, 1, ...; requests nobody waits for have 100.
+        weights: Option<Vec<u32>> as Option<NonEmpty<AtLeastOne>> = optional("100 for every process, BFQ_WEIGHT_LEGACY_DFL in block/bfq-iosched.h") aka ["shares"],
+    }
+}
