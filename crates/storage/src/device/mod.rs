@@ -2,6 +2,7 @@
 //! function that makes its station and name it in [`build`].
 
 mod disk;
+mod raid;
 mod simple;
 mod solid_state;
 mod throttled;
@@ -23,6 +24,7 @@ pub struct BlockDevice {
 /// The scenario's device, as a station called "device".
 pub fn build(page: &mut Page<'_>, device: &Device) -> BlockDevice {
     let station = match device {
+        Device::Raid(raid) => return raid::array(page, raid),
         Device::SimpleDevice(simple) => simple::station(page, simple),
         Device::Disk(disk) => disk::station(page, disk),
         Device::SolidState(drive) => solid_state::station(page, drive),

@@ -7,6 +7,7 @@ mod closed_systems;
 mod conservation;
 mod determinism;
 mod device_disk;
+mod device_raid;
 mod device_solid_state;
 mod device_throttled;
 mod devices;

@@ -1,11 +1,13 @@
 //! `[servers.device]`: what the data is stored on.
 
 mod disk;
+mod raid;
 mod simple;
 mod solid_state;
 mod throttled;
 
 pub use disk::Disk;
+pub use raid::{Member, Raid};
 pub use simple::SimpleDevice;
 pub use solid_state::SolidState;
 pub use throttled::Throttled;
@@ -20,6 +22,7 @@ kinds! {
         Disk = "disk",
         SolidState = "solid-state",
         Throttled = "throttled",
+        Raid = "raid",
     }
 }
 
@@ -31,6 +34,7 @@ impl Device {
             Device::SimpleDevice(simple) => ("read_rate", simple.read_rate),
             Device::Disk(disk) => ("inner_rate", disk.inner_rate),
             Device::SolidState(drive) => ("interface_rate", drive.interface_rate),
+            Device::Raid(raid) => raid.member.device().slowest(writing),
             Device::Throttled(limited) => limited.slowest(writing),
         }
     }
