@@ -34,11 +34,19 @@ fn section(section: &Section, path: &str, presets: &[Node]) -> Value {
         None => object(section, None, path, presets),
         Some(kinds) => {
             let each = kinds.kinds.iter().map(|(kind, of_kind)| {
-                let mut schema = object(section, Some(kind), path, presets);
+                // A preset of another kind says nothing about this one.
+                let of_kind_or_none: Vec<Node> = presets
+                    .iter()
+                    .filter(|preset| kind_in(preset, path).unwrap_or(kinds.default) == *kind)
+                    .cloned()
+                    .collect();
+                let mut schema = object(section, Some(kind), path, &of_kind_or_none);
                 schema["title"] = json!(format!("kind = {kind:?}"));
                 schema["description"] = json!(of_kind.doc);
                 schema["properties"]["kind"] = json!({ "const": kind });
-                let given = presets.iter().any(|preset| gives(preset, path, kind));
+                let given = presets
+                    .iter()
+                    .any(|preset| kind_in(preset, path) == Some(*kind));
                 if *kind != kinds.default
                     && !given
                     && let Some(required) = schema["required"].as_array_mut()
@@ -118,10 +126,12 @@ fn is_required(field: &Field, path: &str, presets: &[Node]) -> bool {
     }
 }
 
-/// Whether a preset makes the section at `path` one of this kind.
-fn gives(preset: &Node, path: &str, kind: &str) -> bool {
-    let given = preset.find(&join(path, "kind"));
-    given.is_some_and(|node| matches!(&node.raw, Raw::Text(text) if text == kind))
+/// The kind that a preset gives the section at `path`.
+fn kind_in<'a>(preset: &'a Node, path: &str) -> Option<&'a str> {
+    match &preset.find(&join(path, "kind"))?.raw {
+        Raw::Text(kind) => Some(kind),
+        _ => None,
+    }
 }
 
 fn to_json(raw: &Raw) -> Value {

@@ -155,7 +155,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "system",
         r#"system = "pvfs""#,
-        r#"my.toml:2:10: system = "pvfs": expected "ideal" or "pvfs2": did you mean "pvfs2"?"#,
+        r#"my.toml:2:10: system = "pvfs": expected "ideal", "pvfs2", "ext2", "ext3", "ext4" or "xfs": did you mean "pvfs2"?"#,
     ),
     (
         "kind",
@@ -617,7 +617,7 @@ const SETS: &[(&str, &str)] = &[
     ),
     (
         "system=luster",
-        r#"--set system=luster: expected "ideal" or "pvfs2""#,
+        r#"--set system=luster: expected "ideal", "pvfs2", "ext2", "ext3", "ext4" or "xfs""#,
     ),
     (
         "workload.1.kind=ior",

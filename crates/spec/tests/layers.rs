@@ -244,8 +244,14 @@ fn the_explanation_is_a_scenario_itself() {
 fn every_preset_value_has_a_source_and_none_is_optional() {
     for (name, description) in presets() {
         assert!(!description.is_empty());
-        let set = format!("system={name}");
-        let loaded = load(FILE, &[&set, "layout.unit=1 MiB"]);
+        let local = format!(
+            "system = {name:?}\n[machine]\ndevice = {{ read_rate = \"60 MB/s\", write_rate = \"60 \
+             MB/s\" }}\n[[workload]]\nblock = \"1 MiB\"\n"
+        );
+        let loaded = match name {
+            "ideal" | "pvfs2" => load(FILE, &[&format!("system={name}"), "layout.unit=1 MiB"]),
+            _ => load(&local, &[]),
+        };
         for row in explain(&loaded).rows {
             if row.origin.starts_with("preset") {
                 assert!(!row.source.is_empty(), "{name}: {} has no source", row.path);

@@ -34,6 +34,8 @@ pub struct Request {
     pub phase: u32,
     /// Jobs that are still out.
     pub pending: u32,
+    /// Processor time of the process's own before it, in nanoseconds.
+    pub compute: u32,
     /// The client's group.
     pub group: u8,
     /// What is asked.
@@ -124,6 +126,8 @@ pub struct Transfer {
     pub synchronous: bool,
     /// A write that is done only when the medium has it (REQ_FUA).
     pub forced: bool,
+    /// A part of the file system's own structures (REQ_META).
+    pub metadata: bool,
     /// It went along in another transfer, which is done.
     pub absorbed: bool,
     /// The disk of an array it is for.

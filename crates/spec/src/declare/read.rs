@@ -48,8 +48,10 @@ pub(crate) fn heading(path: &str) -> String {
         .iter()
         .position(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
     {
-        Some(at) if !path.is_empty() => format!("[[{}]]", names[..at].join(".")),
-        _ => format!("[{path}]"),
+        Some(at) if at + 1 == names.len() => format!("[[{}]]", names[..at].join(".")),
+        // A section of the last entry of a list.
+        Some(at) => format!("[{}.{}]", names[..at].join("."), names[at + 1..].join(".")),
+        None => format!("[{path}]"),
     }
 }
 

@@ -279,7 +279,19 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
         prop_oneof![ior(stops), trace()],
         prop::option::of(select(groups)),
     )
-        .prop_map(|(kind, group)| Workload { kind, group })
+        .prop_map(|(kind, group)| Workload {
+            kind,
+            io: InputOutput {
+                interface: Interface::SystemCall,
+                buffer: Bytes(4096),
+                direct: false,
+                synchronous: false,
+                existing: false,
+                cached: false,
+                made_by: Bytes(1 << 20),
+            },
+            group,
+        })
         .boxed()
 }
 

@@ -10,7 +10,7 @@ use headrace_spec::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 use headrace_trace::Operation;
 
 use super::permutation::Permutation;
-use super::{Application, Ask, Next};
+use super::{Application, Ask, ExistingFile, Next};
 
 /// An IOR-like workload.
 #[derive(Debug)]
@@ -18,6 +18,10 @@ pub struct IorApplication {
     spec: Ior,
     processes: u32,
     seed: u64,
+    /// Processor time of the process before each request.
+    compute: Span,
+    /// Whether the files are there before the run.
+    existing: bool,
     /// Transfers in a block, in a file of one process, in a phase of one process.
     per_block: u64,
     per_file: u64,
@@ -36,12 +40,26 @@ struct Progress {
 impl IorApplication {
     /// The workload for so many processes.
     pub fn new(spec: &Ior, processes: u32, seed: u64) -> IorApplication {
+        IorApplication::calling(spec, processes, seed, Span::ZERO, false)
+    }
+
+    /// The same, with so much processor time before each request, on files that
+    /// may be there before.
+    pub fn calling(
+        spec: &Ior,
+        processes: u32,
+        seed: u64,
+        compute: Span,
+        existing: bool,
+    ) -> IorApplication {
         let per_block = spec.block.0 / spec.transfer.0;
         let per_file = per_block.saturating_mul(u64::from(spec.segments));
         IorApplication {
             spec: spec.clone(),
             processes,
             seed,
+            compute,
+            existing: existing || spec.phases.first() == Some(&Phase::Read),
             per_block,
             per_file,
             per_phase: per_file.saturating_mul(u64::from(spec.files)),
@@ -53,6 +71,19 @@ impl IorApplication {
         match self.spec.repeat {
             Repeat::Times(times) => Some(times.saturating_mul(self.spec.phases.len() as u32)),
             Repeat::Forever => None,
+        }
+    }
+
+    /// What is done in a phase.
+    fn phase(&self, phase: u32) -> Phase {
+        self.spec.phases[phase as usize % self.spec.phases.len()]
+    }
+
+    /// Requests of a process in a phase.
+    fn requests_of(&self, phase: u32) -> u64 {
+        match self.phase(phase) {
+            Phase::Read | Phase::Write => self.per_phase,
+            Phase::Sync => u64::from(self.spec.files),
         }
     }
 
@@ -95,12 +126,35 @@ impl Application for IorApplication {
         }
     }
 
+    fn existing(&self) -> Vec<ExistingFile> {
+        if !self.existing {
+            return Vec::new();
+        }
+        let blocks = match self.spec.access {
+            Access::FilePerProcess => 1,
+            Access::Shared => u64::from(self.processes),
+        };
+        let size = self.spec.block.0 * u64::from(self.spec.segments) * blocks;
+        let files = 0..self.files();
+        let rank = |file: u32| match self.spec.access {
+            Access::FilePerProcess => Some(file / self.spec.files),
+            Access::Shared => None,
+        };
+        files
+            .map(|file| ExistingFile {
+                file,
+                rank: rank(file),
+                size,
+            })
+            .collect()
+    }
+
     fn next(&mut self, rank: u32, _: Time, random: &mut Random<'_>) -> Result<Next, String> {
         let progress = self.progress[rank as usize];
         if self.phases().is_some_and(|phases| progress.phase >= phases) {
             return Ok(Next::Finished);
         }
-        if progress.transfer == self.per_phase {
+        if progress.transfer == self.requests_of(progress.phase) {
             let next = Progress {
                 phase: progress.phase + 1,
                 transfer: 0,
@@ -122,16 +176,19 @@ impl Application for IorApplication {
                 Permutation::new(self.per_phase, key).at(progress.transfer)
             }
         };
+        let (operation, transfer, size) = match self.phase(progress.phase) {
+            Phase::Write => (Operation::Write, transfer, self.spec.transfer.0),
+            Phase::Read => (Operation::Read, transfer, self.spec.transfer.0),
+            // The first transfer of each file says which file it is.
+            Phase::Sync => (Operation::Sync, progress.transfer * self.per_file, 0),
+        };
         let (file, offset) = self.place(rank, transfer);
-        let phases = &self.spec.phases;
         Ok(Next::Ask(Ask {
-            operation: match phases[progress.phase as usize % phases.len()] {
-                Phase::Write => Operation::Write,
-                Phase::Read => Operation::Read,
-            },
+            operation,
             file,
             offset,
-            size: self.spec.transfer.0,
+            size,
+            compute: self.compute,
             after,
             intended: None,
             phase: progress.phase,
@@ -139,7 +196,11 @@ impl Application for IorApplication {
     }
 
     fn total_requests(&self) -> Option<u64> {
-        let per_process = u64::from(self.phases()?).checked_mul(self.per_phase)?;
+        let each = self.spec.phases.len() as u32;
+        let once: u64 = (0..each)
+            .map(|phase| self.requests_of(phase))
+            .try_fold(0_u64, u64::checked_add)?;
+        let per_process = once.checked_mul(u64::from(self.phases()? / each))?;
         per_process.checked_mul(u64::from(self.processes))
     }
 }

@@ -3,6 +3,7 @@
 //! [`build`].
 
 mod ior;
+mod library;
 mod page;
 mod permutation;
 mod replay;
@@ -30,8 +31,24 @@ pub trait Application: Send {
     /// What is wrong with the workload's source, such as a trace.
     fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String>;
 
+    /// The files that are there before the run, as far as that is known.
+    fn existing(&self) -> Vec<ExistingFile> {
+        Vec::new()
+    }
+
     /// How many requests there will be in all, if that is known.
     fn total_requests(&self) -> Option<u64>;
+}
+
+/// A file that is there before the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ExistingFile {
+    /// The file, among the application's own.
+    pub file: u32,
+    /// The process that it belongs to; none if all share it.
+    pub rank: Option<u32>,
+    /// Bytes.
+    pub size: u64,
 }
 
 /// What a process does next.
@@ -58,6 +75,9 @@ pub struct Ask {
     pub size: u64,
     /// Time to let pass first.
     pub after: Span,
+    /// Processor time of the process's own for this request, where the machine
+    /// is modelled.
+    pub compute: Span,
     /// When it should have been asked; now plus `after` if not earlier.
     pub intended: Option<Time>,
     /// The phase, counted from 0.
@@ -74,7 +94,14 @@ pub fn build(
     processes: u32,
 ) -> Result<Box<dyn Application>, TraceError> {
     Ok(match &workload.kind {
-        WorkloadKind::Ior(ior) => Box::new(IorApplication::new(ior, processes, scenario.run.seed)),
+        WorkloadKind::Ior(ior) => {
+            let (spec, compute) = library::calls(scenario, workload, ior);
+            let existing = workload.io.existing;
+            let seed = scenario.run.seed;
+            Box::new(IorApplication::calling(
+                &spec, processes, seed, compute, existing,
+            ))
+        }
         WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
     })
 }

@@ -63,6 +63,20 @@ impl Workloads {
             .sum()
     }
 
+    /// The files that are there before the run: workload, number among all files,
+    /// the client (none if every one has it), and size.
+    pub fn existing(&self) -> Vec<(usize, u32, Option<u32>, u64)> {
+        let mut files = Vec::new();
+        for (workload, part) in self.parts.iter().enumerate() {
+            for file in part.application.existing() {
+                let client = file.rank.map(|rank| part.clients[rank as usize]);
+                let number = part.first_file.saturating_add(file.file);
+                files.push((workload, number, client, file.size));
+            }
+        }
+        files
+    }
+
     /// Every process of a workload.
     fn of_workload(&self, workload: u32) -> Vec<Process> {
         let clients = self.parts[workload as usize].clients.iter().zip(0..);
@@ -97,6 +111,8 @@ impl Workloads {
             issued,
             phase: ask.phase,
             pending: 0,
+            // A bufferful of library calls takes microseconds.
+            compute: u32::try_from(ask.compute.0 / 1000).unwrap_or(u32::MAX),
             group: self.groups[process.client as usize],
             operation: ask.operation,
         }))

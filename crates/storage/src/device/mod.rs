@@ -35,3 +35,15 @@ pub fn build(page: &mut Page<'_>, device: &Device) -> BlockDevice {
         done: station,
     }
 }
+
+/// Bytes that the device holds; a simple queue is as large as need be.
+pub fn capacity(device: &Device) -> u64 {
+    match device {
+        Device::SimpleDevice(_) | Device::Throttled(_) => 1 << 40,
+        Device::Disk(disk) => disk.capacity.0,
+        Device::SolidState(drive) => drive.capacity.0,
+        Device::Raid(raid) => {
+            capacity(&raid.member.device()).saturating_mul(u64::from(raid.data_disks()))
+        }
+    }
+}

@@ -429,6 +429,7 @@ mod tests {
             operation: Operation::Read,
             synchronous: true,
             forced: false,
+            metadata: false,
             absorbed: false,
             member: 0,
             part_of: None,

@@ -6,14 +6,21 @@
 
 mod balance;
 mod call;
+mod committing;
 mod copying;
 mod extents;
+mod flushing;
 mod journal;
 mod machine;
+mod naming;
 mod page_cache;
 mod placement;
 mod read_ahead;
+mod reading;
+mod syncing;
 mod two_lists;
+mod volume;
+mod writing;
 
 pub use extents::Range;
 pub use machine::{MachinePorts, machine};

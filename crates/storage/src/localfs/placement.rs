@@ -265,7 +265,7 @@ mod tests {
                 let found = placement.find(file, start, end);
                 prop_assert_eq!(found.iter().map(|piece| piece.size).sum::<u64>(), end - start);
             }
-            for (_, &(address, size)) in &placement.pieces {
+            for &(address, size) in placement.pieces.values() {
                 taken.push((address, address + size));
             }
             taken.sort_unstable();

@@ -137,7 +137,7 @@ mod tests {
         let mut seen = Vec::new();
         let kib = |window: Window| (window.start >> 10, (window.end - window.start) >> 10);
         for n in 0..calls {
-            let (at, end) = (n * call << 10, (n + 1) * call << 10);
+            let (at, end) = ((n * call) << 10, ((n + 1) * call) << 10);
             if end > cached {
                 let window = stream.miss(rules, cached.max(at), end);
                 cached = window.end;

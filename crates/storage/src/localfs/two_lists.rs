@@ -35,11 +35,13 @@ impl TwoLists {
     }
 
     /// Bytes held.
+    #[cfg(test)]
     pub fn bytes(&self) -> u64 {
         self.extents.bytes
     }
 
     /// Bytes held that are active.
+    #[cfg(test)]
     pub fn active_bytes(&self) -> u64 {
         self.extents.active_bytes
     }

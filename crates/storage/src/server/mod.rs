@@ -254,6 +254,7 @@ fn transfer_of(range: Range, operation: Operation, job: Option<Slot>) -> Transfe
         operation,
         synchronous: job.is_some(),
         forced: false,
+        metadata: false,
         absorbed: false,
         member: 0,
         part_of: None,

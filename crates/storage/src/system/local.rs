@@ -13,7 +13,7 @@ pub(super) fn build(scenario: &Scenario, local: &Local, options: Options) -> Res
     let mut page = builder.root();
     let work = work::write(&mut page, scenario, options)?;
     let machines = page.fold("client", scenario.clients.count, |page| {
-        localfs::machine(page, &local.machine)
+        localfs::machine(page, &local.machine, scenario, &work.existing)
     });
     page.connect(
         work.ports.request,

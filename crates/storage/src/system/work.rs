@@ -2,7 +2,7 @@
 //! part that every kind of system has.
 
 use headrace_net::{Page, Span, Store, TallyId, Time};
-use headrace_spec::Scenario;
+use headrace_spec::{Scenario, SystemKind};
 
 use super::{Error, Options, span};
 use crate::app::{self, ApplicationPorts, Workloads};
@@ -14,6 +14,8 @@ pub(super) struct Work {
     pub recorder: Store<Recorder>,
     pub latency: TallyId,
     pub total_requests: Option<u64>,
+    /// Files that are there before the run; see [`Workloads::existing`].
+    pub existing: Vec<(usize, u32, Option<u32>, u64)>,
 }
 
 /// Writes the page of the processes.
@@ -24,6 +26,10 @@ pub(super) fn write(
 ) -> Result<Work, Error> {
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();
+    let existing = match scenario.kind {
+        SystemKind::Parallel(_) => Vec::new(),
+        SystemKind::Local(_) => workloads.existing(),
+    };
     let groups = scenario.clients.group_sizes().len();
     let window: Option<Span> = scenario.run.window.map(span);
     let recorder = page.store("recorder", |_| {
@@ -40,6 +46,7 @@ pub(super) fn write(
         recorder,
         latency,
         total_requests,
+        existing,
     })
 }
 

@@ -69,6 +69,7 @@ impl Ask {
             operation: self.operation,
             synchronous: true,
             forced: self.forced,
+            metadata: false,
             absorbed: false,
             member: 0,
             part_of: None,

@@ -14,6 +14,8 @@ section! {
         /// Making a transfer and taking its completion.
         transfer: Seconds = default("0 s", "nothing is assumed: measure it, for instance by direct reads")
             aka ["io"],
+        /// A fault on a mapped file, which maps up to 64 KiB.
+        page_fault: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// A call into the C library that finds or leaves its byte in the buffer
         /// (fgetc, fputc).
         library_call: Seconds = default("0 s", "nothing is assumed: measure it"),

@@ -20,6 +20,8 @@ section! {
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
         new_page: Seconds = same(write_page),
+        /// Processor time of the flusher for each page that it writes.
+        flush_page: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time to make a file.
         create: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time to remove a file.

@@ -17,6 +17,10 @@ section! {
         used: Bytes = default("0 B", "nothing is assumed"),
         /// The unit of the page cache.
         page: Bytes = default("4 KiB", "the page of Linux on x86-64"),
+        /// The largest folio: data that is dirtied counts against the limits in
+        /// whole folios, which are as large as the calls that made the file, up to
+        /// this.
+        largest_folio: Bytes = same(page),
         /// The part of the page cache that active pages may take before the
         /// oldest of them become inactive again.
         active_share: f64 as Fraction = default(0.5, "inactive_is_low for caches below 1 GiB: Linux, mm/vmscan.c"),

@@ -20,7 +20,7 @@ pub use read_ahead::ReadAhead;
 pub use write_back::WriteBack;
 
 use crate::declare::section;
-use crate::sections::Device;
+use crate::sections::{Device, IoScheduler};
 
 section! {
     /// A machine with a local file system.
@@ -37,6 +37,8 @@ section! {
         read_ahead: ReadAhead = section(),
         /// The file system.
         file_system: FileSystem = section() aka ["fs"],
+        /// The queue of requests for the device.
+        io_scheduler: IoScheduler = section(),
         /// What the file system lies on.
         device: Device = section() aka ["disk", "storage"],
     }

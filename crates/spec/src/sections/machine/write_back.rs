@@ -18,6 +18,8 @@ section! {
         ratio: f64 as Fraction = default(0.2, "vm.dirty_ratio of Linux") aka ["dirty_ratio"],
         /// The same in bytes, if given, instead of the ratio.
         bytes: Option<Bytes> = optional("the ratio holds") aka ["dirty_bytes"],
+        /// Dirty data of other file systems, which counts against the limits too.
+        others: Bytes = default("0 B", "nothing else is written"),
         /// How long a page may stay dirty.
         expiry: Seconds = default("30 s", "vm.dirty_expire_centisecs of Linux") aka ["expire"],
         /// How often the kernel looks for such pages.

@@ -32,6 +32,8 @@ choice! {
         Write = "write",
         /// They are read.
         Read = "read",
+        /// Each process has what it wrote brought to stable storage (fsync).
+        Sync = "sync",
     }
 }
 

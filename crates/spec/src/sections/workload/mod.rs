@@ -1,8 +1,10 @@
 //! `[[workload]]`: what the clients do.
 
+mod input_output;
 mod ior;
 mod trace;
 
+pub use input_output::{InputOutput, Interface};
 pub use ior::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 pub use trace::{Replay, TraceReplay};
 
@@ -17,6 +19,8 @@ section! {
         /// What is done.
         #[serde(flatten)]
         kind: WorkloadKind = kinds(),
+        /// How files are opened and called, on a local file system.
+        io: InputOutput = section(),
         /// The group of clients that does it.
         group: Option<String> = optional("every client"),
     }

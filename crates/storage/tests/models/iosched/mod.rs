@@ -142,6 +142,7 @@ fn transfer(operation: Operation, process: u32, address: u64, size: u64) -> Tran
         operation,
         synchronous: operation == Read,
         forced: false,
+        metadata: false,
         absorbed: false,
         member: 0,
         part_of: None,

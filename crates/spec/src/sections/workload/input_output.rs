@@ -1,0 +1,79 @@
+//! `[workload.io]`: how files are opened and called.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{Bytes, choice};
+
+choice! {
+    /// By which calls a process reads and writes.
+    pub enum Interface {
+        /// read, write, pread, pwrite.
+        SystemCall = "system-call",
+        /// fread, fwrite, fgetc, fputc of the C library, with its buffer.
+        Library = "library",
+        /// Loads and stores in a mapping (mmap).
+        Mapped = "mapped",
+    }
+}
+
+section! {
+    /// How a process opens and calls its files; only with `kind = "local"`.
+    pub struct InputOutput {
+        /// By which calls it reads and writes.
+        interface: Interface = default("system-call", "IOR's POSIX interface") aka ["api"],
+        /// The buffer of the C library (setvbuf): smaller requests are gathered in
+        /// it, larger ones pass it by.
+        buffer: Bytes = default("4 KiB", "st_blksize of Linux's local file systems, which glibc takes"),
+        /// Whether the page cache is passed by (O_DIRECT).
+        direct: bool = default(false, "files are opened without O_DIRECT"),
+        /// Whether a write returns only when the device has it (O_SYNC).
+        synchronous: bool = default(false, "files are opened without O_SYNC") aka ["sync"],
+        /// Whether the files are there before the run; they are in any case if
+        /// they are read first.
+        existing: bool = default(false, "files that are written first are new"),
+        /// Whether files that are there are in the page cache when the run begins.
+        cached: bool = default(false, "nothing is in the page cache when the run begins") aka ["warm"],
+        /// The size of the calls that made files that are there: it decides the
+        /// size of their folios.
+        made_by: Bytes = default("1 MiB", "files are copied in large calls"),
+    }
+    check some_of_it_is_for_local_file_systems;
+}
+
+fn some_of_it_is_for_local_file_systems(
+    io: &InputOutput,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    if io.direct && io.interface != Interface::SystemCall {
+        let message = "the C library and mappings go through the page cache: leave it out or \
+                       give interface = \"system-call\"";
+        return Err(at.error("direct", message));
+    }
+    if io.synchronous && io.interface == Interface::Mapped {
+        let message = "stores in a mapping do not wait: leave it out, or let phases sync";
+        return Err(at.error("synchronous", message));
+    }
+    if io.buffer.0 == 0 {
+        return Err(at.error(
+            "buffer",
+            r#"expected a size of more than 0 such as "4 KiB""#,
+        ));
+    }
+    if all.parallel().is_some() {
+        let given = [
+            ("interface", io.interface != Interface::SystemCall),
+            ("direct", io.direct),
+            ("synchronous", io.synchronous),
+            ("existing", io.existing),
+            ("cached", io.cached),
+        ];
+        if let Some((field, _)) = given.iter().find(|(_, given)| *given) {
+            let message = "it has an effect on local file systems only: kind = \"parallel\"; \
+                           leave it out";
+            return Err(at.error(field, message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! The C library between a process and the system calls: fread and fwrite, fgetc
+//! and fputc.
+//!
+//! Requests smaller than the stream's buffer are gathered in it: one system call a
+//! bufferful, and a library call for each request. Requests as large as the
+//! buffer or larger pass it by in one system call (glibc, libio/fileops.c:
+//! _IO_file_xsgetn, _IO_new_file_xsputn). Requests of a bufferful are told as one.
+//!
+//! Not modelled: positions that are not in order, which empty the buffer.
+
+use headrace_net::Span;
+use headrace_spec::{Bytes, Interface, Ior, Scenario, SystemKind, Workload};
+
+/// The pattern of system calls that a pattern of library calls makes, and the
+/// processor time in the library for each.
+pub(super) fn calls(scenario: &Scenario, workload: &Workload, ior: &Ior) -> (Ior, Span) {
+    let SystemKind::Local(local) = &scenario.kind else {
+        return (ior.clone(), Span::ZERO);
+    };
+    if workload.io.interface != Interface::Library {
+        return (ior.clone(), Span::ZERO);
+    }
+    let time = Span::from_seconds(local.machine.cpu.library_call.0);
+    let (request, block) = (ior.transfer.0, ior.block.0);
+    // As many whole requests as the buffer holds and the block is made of.
+    let requests = (1..=(workload.io.buffer.0 / request).max(1))
+        .rev()
+        .find(|requests| block.is_multiple_of(requests * request))
+        .unwrap_or(1);
+    let gathered = Ior {
+        transfer: Bytes(request * requests),
+        ..ior.clone()
+    };
+    (gathered, Span(time.0.saturating_mul(requests)))
+}

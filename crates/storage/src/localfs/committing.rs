@@ -1,0 +1,164 @@
+//! Commits of the journal, each a call of the kernel's own: see the module
+//! `journal` for what they write and in which order.
+
+use headrace_net::{Span, Time};
+use headrace_trace::Operation;
+
+use super::call::{Call, Caller, Stage};
+use super::journal::{BLOCK, Metadata};
+use super::volume::{Next, Tick, Volume, Wait};
+use crate::tokens::Transfer;
+
+impl Volume {
+    /// Somebody waits for a transaction.
+    pub(super) fn want_commit(&mut self, id: u64, now: Time) {
+        if id == self.journal.running.id {
+            self.commit_wanted = true;
+            self.begin_commit(now);
+        }
+    }
+
+    /// Begins to commit the running transaction, unless one is being committed.
+    pub(super) fn begin_commit(&mut self, _: Time) {
+        if self.journal.can_commit() {
+            self.commit_wanted = false;
+            self.journal.commit();
+            let call = self.kernel_call(Caller::Journal, Span::ZERO);
+            self.spawned.push(call);
+        }
+    }
+
+    pub(super) fn commit_step(&mut self, call: &mut Call, now: Time) -> Next {
+        match call.stage {
+            Stage::Entered => {
+                call.stage = Stage::Working;
+                let files = self.journal.committing.as_ref().map(|it| it.files.clone());
+                let mut made = 0;
+                for file in files.into_iter().flatten() {
+                    made += self.write_file(file, now);
+                }
+                if made > 0 {
+                    Next::Wait(Wait::Transfers)
+                } else {
+                    self.commit_step(call, now)
+                }
+            }
+            Stage::Working => {
+                call.stage = Stage::Committing;
+                let (at, bytes) = self.journal.descriptor_and_blocks();
+                if bytes == 0 {
+                    return self.commit_step(call, now);
+                }
+                let transfer = self.own_transfer(Operation::Write, self.journal_at + at, bytes);
+                self.out.push(transfer);
+                Next::Wait(Wait::Transfers)
+            }
+            Stage::Committing => {
+                call.stage = Stage::Settling;
+                if !self.journal.barriers {
+                    return self.commit_step(call, now);
+                }
+                let flush = self.own_transfer(Operation::Sync, 0, 0);
+                self.out.push(flush);
+                Next::Wait(Wait::Transfers)
+            }
+            Stage::Settling => {
+                call.stage = Stage::Filling;
+                let (at, bytes) = self.journal.record();
+                let record = self.own_transfer(Operation::Write, self.journal_at + at, bytes);
+                self.out.push(Transfer {
+                    forced: self.journal.barriers,
+                    metadata: false,
+                    ..record
+                });
+                Next::Wait(Wait::Transfers)
+            }
+            Stage::Filling => self.end_commit(call, now),
+            Stage::Flushing => {
+                // The blocks of a checkpoint are written.
+                call.stage = Stage::Returning;
+                let flush = self.own_transfer(Operation::Sync, 0, 0);
+                self.out.push(Transfer {
+                    metadata: false,
+                    ..flush
+                });
+                Next::Wait(Wait::Transfers)
+            }
+            Stage::Returning => {
+                self.wake_writers();
+                if self.commit_wanted {
+                    self.begin_commit(now);
+                }
+                Next::End
+            }
+        }
+    }
+
+    /// The record is on the device: who waited goes on, and the journal is
+    /// emptied if too little of it is free.
+    fn end_commit(&mut self, call: &mut Call, now: Time) -> Next {
+        let Some(done) = self.journal.committed() else {
+            return Next::End;
+        };
+        let all = std::mem::take(&mut self.commit_waiters).into_iter();
+        let (ready, waiting): (Vec<_>, Vec<_>) = all.partition(|&(id, _)| id <= done.id);
+        self.commit_waiters = waiting;
+        self.woken.extend(ready.iter().map(|&(_, slot)| slot));
+        for (file, start, end) in done.data() {
+            let range = self.cache.pages(file, start, end);
+            let unit = self.folios.get(&file).copied().unwrap_or(self.page);
+            let soiled = self.soiled(range, unit);
+            self.soil(range, soiled, now);
+        }
+        self.make_room(now);
+        if !self.journal.running.is_empty() {
+            self.tick_on(Tick::Commit);
+        }
+        if !self.journal.needs_checkpoint() {
+            call.stage = Stage::Returning;
+            return self.commit_step(call, now);
+        }
+        call.stage = Stage::Flushing;
+        let mut made = 0;
+        let files: std::collections::BTreeSet<u32> = done.data().map(|(file, ..)| file).collect();
+        for file in files {
+            made += self.write_file(file, now);
+        }
+        for block in self.journal.checkpoint() {
+            let address = self.address_of(block);
+            let transfer = self.own_transfer(Operation::Write, address, BLOCK);
+            self.out.push(transfer);
+            made += 1;
+        }
+        if made > 0 {
+            Next::Wait(Wait::Transfers)
+        } else {
+            self.commit_step(call, now)
+        }
+    }
+
+    fn wake_writers(&mut self) {
+        self.woken.append(&mut self.room_waiters);
+    }
+
+    /// Where a block of metadata lies: at the head of its group.
+    fn address_of(&mut self, block: Metadata) -> u64 {
+        let (group, within) = match block {
+            Metadata::Bitmap(group) => (group, 0),
+            Metadata::Inodes(group) => (group, 1),
+            Metadata::Descriptor(block) => (0, 2 + block),
+            Metadata::Inode(block) => (
+                self.placement.group_of(block.wrapping_mul(16)),
+                4 + u64::from(block % 500),
+            ),
+            Metadata::Directory(file) => (self.placement.group_of(file), 3),
+            Metadata::Indirect(file, index) => {
+                let offset = index * super::placement::INDIRECT + 12 * 4096;
+                let found = self.placement.find(file, offset, offset + 1);
+                let address = found.first().map_or(0, |piece| piece.address);
+                return address.saturating_sub(BLOCK);
+            }
+        };
+        self.placement.metadata_of(group) + within * BLOCK
+    }
+}

@@ -1,0 +1,220 @@
+//! Reads: from the page cache, with read-ahead, or past it.
+
+use headrace_net::{Span, Time};
+use headrace_trace::Operation;
+
+use super::call::{Call, Stage};
+use super::extents::Range;
+use super::placement::{INDIRECT, Piece};
+use super::volume::{Next, Opened, SELF, Volume, Wait};
+use crate::tokens::Transfer;
+
+/// Blocks of a file that its inode points to itself (ext2, ext3).
+const DIRECT_BLOCKS: u64 = 12 * 4096;
+
+/// Pages that one fault maps, if they are cached (fault_around_bytes).
+const FAULT_AROUND: u64 = 64 << 10;
+
+impl Volume {
+    pub(super) fn read_step(&mut self, call: &mut Call, now: Time) -> Next {
+        let opened = self.opened(call);
+        if opened.direct && !self.buffers_direct() {
+            return self.direct_step(call, now);
+        }
+        if call.stage == Stage::Entered {
+            call.stage = Stage::Working;
+            if !opened.mapped {
+                call.time += self.costs.system_call;
+            }
+            if call.size == 0 {
+                return Next::Work(std::mem::take(&mut call.time));
+            }
+        }
+        if call.at >= call.end {
+            return Next::Return;
+        }
+        let until = self.cache.held_until(call.file, call.at, call.end);
+        if until == call.at {
+            return self.miss(call, now);
+        }
+        let range = self.cache.pages(call.file, call.at, until);
+        self.cache.touch(range);
+        let rules = self.read_ahead;
+        let stream = self.streams.entry((call.process, call.file)).or_default();
+        if let Some(window) = stream.used(&rules, call.at, until) {
+            self.fetch(call.process, call.file, window.start, window.end, now);
+        }
+        let bytes = until - call.at;
+        call.time += self.take_time(opened, bytes, call.size);
+        call.at = until;
+        Next::Work(std::mem::take(&mut call.time))
+    }
+
+    /// Processor time to hand out cached bytes.
+    fn take_time(&self, opened: Opened, bytes: u64, size: u64) -> Span {
+        if opened.mapped {
+            Span(self.costs.page_fault.0 * bytes.div_ceil(FAULT_AROUND))
+        } else {
+            self.copy.of(bytes, size)
+        }
+    }
+
+    /// The next byte is not cached: it is asked for, if it was not yet.
+    fn miss(&mut self, call: &mut Call, now: Time) -> Next {
+        let at = call.at - call.at % self.page;
+        if !self.is_arriving(call.file, at) {
+            let rules = self.read_ahead;
+            let stream = self.streams.entry((call.process, call.file)).or_default();
+            let window = stream.miss(&rules, call.at, call.end);
+            call.time += self.costs.transfer;
+            self.fetch(call.process, call.file, window.start, window.end, now);
+        }
+        Next::Wait(Wait::Page(call.file, at))
+    }
+
+    fn is_arriving(&self, file: u32, at: u64) -> bool {
+        let last = self.arriving.range(..=(file, at)).next_back();
+        last.is_some_and(|(key, arriving)| key.0 == file && at < arriving.end)
+    }
+
+    /// Asks the device for what is neither cached nor under way, up to the end of
+    /// the file.
+    pub(super) fn fetch(&mut self, process: u32, file: u32, start: u64, end: u64, _: Time) {
+        let known = self
+            .sizes
+            .get(&file)
+            .map(|size| size.next_multiple_of(self.page));
+        let end = known.map_or(end, |size| end.min(size.max(start + self.page)));
+        let mut at = start;
+        while at < end {
+            let missing = self.cache.missing_until(file, at, end);
+            if missing > at {
+                self.fetch_missing(process, file, at, missing);
+            }
+            at = self.cache.held_until(file, missing, end);
+        }
+    }
+
+    fn fetch_missing(&mut self, process: u32, file: u32, start: u64, end: u64) {
+        let mut at = start;
+        while at < end {
+            let before = self.arriving.range(..=(file, at)).next_back();
+            if let Some((key, arriving)) = before
+                && key.0 == file
+                && at < arriving.end
+            {
+                at = arriving.end;
+                continue;
+            }
+            let next = self.arriving.range((file, at)..(file, end)).next();
+            let until = next.map_or(end, |(key, _)| key.1);
+            for piece in self.placement.find(file, at, until) {
+                self.find_indirect(process, file, piece.offset);
+                self.ask(process, file, piece);
+            }
+            at = until;
+        }
+    }
+
+    /// A piece in transfers that the device takes at once.
+    fn ask(&mut self, process: u32, file: u32, piece: Piece) {
+        let most = self.read_ahead.transfer - self.read_ahead.transfer % self.page;
+        let mut done = 0;
+        while done < piece.size {
+            let size = (piece.size - done).min(most.max(self.page));
+            let part = Piece {
+                offset: piece.offset + done,
+                address: piece.address + done,
+                size,
+            };
+            let transfer = Transfer {
+                process,
+                ..self.transfer(Operation::Read, file, part)
+            };
+            self.out.push(transfer);
+            let arriving = self.arriving.entry((file, part.offset)).or_default();
+            arriving.end = part.offset + size;
+            done += size;
+        }
+    }
+
+    /// Reads the indirect block that points to some bytes, if it is not known.
+    fn find_indirect(&mut self, process: u32, file: u32, offset: u64) {
+        if !self.placement.indirect || offset < DIRECT_BLOCKS {
+            return;
+        }
+        let index = (offset - DIRECT_BLOCKS) / INDIRECT;
+        if self.indirect_known.insert((file, index)) {
+            // It lies just before the blocks that it points to.
+            let found = self.placement.find(file, offset, offset + 1);
+            let address = found.first().map_or(0, |piece| piece.address);
+            let transfer = Transfer {
+                owner: None,
+                process,
+                metadata: false,
+                ..self.own_transfer(Operation::Read, address.saturating_sub(4096), 4096)
+            };
+            self.out.push(transfer);
+        }
+    }
+
+    pub(super) fn read_arrived(&mut self, range: Range, transfer: &Transfer, now: Time) {
+        if transfer.owner.is_some() {
+            // A direct read.
+            return;
+        }
+        if let Some(arriving) = self.arriving.remove(&(range.file, range.start)) {
+            self.woken.extend(arriving.waiting);
+        }
+        self.cache.fill(range);
+        self.make_room(now);
+    }
+
+    /// In data mode the kernel turns direct transfers into buffered ones.
+    pub(super) fn buffers_direct(&self) -> bool {
+        self.journal.mode == headrace_spec::JournalMode::Data
+    }
+
+    /// Reads and overwrites past the page cache.
+    pub(super) fn direct_step(&mut self, call: &mut Call, now: Time) -> Next {
+        match call.stage {
+            Stage::Entered => {
+                call.stage = Stage::Working;
+                call.time += self.costs.system_call + self.costs.transfer;
+                Next::Work(std::mem::take(&mut call.time))
+            }
+            Stage::Working => {
+                if call.operation == Operation::Write {
+                    self.grow(call.file, call.at, call.end, now);
+                }
+                for piece in self.placement.find(call.file, call.at, call.end) {
+                    let transfer = Transfer {
+                        owner: Some(SELF),
+                        process: call.process,
+                        synchronous: true,
+                        ..self.transfer(call.operation, call.file, piece)
+                    };
+                    if call.operation == Operation::Write {
+                        self.writing += transfer.size;
+                        self.writing_of.entry(call.file).or_default().bytes += transfer.size;
+                    }
+                    self.out.push(transfer);
+                }
+                call.stage = if self.opened(call).synchronous && call.operation == Operation::Write
+                {
+                    Stage::Committing
+                } else {
+                    Stage::Returning
+                };
+                if call.at == call.end {
+                    return Next::Return;
+                }
+                Next::Wait(Wait::Transfers)
+            }
+            Stage::Committing | Stage::Settling | Stage::Flushing | Stage::Filling => {
+                self.sync_step(call, now)
+            }
+            Stage::Returning => Next::Return,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `fsync` and synchronous writes: the data goes to the device, then the journal
+//! commits, then the device's write cache is flushed.
+
+use headrace_net::Time;
+use headrace_spec::JournalMode;
+use headrace_trace::Operation;
+
+use super::call::{Call, Stage};
+use super::volume::{Next, Volume, Wait};
+
+impl Volume {
+    pub(super) fn sync_step(&mut self, call: &mut Call, now: Time) -> Next {
+        match call.stage {
+            Stage::Entered => {
+                call.stage = Stage::Flushing;
+                call.time += self.costs.system_call;
+                Next::Work(std::mem::take(&mut call.time))
+            }
+            Stage::Flushing => {
+                call.stage = Stage::Committing;
+                if self.write_file(call.file, now) > 0 {
+                    Next::Wait(Wait::Transfers)
+                } else {
+                    self.sync_step(call, now)
+                }
+            }
+            Stage::Committing => {
+                if self.writing_of.contains_key(&call.file) {
+                    // The flusher has some of it out.
+                    return Next::Wait(Wait::Written(call.file));
+                }
+                match self.transaction_of(call.file) {
+                    Some(id) => {
+                        self.want_commit(id, now);
+                        call.stage = Stage::Settling;
+                        Next::Wait(Wait::Commit(id))
+                    }
+                    None => self.settle(call),
+                }
+            }
+            Stage::Settling => {
+                if self.journal.mode == JournalMode::Data && self.write_file(call.file, now) > 0 {
+                    // It is in the journal; now to its place.
+                    call.stage = Stage::Filling;
+                    return Next::Wait(Wait::Transfers);
+                }
+                // The commit's own flush was the last.
+                Next::Return
+            }
+            Stage::Filling => self.settle(call),
+            Stage::Working | Stage::Returning => Next::Return,
+        }
+    }
+
+    /// Flushes the device's write cache.
+    fn settle(&mut self, call: &mut Call) -> Next {
+        call.stage = Stage::Returning;
+        if self.journal.exists() && !self.journal.barriers {
+            return Next::Return;
+        }
+        let flush = self.own_transfer(Operation::Sync, 0, 0);
+        self.out.push(crate::tokens::Transfer {
+            metadata: false,
+            ..flush
+        });
+        Next::Wait(Wait::Transfers)
+    }
+
+    /// The transaction, not committed yet, that holds a file's changes.
+    fn transaction_of(&self, file: u32) -> Option<u64> {
+        let &(id, _) = self.changed_in.get(&file)?;
+        let running = id == self.journal.running.id && !self.journal.running.is_empty();
+        let committing = self
+            .journal
+            .committing
+            .as_ref()
+            .is_some_and(|transaction| transaction.id == id);
+        (self.journal.exists() && (running || committing)).then_some(id)
+    }
+}

@@ -1,0 +1,400 @@
+//! The state of a mounted file system, and what becomes of a call.
+//!
+//! A call goes step by step: each step changes the state and says what the call
+//! does next. The steps of reads, writes, `fsync`, names, the flusher and the
+//! journal's commits stand in files of their own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use headrace_net::{Span, Time};
+use headrace_spec::{Machine, Seconds};
+use headrace_trace::Operation;
+
+use super::balance::Balance;
+use super::call::{Call, Caller, Stage};
+use super::copying::CopyTime;
+use super::extents::Range;
+use super::journal::Journal;
+use super::placement::Placement;
+use super::read_ahead::{ReadAhead, Stream};
+use super::two_lists::TwoLists;
+use crate::tokens::Transfer;
+
+/// What a call does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Next {
+    /// It needs the processor.
+    Work(Span),
+    /// It is held back.
+    Pause(Span),
+    /// It waits.
+    Wait(Wait),
+    /// It returns to its process.
+    Return,
+    /// It was the kernel's own, and is done.
+    End,
+}
+
+/// What a call waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wait {
+    /// Transfers of its own.
+    Transfers,
+    /// A page that somebody has asked for.
+    Page(u32, u64),
+    /// Write-back of a file that is under way.
+    Written(u32),
+    /// The end of a transaction's commit.
+    Commit(u64),
+    /// Room among the dirty pages.
+    DirtyRoom,
+    /// Room in the running transaction.
+    JournalRoom,
+}
+
+/// How a workload opened its files.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Opened {
+    /// Past the page cache (O_DIRECT).
+    pub direct: bool,
+    /// Writes return when the device has them (O_SYNC).
+    pub synchronous: bool,
+    /// Through a mapping: no system call, no copy.
+    pub mapped: bool,
+}
+
+/// Processor times.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    pub system_call: Span,
+    pub transfer: Span,
+    pub page_fault: Span,
+    pub write_call: Span,
+    pub write_page: Span,
+    pub new_page: Span,
+    pub flush_page: Span,
+    pub create: Span,
+    pub unlink: Span,
+    pub lookup: Span,
+}
+
+/// Pages under way from the device.
+#[derive(Default, Debug)]
+pub(super) struct Arriving {
+    pub end: u64,
+    pub waiting: Vec<u32>,
+}
+
+/// Write-back of one file.
+#[derive(Default, Debug)]
+pub(super) struct Writing {
+    pub bytes: u64,
+    pub waiting: Vec<u32>,
+}
+
+/// Periodic work of the kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tick {
+    /// Pages that have been dirty for too long are written.
+    WriteBack,
+    /// A transaction that is old enough is committed.
+    Commit,
+}
+
+/// The owner of a transfer whose call is not in its bag yet.
+pub(super) const SELF: u32 = u32::MAX;
+
+/// The "file" of transfers that concern the file system's own blocks.
+pub(super) const NO_FILE: u32 = u32::MAX;
+
+/// A mounted file system.
+pub(super) struct Volume {
+    pub costs: Costs,
+    pub copy: CopyTime,
+    pub cache: TwoLists,
+    pub page: u64,
+    pub read_ahead: ReadAhead,
+    pub streams: BTreeMap<(u32, u32), Stream>,
+    pub placement: Placement,
+    pub delayed: bool,
+    pub journal: Journal,
+    pub journal_at: u64,
+    pub balance: Balance,
+    /// Dirty bytes of other file systems, which count against the limits.
+    pub others: u64,
+    pub expiry: Span,
+    pub periods: [Span; 2],
+    pub ticking: [bool; 2],
+    pub opened: Vec<Opened>,
+    /// The byte after the last of each file.
+    pub sizes: BTreeMap<u32, u64>,
+    /// The largest folio, and the size of each file's.
+    pub largest_folio: u64,
+    pub folios: BTreeMap<u32, u64>,
+    /// Dirty bytes as the limits count them: whole folios.
+    pub dirty: u64,
+    /// Bytes under write-back.
+    pub writing: u64,
+    pub writing_of: BTreeMap<u32, Writing>,
+    /// Since when files have been dirty.
+    pub dirty_since: BTreeMap<u32, Time>,
+    pub dirty_order: BTreeSet<(Time, u32)>,
+    /// Where the flusher goes on, and how many of its transfers are out.
+    pub cursor: BTreeMap<u32, u64>,
+    pub flushes: u32,
+    pub arriving: BTreeMap<(u32, u64), Arriving>,
+    pub indirect_known: BTreeSet<(u32, u64)>,
+    /// The transaction that last changed a file, and when its times changed.
+    pub changed_in: BTreeMap<u32, (u64, u64)>,
+    pub commit_wanted: bool,
+    pub commit_waiters: Vec<(u64, u32)>,
+    pub room_waiters: Vec<u32>,
+    pub dirty_waiters: Vec<u32>,
+    /// Transfers to be made.
+    pub out: Vec<Transfer>,
+    /// Calls of the kernel's own to begin.
+    pub spawned: Vec<Call>,
+    /// Slots of waiting calls that go on.
+    pub woken: Vec<u32>,
+    /// Periodic work to be scheduled.
+    pub ticks: Vec<Tick>,
+}
+
+fn span(seconds: Seconds) -> Span {
+    Span::from_seconds(seconds.0)
+}
+
+impl Volume {
+    /// A file system that nobody has used yet, on a device of so many bytes that
+    /// takes so many at once.
+    pub fn new(spec: &Machine, capacity: u64, transfer: u64, opened: &[Opened]) -> Volume {
+        let room = spec.memory.page_cache();
+        let page = spec.memory.page.0;
+        let file_system = &spec.file_system;
+        let cpu = &spec.cpu;
+        // A window must fit into the cache with room for others.
+        let window = spec.read_ahead.window.0.min(room / 4);
+        Volume {
+            costs: Costs {
+                system_call: span(cpu.system_call),
+                transfer: span(cpu.transfer),
+                page_fault: span(cpu.page_fault),
+                write_call: span(file_system.write_call),
+                write_page: span(file_system.write_page),
+                new_page: span(file_system.new_page),
+                flush_page: span(file_system.flush_page),
+                create: span(file_system.create),
+                unlink: span(file_system.unlink),
+                lookup: span(file_system.lookup),
+            },
+            copy: CopyTime::new(&spec.copying, page),
+            cache: TwoLists::new(room, page, spec.memory.active_share),
+            page,
+            read_ahead: ReadAhead {
+                largest: window - window % page,
+                page,
+                transfer: transfer.min((room / 4).max(page)),
+            },
+            streams: BTreeMap::new(),
+            placement: Placement::new(&file_system.allocation, capacity),
+            delayed: file_system.allocation.delayed,
+            journal: Journal::new(file_system),
+            journal_at: capacity / 2,
+            balance: Balance::new(
+                spec.write_back.background(&spec.memory),
+                spec.write_back.limit(&spec.memory),
+            ),
+            others: spec.write_back.others.0,
+            expiry: span(spec.write_back.expiry),
+            periods: [
+                span(spec.write_back.interval),
+                span(file_system.journal.commit_interval),
+            ],
+            ticking: [false; 2],
+            opened: opened.to_vec(),
+            sizes: BTreeMap::new(),
+            largest_folio: spec.memory.largest_folio.0.max(page),
+            folios: BTreeMap::new(),
+            dirty: 0,
+            writing: 0,
+            writing_of: BTreeMap::new(),
+            dirty_since: BTreeMap::new(),
+            dirty_order: BTreeSet::new(),
+            cursor: BTreeMap::new(),
+            flushes: 0,
+            arriving: BTreeMap::new(),
+            indirect_known: BTreeSet::new(),
+            changed_in: BTreeMap::new(),
+            commit_wanted: false,
+            commit_waiters: Vec::new(),
+            room_waiters: Vec::new(),
+            dirty_waiters: Vec::new(),
+            out: Vec::new(),
+            spawned: Vec::new(),
+            woken: Vec::new(),
+            ticks: Vec::new(),
+        }
+    }
+
+    /// A file that is there before the run: of this size, made by calls of
+    /// `made_by` bytes, in the page cache or not.
+    pub fn add_file(&mut self, file: u32, size: u64, made_by: u64, cached: bool) {
+        self.sizes.insert(file, size);
+        self.placement
+            .place(file, 0, size.next_multiple_of(self.page));
+        self.set_folio(file, made_by);
+        if cached {
+            let range = self.cache.pages(file, 0, size);
+            self.cache.fill(range);
+            self.cache.reclaim();
+        }
+    }
+
+    /// How a call's files were opened.
+    pub fn opened(&self, call: &Call) -> Opened {
+        let opened = self.opened.get(usize::from(call.workload));
+        opened.copied().unwrap_or_default()
+    }
+
+    /// Goes one step with a call.
+    pub fn proceed(&mut self, call: &mut Call, now: Time) -> Next {
+        match (call.caller, call.operation) {
+            (Caller::Flusher, _) if call.stage == Stage::Entered => {
+                call.stage = Stage::Returning;
+                Next::Work(std::mem::take(&mut call.time))
+            }
+            (Caller::Flusher, _) => Next::End,
+            (Caller::Journal, _) => self.commit_step(call, now),
+            (Caller::Process, Operation::Read) => self.read_step(call, now),
+            (Caller::Process, Operation::Write) => self.write_step(call, now),
+            (Caller::Process, Operation::Sync) => self.sync_step(call, now),
+            (Caller::Process, _) => self.name_step(call, now),
+        }
+    }
+
+    /// A call lies in its bag and waits.
+    pub fn register(&mut self, wait: Wait, slot: u32) {
+        match wait {
+            Wait::Transfers => {}
+            Wait::Page(file, at) => {
+                let arriving = self.arriving.range_mut(..=(file, at)).next_back();
+                match arriving {
+                    Some((key, arriving)) if key.0 == file && at < arriving.end => {
+                        arriving.waiting.push(slot);
+                    }
+                    _ => self.woken.push(slot),
+                }
+            }
+            Wait::Written(file) => match self.writing_of.get_mut(&file) {
+                Some(writing) => writing.waiting.push(slot),
+                None => self.woken.push(slot),
+            },
+            Wait::Commit(id) => self.commit_waiters.push((id, slot)),
+            Wait::DirtyRoom => self.dirty_waiters.push(slot),
+            Wait::JournalRoom => self.room_waiters.push(slot),
+        }
+    }
+
+    /// A transfer is done.
+    pub fn arrived(&mut self, transfer: &Transfer, now: Time) {
+        if transfer.file == NO_FILE {
+            return;
+        }
+        let range = Range {
+            file: transfer.file,
+            start: transfer.offset,
+            end: transfer.offset + transfer.size,
+        };
+        match transfer.operation {
+            Operation::Read => self.read_arrived(range, transfer, now),
+            Operation::Write => self.written(range, transfer, now),
+            _ => {}
+        }
+    }
+
+    /// A transfer of a file's bytes that nothing but the page cache waits for.
+    pub fn transfer(
+        &self,
+        operation: Operation,
+        file: u32,
+        piece: super::placement::Piece,
+    ) -> Transfer {
+        Transfer {
+            owner: None,
+            process: 0,
+            file,
+            offset: piece.offset,
+            address: piece.address,
+            size: piece.size,
+            operation,
+            synchronous: operation == Operation::Read,
+            forced: false,
+            metadata: false,
+            absorbed: false,
+            member: 0,
+            part_of: None,
+        }
+    }
+
+    /// A transfer of the file system's own blocks, for a call that waits.
+    pub fn own_transfer(&self, operation: Operation, address: u64, size: u64) -> Transfer {
+        let piece = super::placement::Piece {
+            offset: 0,
+            address,
+            size,
+        };
+        Transfer {
+            owner: Some(SELF),
+            synchronous: true,
+            metadata: true,
+            ..self.transfer(operation, NO_FILE, piece)
+        }
+    }
+
+    /// A call of the kernel's own.
+    pub fn kernel_call(&self, caller: Caller, time: Span) -> Call {
+        Call {
+            request: u32::MAX,
+            process: 0,
+            file: NO_FILE,
+            transfers: 0,
+            at: 0,
+            end: 0,
+            size: 0,
+            time,
+            workload: 0,
+            operation: Operation::Sync,
+            stage: Stage::Entered,
+            caller,
+        }
+    }
+
+    /// Sees to it that periodic work is done.
+    pub fn tick_on(&mut self, tick: Tick) {
+        if !std::mem::replace(&mut self.ticking[tick as usize], true) {
+            self.ticks.push(tick);
+        }
+    }
+
+    /// Periodic work is due.
+    pub fn tick(&mut self, tick: Tick, now: Time) {
+        self.ticking[tick as usize] = false;
+        match tick {
+            Tick::WriteBack => {
+                self.flush(now);
+                if self.cache.dirty_bytes() > 0 {
+                    self.tick_on(tick);
+                }
+            }
+            Tick::Commit => {
+                let due = self.journal.running.began + self.periods[Tick::Commit as usize];
+                if due <= now {
+                    self.begin_commit(now);
+                }
+                if !self.journal.running.is_empty() {
+                    self.tick_on(tick);
+                }
+            }
+        }
+    }
+}

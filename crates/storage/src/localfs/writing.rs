@@ -1,0 +1,300 @@
+//! Writes: into the page cache, within the limits of dirty pages and of the
+//! running transaction.
+
+use headrace_net::{Span, Time};
+use headrace_spec::JournalMode;
+use headrace_trace::Operation;
+
+use super::call::{Call, Stage};
+use super::extents::Range;
+use super::journal::Metadata;
+use super::placement::INDIRECT;
+use super::volume::{Next, Tick, Volume, Wait};
+
+/// How much of a call is copied before the limits are looked at again: the kernel
+/// does so every few folios, the largest of which are 1 MiB.
+const PIECE: u64 = 1 << 20;
+
+/// The clock that file times are taken from ticks so often (CONFIG_HZ=250).
+const CLOCK: u64 = 4_000_000_000;
+
+impl Volume {
+    pub(super) fn write_step(&mut self, call: &mut Call, now: Time) -> Next {
+        let opened = self.opened(call);
+        if opened.direct && !self.buffers_direct() {
+            return self.direct_step(call, now);
+        }
+        match call.stage {
+            Stage::Entered => {
+                call.stage = Stage::Working;
+                if !opened.mapped {
+                    call.time += self.costs.system_call + self.costs.write_call;
+                }
+                if call.size == 0 {
+                    call.stage = Stage::Returning;
+                    return Next::Work(std::mem::take(&mut call.time));
+                }
+                self.copy_piece(call, now)
+            }
+            Stage::Working => self.copy_piece(call, now),
+            Stage::Filling => self.fill_piece(call, now),
+            Stage::Returning => Next::Return,
+            Stage::Flushing | Stage::Committing | Stage::Settling => self.sync_step(call, now),
+        }
+    }
+
+    /// The byte after the last of the piece that begins at `call.at`.
+    fn piece_end(&self, call: &Call) -> u64 {
+        let most = PIECE.min(self.balance.limit / 4).max(self.page);
+        let border = call.at - call.at % self.page;
+        (border + most).min(call.end)
+    }
+
+    /// Copies the next piece, once its transaction and its edges are there.
+    fn copy_piece(&mut self, call: &mut Call, now: Time) -> Next {
+        if call.at >= call.end {
+            return if self.opened(call).synchronous {
+                call.stage = Stage::Flushing;
+                self.sync_step(call, now)
+            } else {
+                Next::Return
+            };
+        }
+        if self.journal.is_full() {
+            self.begin_commit(now);
+            if self.journal.is_full() {
+                return Next::Wait(Wait::JournalRoom);
+            }
+        }
+        let end = self.piece_end(call);
+        if let Some(page) = self.edge_to_read(call.file, call.at, end) {
+            if !self.cache_is_fetching(call.file, page) {
+                self.fetch(call.process, call.file, page, page + self.page, now);
+            }
+            return Next::Wait(Wait::Page(call.file, page));
+        }
+        let range = self.cache.pages(call.file, call.at, end);
+        let new = self.missing(range);
+        let old = range.len() - new;
+        let pages = |bytes: u64, time: Span| Span(bytes.div_ceil(self.page) * time.0);
+        call.time += pages(new, self.costs.new_page) + pages(old, self.costs.write_page);
+        call.time += self.copy.of(end - call.at, call.size);
+        call.stage = Stage::Filling;
+        Next::Work(std::mem::take(&mut call.time))
+    }
+
+    fn cache_is_fetching(&self, file: u32, page: u64) -> bool {
+        let last = self.arriving.range(..=(file, page)).next_back();
+        last.is_some_and(|(key, arriving)| key.0 == file && page < arriving.end)
+    }
+
+    /// Bytes of a range that are not cached.
+    fn missing(&self, range: Range) -> u64 {
+        let (mut at, mut missing) = (range.start, 0);
+        while at < range.end {
+            let until = self.cache.missing_until(range.file, at, range.end);
+            missing += until - at;
+            at = self.cache.held_until(range.file, until, range.end);
+        }
+        missing
+    }
+
+    /// A page of which only a part is written, and that must be read first.
+    fn edge_to_read(&self, file: u32, start: u64, end: u64) -> Option<u64> {
+        let size = self.sizes.get(&file).copied().unwrap_or(0);
+        let needs = |page: u64| {
+            let held = self.cache.held_until(file, page, page + self.page) > page;
+            !held && page < size
+        };
+        let first = start - start % self.page;
+        let last = end - end % self.page;
+        if start != first && needs(first) {
+            return Some(first);
+        }
+        // What lies beyond the end of the file needs no reading.
+        (end != last && end < size && needs(last)).then_some(last)
+    }
+
+    /// The piece that was copied becomes dirty, if there is room.
+    fn fill_piece(&mut self, call: &mut Call, now: Time) -> Next {
+        let end = self.piece_end(call);
+        let range = self.cache.pages(call.file, call.at, end);
+        let unit = self.set_folio(call.file, call.size);
+        let soiled = self.soiled(range, unit);
+        let total = self.dirty_total();
+        if total + soiled > self.balance.limit && total > self.others {
+            self.flush(now);
+            return Next::Wait(Wait::DirtyRoom);
+        }
+        self.grow(call.file, call.at, end, now);
+        if self.journal.mode == JournalMode::Data {
+            self.cache.fill(range);
+            self.cache.touch(range);
+            self.journal.data(call.file, range.start, range.end, now);
+            let id = self.journal.running.id;
+            self.changed_in.entry(call.file).or_default().0 = id;
+            self.tick_on(Tick::Commit);
+        } else {
+            self.soil(range, soiled, now);
+        }
+        self.make_room(now);
+        let pause = self.balance.pause(self.dirty_total(), end - call.at);
+        if self.dirty_total() > self.balance.background {
+            self.flush(now);
+        }
+        call.at = end;
+        call.stage = Stage::Working;
+        if pause > Span::ZERO {
+            return Next::Pause(pause);
+        }
+        self.copy_piece(call, now)
+    }
+
+    /// Makes pages dirty.
+    pub(super) fn soil(&mut self, range: Range, soiled: u64, now: Time) {
+        self.cache.write(range);
+        self.dirty += soiled;
+        let since = *self.dirty_since.entry(range.file).or_insert(now);
+        if since == now {
+            self.dirty_order.insert((now, range.file));
+        }
+        self.tick_on(Tick::WriteBack);
+    }
+
+    /// Dirty bytes against the limits.
+    pub(super) fn dirty_total(&self) -> u64 {
+        self.dirty + self.writing + self.others
+    }
+
+    /// The folios of a file are as large as the first call that made it: a power of
+    /// two (Linux 6.18, mm/filemap.c: __filemap_get_folio).
+    pub(super) fn set_folio(&mut self, file: u32, call: u64) -> u64 {
+        let (page, largest) = (self.page, self.largest_folio);
+        let size = || {
+            let size = 1_u64 << call.max(1).ilog2();
+            size.clamp(page, largest)
+        };
+        *self.folios.entry(file).or_insert_with(size)
+    }
+
+    /// How many bytes more will count as dirty when a range is written: a folio
+    /// counts whole.
+    pub(super) fn soiled(&self, range: Range, unit: u64) -> u64 {
+        let mut soiled = 0;
+        let mut at = range.start - range.start % unit;
+        if unit == self.page {
+            // Clean bytes of the range.
+            let mut at = range.start;
+            while at < range.end {
+                let next = at + self.page;
+                soiled += if self.cache.is_dirty(range.file, at, next) {
+                    0
+                } else {
+                    self.page
+                };
+                at = next;
+            }
+            return soiled;
+        }
+        while at < range.end {
+            if !self.cache.is_dirty(range.file, at, at + unit) {
+                soiled += unit;
+            }
+            at += unit;
+        }
+        soiled
+    }
+
+    /// Pages of a range became clean: their folios, unless other parts of them are
+    /// dirty still.
+    pub(super) fn cleaned(&mut self, range: Range) {
+        let unit = self.folios.get(&range.file).copied().unwrap_or(self.page);
+        let mut at = range.start - range.start % unit;
+        let mut bytes = 0;
+        if unit == self.page {
+            bytes = range.len();
+        } else {
+            while at < range.end {
+                if !self.cache.is_dirty(range.file, at, at + unit) {
+                    bytes += unit;
+                }
+                at += unit;
+            }
+        }
+        self.dirty = self.dirty.saturating_sub(bytes);
+    }
+
+    /// A file is written up to `end`: blocks are chosen now or later, and what that
+    /// changes goes into the running transaction.
+    pub(super) fn grow(&mut self, file: u32, start: u64, end: u64, now: Time) {
+        let size = self.sizes.entry(file).or_insert(0);
+        let longer = end > *size;
+        *size = end.max(*size);
+        let range = self.cache.pages(file, start, end);
+        let placed = self.placement.is_placed(file, range.start, range.end);
+        let tick = now.0 / CLOCK;
+        if placed && !longer {
+            // Only its times change, as often as the clock ticks.
+            if self.changed_in.get(&file).is_none_or(|&(_, at)| at != tick) {
+                self.change(file, Metadata::Inode(file), now);
+            }
+            return;
+        }
+        if !placed && !self.delayed {
+            self.allocate(range, now);
+        }
+        self.change(file, Metadata::Inode(file), now);
+        self.journal.order(file);
+    }
+
+    /// Chooses blocks for a range.
+    pub(super) fn allocate(&mut self, range: Range, now: Time) {
+        self.placement.place(range.file, range.start, range.end);
+        let group = self.placement.group_of(range.file) + range.start / (128 << 20);
+        self.change(range.file, Metadata::Bitmap(group), now);
+        self.change(range.file, Metadata::Descriptor(group), now);
+        if self.placement.indirect && range.end > 12 * 4096 {
+            let index = range.end.saturating_sub(12 * 4096 + 1) / INDIRECT;
+            self.change(range.file, Metadata::Indirect(range.file, index), now);
+            self.indirect_known.insert((range.file, index));
+        }
+    }
+
+    /// A block of metadata is changed on behalf of a file.
+    pub(super) fn change(&mut self, file: u32, block: Metadata, now: Time) {
+        if !self.journal.exists() {
+            return;
+        }
+        self.journal.change(block, now);
+        self.changed_in
+            .insert(file, (self.journal.running.id, now.0 / CLOCK));
+        self.tick_on(Tick::Commit);
+    }
+
+    /// Reclaims pages; dirty ones among them are written first.
+    pub(super) fn make_room(&mut self, now: Time) {
+        for range in self.cache.reclaim() {
+            self.cleaned(range);
+            self.write_back(range, false, now);
+        }
+    }
+
+    /// Sends a range that counts as clean to the device; `waited` if the call
+    /// under way waits for it. Gives the number of transfers.
+    pub(super) fn write_back(&mut self, range: Range, waited: bool, now: Time) -> u32 {
+        if self.delayed && !self.placement.is_placed(range.file, range.start, range.end) {
+            self.allocate(range, now);
+        }
+        let mut made = 0;
+        for piece in self.placement.find(range.file, range.start, range.end) {
+            let mut transfer = self.transfer(Operation::Write, range.file, piece);
+            transfer.synchronous = waited;
+            transfer.owner = waited.then_some(super::volume::SELF);
+            self.writing += piece.size;
+            self.writing_of.entry(range.file).or_default().bytes += piece.size;
+            self.out.push(transfer);
+            made += 1;
+        }
+        made
+    }
+}
