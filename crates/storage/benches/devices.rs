@@ -53,6 +53,7 @@ fn run(device: &Device, operation: Operation, depth: u32) {
                     operation,
                     synchronous: true,
                     forced: false,
+                    metadata: false,
                     absorbed: false,
                     member: 0,
                     part_of: None,
