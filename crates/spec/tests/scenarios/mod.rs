@@ -244,6 +244,8 @@ prop_compose! {
         think in seconds(),
         think_distribution in choice(ThinkDistribution::ALL),
         repeat in count(),
+        requests in prop::option::of(1..1_000_000_u64),
+        sync_per_write in any::<bool>(),
         forever in any::<bool>(),
     ) -> WorkloadKind {
         WorkloadKind::Ior(Ior {
@@ -251,6 +253,8 @@ prop_compose! {
             block: Bytes(transfer * transfers),
             transfer: Bytes(transfer),
             segments,
+            requests,
+            sync_per_write,
             access,
             order,
             phases,

@@ -33,8 +33,10 @@ pub struct IorApplication {
 struct Progress {
     /// Phases finished, repetitions included.
     phase: u32,
-    /// Transfers made in this phase.
+    /// Transfers made in this phase, syncs after writes included.
     transfer: u64,
+    /// Where the last one was.
+    last: u64,
 }
 
 impl IorApplication {
@@ -79,10 +81,20 @@ impl IorApplication {
         self.spec.phases[phase as usize % self.spec.phases.len()]
     }
 
+    /// Transfers of a process in a phase.
+    fn transfers(&self) -> u64 {
+        match (self.spec.requests, self.spec.order) {
+            (Some(requests), Order::Uniform) => requests,
+            (Some(requests), _) => requests.min(self.per_phase),
+            (None, _) => self.per_phase,
+        }
+    }
+
     /// Requests of a process in a phase.
     fn requests_of(&self, phase: u32) -> u64 {
         match self.phase(phase) {
-            Phase::Read | Phase::Write => self.per_phase,
+            Phase::Write if self.spec.sync_per_write => 2 * self.transfers(),
+            Phase::Read | Phase::Write => self.transfers(),
             Phase::Sync => u64::from(self.spec.files),
         }
     }
@@ -157,7 +169,7 @@ impl Application for IorApplication {
         if progress.transfer == self.requests_of(progress.phase) {
             let next = Progress {
                 phase: progress.phase + 1,
-                transfer: 0,
+                ..Progress::default()
             };
             self.progress[rank as usize] = next;
             let last = self.phases() == Some(next.phase);
@@ -169,14 +181,23 @@ impl Application for IorApplication {
             _ => self.think(random),
         };
         self.progress[rank as usize].transfer += 1;
+        let syncs = self.spec.sync_per_write && self.phase(progress.phase) == Phase::Write;
+        let (number, sync) = match syncs {
+            true => (progress.transfer / 2, progress.transfer % 2 == 1),
+            false => (progress.transfer, false),
+        };
         let transfer = match self.spec.order {
-            Order::Sequential => progress.transfer,
+            Order::Sequential => number,
             Order::Random => {
                 let key = self.seed ^ (u64::from(rank) << 32) ^ u64::from(progress.phase);
-                Permutation::new(self.per_phase, key).at(progress.transfer)
+                Permutation::new(self.per_phase, key).at(number)
             }
+            Order::Uniform if sync => progress.last,
+            Order::Uniform => random.below(self.per_phase),
         };
+        self.progress[rank as usize].last = transfer;
         let (operation, transfer, size) = match self.phase(progress.phase) {
+            Phase::Write if sync => (Operation::Sync, transfer, 0),
             Phase::Write => (Operation::Write, transfer, self.spec.transfer.0),
             Phase::Read => (Operation::Read, transfer, self.spec.transfer.0),
             // The first transfer of each file says which file it is.

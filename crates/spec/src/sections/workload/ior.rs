@@ -22,6 +22,8 @@ choice! {
         Sequential = "sequential",
         /// In a random order, each transfer once.
         Random = "random",
+        /// Each at a place drawn at random, some perhaps twice.
+        Uniform = "uniform",
     }
 }
 
@@ -70,6 +72,10 @@ section! {
         transfer: Bytes = same(block) aka ["transfer_size", "request", "request_size"],
         /// How many segments a file has.
         segments: u32 as AtLeastOne = default(1, "IOR's segmentCount") aka ["segment_count"],
+        /// How many transfers a process makes in a phase, if not all.
+        requests: Option<u64> = optional("every transfer of its blocks") aka ["count"],
+        /// Whether each write is followed by an fsync.
+        sync_per_write: bool = default(false, "IOR without its option -Y") aka ["fsync_per_write"],
         /// Whether each process has files of its own or all share them.
         access: Access = default("file-per-process", "no two clients write the same file"),
         /// In which order a process makes its transfers.

@@ -10,6 +10,8 @@ fn spec(access: Access, order: Order) -> Ior {
         block: Bytes(40),
         transfer: Bytes(10),
         segments: 2,
+        requests: None,
+        sync_per_write: false,
         access,
         order,
         phases: vec![Phase::Write, Phase::Read],
@@ -80,4 +82,29 @@ fn the_total_is_what_is_asked() {
         application.total_requests(),
         Some(asks(&ior, 7).0.len() as u64)
     );
+}
+
+#[test]
+fn every_write_is_followed_by_the_sync_of_its_file() {
+    for order in [Order::Sequential, Order::Random, Order::Uniform] {
+        let ior = Ior {
+            sync_per_write: true,
+            requests: Some(7),
+            phases: vec![Phase::Write, Phase::Sync],
+            repeat: Repeat::Times(1),
+            ..spec(Access::FilePerProcess, order)
+        };
+        let (asks, _) = asks(&ior, 2);
+        // Seven writes and their syncs, then one sync for each of three files.
+        assert_eq!(asks.len(), 2 * (14 + 3));
+        for pair in asks[..14].chunks(2) {
+            assert_eq!(pair[0].operation, Operation::Write);
+            assert_eq!((pair[1].operation, pair[1].size), (Operation::Sync, 0));
+            assert_eq!(pair[0].file, pair[1].file);
+        }
+        let files: Vec<u32> = asks[14..17].iter().map(|ask| ask.file).collect();
+        assert_eq!(files, [0, 1, 2]);
+        let application = IorApplication::new(&ior, 2, 1);
+        assert_eq!(application.total_requests(), Some(34));
+    }
 }
