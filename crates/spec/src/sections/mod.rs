@@ -48,6 +48,6 @@ pub use servers::Servers;
 pub use stop::Stop;
 pub use weights::Weights;
 pub use workload::{
-    Access, InputOutput, Interface, Ior, Order, Phase, Repeat, Replay, ThinkDistribution,
-    TraceReplay, Workload, WorkloadKind,
+    Access, InputOutput, Interface, Ior, Mdtest, NamePhase, Order, Phase, Repeat, Replay,
+    ThinkDistribution, TraceReplay, Workload, WorkloadKind,
 };

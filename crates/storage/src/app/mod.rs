@@ -4,11 +4,13 @@
 
 mod ior;
 mod library;
+mod mdtest;
 mod page;
 mod permutation;
 mod replay;
 
 pub use ior::IorApplication;
+pub use mdtest::MdtestApplication;
 pub use page::{ApplicationPorts, Workloads, processes};
 pub use replay::{TraceError, TraceReplayApplication};
 
@@ -102,6 +104,7 @@ pub fn build(
                 &spec, processes, seed, compute, existing,
             ))
         }
+        WorkloadKind::Mdtest(mdtest) => Box::new(MdtestApplication::new(mdtest, processes)),
         WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
     })
 }

@@ -2,10 +2,12 @@
 
 mod input_output;
 mod ior;
+mod mdtest;
 mod trace;
 
 pub use input_output::{InputOutput, Interface};
 pub use ior::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
+pub use mdtest::{Mdtest, NamePhase};
 pub use trace::{Replay, TraceReplay};
 
 use crate::Error;
@@ -31,6 +33,7 @@ kinds! {
     /// The kinds of workloads.
     pub enum WorkloadKind default "ior", "the pattern most benchmarks of parallel file systems use" {
         Ior = "ior",
+        Mdtest = "mdtest",
         TraceReplay = "trace",
     }
 }
