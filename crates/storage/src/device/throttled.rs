@@ -11,12 +11,17 @@
 //! empty past the window's end, the next transfer begins a new one: credit and
 //! debt are forgotten. A flush is a write of no bytes and one operation.
 //!
+//! Metadata (REQ_META) never waits, not even for those in line: it is charged
+//! over the limit, and the next that is not metadata pays for it, unless the
+//! window ends before. It comes in blocks of 4 KiB, an operation each, as a
+//! journal writes them (fs/jbd2/commit.c). A flush that belongs to a block of
+//! metadata is part of that block's request, and free.
+//!
 //! Beyond Linux, `burst` lets what was not used be saved up, as providers of
 //! virtual disks do.
 //!
-//! Not modelled: hierarchies of groups; metadata of journals, which passes the
-//! limits and is charged to them; bytes of the second in line being paid while
-//! the first waits for its operations.
+//! Not modelled: hierarchies of groups; bytes of the second in line being paid
+//! while the first waits for its operations.
 
 use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, Time};
 use headrace_spec::Throttled;
@@ -27,6 +32,9 @@ use crate::tokens::Transfer;
 pub(super) fn station(page: &mut Page<'_>, spec: &Throttled) -> Node<Transfer> {
     page.station("device", Limited::new(spec))
 }
+
+/// Bytes of one block of metadata: journals submit each by itself.
+const BLOCK: u64 = 4096;
 
 /// What one limit allows: bytes or operations.
 #[derive(Clone, Copy, Debug)]
@@ -143,6 +151,36 @@ impl Way {
         0
     }
 
+    /// Metadata goes, and is charged block by block, within the limits or over
+    /// them (__blk_throtl_bio, bio_issue_as_root_blkg). As in any dispatch, only
+    /// what is within them trims the window, and a wait that is not waited for
+    /// still prolongs it.
+    fn charge(&mut self, mut size: u64, now: u64) {
+        let nobody = self.waiting.is_empty();
+        loop {
+            let (block, elapsed) = (size.min(BLOCK), now - self.begins);
+            let mut wait = self
+                .bytes
+                .map_or(0, |it| bytes_wait(&it, block, elapsed, self.slice));
+            if wait == 0 {
+                wait = self
+                    .operations
+                    .map_or(0, |it| operation_wait(&it, elapsed, self.slice));
+            }
+            self.bytes.iter_mut().for_each(|it| it.dispatched += block);
+            self.operations.iter_mut().for_each(|it| it.dispatched += 1);
+            if wait > 0 {
+                self.ends = self.ends.max((now + wait).next_multiple_of(self.slice));
+            } else if nobody {
+                self.trim(now);
+            }
+            size -= block;
+            if size == 0 {
+                return;
+            }
+        }
+    }
+
     /// A transfer finds nobody in line (throtl_slice_used, throtl_extend_slice).
     fn touch(&mut self, empty: bool, now: u64) {
         if empty && now > self.ends {
@@ -251,10 +289,21 @@ fn bytes_of(transfer: &Transfer) -> u64 {
 
 impl Discipline<Transfer> for Limited {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
-        let way = usize::from(station.token(slot).operation != Operation::Read);
+        let transfer = station.token(slot);
+        let (metadata, size) = (transfer.metadata, bytes_of(transfer));
+        if metadata && transfer.operation == Operation::Sync {
+            station.release(slot);
+            return;
+        }
+        let way = usize::from(transfer.operation != Operation::Read);
         let (now, it) = (station.now().0 / self.tick.0, &mut self.ways[way]);
         let empty = it.waiting.is_empty();
         it.touch(empty, now);
+        if metadata {
+            it.charge(size, now);
+            self.serve(slot, size, station);
+            return;
+        }
         station.push(&mut it.waiting, slot);
         if empty {
             self.dispatch(way, station);

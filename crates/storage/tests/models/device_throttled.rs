@@ -91,6 +91,60 @@ fn latency_is_added_and_overlaps() {
     assert!(log.iter().all(|took| took.time() == SECOND / 1000));
 }
 
+/// At 400 operations a second a tick allows 1.6. 5440 blocks of a journal's
+/// transaction go at once; the next write lacks 5441 operations, which 3401
+/// ticks allow, and the window of 3425 that they are in begins at tick 3400.
+#[test]
+fn metadata_goes_at_once_and_others_pay_its_operations() {
+    let disk = limited("write_operations = 400");
+    let transaction = write(0, 5440 * 4096).metadata();
+    for next in [write(0, 4096), sync()] {
+        // More metadata passes those that wait, at its own cost; so do reads.
+        let log = drive(
+            &disk,
+            &[
+                transaction.at(0),
+                next.at(0),
+                write(0, 4096).metadata().at(SECOND),
+                read(0, 4096).at(SECOND),
+                sync().metadata().at(SECOND),
+            ],
+            1,
+        );
+        let transferred = 5440 * 4096 * 100;
+        assert_eq!(log[0].time(), transferred);
+        let alone = next.size * 100;
+        assert_eq!(log[1].done, 13_600 * SECOND / 1000 + alone);
+        assert_eq!(log[2].time(), 4096 * 100);
+        assert_eq!(log[3].time(), 2 * 4096 * 100);
+        assert_eq!(log[4].time(), 0);
+    }
+    // Of operations only a slice is remembered when nobody waits: a write that
+    // comes before its end pays for all, one that comes later for nothing.
+    let of = |milliseconds: u64| {
+        let after = milliseconds * SECOND / 1000;
+        let script = [transaction.at(0), write(0, 4096).at(after)];
+        drive(&disk, &script, 1)[1].done / (SECOND / 1000)
+    };
+    assert_eq!(of(80), 13_600);
+    assert_eq!(of(104), 104);
+}
+
+/// At 60 MB/s a tick allows 240 kB. What 15,000 blocks are over their slice,
+/// 55.44 MB, takes 231 ticks after it: until then it is owed, also by a flush
+/// that moves nothing, whenever it comes.
+#[test]
+fn metadata_goes_at_once_and_others_pay_its_bytes() {
+    let disk = limited("write_rate = \"60 MB/s\"");
+    for later in [0, 500, 1000] {
+        let after = later * SECOND / 1000;
+        let transaction = write(0, 15_000 * 4096).metadata().at(0);
+        let log = drive(&disk, &[transaction, sync().at(after)], 1);
+        assert_eq!(log[0].time(), 15_000 * 4096 * 100);
+        assert_eq!(log[1].done, 256 * SECOND / 250, "after {later} ms");
+    }
+}
+
 /// Direct I/O on a loop device with these limits, measured on Linux 6.18: 48
 /// transfers of 1 MiB (cut at 512 KiB by 128 segments of a page), 256 of 64 KiB,
 /// 400 of 4 KiB, 200 of 64 KiB, one after the other.

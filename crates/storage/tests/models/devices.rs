@@ -17,6 +17,7 @@ pub struct Ask {
     pub address: u64,
     pub size: u64,
     pub forced: bool,
+    pub metadata: bool,
 }
 
 pub fn read(address: u64, size: u64) -> Ask {
@@ -26,6 +27,7 @@ pub fn read(address: u64, size: u64) -> Ask {
         address,
         size,
         forced: false,
+        metadata: false,
     }
 }
 
@@ -51,6 +53,14 @@ impl Ask {
         }
     }
 
+    /// Of the file system's own structures.
+    pub fn metadata(self) -> Ask {
+        Ask {
+            metadata: true,
+            ..self
+        }
+    }
+
     pub fn at(self, picoseconds: u64) -> Ask {
         Ask {
             at: Some(picoseconds),
@@ -69,7 +79,7 @@ impl Ask {
             operation: self.operation,
             synchronous: true,
             forced: self.forced,
-            metadata: false,
+            metadata: self.metadata,
             absorbed: false,
             member: 0,
             part_of: None,

@@ -8,7 +8,8 @@ use crate::values::{Bytes, Positive, Rate, Seconds};
 section! {
     /// A virtual disk whose bytes and operations a second are limited as Linux's
     /// blk-throttle does (block/blk-throttle.c), in front of a device with a
-    /// rate. Not modelled: hierarchies of groups, metadata that passes the limits.
+    /// rate. Metadata does not wait but is charged. Not modelled: hierarchies of
+    /// groups.
     pub struct Throttled {
         /// Rate of the device behind the limits.
         rate: Rate = required("1 GB/s") aka ["device_rate"],
