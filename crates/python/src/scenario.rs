@@ -108,7 +108,7 @@ impl PyLoaded {
         workloads
             .filter_map(|(number, workload)| match &workload.kind {
                 WorkloadKind::TraceReplay(trace) => Some((number, trace.file.clone())),
-                WorkloadKind::Ior(_) => None,
+                _ => None,
             })
             .collect()
     }
