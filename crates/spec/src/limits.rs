@@ -33,7 +33,12 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
         packets(parallel, at)?;
     }
     for (index, workload) in all.workload.iter().enumerate() {
-        if let WorkloadKind::Ior(ior) = &workload.kind {
+        let pattern = match &workload.kind {
+            WorkloadKind::Ior(ior) => Some(ior.clone()),
+            WorkloadKind::Pipeline(pipeline) => Some(pipeline.pattern()),
+            WorkloadKind::Mdtest(_) | WorkloadKind::TraceReplay(_) => None,
+        };
+        if let Some(ior) = &pattern {
             let workload = Pattern {
                 ior,
                 processes: processes(all, workload),

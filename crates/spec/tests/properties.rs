@@ -119,7 +119,14 @@ proptest! {
             None => (*value.get(&values)).clone(),
         };
         // Text needs no quotes on the command line.
-        let text = ["name", "description", "group", "file"];
+        let text = [
+            "name",
+            "description",
+            "group",
+            "file",
+            "volume",
+            "output_volume",
+        ];
         let is_text = path.rsplit('.').next().is_some_and(|name| text.contains(&name));
         prop_assume!(!is_text || value.starts_with('"'));
 

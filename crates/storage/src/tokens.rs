@@ -38,6 +38,10 @@ pub struct Request {
     pub compute: u32,
     /// The client's group.
     pub group: u8,
+    /// The volume of its machine that the file lies on.
+    pub volume: u8,
+    /// It takes processor time and nothing else; the operation says nothing.
+    pub only_computes: bool,
     /// What is asked.
     pub operation: Operation,
 }

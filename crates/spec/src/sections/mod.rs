@@ -33,9 +33,10 @@ pub use io_scheduler::{
 };
 pub use layout::{FirstServer, Layout, LayoutKind, ServersPerFile, Striped};
 pub use local::Local;
+pub(crate) use machine::volume_exists;
 pub use machine::{
     Allocation, Copying, Cpu, FileSystem, Journal, JournalMode, Machine, MainMemory, Mapping,
-    ReadAhead, WriteBack,
+    ReadAhead, Volume, WriteBack,
 };
 pub use memory::{Memory, Replacement};
 pub use metadata::Metadata;
@@ -48,6 +49,6 @@ pub use servers::Servers;
 pub use stop::Stop;
 pub use weights::Weights;
 pub use workload::{
-    Access, InputOutput, Interface, Ior, Mdtest, NamePhase, Order, Phase, Repeat, Replay,
-    ThinkDistribution, TraceReplay, Workload, WorkloadKind,
+    Access, InputOutput, Interface, Ior, Mdtest, NamePhase, Order, Phase, Pipeline, Repeat, Replay,
+    ThinkDistribution, Threads, TraceReplay, Workload, WorkloadKind,
 };

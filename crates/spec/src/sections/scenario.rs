@@ -44,6 +44,15 @@ impl Scenario {
             SystemKind::Local(_) => None,
         }
     }
+
+    /// The local file system, if it is one.
+    #[must_use]
+    pub fn local(&self) -> Option<&Local> {
+        match &self.kind {
+            SystemKind::Local(local) => Some(local),
+            SystemKind::Parallel(_) => None,
+        }
+    }
 }
 
 /// The shortest workload there is.

@@ -278,9 +278,34 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn pipeline()(
+        input in 1..u64::MAX / 2,
+        output in 1..u64::MAX / 2,
+        request in 1..900_000_u64,
+        compute_per_byte in 0.0..1e-6_f64,
+        compute_per_request in 0.0..1.0_f64,
+        threads in choice(Threads::ALL),
+        buffers in count(),
+        sync in any::<bool>(),
+    ) -> WorkloadKind {
+        WorkloadKind::Pipeline(Pipeline {
+            input: Bytes(input),
+            output: Bytes(output % 1000 * (input / 1000) + 1),
+            request: Bytes(request),
+            compute_per_byte: Seconds(compute_per_byte),
+            compute_per_request: Seconds(compute_per_request),
+            threads,
+            buffers,
+            sync,
+            output_volume: None,
+        })
+    }
+}
+
 fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
     (
-        prop_oneof![ior(stops), trace()],
+        prop_oneof![ior(stops), trace(), pipeline()],
         prop::option::of(select(groups)),
     )
         .prop_map(|(kind, group)| Workload {
@@ -293,6 +318,7 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
                 existing: false,
                 cached: false,
                 made_by: Bytes(1 << 20),
+                volume: None,
             },
             group,
         })

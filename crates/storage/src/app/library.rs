@@ -14,22 +14,51 @@ use headrace_spec::{Bytes, Interface, Ior, Scenario, SystemKind, Workload};
 /// The pattern of system calls that a pattern of library calls makes, and the
 /// processor time in the library for each.
 pub(super) fn calls(scenario: &Scenario, workload: &Workload, ior: &Ior) -> (Ior, Span) {
-    let SystemKind::Local(local) = &scenario.kind else {
-        return (ior.clone(), Span::ZERO);
-    };
-    if workload.io.interface != Interface::Library {
-        return (ior.clone(), Span::ZERO);
+    let (transfer, time) = gathered(scenario, workload, ior.transfer.0, ior.block.0);
+    let block = ior.block.0;
+    if block.is_multiple_of(transfer) {
+        let transfer = Bytes(transfer);
+        return (
+            Ior {
+                transfer,
+                ..ior.clone()
+            },
+            time,
+        );
     }
-    let time = Span::from_seconds(local.machine.cpu.library_call.0);
-    let (request, block) = (ior.transfer.0, ior.block.0);
     // As many whole requests as the buffer holds and the block is made of.
-    let requests = (1..=(workload.io.buffer.0 / request).max(1))
+    let request = ior.transfer.0;
+    let requests = (1..=transfer / request)
         .rev()
         .find(|requests| block.is_multiple_of(requests * request))
         .unwrap_or(1);
-    let gathered = Ior {
-        transfer: Bytes(request * requests),
-        ..ior.clone()
+    let each = time.0 / (transfer / request);
+    let transfer = Bytes(request * requests);
+    (
+        Ior {
+            transfer,
+            ..ior.clone()
+        },
+        Span(each * requests),
+    )
+}
+
+/// The size of the system calls that library calls of `request` bytes make in a
+/// file of `size` bytes, and the processor time in the library for each.
+pub(super) fn gathered(
+    scenario: &Scenario,
+    workload: &Workload,
+    request: u64,
+    size: u64,
+) -> (u64, Span) {
+    let SystemKind::Local(local) = &scenario.kind else {
+        return (request, Span::ZERO);
     };
-    (gathered, Span(time.0.saturating_mul(requests)))
+    if workload.io.interface != Interface::Library {
+        return (request, Span::ZERO);
+    }
+    let time = Span::from_seconds(local.machine.cpu.library_call.0);
+    let most = workload.io.buffer.0.min(size);
+    let requests = (most / request).max(1);
+    (request * requests, Span(time.0.saturating_mul(requests)))
 }

@@ -7,11 +7,13 @@ mod library;
 mod mdtest;
 mod page;
 mod permutation;
+mod pipeline;
 mod replay;
 
 pub use ior::IorApplication;
 pub use mdtest::MdtestApplication;
-pub use page::{ApplicationPorts, Workloads, processes};
+pub use page::{ApplicationPorts, Existing, Workloads, processes};
+pub use pipeline::PipelineApplication;
 pub use replay::{TraceError, TraceReplayApplication};
 
 use headrace_net::{Random, Span, Time};
@@ -32,6 +34,23 @@ pub trait Application: Send {
     /// # Errors
     /// What is wrong with the workload's source, such as a trace.
     fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String>;
+
+    /// Whether processes may wait for each other's requests, or compute without
+    /// asking for anything.
+    fn threads(&self) -> bool {
+        false
+    }
+
+    /// A process that waits and may go on, because of what another has done: asked
+    /// after each [`Application::next`] until there is none.
+    fn woken(&mut self) -> Option<u32> {
+        None
+    }
+
+    /// The machine's volume that a file lies on, if it is not the workload's.
+    fn volume(&self, _file: u32) -> Option<u8> {
+        None
+    }
 
     /// The files that are there before the run, as far as that is known.
     fn existing(&self) -> Vec<ExistingFile> {
@@ -58,6 +77,10 @@ pub struct ExistingFile {
 pub enum Next {
     /// Asks for something.
     Ask(Ask),
+    /// Computes for so long, and asks for nothing.
+    Compute(Span),
+    /// Waits until [`Application::woken`] names it.
+    Wait,
     /// Waits until all processes of the workload have come as far.
     Barrier,
     /// Nothing more.
@@ -105,6 +128,9 @@ pub fn build(
             ))
         }
         WorkloadKind::Mdtest(mdtest) => Box::new(MdtestApplication::new(mdtest, processes)),
+        WorkloadKind::Pipeline(pipeline) => Box::new(PipelineApplication::new(
+            scenario, workload, pipeline, processes,
+        )),
         WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
     })
 }

@@ -3,10 +3,14 @@
 //! ```text
 //!   (ready) ─▶ [next] ─▶ request ─▶ …client… ─▶ complete ─▶ [record] ─▶ (ready)
 //!                 ├────▶ workload ×w: (barrier) ─▶ (ready)
+//!                 ├────▶ waiting ····▶ (ready)
 //!                 └────▶ (finished)
 //! ```
 
-use headrace_net::{Barrier, Page, Port, Random, Store, TallyId, Time};
+use std::collections::BTreeMap;
+
+use headrace_net::{Barrier, Page, Port, Random, Slot, Span, Store, TallyId, Time, To};
+use headrace_trace::Operation;
 
 use super::{Application, Next};
 use crate::measure::Recorder;
@@ -25,6 +29,25 @@ struct Part {
     clients: Vec<u32>,
     /// The number of the first file among those of all workloads.
     first_file: u32,
+    /// The machine's volume that its files lie on.
+    volume: u8,
+    /// Where its waiting processes lie.
+    waiting: BTreeMap<u32, Slot>,
+}
+
+/// A file that is there before the run.
+#[derive(Clone, Copy, Debug)]
+pub struct Existing {
+    /// The workload.
+    pub workload: usize,
+    /// Its number among all files.
+    pub file: u32,
+    /// The client that has it; none if every one does.
+    pub client: Option<u32>,
+    /// The machine's volume that it lies on.
+    pub volume: u8,
+    /// Bytes.
+    pub size: u64,
 }
 
 impl Workloads {
@@ -36,8 +59,9 @@ impl Workloads {
         }
     }
 
-    /// Adds a workload whose processes run on these clients in turn.
-    pub fn add(&mut self, application: Box<dyn Application>, clients: &[u32]) {
+    /// Adds a workload whose processes run on these clients in turn, with its files
+    /// on a volume of the machines.
+    pub fn add(&mut self, application: Box<dyn Application>, clients: &[u32], volume: u8) {
         let last = self.parts.last();
         let first_file = last.map_or(0, |part| {
             part.first_file.saturating_add(part.application.files())
@@ -52,6 +76,8 @@ impl Workloads {
             application,
             clients,
             first_file,
+            volume,
+            waiting: BTreeMap::new(),
         });
     }
 
@@ -63,18 +89,43 @@ impl Workloads {
             .sum()
     }
 
-    /// The files that are there before the run: workload, number among all files,
-    /// the client (none if every one has it), and size.
-    pub fn existing(&self) -> Vec<(usize, u32, Option<u32>, u64)> {
+    /// The files that are there before the run.
+    pub fn existing(&self) -> Vec<Existing> {
         let mut files = Vec::new();
         for (workload, part) in self.parts.iter().enumerate() {
             for file in part.application.existing() {
-                let client = file.rank.map(|rank| part.clients[rank as usize]);
-                let number = part.first_file.saturating_add(file.file);
-                files.push((workload, number, client, file.size));
+                files.push(Existing {
+                    workload,
+                    file: part.first_file.saturating_add(file.file),
+                    client: file.rank.map(|rank| part.clients[rank as usize]),
+                    volume: part.volume_of(file.file),
+                    size: file.size,
+                });
             }
         }
         files
+    }
+
+    /// Whether any of the processes are threads that wait or compute.
+    fn threads(&self) -> bool {
+        self.parts.iter().any(|part| part.application.threads())
+    }
+
+    /// A process waits at a place of its bag.
+    fn waits(&mut self, process: Process, slot: Slot) {
+        let part = &mut self.parts[process.workload as usize];
+        part.waiting.insert(process.rank, slot);
+    }
+
+    /// Where a process of the workload lies that goes on.
+    fn woken(&mut self, workload: u32) -> Option<Slot> {
+        let part = &mut self.parts[workload as usize];
+        while let Some(rank) = part.application.woken() {
+            if let Some(slot) = part.waiting.remove(&rank) {
+                return Some(slot);
+            }
+        }
+        None
     }
 
     /// Every process of a workload.
@@ -96,9 +147,12 @@ impl Workloads {
         random: &mut Random<'_>,
     ) -> Result<Step, String> {
         let part = &mut self.parts[process.workload as usize];
+        let group = self.groups[process.client as usize];
         let ask = match part.application.next(process.rank, now, random)? {
             Next::Barrier => return Ok(Step::Barrier),
             Next::Finished => return Ok(Step::Finished),
+            Next::Wait => return Ok(Step::Wait),
+            Next::Compute(time) => return Ok(Step::Ask(computation(process, group, time, now))),
             Next::Ask(ask) => ask,
         };
         let issued = now + ask.after;
@@ -111,16 +165,49 @@ impl Workloads {
             issued,
             phase: ask.phase,
             pending: 0,
-            // A bufferful of library calls takes microseconds.
-            compute: u32::try_from(ask.compute.0 / 1000).unwrap_or(u32::MAX),
-            group: self.groups[process.client as usize],
+            compute: nanoseconds(ask.compute),
+            group,
+            volume: part.volume_of(ask.file),
+            only_computes: false,
             operation: ask.operation,
         }))
     }
 }
 
+impl Part {
+    fn volume_of(&self, file: u32) -> u8 {
+        self.application.volume(file).unwrap_or(self.volume)
+    }
+}
+
+/// A bufferful of library calls takes microseconds; what takes more than four
+/// seconds is refused when the scenario is loaded.
+fn nanoseconds(time: Span) -> u32 {
+    u32::try_from(time.0 / 1000).unwrap_or(u32::MAX)
+}
+
+/// Processor time of a process.
+fn computation(process: Process, group: u8, time: Span, now: Time) -> Request {
+    Request {
+        process,
+        file: u32::MAX,
+        offset: 0,
+        size: 0,
+        intended: now,
+        issued: now,
+        phase: 0,
+        pending: 0,
+        compute: nanoseconds(time),
+        group,
+        volume: 0,
+        only_computes: true,
+        operation: Operation::Read,
+    }
+}
+
 enum Step {
     Ask(Request),
+    Wait,
     Barrier,
     Finished,
 }
@@ -136,6 +223,8 @@ pub struct ApplicationPorts {
 /// Writes the page of all processes of all workloads; requests are recorded
 /// as they start and end. The run ends with the last request, or after
 /// `stop_after` requests since statistics were reset at the end of `warm_up`.
+/// Processor time without a request is asked of the clients if they are
+/// `machines`, and passes here if not.
 pub fn processes(
     page: &mut Page<'_>,
     workloads: Workloads,
@@ -143,12 +232,14 @@ pub fn processes(
     latency: TallyId,
     stop_after: Option<u64>,
     warm_up: Time,
+    machines: bool,
 ) -> ApplicationPorts {
     let ports = ApplicationPorts {
         request: page.output("request"),
         complete: page.input("complete"),
     };
     let total = workloads.total_requests();
+    let threads = workloads.threads();
     let ready = page.place::<Process>("ready");
     let thinking = page.place::<Request>("asking");
     let done = page.place::<Request>("done");
@@ -186,41 +277,80 @@ pub fn processes(
         }
     });
 
-    page.transition("next")
+    let waiting = threads.then(|| page.bag::<Process>("waiting"));
+    let next = page
+        .transition("next")
         .take(ready)
         .with(workloads)
         .with(recorder)
         .puts_one_of([barrier, finished.into()])
         .or_puts(thinking)
-        .later()
-        .fires(move |firing, process: Process, (workloads, recorder)| {
-            let now = firing.now();
-            match workloads.next(process, now, &mut firing.random()) {
-                Ok(Step::Ask(request)) => {
-                    let after = request.issued.since(now);
-                    recorder.thinks(after);
-                    firing.put_after(thinking, request, after);
-                }
-                Ok(Step::Barrier) => {
-                    firing.put(barrier, process);
-                }
-                Ok(Step::Finished) => {
-                    firing.put(finished, process);
-                }
-                Err(message) => firing.fail(message),
+        .later();
+    let next = match waiting {
+        Some(waiting) => next.or_puts(waiting).may_pass(waiting, ready),
+        None => next,
+    };
+    next.fires(move |firing, process: Process, (workloads, recorder)| {
+        let now = firing.now();
+        match workloads.next(process, now, &mut firing.random()) {
+            Ok(Step::Ask(request)) => {
+                let after = match request.only_computes && !machines {
+                    true => Span(u64::from(request.compute) * 1000),
+                    false => request.issued.since(now),
+                };
+                recorder.thinks(after);
+                firing.put_after(thinking, request, after);
             }
-        });
-    page.transition("ask").take(thinking).with(recorder).put(
-        ports.request,
-        |firing, request: Request, recorder| {
-            recorder.issued(&request, firing.now());
+            Ok(Step::Wait) => {
+                if let Some(waiting) = waiting {
+                    let slot = firing.put(waiting, process);
+                    workloads.waits(process, slot);
+                }
+            }
+            Ok(Step::Barrier) => {
+                firing.put(barrier, process);
+            }
+            Ok(Step::Finished) => {
+                firing.put(finished, process);
+            }
+            Err(message) => firing.fail(message),
+        }
+        while let Some(waiting) = waiting
+            && let Some(slot) = workloads.woken(process.workload)
+        {
+            if let Some(process) = firing.take(waiting, slot) {
+                firing.put(ready, process);
+            }
+        }
+    });
+    let (request, passed): (To<Request>, To<Request>) = (ports.request.into(), done.into());
+    let ask = page.transition("ask").take(thinking).with(recorder);
+    if threads && !machines {
+        ask.route(
+            [request, passed],
+            move |firing, it: &mut Request, recorder| {
+                if it.only_computes {
+                    return passed;
+                }
+                recorder.issued(it, firing.now());
+                request
+            },
+        );
+    } else {
+        ask.put(request, |firing, request: Request, recorder| {
+            if !request.only_computes {
+                recorder.issued(&request, firing.now());
+            }
             request
-        },
-    );
+        });
+    }
     page.transition("record").take(done).with(recorder).put(
         ready,
         move |firing, request: Request, recorder| {
             let now = firing.now();
+            if request.only_computes {
+                return request.process;
+            }
             recorder.completed(&request, now);
             firing.record(latency, now.since(request.issued).as_seconds());
             if let Some(message) = recorder.overflow() {

@@ -27,6 +27,8 @@ pub enum Stage {
 pub enum Caller {
     /// A process of the workload.
     Process,
+    /// A process, for processor time of its own.
+    Computation,
     /// The kernel's flusher, for its processor time.
     Flusher,
     /// The journal, which commits a transaction.
@@ -54,6 +56,8 @@ pub struct Call {
     pub time: Span,
     /// The workload, for how it opened its files.
     pub workload: u16,
+    /// The machine's volume.
+    pub volume: u8,
     /// What is asked.
     pub operation: Operation,
     /// What it does next.

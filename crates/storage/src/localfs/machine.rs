@@ -1,4 +1,4 @@
-//! A machine whose processes use a local file system.
+//! A machine whose processes use a local file system, or several.
 //!
 //! ```text
 //!   request ─▶ [call] ─▶ (processor)   ─▶ [go on] ──┐
@@ -10,14 +10,30 @@
 //!
 //! A call is on the processor, held back because it dirtied too much, or waits
 //! for the device, for pages that are under way, or for a commit. What becomes of
-//! it is decided by the state of the file system ([`Volume`]).
+//! it is decided by the state of the file system ([`Volume`]). Waiting calls lie in
+//! bags by what they wait for, so that the time spent there tells what holds the
+//! processes back; calls of the kernel's own lie apart.
+//!
+//! With further volumes all this stands in a page for each, around one processor:
+//!
+//! ```text
+//!   request ─▶ [mount point] ─▶ volume ×n ─▶ (processor) ─▶ [return] ─▶ volume ×n
+//! ```
+//!
+//! Not modelled: volumes that share the page cache as they need it (each has an
+//! equal part); the dirty limits are common.
 
-use headrace_net::{Fcfs, Firing, Infinite, Node, Page, Port, Random, Slot, Span, To};
+use headrace_net::{
+    Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, Stores, To, Token,
+    TransitionBuilder,
+};
 use headrace_spec::{Interface, Machine, Scenario};
 use headrace_trace::Operation;
 
 use super::call::{Call, Caller, Stage};
+use super::two_lists::TwoLists;
 use super::volume::{Next, Opened, SELF, Tick, Volume, Wait};
+use crate::app::Existing;
 use crate::device::{self, BlockDevice};
 use crate::iosched;
 use crate::tokens::{Request, Transfer};
@@ -31,17 +47,75 @@ pub struct MachinePorts {
     pub complete: Port<Request>,
 }
 
-/// Where tokens of a machine go.
+/// Where tokens of a volume go.
 #[derive(Clone, Copy)]
 struct Places {
+    /// The volume's number.
+    volume: usize,
     ready: Node<Call>,
-    processor: Node<Call>,
+    processor: To<Call>,
     held_back: Node<Call>,
-    waiting: Node<Call>,
+    waiting: Bags,
     requests: Node<Request>,
     complete: To<Request>,
     device: BlockDevice,
     tick: Node<Tick>,
+}
+
+/// Waiting calls by what they wait for. A waiter is known by its bag and its slot
+/// there, in one number.
+#[derive(Clone, Copy)]
+struct Bags([Node<Call>; 4]);
+
+/// Bits of a waiter that are its slot.
+const SLOT_BITS: u32 = 30;
+
+impl Bags {
+    fn new(page: &mut Page<'_>) -> Bags {
+        Bags([
+            page.bag("waiting for the device"),
+            page.bag("waiting for a commit"),
+            page.bag("waiting for dirty pages"),
+            page.bag("kernel waiting"),
+        ])
+    }
+
+    /// Puts a call where it waits.
+    fn put(self, firing: &mut Firing<'_>, call: Call, wait: Wait) -> u32 {
+        let bag: u32 = match (call.caller, wait) {
+            (Caller::Flusher | Caller::Journal, _) => 3,
+            (_, Wait::Transfers | Wait::Page(..) | Wait::Written(_)) => 0,
+            (_, Wait::Commit(_) | Wait::JournalRoom) => 1,
+            (_, Wait::DirtyRoom) => 2,
+        };
+        let slot = firing.put(self.0[bag as usize], call);
+        (bag << SLOT_BITS) | slot.0
+    }
+
+    fn of(self, waiter: u32) -> (Node<Call>, Slot) {
+        let bag = self.0[(waiter >> SLOT_BITS) as usize];
+        (bag, Slot(waiter & ((1 << SLOT_BITS) - 1)))
+    }
+}
+
+/// The file systems of a machine.
+struct Volumes {
+    list: Vec<Volume>,
+    /// Dirty bytes of file systems that are not modelled.
+    others: u64,
+}
+
+impl Volumes {
+    /// A volume, told how much the others have that is dirty.
+    fn at(&mut self, number: usize) -> &mut Volume {
+        if self.list.len() > 1 {
+            let all: u64 = self.list.iter().map(|it| it.dirty + it.writing).sum();
+            let own = &self.list[number];
+            let others = self.others + all - own.dirty - own.writing;
+            self.list[number].others = others;
+        }
+        &mut self.list[number]
+    }
 }
 
 /// Writes the page of a machine, with the files that are there before the run.
@@ -49,115 +123,245 @@ pub fn machine(
     page: &mut Page<'_>,
     spec: &Machine,
     scenario: &Scenario,
-    existing: &[(usize, u32, Option<u32>, u64)],
+    existing: &[Existing],
 ) -> MachinePorts {
     let ports = MachinePorts {
         request: page.input("request"),
         complete: page.output("complete"),
     };
-    let volume = page.store("file system", |copy| volume(spec, scenario, existing, copy));
+    let volumes = page.store("file system", |copy| {
+        volumes(spec, scenario, existing, copy)
+    });
     let time = |call: &Call, _: &mut Random<'_>| call.time;
-    let device = device::build(page, &spec.device);
+    let new = page.place::<Request>("new");
+    page.connect(ports.request, new);
+    let specs = specs_of(spec);
+    if let [spec] = specs.as_slice() {
+        let device = device::build(page, &spec.device);
+        let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
+        let ways = Ways {
+            new,
+            complete: ports.complete.into(),
+            processor: processor.into(),
+            processed: processor,
+        };
+        volume(page, spec, 0, volumes, device, ways);
+        return ports;
+    }
+    let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
+    let done = page.place::<Request>("done");
+    page.connect(done, ports.complete);
+    let mut mounted = Vec::new();
+    for (number, spec) in specs.iter().enumerate() {
+        mounted.push(page.page(&format!("volume {number}"), |page| {
+            let mount = Mount {
+                request: page.input("request"),
+                complete: page.output("complete"),
+                processor: page.output("processor"),
+                processed: page.input("back"),
+            };
+            let ways = Ways {
+                new: page.place("new"),
+                complete: mount.complete.into(),
+                processor: mount.processor.into(),
+                processed: page.place("processed"),
+            };
+            page.connect(mount.request, ways.new);
+            page.connect(mount.processed, ways.processed);
+            let device = device::build(page, &spec.device);
+            volume(page, spec, number, volumes, device, ways);
+            mount
+        }));
+    }
+    for mount in &mounted {
+        page.connect(mount.complete, done);
+        page.connect(mount.processor, processor);
+    }
+    let requests: Vec<To<Request>> = mounted.iter().map(|it| it.request.into()).collect();
+    let calls: Vec<To<Call>> = mounted.iter().map(|it| it.processed.into()).collect();
+    let to = requests.clone();
+    choose(page.transition("mount point").take(new), &requests).fires(
+        move |firing, request: Request, ()| {
+            firing.put(to[usize::from(request.volume)], request);
+        },
+    );
+    let to = calls.clone();
+    choose(page.transition("return").take(processor), &calls).fires(
+        move |firing, call: Call, ()| {
+            firing.put(to[usize::from(call.volume)], call);
+        },
+    );
+    ports
+}
+
+/// A volume's page's ways in and out.
+#[derive(Clone, Copy)]
+struct Mount {
+    request: Port<Request>,
+    complete: Port<Request>,
+    processor: Port<Call>,
+    processed: Port<Call>,
+}
+
+/// The same, from inside.
+#[derive(Clone, Copy)]
+struct Ways {
+    new: Node<Request>,
+    complete: To<Request>,
+    processor: To<Call>,
+    processed: Node<Call>,
+}
+
+/// Each volume as a machine with that alone.
+fn specs_of(spec: &Machine) -> Vec<Machine> {
+    let mut specs = vec![spec.clone()];
+    specs.extend(spec.volumes().iter().map(|volume| Machine {
+        file_system: volume.file_system.clone(),
+        io_scheduler: volume.io_scheduler.clone(),
+        device: volume.device.clone(),
+        ..spec.clone()
+    }));
+    specs
+}
+
+/// Writes the net of one volume.
+fn volume(
+    page: &mut Page<'_>,
+    spec: &Machine,
+    number: usize,
+    volumes: Store<Volumes>,
+    device: BlockDevice,
+    ways: Ways,
+) {
+    let time = |call: &Call, _: &mut Random<'_>| call.time;
     let places = Places {
+        volume: number,
         ready: page.place("ready"),
-        processor: page.station("processor", Fcfs::new(spec.cpu.cores, time)),
+        processor: ways.processor,
         held_back: page.station("held back", Infinite(time)),
-        waiting: page.bag("waiting"),
+        waiting: Bags::new(page),
         requests: page.bag("requests"),
-        complete: ports.complete.into(),
+        complete: ways.complete,
         device: iosched::build(page, &spec.io_scheduler, device),
         tick: page.place("timer"),
     };
     page.rest(places.tick);
     page.conserve(places.requests);
-    let new = page.place::<Request>("new");
-    page.connect(ports.request, new);
 
-    page.transition("call")
-        .take(new)
-        .with(volume)
+    wired(page.transition("call").take(ways.new).with(volumes), places)
         .puts(places.requests)
         .may_put(places.processor)
         .may_put(places.held_back)
-        .may_put(places.waiting)
         .may_pass(places.requests, places.complete)
-        .may_take(places.waiting)
-        .puts_many(places.ready)
-        .puts_many(places.device.submit)
-        .puts_many(places.tick)
-        .later()
-        .fires(move |firing, request: Request, volume| {
+        .fires(move |firing, request: Request, volumes| {
+            let volume = volumes.at(places.volume);
             let slot = firing.put(places.requests, request);
             proceed(firing, call_of(&request, slot), volume, places);
             carry_out(firing, volume, places);
         });
     for (name, from) in [
-        ("go on", places.processor),
+        ("go on", ways.processed),
         ("let go", places.held_back),
         ("resume", places.ready),
     ] {
-        page.transition(name)
-            .take(from)
-            .with(volume)
+        wired(page.transition(name).take(from).with(volumes), places)
             .may_put(places.processor)
             .may_put(places.held_back)
-            .may_put(places.waiting)
             .may_pass(places.requests, places.complete)
-            .may_take(places.waiting)
-            .puts_many(places.ready)
-            .puts_many(places.device.submit)
-            .puts_many(places.tick)
-            .later()
-            .fires(move |firing, call: Call, volume| {
+            .fires(move |firing, call: Call, volumes| {
+                let volume = volumes.at(places.volume);
                 proceed(firing, call, volume, places);
                 carry_out(firing, volume, places);
             });
     }
-    page.transition("arrived")
-        .take(places.device.done)
-        .with(volume)
-        .may_take(places.waiting)
-        .puts_many(places.ready)
-        .puts_many(places.device.submit)
-        .puts_many(places.tick)
-        .later()
-        .fires(move |firing, transfer: Transfer, volume| {
-            if let Some(slot) = transfer.owner.map(Slot) {
-                let call = firing.token_mut(places.waiting, slot);
-                call.transfers -= 1;
-                if call.transfers == 0
-                    && let Some(call) = firing.take(places.waiting, slot)
-                {
-                    firing.put(places.ready, call);
-                }
+    wired(
+        page.transition("arrived")
+            .take(places.device.done)
+            .with(volumes),
+        places,
+    )
+    .fires(move |firing, transfer: Transfer, volumes| {
+        let volume = volumes.at(places.volume);
+        if let Some(waiter) = transfer.owner {
+            let (bag, slot) = places.waiting.of(waiter);
+            let call = firing.token_mut(bag, slot);
+            call.transfers -= 1;
+            if call.transfers == 0
+                && let Some(call) = firing.take(bag, slot)
+            {
+                firing.put(places.ready, call);
             }
-            volume.arrived(&transfer, firing.now());
-            carry_out(firing, volume, places);
-        });
-    page.transition("periodic")
-        .take(places.tick)
-        .with(volume)
-        .may_take(places.waiting)
-        .puts_many(places.ready)
-        .puts_many(places.device.submit)
-        .puts_many(places.tick)
-        .later()
-        .fires(move |firing, tick: Tick, volume| {
-            volume.tick(tick, firing.now());
-            carry_out(firing, volume, places);
-        });
-    ports
+        }
+        volume.arrived(&transfer, firing.now());
+        carry_out(firing, volume, places);
+    });
+    wired(
+        page.transition("periodic").take(places.tick).with(volumes),
+        places,
+    )
+    .fires(move |firing, tick: Tick, volumes| {
+        let volume = volumes.at(places.volume);
+        volume.tick(tick, firing.now());
+        carry_out(firing, volume, places);
+    });
 }
 
-/// The file system as the run finds it.
-fn volume(
-    spec: &Machine,
-    scenario: &Scenario,
-    existing: &[(usize, u32, Option<u32>, u64)],
-    copy: u32,
-) -> Volume {
-    let workloads = &scenario.workload;
-    let opened: Vec<Opened> = workloads
+/// What every transition of a volume may do.
+fn wired<I: Inputs, S: Stores>(
+    transition: TransitionBuilder<'_, I, S>,
+    places: Places,
+) -> TransitionBuilder<'_, I, S> {
+    let bags = places.waiting.0.into_iter();
+    bags.fold(transition, |transition, bag| {
+        transition.may_put(bag).may_take(bag)
+    })
+    .puts_many(places.ready)
+    .puts_many(places.device.submit)
+    .puts_many(places.tick)
+    .later()
+}
+
+/// A token goes to one of several.
+fn choose<'b, I: Inputs, T: Token>(
+    transition: TransitionBuilder<'b, I, ()>,
+    to: &[To<T>],
+) -> TransitionBuilder<'b, I, ()> {
+    let transition = transition.puts_one_of::<T, 0>([]);
+    to.iter()
+        .fold(transition, |transition, &to| transition.or_puts(to))
+}
+
+/// The file systems as the run finds them.
+fn volumes(spec: &Machine, scenario: &Scenario, existing: &[Existing], copy: u32) -> Volumes {
+    let specs = specs_of(spec);
+    let number = specs.len() as u64;
+    let list = (0..).zip(&specs).map(|(at, spec)| {
+        let own = existing
+            .iter()
+            .filter(|file| usize::from(file.volume) == at);
+        let mut volume = mounted(spec, scenario);
+        volume.number = at as u8;
+        if number > 1 {
+            let memory = &spec.memory;
+            let room = memory.page_cache() / number;
+            volume.cache = TwoLists::new(room, memory.page.0, memory.active_share);
+        }
+        for file in own.filter(|file| file.client.is_none_or(|client| client == copy)) {
+            let io = &scenario.workload[file.workload].io;
+            volume.add_file(file.file, file.size, io.made_by.0, io.cached);
+        }
+        volume
+    });
+    Volumes {
+        list: list.collect(),
+        others: spec.write_back.others.0,
+    }
+}
+
+/// A file system that is empty.
+fn mounted(spec: &Machine, scenario: &Scenario) -> Volume {
+    let opened: Vec<Opened> = scenario
+        .workload
         .iter()
         .map(|workload| Opened {
             direct: workload.io.direct,
@@ -166,15 +370,7 @@ fn volume(
         })
         .collect();
     let capacity = device::capacity(&spec.device);
-    let largest = spec.io_scheduler.largest_request.0;
-    let mut volume = Volume::new(spec, capacity, largest, &opened);
-    for &(workload, file, client, size) in existing {
-        if client.is_none_or(|client| client == copy) {
-            let io = &workloads[workload].io;
-            volume.add_file(file, size, io.made_by.0, io.cached);
-        }
-    }
-    volume
+    Volume::new(spec, capacity, spec.io_scheduler.largest_request.0, &opened)
 }
 
 fn call_of(request: &Request, slot: Slot) -> Call {
@@ -191,9 +387,13 @@ fn call_of(request: &Request, slot: Slot) -> Call {
         size,
         time: Span(u64::from(request.compute) * 1000),
         workload: request.process.workload as u16,
+        volume: request.volume,
         operation: request.operation,
         stage: Stage::Entered,
-        caller: Caller::Process,
+        caller: match request.only_computes {
+            true => Caller::Computation,
+            false => Caller::Process,
+        },
     }
 }
 
@@ -218,11 +418,11 @@ fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places:
                 if wait == Wait::Transfers && call.transfers == 0 {
                     continue;
                 }
-                let slot = firing.put(places.waiting, call);
+                let waiter = places.waiting.put(firing, call, wait);
                 for transfer in volume.out.iter_mut().filter(own) {
-                    transfer.owner = Some(slot.0);
+                    transfer.owner = Some(waiter);
                 }
-                volume.register(wait, slot.0);
+                volume.register(wait, waiter);
                 return;
             }
             Next::Return => {
@@ -244,8 +444,9 @@ fn carry_out(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
     for call in volume.spawned.drain(..) {
         firing.put(places.ready, call);
     }
-    for slot in volume.woken.drain(..) {
-        if let Some(call) = firing.take(places.waiting, Slot(slot)) {
+    for waiter in volume.woken.drain(..) {
+        let (bag, slot) = places.waiting.of(waiter);
+        if let Some(call) = firing.take(bag, slot) {
             firing.put(places.ready, call);
         }
     }

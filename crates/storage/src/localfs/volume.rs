@@ -109,6 +109,8 @@ pub(super) const NO_FILE: u32 = u32::MAX;
 
 /// A mounted file system.
 pub(super) struct Volume {
+    /// Its number on its machine.
+    pub number: u8,
     pub costs: Costs,
     pub copy: CopyTime,
     pub cache: TwoLists,
@@ -175,6 +177,7 @@ impl Volume {
         // A window must fit into the cache with room for others.
         let window = spec.read_ahead.window.0.min(room / 4);
         Volume {
+            number: 0,
             costs: Costs {
                 system_call: span(cpu.system_call),
                 transfer: span(cpu.transfer),
@@ -259,11 +262,12 @@ impl Volume {
     /// Goes one step with a call.
     pub fn proceed(&mut self, call: &mut Call, now: Time) -> Next {
         match (call.caller, call.operation) {
-            (Caller::Flusher, _) if call.stage == Stage::Entered => {
+            (Caller::Flusher | Caller::Computation, _) if call.stage == Stage::Entered => {
                 call.stage = Stage::Returning;
                 Next::Work(std::mem::take(&mut call.time))
             }
             (Caller::Flusher, _) => Next::End,
+            (Caller::Computation, _) => Next::Return,
             (Caller::Journal, _) => self.commit_step(call, now),
             (Caller::Process, Operation::Read) => self.read_step(call, now),
             (Caller::Process, Operation::Write) => self.write_step(call, now),
@@ -363,6 +367,7 @@ impl Volume {
             size: 0,
             time,
             workload: 0,
+            volume: self.number,
             operation: Operation::Sync,
             stage: Stage::Entered,
             caller,

@@ -2,10 +2,10 @@
 //! part that every kind of system has.
 
 use headrace_net::{Page, Span, Store, TallyId, Time};
-use headrace_spec::{Scenario, SystemKind};
+use headrace_spec::{Scenario, SystemKind, Workload};
 
 use super::{Error, Options, span};
-use crate::app::{self, ApplicationPorts, Workloads};
+use crate::app::{self, ApplicationPorts, Existing, Workloads};
 use crate::measure::Recorder;
 
 /// The processes, as a system sees them.
@@ -15,7 +15,7 @@ pub(super) struct Work {
     pub latency: TallyId,
     pub total_requests: Option<u64>,
     /// Files that are there before the run; see [`Workloads::existing`].
-    pub existing: Vec<(usize, u32, Option<u32>, u64)>,
+    pub existing: Vec<Existing>,
 }
 
 /// Writes the page of the processes.
@@ -26,9 +26,11 @@ pub(super) fn write(
 ) -> Result<Work, Error> {
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();
-    let existing = match scenario.kind {
-        SystemKind::Parallel(_) => Vec::new(),
-        SystemKind::Local(_) => workloads.existing(),
+    let machines = matches!(scenario.kind, SystemKind::Local(_));
+    let existing = if machines {
+        workloads.existing()
+    } else {
+        Vec::new()
     };
     let groups = scenario.clients.group_sizes().len();
     let window: Option<Span> = scenario.run.window.map(span);
@@ -39,7 +41,9 @@ pub(super) fn write(
     let stop_after = scenario.run.stop.requests;
     let warm_up = Time::ZERO + span(scenario.run.warm_up);
     let ports = page.page("processes", |page| {
-        app::processes(page, workloads, recorder, latency, stop_after, warm_up)
+        app::processes(
+            page, workloads, recorder, latency, stop_after, warm_up, machines,
+        )
     });
     Ok(Work {
         ports,
@@ -75,7 +79,15 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
                 "workload.files: {files} files in all; expected fewer than 2^32"
             )));
         }
-        workloads.add(application, &clients);
+        workloads.add(application, &clients, volume_of(scenario, workload));
     }
     Ok(workloads)
+}
+
+/// The volume of the machines that a workload's files lie on.
+fn volume_of(scenario: &Scenario, workload: &Workload) -> u8 {
+    match (&scenario.kind, &workload.io.volume) {
+        (SystemKind::Local(local), Some(name)) => local.machine.volume_number(name).unwrap_or(0),
+        _ => 0,
+    }
 }

@@ -13,6 +13,7 @@ mod device_throttled;
 mod devices;
 mod iosched;
 mod limits;
+mod pipelines;
 mod positions;
 mod reports;
 mod round_trips;

@@ -8,6 +8,7 @@ mod file_system;
 mod journal;
 mod main_memory;
 mod read_ahead;
+mod volume;
 mod write_back;
 
 pub use allocation::{Allocation, Mapping};
@@ -17,10 +18,13 @@ pub use file_system::FileSystem;
 pub use journal::{Journal, JournalMode};
 pub use main_memory::MainMemory;
 pub use read_ahead::ReadAhead;
+pub use volume::Volume;
 pub use write_back::WriteBack;
 
-use crate::declare::section;
-use crate::sections::{Device, IoScheduler};
+use crate::Error;
+use crate::declare::{Place, Tables, section};
+use crate::names;
+use crate::sections::{Device, IoScheduler, Scenario};
 
 section! {
     /// A machine with a local file system.
@@ -41,5 +45,82 @@ section! {
         io_scheduler: IoScheduler = section(),
         /// What the file system lies on.
         device: Device = section() aka ["disk", "storage"],
+        /// Further file systems, each on a device of its own.
+        volume: Option<Vec<Volume>> as Option<Tables<Volume>> = optional("there is one file system") aka ["volumes"],
+    }
+    check volumes_have_numbers;
+}
+
+/// The most further volumes of a machine: each has an equal part of its memory.
+const MOST_VOLUMES: usize = 32;
+
+fn volumes_have_numbers(machine: &Machine, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let volumes = machine.volumes().len();
+    if volumes > MOST_VOLUMES {
+        let message = format!("these are {volumes}: expected at most {MOST_VOLUMES}");
+        return Err(at.error("volume", message));
+    }
+    let memory = &machine.memory;
+    let part = memory.page_cache() / (volumes as u64 + 1);
+    if volumes > 0 && part < 16 * memory.page.0 {
+        let message = "with an equal part of the page cache for each volume, expected room for at \
+                       least 16 pages in each";
+        return Err(at.field("memory").error("size", message));
+    }
+    Ok(())
+}
+
+impl Machine {
+    /// The volumes besides the first.
+    #[must_use]
+    pub fn volumes(&self) -> &[Volume] {
+        self.volume.as_deref().unwrap_or_default()
+    }
+
+    /// The number of a volume by its name, counted from 1; the first file system is
+    /// number 0 and has no name.
+    #[must_use]
+    pub fn volume_number(&self, name: &str) -> Option<u8> {
+        let found = self.volumes().iter().position(|volume| volume.name == name);
+        found.and_then(|index| u8::try_from(index + 1).ok())
+    }
+}
+
+/// Says no to the name of a volume that no machine has.
+pub(crate) fn volume_exists(
+    name: Option<&String>,
+    field: &str,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let Some(name) = name else {
+        return Ok(());
+    };
+    let Some(local) = all.local() else {
+        let message = "it has an effect on local file systems only: kind = \"parallel\"; leave it \
+                       out";
+        return Err(at.error(field, message));
+    };
+    let known: Vec<&str> = local
+        .machine
+        .volumes()
+        .iter()
+        .map(|volume| volume.name.as_str())
+        .collect();
+    match known.as_slice() {
+        [] => Err(at.error(
+            field,
+            "the machine has one file system: leave it out, or give a [[machine.volume]] of that \
+             name",
+        )),
+        known if known.contains(&name.as_str()) => Ok(()),
+        known => {
+            let message = format!(
+                "expected a volume of machine.volume, {}{}",
+                names::or(known),
+                names::hint(name, known)
+            );
+            Err(at.error(field, message))
+        }
     }
 }

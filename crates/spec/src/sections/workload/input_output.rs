@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::Scenario;
+use crate::sections::{Scenario, volume_exists};
 use crate::values::{Bytes, choice};
 
 choice! {
@@ -37,6 +37,8 @@ section! {
         /// The size of the calls that made files that are there: it decides the
         /// size of their folios.
         made_by: Bytes = default("1 MiB", "files are copied in large calls"),
+        /// The machine's volume that its files lie on, by its name.
+        volume: Option<String> = optional("the machine's first file system"),
     }
     check some_of_it_is_for_local_file_systems;
 }
@@ -61,6 +63,7 @@ fn some_of_it_is_for_local_file_systems(
             r#"expected a size of more than 0 such as "4 KiB""#,
         ));
     }
+    volume_exists(io.volume.as_ref(), "volume", all, at)?;
     if all.parallel().is_some() {
         let given = [
             ("interface", io.interface != Interface::SystemCall),

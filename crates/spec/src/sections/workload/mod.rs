@@ -3,11 +3,13 @@
 mod input_output;
 mod ior;
 mod mdtest;
+mod pipeline;
 mod trace;
 
 pub use input_output::{InputOutput, Interface};
 pub use ior::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 pub use mdtest::{Mdtest, NamePhase};
+pub use pipeline::{Pipeline, Threads};
 pub use trace::{Replay, TraceReplay};
 
 use crate::Error;
@@ -35,6 +37,7 @@ kinds! {
         Ior = "ior",
         Mdtest = "mdtest",
         TraceReplay = "trace",
+        Pipeline = "pipeline",
     }
 }
 

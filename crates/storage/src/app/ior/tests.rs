@@ -33,6 +33,7 @@ fn asks(ior: &Ior, processes: u32) -> (Vec<Ask>, u32) {
                 Ok(Next::Ask(ask)) => asks.push(ask),
                 Ok(Next::Barrier) => barriers += 1,
                 Ok(Next::Finished) => break,
+                Ok(other) => panic!("{other:?}"),
                 Err(message) => panic!("{message}"),
             }
         }
