@@ -25,7 +25,9 @@ mod workload;
 pub use card::Card;
 pub use clients::Clients;
 pub use daemon::Daemon;
-pub use device::{Device, Disk, Member, Raid, SimpleDevice, SolidState, Throttled};
+pub use device::{
+    ControllerCache, Device, Disk, Member, Raid, Rebuild, SimpleDevice, SolidState, Throttled,
+};
 pub use groups::{Group, Groups};
 pub use io_scheduler::{
     Anticipatory, Bfq, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,

@@ -204,6 +204,12 @@ numbers! {
 }
 
 numbers! {
+    /// A part that is not nothing.
+    Share, "a number of more than 0, up to 1, such as 0.3", |number| number > 0.0 && number <= 1.0,
+    { "type": "number", "exclusiveMinimum": 0, "maximum": 1 }
+}
+
+numbers! {
     /// A number between 0 and 1, both excluded.
     Fraction, "a number between 0 and 1, such as 0.05", |number| number > 0.0 && number < 1.0,
     { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use headrace_net::{Builder, Limits, Span};
+use headrace_net::{Builder, Limits, Net, Span};
 use headrace_spec::Device;
 use headrace_storage::Transfer;
 use headrace_storage::device::{self, BlockDevice};
@@ -123,6 +123,15 @@ pub fn drive_on(
     depth: usize,
     build: impl FnOnce(&mut headrace_net::Page<'_>) -> BlockDevice,
 ) -> Vec<Took> {
+    drive_net(script, depth, build).0
+}
+
+/// The same, and what the net has seen in the end.
+pub fn drive_net(
+    script: &[Ask],
+    depth: usize,
+    build: impl FnOnce(&mut headrace_net::Page<'_>) -> BlockDevice,
+) -> (Vec<Took>, Net) {
     let log = Arc::new(Mutex::new(vec![Took::default(); script.len()]));
     let mut builder = Builder::new("test", 1);
     let mut page = builder.root();
@@ -165,7 +174,7 @@ pub fn drive_on(
             script[number]
         );
     }
-    log
+    (log, net)
 }
 
 /// Bytes a second from the first to the last.

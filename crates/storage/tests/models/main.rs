@@ -8,6 +8,8 @@ mod conservation;
 mod determinism;
 mod device_disk;
 mod device_raid;
+mod device_raid_cache;
+mod device_raid_rebuild;
 mod device_solid_state;
 mod device_throttled;
 mod devices;

@@ -3,12 +3,11 @@
 use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::sections::{Device, Disk, Scenario, SimpleDevice, SolidState, Throttled};
-use crate::values::{AtLeastOne, Bytes, Count, NonEmpty};
+use crate::values::{AtLeastOne, Bytes, Count, NonEmpty, Portion, Rate, Seconds, Share};
 
 section! {
     /// An array of equal devices, striped in chunks, mirrored or with parity.
-    /// Not modelled: a controller's cache, rebuilding, stripe locks, the
-    /// processor's time for parity.
+    /// Not modelled: stripe locks, the processor's time for parity.
     pub struct Raid {
         /// 0, 1, 5 (left-symmetric), 6 (left-symmetric) or 10.
         level: u32 as Count = required(5),
@@ -18,10 +17,56 @@ section! {
         chunk: Bytes = default("512 KiB", "mdadm(8), the default of --chunk") aka ["stripe_unit"],
         /// Devices that have failed, counted from 0.
         failed: Option<Vec<u32>> as Option<NonEmpty<Count>> = optional("none has"),
+        /// A failed device that is rebuilt on a spare meanwhile.
+        rebuild: Rebuild = section(),
+        /// The controller's cache.
+        cache: ControllerCache = section() aka ["controller"],
         /// What each of them is.
         member: Member = section() aka ["disk"],
     }
     check array_is_possible;
+}
+
+section! {
+    /// The rebuilding of a failed device: the others are read, a spare is
+    /// written.
+    pub struct Rebuild {
+        /// Which of `failed` is rebuilt, from the start of the run on.
+        disk: Option<u32> as Option<Count> = optional("none is"),
+        /// Most bytes of the device rebuilt in a second.
+        rate: Option<Rate> = optional("no limit but share and the devices") aka ["speed"],
+        /// The part of the time in which each chunk's buffer is in use: after a
+        /// chunk it rests for the other part.
+        share: f64 as Share = default(1.0, "rebuilding goes on all the time") aka ["priority"],
+        /// Bytes rebuilt at once.
+        chunk: Bytes = default("64 KiB", "Linux, drivers/md/raid1-10.c: RESYNC_BLOCK_SIZE"),
+        /// How many chunks are under way at once.
+        chunks: u32 as AtLeastOne = default(32, "Linux, drivers/md/raid1.c: RESYNC_DEPTH") aka ["depth"],
+        /// Bytes to rebuild, from the begin of the device.
+        size: Option<Bytes> = optional("the whole device"),
+    }
+}
+
+section! {
+    /// A controller's cache in front of the array. Written data is done when it
+    /// is there, and goes to the devices later; without a battery it goes at
+    /// once. Not modelled: read-ahead, reads that find a part.
+    pub struct ControllerCache {
+        /// Room for data; 0: there is no cache.
+        size: Bytes = default("0 B", "no cache"),
+        /// Whether a write is done when the cache has it.
+        write_back: bool = default(true, "what such caches are bought for"),
+        /// Whether it survives a loss of power: without, it writes through.
+        battery: bool = default(true, "a cache that writes back without would lose data"),
+        /// Rate at which data goes through it.
+        rate: Rate = default("1 GB/s", "declared default: about four lanes of PCI Express 1.0"),
+        /// Above this part of its room, dirty data goes to the devices.
+        destage_above: f64 as Portion = default(0.5, "declared default: room for a burst, and for gathering stripes") aka ["low_mark"],
+        /// After so long without a transfer, all of it goes.
+        idle_time: Seconds = default("100 ms", "declared default: longer than pauses between calls"),
+        /// Writes to the array that are under way at once.
+        destages: u32 as AtLeastOne = default(32, "declared default: some for each of several devices"),
+    }
 }
 
 kinds! {
@@ -83,6 +128,9 @@ fn array_is_possible(raid: &Raid, _all: &Scenario, at: &Place<'_>) -> Result<(),
             r#"expected a size of more than 0 such as "64 KiB""#,
         ));
     }
+    if raid.chunk.0 > 1 << 40 {
+        return Err(at.error("chunk", "expected at most 1 TiB"));
+    }
     let mut failed = raid.failed.clone().unwrap_or_default();
     failed.sort_unstable();
     if failed.windows(2).any(|two| two[0] == two[1]) {
@@ -104,6 +152,31 @@ fn array_is_possible(raid: &Raid, _all: &Scenario, at: &Place<'_>) -> Result<(),
     if lost {
         let message = format!("level = {level} loses data with these: expected fewer");
         return Err(at.error("failed", message));
+    }
+    if raid.cache.destages > 65_536 {
+        let message = "expected at most 65536";
+        return Err(at.field("cache").error("destages", message));
+    }
+    let at = at.field("rebuild");
+    if raid.rebuild.chunks > 65_536 {
+        return Err(at.error("chunks", "expected at most 65536"));
+    }
+    if raid
+        .rebuild
+        .disk
+        .is_some_and(|disk| !failed.contains(&disk))
+    {
+        let message = "it has not failed: expected one of those in failed";
+        return Err(at.error("disk", message));
+    }
+    for (field, size) in [
+        ("chunk", Some(raid.rebuild.chunk)),
+        ("size", raid.rebuild.size),
+    ] {
+        if size.is_some_and(|size| size.0 == 0) {
+            let message = r#"expected a size of more than 0 such as "64 KiB""#;
+            return Err(at.error(field, message));
+        }
     }
     Ok(())
 }

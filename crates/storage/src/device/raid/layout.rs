@@ -30,6 +30,18 @@ pub(super) struct Layout {
     chunk: u64,
     data: u64,
     failed: Vec<bool>,
+    rebuilt: Option<Rebuilt>,
+}
+
+/// How far a failed member is rebuilt on its spare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Rebuilt {
+    pub member: u32,
+    /// What lies before this byte can be read.
+    pub done: u64,
+    /// What begins before this byte has to be written too: it is rebuilt, or
+    /// being so.
+    pub begun: u64,
 }
 
 /// A piece of one row: its data chunk, and from where to where in the chunk.
@@ -46,11 +58,61 @@ impl Layout {
             failed: (0..spec.disks)
                 .map(|member| failed.contains(&member))
                 .collect(),
+            rebuilt: spec.rebuild.disk.map(|member| Rebuilt {
+                member,
+                done: 0,
+                begun: 0,
+            }),
         }
     }
 
-    pub(super) fn works(&self, member: u32) -> bool {
-        !self.failed[member as usize]
+    pub(super) fn rebuilt(&mut self, how_far: Rebuilt) {
+        self.rebuilt = Some(how_far);
+    }
+
+    /// Whether a member holds what lies before the byte `end`.
+    pub(super) fn holds(&self, member: u32, end: u64) -> bool {
+        let rebuilt = self.rebuilt.filter(|it| it.member == member);
+        !self.failed[member as usize] || rebuilt.is_some_and(|it| end <= it.done)
+    }
+
+    /// Whether a member is written at the byte `start`.
+    fn takes(&self, member: u32, start: u64) -> bool {
+        let rebuilt = self.rebuilt.filter(|it| it.member == member);
+        !self.failed[member as usize] || rebuilt.is_some_and(|it| start < it.begun)
+    }
+
+    /// The members that there are, the spare included.
+    pub(super) fn present(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.members).filter(|&member| {
+            let spare = self.rebuilt.is_some_and(|it| it.member == member);
+            spare || !self.failed[member as usize]
+        })
+    }
+
+    /// What is read to know what a member holds at an address.
+    pub(super) fn survivors(
+        &self,
+        member: u32,
+        address: u64,
+        size: u64,
+        choose: impl FnOnce(std::ops::Range<u32>, u64, u64) -> u32,
+    ) -> Vec<Part> {
+        let end = address + size;
+        let part = |member| Part {
+            writing: false,
+            member,
+            address,
+            size,
+        };
+        match self.level {
+            1 => vec![part(choose(0..self.members, address, end))],
+            10 => vec![part(choose(member & !1..(member & !1) + 2, address, end))],
+            _ => {
+                let others = (0..self.members).filter(|&it| it != member && self.holds(it, end));
+                others.take(self.data as usize).map(part).collect()
+            }
+        }
     }
 
     /// The parts of a transfer; `choose` picks one of several mirrors to read.
@@ -59,7 +121,7 @@ impl Layout {
         writing: bool,
         address: u64,
         size: u64,
-        mut choose: impl FnMut(std::ops::Range<u32>, u64) -> u32,
+        mut choose: impl FnMut(std::ops::Range<u32>, u64, u64) -> u32,
     ) -> Plan {
         let mut plan = Plan::default();
         if self.level == 1 {
@@ -110,7 +172,7 @@ impl Layout {
         of: std::ops::Range<u32>,
         (writing, address, size): (bool, u64, u64),
         plan: &mut Plan,
-        choose: &mut impl FnMut(std::ops::Range<u32>, u64) -> u32,
+        choose: &mut impl FnMut(std::ops::Range<u32>, u64, u64) -> u32,
     ) {
         let part = |member| Part {
             writing,
@@ -119,9 +181,10 @@ impl Layout {
             size,
         };
         if writing {
-            plan.first.extend(of.filter(|&it| self.works(it)).map(part));
+            let written = of.filter(|&it| self.takes(it, address));
+            plan.first.extend(written.map(part));
         } else {
-            plan.first.push(part(choose(of, address)));
+            plan.first.push(part(choose(of, address, address + size)));
         }
     }
 
@@ -145,17 +208,17 @@ impl Layout {
     }
 
     fn read_row(&self, row: u64, pieces: &[Piece], plan: &mut Plan) {
-        let of = self.members_of(row);
+        let (of, end) = (self.members_of(row), (row + 1) * self.chunk);
         for &(disk, low, high) in pieces {
             let member = of[disk as usize];
-            if self.works(member) {
+            if self.holds(member, end) {
                 plan.first.push(self.part(false, member, row, low, high));
                 continue;
             }
             // As many others as there are data chunks tell what was there.
             let others = of
                 .iter()
-                .filter(|&&it| self.works(it))
+                .filter(|&&it| self.holds(it, end))
                 .take(self.data as usize);
             plan.first
                 .extend(others.map(|&it| self.part(false, it, row, low, high)));
@@ -164,14 +227,18 @@ impl Layout {
     }
 
     fn write_row(&self, row: u64, pieces: &[Piece], plan: &mut Plan) {
-        let of = self.members_of(row);
+        let (of, begin, end) = (
+            self.members_of(row),
+            row * self.chunk,
+            (row + 1) * self.chunk,
+        );
         let (data, parity) = of.split_at(self.data as usize);
         let low = pieces.iter().map(|it| it.1).min().unwrap_or(0);
         let high = pieces.iter().map(|it| it.2).max().unwrap_or(0);
         let parity: Vec<u32> = parity
             .iter()
             .copied()
-            .filter(|&it| self.works(it))
+            .filter(|&it| self.takes(it, begin))
             .collect();
         let touched = |disk: usize| pieces.iter().find(|it| it.0 == disk as u64);
 
@@ -191,7 +258,7 @@ impl Layout {
                 _ => Some((member, low, high)),
             });
         let rest: Vec<_> = rest.collect();
-        let possible = |reads: &[(u32, u64, u64)]| reads.iter().all(|it| self.works(it.0));
+        let possible = |reads: &[(u32, u64, u64)]| reads.iter().all(|it| self.holds(it.0, end));
         let reads = match (possible(&old), possible(&rest)) {
             _ if parity.is_empty() => Vec::new(),
             (true, true) if rest.len() < old.len() => rest,
@@ -199,7 +266,7 @@ impl Layout {
             (true, _) => old,
             // Two have failed: all that is left tells what was there.
             (false, false) => {
-                let left = of.iter().filter(|&&it| self.works(it));
+                let left = of.iter().filter(|&&it| self.holds(it, end));
                 left.map(|&it| (it, low, high)).collect()
             }
         };
@@ -211,7 +278,7 @@ impl Layout {
             .iter()
             .map(|&(disk, low, high)| (data[disk as usize], low, high));
         let written = written.chain(parity.iter().map(|&it| (it, low, high)));
-        let written = written.filter(|it| self.works(it.0));
+        let written = written.filter(|it| self.takes(it.0, begin));
         plan.then
             .extend(written.map(|(it, low, high)| self.part(true, it, row, low, high)));
     }
@@ -240,17 +307,38 @@ fn join(parts: &mut Vec<Part>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headrace_spec::{Bytes, Member, Rate, Seconds, SimpleDevice};
+    use headrace_spec::{Bytes, ControllerCache, Member, Rate, Rebuild, Seconds, SimpleDevice};
     use proptest::prelude::*;
 
     const CHUNK: u64 = 64;
 
     fn layout(level: u32, disks: u32, failed: &[u32]) -> Layout {
+        rebuilding(level, disks, failed, None)
+    }
+
+    fn rebuilding(level: u32, disks: u32, failed: &[u32], disk: Option<u32>) -> Layout {
         Layout::new(&Raid {
             level,
             disks,
             chunk: Bytes(CHUNK),
             failed: (!failed.is_empty()).then(|| failed.to_vec()),
+            rebuild: Rebuild {
+                disk,
+                rate: None,
+                share: 1.0,
+                chunk: Bytes(CHUNK),
+                chunks: 1,
+                size: None,
+            },
+            cache: ControllerCache {
+                size: Bytes(0),
+                write_back: true,
+                battery: true,
+                rate: Rate(1.0),
+                destage_above: 0.5,
+                idle_time: Seconds(0.1),
+                destages: 1,
+            },
             member: Member::SimpleDevice(SimpleDevice {
                 read_rate: Rate(1.0),
                 write_rate: Rate(1.0),
@@ -261,7 +349,7 @@ mod tests {
 
     /// Transfers of members: before, and then.
     fn counts(layout: &Layout, writing: bool, address: u64, size: u64) -> (usize, usize) {
-        let plan = layout.plan(writing, address, size, |of, _| of.start);
+        let plan = layout.plan(writing, address, size, |of, _, _| of.start);
         (plan.first.len(), plan.then.len())
     }
 
@@ -293,6 +381,40 @@ mod tests {
         assert_eq!(counts(&layout(6, 6, &[2, 3]), false, CHUNK, 10), (4, 0));
     }
 
+    /// Rows 0 and 1 are rebuilt, row 2 is under way.
+    #[test]
+    fn a_spare_is_read_where_it_is_rebuilt_and_written_where_that_has_begun() {
+        let mut it = rebuilding(5, 5, &[0], Some(0));
+        it.rebuilt(Rebuilt {
+            member: 0,
+            done: 2 * CHUNK,
+            begun: 3 * CHUNK,
+        });
+        let row = |number: u64| number * 4 * CHUNK;
+        // Disk 0 has the first chunk of row 0, the second of 1, the third of 2,
+        // the last of 3 and the parity of 4.
+        assert_eq!(counts(&it, false, row(0), 10), (1, 0));
+        assert_eq!(counts(&it, false, row(1) + CHUNK, 10), (1, 0));
+        assert_eq!(counts(&it, false, row(2) + 2 * CHUNK, 10), (4, 0));
+        assert_eq!(counts(&it, true, row(0), 10), (2, 2));
+        assert_eq!(counts(&it, true, row(2) + 2 * CHUNK, 10), (3, 2));
+        assert_eq!(counts(&it, true, row(3) + 3 * CHUNK, 10), (3, 1));
+        assert_eq!(counts(&it, true, row(4), 10), (0, 1));
+        let from = it.survivors(0, 0, CHUNK, |of, _, _| of.start);
+        assert_eq!(
+            from.iter().map(|it| it.member).collect::<Vec<_>>(),
+            [1, 2, 3, 4]
+        );
+        let mut pair = rebuilding(10, 4, &[3], Some(3));
+        assert_eq!(counts(&pair, true, CHUNK, 10), (1, 0));
+        pair.rebuilt(Rebuilt {
+            member: 3,
+            done: 0,
+            begun: 1,
+        });
+        assert_eq!(counts(&pair, true, CHUNK, 10), (2, 0));
+    }
+
     /// The parity goes round, and data follows it.
     #[test]
     fn chunks_lie_left_symmetric() {
@@ -311,7 +433,7 @@ mod tests {
             let (level, least) = [(0, 1), (1, 2), (5, 3), (6, 4), (10, 4)][kind];
             let disks = if level == 10 { least + 2 * extra } else { least + extra };
             let it = layout(level, disks, &[]);
-            let plan = it.plan(writing, address, size, |of, _| of.start);
+            let plan = it.plan(writing, address, size, |of, _, _| of.start);
             let parts: Vec<Part> = plan.first.iter().chain(&plan.then).copied()
                 .filter(|part| part.writing == writing).collect();
             let copies = match level { 1 if writing => disks, 10 if writing => 2, _ => 1 };

@@ -1,0 +1,85 @@
+//! The rebuilding of a failed member on a spare, chunk by chunk.
+
+use headrace_net::{Span, Time};
+use headrace_spec::Rebuild;
+
+use super::layout::Rebuilt;
+
+/// A buffer that goes from chunk to chunk. It is a colour of its own: what it
+/// waits for is nobody's request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buffer {
+    /// How long it rests first.
+    pub rest: Span,
+    /// It has been told when to begin, and rests until then.
+    pub told: bool,
+}
+
+/// Which chunks are rebuilt, which are under way, and when the next may begin.
+#[derive(Clone, Debug)]
+pub(super) struct Progress {
+    pub member: u32,
+    chunk: u64,
+    size: u64,
+    next: u64,
+    under_way: Vec<u64>,
+    picoseconds_per_byte: f64,
+    /// Rest for each time of work.
+    rest: f64,
+    free: Time,
+}
+
+impl Progress {
+    /// None if nothing is rebuilt of a member with so many bytes.
+    pub(super) fn new(spec: &Rebuild, capacity: u64) -> Option<Progress> {
+        Some(Progress {
+            member: spec.disk?,
+            chunk: spec.chunk.0,
+            size: spec.size.map_or(capacity, |size| size.0.min(capacity)),
+            next: 0,
+            under_way: Vec::new(),
+            picoseconds_per_byte: spec.rate.map_or(0.0, |rate| 1e12 / rate.0),
+            rest: 1.0 / spec.share - 1.0,
+            free: Time::ZERO,
+        })
+    }
+
+    /// When the next chunk may begin: chunks begin no faster than the rate.
+    pub(super) fn reserve_unless(&mut self, told: bool, now: Time) -> Span {
+        if told || self.next >= self.size {
+            return Span::ZERO;
+        }
+        let begins = now.max(self.free);
+        let size = self.chunk.min(self.size - self.next.min(self.size));
+        self.free = begins + Span((size as f64 * self.picoseconds_per_byte + 0.5) as u64);
+        begins.since(now)
+    }
+
+    /// The next chunk begins: its address and size; none if all have begun.
+    pub(super) fn begin(&mut self) -> Option<(u64, u64)> {
+        let (address, size) = (self.next, self.chunk.min(self.size - self.next));
+        if size == 0 {
+            return None;
+        }
+        self.next += size;
+        self.under_way.push(address);
+        Some((address, size))
+    }
+
+    /// A chunk is on the spare; gives how long its buffer rests.
+    pub(super) fn finish(&mut self, address: u64, took: Span) -> Span {
+        self.under_way.retain(|it| *it != address);
+        Span((took.0 as f64 * self.rest + 0.5) as u64)
+    }
+
+    pub(super) fn how_far(&self) -> Rebuilt {
+        let done = self.under_way.iter().min().copied().unwrap_or(self.next);
+        let all = self.next == self.size && self.under_way.is_empty();
+        Rebuilt {
+            member: self.member,
+            // What is beyond its size needs no rebuilding.
+            done: if all { u64::MAX } else { done },
+            begun: if all { u64::MAX } else { self.next },
+        }
+    }
+}
