@@ -1,5 +1,6 @@
 //! Arbitrary scenarios that are valid.
 
+mod devices;
 mod io_schedulers;
 
 use std::collections::BTreeSet;
@@ -25,6 +26,10 @@ pub fn rate() -> BoxedStrategy<Rate> {
         rate => Rate(rate),
     })
     .boxed()
+}
+
+fn choice_of_rates() -> BoxedStrategy<Option<Rate>> {
+    prop::option::of(rate()).boxed()
 }
 
 pub fn seconds() -> BoxedStrategy<Seconds> {
@@ -148,12 +153,9 @@ prop_compose! {
         threads in count(),
         time_per_job in seconds(),
         memory in memory(),
-        read_rate in rate(),
-        write_rate in rate(),
-        time_per_request in seconds(),
+        device in devices::device(),
         io_scheduler in io_scheduler(),
     ) -> Servers {
-        let device = Device::SimpleDevice(SimpleDevice { read_rate, write_rate, time_per_request });
         let daemon = Daemon { threads, time_per_job };
         Servers { count, card, daemon, memory, io_scheduler, device }
     }
