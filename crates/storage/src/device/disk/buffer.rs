@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::geometry::Place;
+
 /// Sectors of one sequential stream that were read.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Segment {
@@ -83,10 +85,25 @@ impl Segments {
     }
 }
 
+/// An extent, by its first sector.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    end: u64,
+    /// Where it begins, once somebody has asked: most are looked at many times
+    /// before they are written.
+    place: Option<Place>,
+}
+
+impl Extent {
+    fn to(end: u64) -> Extent {
+        Extent { end, place: None }
+    }
+}
+
 /// Sectors that were written into the buffer only, as extents.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Dirty {
-    extents: BTreeMap<u64, u64>,
+    extents: BTreeMap<u64, Extent>,
     sectors: u64,
 }
 
@@ -102,12 +119,12 @@ impl Dirty {
     /// Whether all of the sectors are here.
     pub(super) fn holds(&self, start: u64, end: u64) -> bool {
         let before = self.extents.range(..=start).next_back();
-        before.is_some_and(|(_, &until)| end <= until)
+        before.is_some_and(|(_, it)| end <= it.end)
     }
 
     /// Adds sectors, joined with their neighbours.
     pub(super) fn add(&mut self, mut start: u64, mut end: u64) {
-        while let Some((&from, &until)) = self.extents.range(..=end).next_back()
+        while let Some((&from, &Extent { end: until, .. })) = self.extents.range(..=end).next_back()
             && until >= start
         {
             self.extents.remove(&from);
@@ -115,19 +132,19 @@ impl Dirty {
             start = start.min(from);
             end = end.max(until);
         }
-        self.extents.insert(start, end);
+        self.extents.insert(start, Extent::to(end));
         self.sectors += end - start;
     }
 
     /// Takes out up to `most` sectors of the extent that begins at `start`; gives
     /// their end.
     pub(super) fn take(&mut self, start: u64, most: u64) -> u64 {
-        let Some(until) = self.extents.remove(&start) else {
+        let Some(Extent { end: until, .. }) = self.extents.remove(&start) else {
             return start;
         };
         let end = until.min(start + most.max(1));
         if end < until {
-            self.extents.insert(end, until);
+            self.extents.insert(end, Extent::to(until));
         }
         self.sectors -= end - start;
         end
@@ -135,27 +152,44 @@ impl Dirty {
 
     /// Takes sectors out of the extents.
     pub(super) fn remove(&mut self, start: u64, end: u64) {
-        while let Some((&from, &until)) = self.extents.range(..end).next_back()
+        while let Some((&from, &Extent { end: until, .. })) = self.extents.range(..end).next_back()
             && until > start
         {
             self.extents.remove(&from);
             self.sectors -= until - from;
             if from < start {
-                self.extents.insert(from, start);
+                self.extents.insert(from, Extent::to(start));
                 self.sectors += start - from;
             }
             if until > end {
-                self.extents.insert(end, until);
+                self.extents.insert(end, Extent::to(until));
                 self.sectors += until - end;
             }
         }
     }
 
-    /// The extents nearest to a sector: some on each side.
-    pub(super) fn near(&self, sector: u64, each: usize) -> impl Iterator<Item = u64> + '_ {
-        let ahead = self.extents.range(sector..).take(each);
-        let behind = self.extents.range(..sector).rev().take(each);
-        ahead.chain(behind).map(|(&start, _)| start)
+    /// Of the extents nearest to a sector, so many on each side, the one that
+    /// takes the least time: the time, its first sector and its place.
+    pub(super) fn nearest<T: Ord>(
+        &mut self,
+        sector: u64,
+        each: usize,
+        place: impl Fn(u64) -> Place,
+        time: impl Fn(&Place) -> T,
+    ) -> Option<(T, u64, Place)> {
+        let mut best: Option<(T, u64, Place)> = None;
+        let mut look = |(&first, extent): (&u64, &mut Extent)| {
+            let place = *extent.place.get_or_insert_with(|| place(first));
+            let time = time(&place);
+            if best.as_ref().is_none_or(|(other, ..)| time < *other) {
+                best = Some((time, first, place));
+            }
+        };
+        let ahead = self.extents.range_mut(sector..).take(each);
+        ahead.for_each(&mut look);
+        let behind = self.extents.range_mut(..sector).rev().take(each);
+        behind.for_each(&mut look);
+        best
     }
 }
 
@@ -177,7 +211,10 @@ mod tests {
                         dirty.remove(start, start + number);
                         twin.retain(|it| !(start..start + number).contains(it));
                     }
-                    _ => { let near = dirty.near(start, 1).next(); if let Some(first) = near {
+                    _ => { let place = |position| Place { cylinder: 0, head: 0, position };
+                        let near = dirty.nearest(start, 1, place, |it| it.position);
+                        if let Some((_, first, it)) = near {
+                        prop_assert_eq!(it.position, first);
                         let end = dirty.take(first, number);
                         twin.retain(|it| !(first..end).contains(it)); }
                     }

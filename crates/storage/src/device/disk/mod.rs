@@ -357,10 +357,7 @@ impl Drive {
         }
         // Dirty data goes when no command waits, or when one waits for its room.
         if !self.dirty.is_empty() && (best.is_none() || !self.held.is_empty()) {
-            let near = self.dirty.near(self.at, NEAR);
-            let near = near.map(|first| self.destage(first, now));
-            let timed = near.map(|it| (self.positioning(&it, now), it));
-            let nearest = timed.min_by_key(|(under, _)| *under);
+            let nearest = self.nearest_dirty(now);
             if let Some((under, mut command)) = nearest
                 && best.is_none_or(|(other, _)| under < other)
             {
@@ -378,17 +375,24 @@ impl Drive {
         self.segments.room.max(1)
     }
 
-    fn destage(&self, first: u64, now: Time) -> Command {
-        Command {
+    /// Of the dirty data about the arm what is soonest under the head.
+    fn nearest_dirty(&mut self, now: Time) -> Option<(Time, Command)> {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        let command = |first, place| Command {
             slot: None,
             writing: true,
             first,
             end: first + 1,
-            place: self.geometry.place(first),
+            place,
             came: now,
             ready: now,
             moved: Span::ZERO,
-        }
+        };
+        let place = |first| self.geometry.place(first);
+        let time = |place: &Place| self.positioning(&command(0, *place), now);
+        let nearest = dirty.nearest(self.at, NEAR, place, time);
+        self.dirty = dirty;
+        nearest.map(|(under, first, place)| (under, command(first, place)))
     }
 
     /// Gives an idle arm its next work.
