@@ -7,6 +7,7 @@ mod closed_systems;
 mod conservation;
 mod determinism;
 mod device_disk;
+mod device_every_transfer;
 mod device_raid;
 mod device_raid_cache;
 mod device_raid_rebuild;
