@@ -1,0 +1,76 @@
+"""Traces after the description of those of Nguyen 2011, section 5.5, which are lost.
+
+What the text says of them (figures 34 to 37 did not survive):
+
+- read 1: large blocks, a mixture of sequential and random;
+- write 1: random at the beginning, sequential in the latter part; the sizes of
+  the blocks change quite randomly;
+- read 2: less random than read 1, several mixtures of random and sequential;
+- write 2: a combination of sequential and random, sizes vary greatly throughout.
+
+What it does not say, and was chosen here before any of them was run: the file of
+512 MiB, 128 MiB moved, sizes drawn evenly among powers of two ("large": 64 KiB to
+1 MiB; "vary": 4 KiB to 1 MiB), one request in two at random in read 1 and one in
+four in read 2, runs of 32 requests in write 2.
+
+The traces of reads begin by writing the file, so that it is cached: throughput
+of reads counts from the first read on.
+
+`python papers/nguyen-local/traces.py` writes them again.
+"""
+
+import csv
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent / "traces"
+KIB, MIB = 1 << 10, 1 << 20
+FILE = 512 * MIB
+MOVED = 128 * MIB
+LARGE = [64 * KIB << step for step in range(5)]
+ANY = [4 * KIB << step for step in range(9)]
+
+
+Jumps = Callable[[int, float, random.Random], bool]
+"""Whether a request goes elsewhere: by its number, the part done, and chance."""
+
+
+def requests(seed: int, sizes: list[int], jumps: Jumps) -> list[tuple[int, int]]:
+    """Offsets and sizes that move `MOVED` bytes."""
+    chance = random.Random(seed)
+    made: list[tuple[int, int]] = []
+    at = moved = 0
+    while moved < MOVED:
+        size = min(chance.choice(sizes), MOVED - moved)
+        if jumps(len(made), moved / MOVED, chance) or at + size > FILE:
+            at = chance.randrange((FILE - size) // (4 * KIB) + 1) * 4 * KIB
+        made.append((at, size))
+        at += size
+        moved += size
+    return made
+
+
+TRACES: dict[str, tuple[str, list[tuple[int, int]]]] = {
+    "read-1": ("read", requests(1, LARGE, lambda _, __, chance: chance.random() < 1 / 2)),
+    "read-2": ("read", requests(2, LARGE, lambda _, __, chance: chance.random() < 1 / 4)),
+    "write-1": ("write", requests(3, ANY, lambda _, part, __: part < 1 / 2)),
+    "write-2": ("write", requests(4, ANY, lambda number, _, __: number // 32 % 2 == 0)),
+}
+
+
+def write(folder: Path) -> None:
+    """Writes the traces as CSV, in Headrace's own format."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (operation, made) in TRACES.items():
+        with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file, lineterminator="\n")
+            rows.writerow(["time", "process", "operation", "file", "offset", "size", "duration"])
+            whole = [(at, MIB) for at in range(0, FILE, MIB)] if operation == "read" else []
+            for kind, moves in (("write", whole), (operation, made)):
+                for at, size in moves:
+                    rows.writerow(["0.000000000", "iozone", kind, "file", at, size, "0.000000000"])
+
+
+if __name__ == "__main__":
+    write(FOLDER)
