@@ -36,7 +36,8 @@ prop_compose! {
         [rpm, surfaces, zones] in [1000..30_000_u32, 1..20, 1..64],
         [least, more, between, wider] in [0.0..1e-3_f64, 0.0..0.03, 0.01..0.99, 1.0..3.0],
         [write_settle, head_switch, overhead, age_limit] in [seconds(), (0.0..1e-3_f64).prop_map(Seconds).boxed(), seconds(), seconds()],
-        inner in 1e6..1e9_f64,
+        // At 30,000 revolutions a minute a track must hold a sector.
+        inner in 5e6..1e9_f64,
         interface_rate in rate(),
         sector in select(vec![512, 4096]),
         [extra, buffer] in [0..1_u64 << 40, 4096..1 << 30],
@@ -115,6 +116,7 @@ prop_compose! {
     fn throttled()(
         rate in rate(),
         latency in seconds(),
+        flush in seconds(),
         [read_rate, write_rate] in [choice_of_rates(), choice_of_rates()],
         [read_operations, write_operations] in [prop::option::of(1e-3..1e9_f64), prop::option::of(1e-3..1e9_f64)],
         burst in size(),
@@ -125,6 +127,7 @@ prop_compose! {
         Throttled {
             rate,
             latency,
+            flush,
             read_rate,
             write_rate,
             read_operations,

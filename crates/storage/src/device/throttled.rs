@@ -237,6 +237,7 @@ struct Limited {
     largest: u64,
     picoseconds_per_byte: f64,
     latency: Span,
+    flush: Span,
 }
 
 impl Limited {
@@ -251,6 +252,7 @@ impl Limited {
             largest: spec.largest_request.map_or(u64::MAX, |size| size.0),
             picoseconds_per_byte: 1e12 / spec.rate.0,
             latency: Span::from_seconds(spec.latency.0),
+            flush: Span::from_seconds(spec.flush.0),
         }
     }
 
@@ -274,8 +276,12 @@ impl Limited {
     /// The device behind: one transfer after the other.
     fn serve(&mut self, slot: Slot, size: u64, station: &mut Station<'_, Transfer>) {
         let work = Span((size as f64 * self.picoseconds_per_byte + 0.5) as u64);
+        let transfer = station.token(slot);
+        let flushes = transfer.forced || transfer.operation == Operation::Sync;
+        let flush = if flushes { self.flush } else { Span::ZERO };
+        let after = self.latency + flush;
         let (_, end) = station.book(work);
-        station.wake_at(end + self.latency, slot.0);
+        station.wake_at(end + after, slot.0);
     }
 }
 
@@ -292,7 +298,7 @@ impl Discipline<Transfer> for Limited {
         let transfer = station.token(slot);
         let (metadata, size) = (transfer.metadata, bytes_of(transfer));
         if metadata && transfer.operation == Operation::Sync {
-            station.release(slot);
+            station.wake_in(self.flush, slot.0);
             return;
         }
         let way = usize::from(transfer.operation != Operation::Read);

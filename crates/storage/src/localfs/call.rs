@@ -16,6 +16,8 @@ pub enum Stage {
     Flushing,
     /// The journal commits what it changed.
     Committing,
+    /// What the journal has committed of its data is on its way to its place.
+    Placing,
     /// The device's write cache is flushed.
     Settling,
     /// All is done.

@@ -74,6 +74,7 @@ impl Volume {
                 Next::Wait(Wait::Transfers)
             }
             Stage::Filling => self.end_commit(call, now),
+            Stage::Placing => Next::End,
             Stage::Flushing => {
                 // The blocks of a checkpoint are written.
                 call.stage = Stage::Returning;
@@ -111,6 +112,8 @@ impl Volume {
             self.soil(range, soiled, now);
         }
         self.make_room(now);
+        self.flush(now);
+        self.woken.append(&mut self.dirty_waiters);
         if !self.journal.running.is_empty() {
             self.tick_on(Tick::Commit);
         }

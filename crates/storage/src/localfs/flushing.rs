@@ -1,46 +1,112 @@
 //! The flusher: dirty pages go to the device because there are too many, because
 //! they are old, or because somebody waits for them (Linux 6.18,
-//! fs/fs-writeback.c).
+//! fs/fs-writeback.c). It hands the device all that is over the limit at once; an
+//! I/O queue in front of the device bounds how much of it waits there.
 
 use headrace_net::{Span, Time};
 
 use super::call::Caller;
 use super::extents::Range;
 use super::volume::Volume;
-use crate::tokens::Transfer;
 
 /// The most that is written of one file in a turn: MIN_WRITEBACK_PAGES, 4 MiB.
 pub(super) const CHUNK: u64 = 4 << 20;
-
-/// Transfers that the flusher has out at most: the requests of a queue
-/// (BLKDEV_DEFAULT_RQ, 128).
-const MOST: u32 = 128;
 
 impl Volume {
     /// Writes dirty pages while there are more than the background limit, and those
     /// that have been dirty for too long.
     pub(super) fn flush(&mut self, now: Time) {
-        while self.flushes < MOST {
-            let Some(&(since, file)) = self.dirty_order.first() else {
-                return;
-            };
+        while let Some(&(since, file)) = self.dirty_order.first() {
             let expired = now.since(since) >= self.expiry;
-            if !expired && self.dirty + self.others <= self.balance.background {
+            if !expired && self.dirty + self.others + self.below <= self.balance.background {
                 return;
             }
             let from = self.cursor.get(&file).copied().unwrap_or(0);
-            let next = self.cache.clean_next(file, from, CHUNK);
-            let next = next.or_else(|| self.cache.clean_next(file, 0, CHUNK));
-            let Some(range) = next else {
+            let mut ranges = self.next_to_write(file, from);
+            if ranges.is_empty() {
+                ranges = self.next_to_write(file, 0);
+            }
+            let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
+                if self.cache.is_dirty(file, 0, u64::MAX) {
+                    // All of it is under write-back already.
+                    return;
+                }
                 self.dirty_order.remove(&(since, file));
                 self.dirty_since.remove(&file);
                 self.cursor.remove(&file);
                 continue;
             };
-            self.cursor.insert(file, range.end);
-            self.cleaned(range);
-            self.flushes += self.write_back(range, false, now);
-            self.charge(range);
+            self.cursor.insert(file, last.end);
+            let all = Range {
+                end: last.end,
+                ..*first
+            };
+            self.cleaned(all, ranges.iter().map(Range::len).sum());
+            for range in ranges {
+                self.write_back(range, false, now);
+                self.charge(range);
+            }
+        }
+    }
+
+    /// The next dirty bytes of a file from `from` on, which count as clean from now
+    /// on: contiguous ones, or all of a folio. A folio that is under write-back is
+    /// passed over: it is written again when that has ended (write_cache_pages in
+    /// mm/page-writeback.c).
+    fn next_to_write(&mut self, file: u32, from: u64) -> Vec<Range> {
+        let unit = self.folios.get(&file).copied().unwrap_or(self.page);
+        if unit == self.page {
+            return self
+                .cache
+                .clean_next(file, from, CHUNK)
+                .into_iter()
+                .collect();
+        }
+        let is_out = |volume: &Volume, folio| volume.folios_out.contains_key(&(file, folio));
+        let mut from = from;
+        while let Some(start) = self.cache.next_dirty(file, from) {
+            let mut end = (start / unit + 1) * unit;
+            if is_out(self, start / unit) {
+                from = end;
+                continue;
+            }
+            let mut ranges: Vec<Range> = Vec::new();
+            let mut at = start;
+            while let Some(next) = self.cache.next_dirty(file, at).filter(|next| *next < end)
+                && let Some(range) = self.cache.clean_next(file, next, end - next)
+            {
+                at = range.end;
+                match ranges.last_mut() {
+                    Some(last) if last.end == range.start => last.end = range.end,
+                    _ => ranges.push(range),
+                }
+                // Contiguous bytes go together beyond the folio.
+                if at == end && at - start < CHUNK && !is_out(self, at / unit) {
+                    end += unit;
+                }
+            }
+            return ranges;
+        }
+        Vec::new()
+    }
+
+    /// A transfer of some bytes goes out, or (`back`) is done.
+    pub(super) fn mark_folios(&mut self, range: Range, back: bool) {
+        let unit = self.folios.get(&range.file).copied().unwrap_or(self.page);
+        if unit == self.page {
+            return;
+        }
+        for folio in range.start / unit..range.end.div_ceil(unit) {
+            let key = (range.file, folio);
+            let out = self.folios_out.entry(key).or_default();
+            *out = if back {
+                out.saturating_sub(1)
+            } else {
+                *out + 1
+            };
+            if *out == 0 {
+                self.folios_out.remove(&key);
+            }
         }
     }
 
@@ -59,7 +125,7 @@ impl Volume {
     pub(super) fn write_file(&mut self, file: u32, now: Time) -> u32 {
         let mut made = 0;
         while let Some(range) = self.cache.clean_next(file, 0, CHUNK) {
-            self.cleaned(range);
+            self.cleaned(range, range.len());
             made += self.write_back(range, true, now);
             self.charge(range);
         }
@@ -67,9 +133,13 @@ impl Volume {
     }
 
     /// Bytes of a file are on the device.
-    pub(super) fn written(&mut self, range: Range, transfer: &Transfer, now: Time) {
+    pub(super) fn written(&mut self, range: Range, now: Time) {
         self.balance.wrote(range.len(), now);
-        self.writing = self.writing.saturating_sub(range.len());
+        self.mark_folios(range, true);
+        let besides = self.writing_besides.remove(&(range.file, range.start));
+        let counted = range.len() + besides.unwrap_or(0);
+        self.writing = self.writing.saturating_sub(counted);
+        self.below = (self.below + range.len()).min(self.most_below);
         if let Some(writing) = self.writing_of.get_mut(&range.file) {
             writing.bytes = writing.bytes.saturating_sub(range.len());
             if writing.bytes == 0 {
@@ -79,9 +149,6 @@ impl Volume {
             }
         }
         self.woken.append(&mut self.dirty_waiters);
-        if transfer.owner.is_none() {
-            self.flushes = self.flushes.saturating_sub(1);
-        }
         self.flush(now);
     }
 }

@@ -189,6 +189,12 @@ impl Journal {
         self.exists() && self.running.bytes() >= self.size / LARGEST_TRANSACTION
     }
 
+    /// Bytes of data that it holds, or will, and their places do not.
+    pub fn held(&self) -> u64 {
+        let committing = self.committing.as_ref().map_or(0, |it| it.data_bytes);
+        self.running.data_bytes + committing
+    }
+
     /// Whether a transaction can begin to be committed now.
     pub fn can_commit(&self) -> bool {
         self.committing.is_none() && !self.running.is_empty()

@@ -259,16 +259,19 @@ fn volume(
             proceed(firing, call_of(&request, slot), volume, places);
             carry_out(firing, volume, places);
         });
-    for (name, from) in [
-        ("go on", ways.processed),
-        ("let go", places.held_back),
-        ("resume", places.ready),
+    for (name, from, spent) in [
+        ("go on", ways.processed, true),
+        ("let go", places.held_back, true),
+        ("resume", places.ready, false),
     ] {
         wired(page.transition(name).take(from).with(volumes), places)
             .may_put(places.processor)
             .may_put(places.held_back)
             .may_pass(places.requests, places.complete)
-            .fires(move |firing, call: Call, volumes| {
+            .fires(move |firing, mut call: Call, volumes| {
+                if spent {
+                    call.time = Span::ZERO;
+                }
                 let volume = volumes.at(places.volume);
                 proceed(firing, call, volume, places);
                 carry_out(firing, volume, places);

@@ -21,20 +21,27 @@ impl Volume {
         if opened.direct && !self.buffers_direct() {
             return self.direct_step(call, now);
         }
-        if call.stage == Stage::Entered {
-            call.stage = Stage::Working;
-            if !opened.mapped {
-                call.time += self.costs.system_call;
-            }
-            if call.size == 0 {
-                return Next::Work(std::mem::take(&mut call.time));
-            }
-        }
+        // What is due besides copying.
+        let mut time = match call.stage {
+            Stage::Entered if opened.mapped => call.time,
+            Stage::Entered => call.time + self.costs.system_call,
+            // A page has come from the device.
+            Stage::Filling => self.costs.transfer,
+            _ => Span::ZERO,
+        };
+        call.stage = Stage::Working;
         if call.at >= call.end {
-            return Next::Return;
+            return match time {
+                Span::ZERO => Next::Return,
+                time => Next::Work(time),
+            };
         }
         let until = self.cache.held_until(call.file, call.at, call.end);
         if until == call.at {
+            if time > Span::ZERO {
+                return Next::Work(time);
+            }
+            call.stage = Stage::Filling;
             return self.miss(call, now);
         }
         let range = self.cache.pages(call.file, call.at, until);
@@ -45,9 +52,9 @@ impl Volume {
             self.fetch(call.process, call.file, window.start, window.end, now);
         }
         let bytes = until - call.at;
-        call.time += self.take_time(opened, bytes, call.size);
+        time = time + self.take_time(opened, bytes, call.size);
         call.at = until;
-        Next::Work(std::mem::take(&mut call.time))
+        Next::Work(time)
     }
 
     /// Processor time to hand out cached bytes.
@@ -66,7 +73,6 @@ impl Volume {
             let rules = self.read_ahead;
             let stream = self.streams.entry((call.process, call.file)).or_default();
             let window = stream.miss(&rules, call.at, call.end);
-            call.time += self.costs.transfer;
             self.fetch(call.process, call.file, window.start, window.end, now);
         }
         Next::Wait(Wait::Page(call.file, at))
@@ -211,9 +217,11 @@ impl Volume {
                 }
                 Next::Wait(Wait::Transfers)
             }
-            Stage::Committing | Stage::Settling | Stage::Flushing | Stage::Filling => {
-                self.sync_step(call, now)
-            }
+            Stage::Committing
+            | Stage::Placing
+            | Stage::Settling
+            | Stage::Flushing
+            | Stage::Filling => self.sync_step(call, now),
             Stage::Returning => Next::Return,
         }
     }

@@ -16,6 +16,10 @@ impl Volume {
                 call.time += self.costs.system_call;
                 Next::Work(std::mem::take(&mut call.time))
             }
+            Stage::Flushing if self.writing_of.contains_key(&call.file) => {
+                // The flusher has some of it out: what changed since goes after it.
+                Next::Wait(Wait::Written(call.file))
+            }
             Stage::Flushing => {
                 call.stage = Stage::Committing;
                 if self.write_file(call.file, now) > 0 {
@@ -39,16 +43,22 @@ impl Volume {
                 }
             }
             Stage::Settling => {
-                if self.journal.mode == JournalMode::Data && self.write_file(call.file, now) > 0 {
-                    // It is in the journal; now to its place.
-                    call.stage = Stage::Filling;
+                if self.journal.mode != JournalMode::Data {
+                    // The commit's own flush was the last.
+                    return Next::Return;
+                }
+                // It is in the journal; now to its place.
+                call.stage = Stage::Placing;
+                if self.write_file(call.file, now) > 0 {
                     return Next::Wait(Wait::Transfers);
                 }
-                // The commit's own flush was the last.
-                Next::Return
+                self.sync_step(call, now)
             }
-            Stage::Filling => self.settle(call),
-            Stage::Working | Stage::Returning => Next::Return,
+            Stage::Placing if self.writing_of.contains_key(&call.file) => {
+                Next::Wait(Wait::Written(call.file))
+            }
+            Stage::Placing => self.settle(call),
+            Stage::Working | Stage::Filling | Stage::Returning => Next::Return,
         }
     }
 

@@ -97,6 +97,12 @@ impl TwoLists {
         next.is_some_and(|id| self.extents.get(id).range.start < end)
     }
 
+    /// The first dirty byte of a file from `from` on.
+    pub fn next_dirty(&self, file: u32, from: u64) -> Option<u64> {
+        let next = self.extents.next_dirty(file, from)?;
+        Some(self.extents.get(next).range.start.max(from))
+    }
+
     /// What is held of a range is used.
     pub fn touch(&mut self, range: Range) {
         for id in self.extents.overlapping(range) {

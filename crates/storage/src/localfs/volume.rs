@@ -124,6 +124,9 @@ pub(super) struct Volume {
     pub balance: Balance,
     /// Dirty bytes of other file systems, which count against the limits.
     pub others: u64,
+    /// Dirty bytes of the file that the device is, now and at most.
+    pub below: u64,
+    pub most_below: u64,
     pub expiry: Span,
     pub periods: [Span; 2],
     pub ticking: [bool; 2],
@@ -135,15 +138,18 @@ pub(super) struct Volume {
     pub folios: BTreeMap<u32, u64>,
     /// Dirty bytes as the limits count them: whole folios.
     pub dirty: u64,
-    /// Bytes under write-back.
+    /// Bytes under write-back, whole folios too, and what a transfer counts for
+    /// beyond its own bytes.
     pub writing: u64,
+    pub writing_besides: BTreeMap<(u32, u64), u64>,
     pub writing_of: BTreeMap<u32, Writing>,
+    /// Transfers that are out, by file and folio, where folios are large.
+    pub folios_out: BTreeMap<(u32, u64), u32>,
     /// Since when files have been dirty.
     pub dirty_since: BTreeMap<u32, Time>,
     pub dirty_order: BTreeSet<(Time, u32)>,
-    /// Where the flusher goes on, and how many of its transfers are out.
+    /// Where the flusher goes on in each file.
     pub cursor: BTreeMap<u32, u64>,
-    pub flushes: u32,
     pub arriving: BTreeMap<(u32, u64), Arriving>,
     pub indirect_known: BTreeSet<(u32, u64)>,
     /// The transaction that last changed a file, and when its times changed.
@@ -208,6 +214,8 @@ impl Volume {
                 spec.write_back.limit(&spec.memory),
             ),
             others: spec.write_back.others.0,
+            below: 0,
+            most_below: spec.write_back.below.0,
             expiry: span(spec.write_back.expiry),
             periods: [
                 span(spec.write_back.interval),
@@ -220,11 +228,12 @@ impl Volume {
             folios: BTreeMap::new(),
             dirty: 0,
             writing: 0,
+            writing_besides: BTreeMap::new(),
             writing_of: BTreeMap::new(),
+            folios_out: BTreeMap::new(),
             dirty_since: BTreeMap::new(),
             dirty_order: BTreeSet::new(),
             cursor: BTreeMap::new(),
-            flushes: 0,
             arriving: BTreeMap::new(),
             indirect_known: BTreeSet::new(),
             changed_in: BTreeMap::new(),
@@ -311,7 +320,7 @@ impl Volume {
         };
         match transfer.operation {
             Operation::Read => self.read_arrived(range, transfer, now),
-            Operation::Write => self.written(range, transfer, now),
+            Operation::Write => self.written(range, now),
             _ => {}
         }
     }
@@ -403,3 +412,6 @@ impl Volume {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,14 @@ const PIECE: u64 = 1 << 20;
 /// The clock that file times are taken from ticks so often (CONFIG_HZ=250).
 const CLOCK: u64 = 4_000_000_000;
 
+/// Processor time comes before waiting.
+fn wait_or_work(wait: Wait, due: Span) -> Next {
+    match due {
+        Span::ZERO => Next::Wait(wait),
+        due => Next::Work(due),
+    }
+}
+
 impl Volume {
     pub(super) fn write_step(&mut self, call: &mut Call, now: Time) -> Next {
         let opened = self.opened(call);
@@ -27,19 +35,22 @@ impl Volume {
         match call.stage {
             Stage::Entered => {
                 call.stage = Stage::Working;
+                let mut due = call.time;
                 if !opened.mapped {
-                    call.time += self.costs.system_call + self.costs.write_call;
+                    due = due + self.costs.system_call + self.costs.write_call;
                 }
                 if call.size == 0 {
                     call.stage = Stage::Returning;
-                    return Next::Work(std::mem::take(&mut call.time));
+                    return Next::Work(due);
                 }
-                self.copy_piece(call, now)
+                self.copy_piece(call, due, now)
             }
-            Stage::Working => self.copy_piece(call, now),
+            Stage::Working => self.copy_piece(call, Span::ZERO, now),
             Stage::Filling => self.fill_piece(call, now),
             Stage::Returning => Next::Return,
-            Stage::Flushing | Stage::Committing | Stage::Settling => self.sync_step(call, now),
+            Stage::Flushing | Stage::Committing | Stage::Placing | Stage::Settling => {
+                self.sync_step(call, now)
+            }
         }
     }
 
@@ -50,8 +61,9 @@ impl Volume {
         (border + most).min(call.end)
     }
 
-    /// Copies the next piece, once its transaction and its edges are there.
-    fn copy_piece(&mut self, call: &mut Call, now: Time) -> Next {
+    /// Copies the next piece, once its transaction and its edges are there; `due`
+    /// is processor time besides copying.
+    fn copy_piece(&mut self, call: &mut Call, due: Span, now: Time) -> Next {
         if call.at >= call.end {
             return if self.opened(call).synchronous {
                 call.stage = Stage::Flushing;
@@ -63,7 +75,7 @@ impl Volume {
         if self.journal.is_full() {
             self.begin_commit(now);
             if self.journal.is_full() {
-                return Next::Wait(Wait::JournalRoom);
+                return wait_or_work(Wait::JournalRoom, due);
             }
         }
         let end = self.piece_end(call);
@@ -71,16 +83,15 @@ impl Volume {
             if !self.cache_is_fetching(call.file, page) {
                 self.fetch(call.process, call.file, page, page + self.page, now);
             }
-            return Next::Wait(Wait::Page(call.file, page));
+            return wait_or_work(Wait::Page(call.file, page), due);
         }
         let range = self.cache.pages(call.file, call.at, end);
         let new = self.missing(range);
         let old = range.len() - new;
         let pages = |bytes: u64, time: Span| Span(bytes.div_ceil(self.page) * time.0);
-        call.time += pages(new, self.costs.new_page) + pages(old, self.costs.write_page);
-        call.time += self.copy.of(end - call.at, call.size);
+        let time = due + pages(new, self.costs.new_page) + pages(old, self.costs.write_page);
         call.stage = Stage::Filling;
-        Next::Work(std::mem::take(&mut call.time))
+        Next::Work(time + self.copy.of(end - call.at, call.size))
     }
 
     fn cache_is_fetching(&self, file: u32, page: u64) -> bool {
@@ -122,8 +133,12 @@ impl Volume {
         let unit = self.set_folio(call.file, call.size);
         let soiled = self.soiled(range, unit);
         let total = self.dirty_total();
-        if total + soiled > self.balance.limit && total > self.others {
+        if total + soiled > self.balance.limit && total > self.others + self.below {
             self.flush(now);
+            if self.journal.held() > 0 {
+                // Data can go to its place once it is committed.
+                self.begin_commit(now);
+            }
             return Next::Wait(Wait::DirtyRoom);
         }
         self.grow(call.file, call.at, end, now);
@@ -147,7 +162,7 @@ impl Volume {
         if pause > Span::ZERO {
             return Next::Pause(pause);
         }
-        self.copy_piece(call, now)
+        self.copy_piece(call, Span::ZERO, now)
     }
 
     /// Makes pages dirty.
@@ -163,7 +178,7 @@ impl Volume {
 
     /// Dirty bytes against the limits.
     pub(super) fn dirty_total(&self) -> u64 {
-        self.dirty + self.writing + self.others
+        self.dirty + self.writing + self.others + self.below + self.journal.held()
     }
 
     /// The folios of a file are as large as the first call that made it: a power of
@@ -205,9 +220,11 @@ impl Volume {
         soiled
     }
 
-    /// Pages of a range became clean: their folios, unless other parts of them are
-    /// dirty still.
-    pub(super) fn cleaned(&mut self, range: Range) {
+    /// Pages of a range became clean, of which so many bytes will be written: their
+    /// folios, unless other parts of them are
+    /// dirty still. What they count for beyond the range stays counted until it
+    /// is written.
+    pub(super) fn cleaned(&mut self, range: Range, written: u64) {
         let unit = self.folios.get(&range.file).copied().unwrap_or(self.page);
         let mut at = range.start - range.start % unit;
         let mut bytes = 0;
@@ -222,6 +239,12 @@ impl Volume {
             }
         }
         self.dirty = self.dirty.saturating_sub(bytes);
+        let besides = bytes.saturating_sub(written);
+        if besides > 0 {
+            self.writing += besides;
+            let key = (range.file, range.start);
+            *self.writing_besides.entry(key).or_default() += besides;
+        }
     }
 
     /// A file is written up to `end`: blocks are chosen now or later, and what that
@@ -274,7 +297,7 @@ impl Volume {
     /// Reclaims pages; dirty ones among them are written first.
     pub(super) fn make_room(&mut self, now: Time) {
         for range in self.cache.reclaim() {
-            self.cleaned(range);
+            self.cleaned(range, range.len());
             self.write_back(range, false, now);
         }
     }
@@ -292,6 +315,12 @@ impl Volume {
             transfer.owner = waited.then_some(super::volume::SELF);
             self.writing += piece.size;
             self.writing_of.entry(range.file).or_default().bytes += piece.size;
+            let range = Range {
+                start: piece.offset,
+                end: piece.offset + piece.size,
+                ..range
+            };
+            self.mark_folios(range, false);
             self.out.push(transfer);
             made += 1;
         }

@@ -16,6 +16,9 @@ section! {
         /// Time that each transfer takes besides; transfers do not wait for
         /// each other's.
         latency: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Time of a flush of its write cache, and of a write that must be on the
+        /// medium (a loop device has its file written out: fsync).
+        flush: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Most bytes read in a second.
         read_rate: Option<Rate> = optional("no limit") aka ["read_bps", "read_bandwidth"],
         /// Most bytes written in a second.

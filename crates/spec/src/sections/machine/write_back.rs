@@ -20,6 +20,10 @@ section! {
         bytes: Option<Bytes> = optional("the ratio holds") aka ["dirty_bytes"],
         /// Dirty data of other file systems, which counts against the limits too.
         others: Bytes = default("0 B", "nothing else is written"),
+        /// Where the device is itself a file of another file system (a loop
+        /// device): how much of what is written to it stays dirty there, at most.
+        /// It counts against the limits too.
+        below: Bytes = default("0 B", "the device is no file"),
         /// How long a page may stay dirty.
         expiry: Seconds = default("30 s", "vm.dirty_expire_centisecs of Linux") aka ["expire"],
         /// How often the kernel looks for such pages.
