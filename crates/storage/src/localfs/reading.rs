@@ -52,7 +52,7 @@ impl Volume {
             self.fetch(call.process, call.file, window.start, window.end, now);
         }
         let bytes = until - call.at;
-        time = time + self.take_time(opened, bytes, call.size);
+        time += self.take_time(opened, bytes, call.size);
         call.at = until;
         Next::Work(time)
     }
