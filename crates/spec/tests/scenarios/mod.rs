@@ -300,6 +300,7 @@ prop_compose! {
             threads,
             buffers,
             sync,
+            in_place: false,
             output_volume: None,
         })
     }

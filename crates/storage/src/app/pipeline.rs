@@ -43,6 +43,7 @@ pub struct PipelineApplication {
     stages: Vec<Stage>,
     one: bool,
     sync: bool,
+    in_place: bool,
     existing: bool,
     /// Processor time in the library for each buffer, and of the computation for
     /// each buffer and each byte, in picoseconds.
@@ -95,6 +96,7 @@ impl PipelineApplication {
             stages,
             one,
             sync: spec.sync,
+            in_place: spec.in_place,
             existing: workload.io.existing,
             library,
             per_buffer,
@@ -178,7 +180,7 @@ impl PipelineApplication {
         };
         Ask {
             operation,
-            file: 2 * pipeline + u32::from(operation != Operation::Read),
+            file: 2 * pipeline + u32::from(operation != Operation::Read && !self.in_place),
             offset,
             size,
             after,
@@ -262,7 +264,7 @@ impl Application for PipelineApplication {
             rank: Some(pipeline),
             size: self.output,
         });
-        if self.existing {
+        if self.existing && !self.in_place {
             input.chain(output).collect()
         } else {
             input.collect()

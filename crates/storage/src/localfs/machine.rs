@@ -20,14 +20,14 @@
 //!   request ─▶ [mount point] ─▶ volume ×n ─▶ (processor) ─▶ [return] ─▶ volume ×n
 //! ```
 //!
-//! Not modelled: volumes that share the page cache as they need it (each has an
-//! equal part); the dirty limits are common.
+//! Not modelled: volumes that share the page cache as they need it (each that a
+//! workload uses has an equal part); the dirty limits are common.
 
 use headrace_net::{
     Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, Stores, To, Token,
     TransitionBuilder,
 };
-use headrace_spec::{Interface, Machine, Scenario};
+use headrace_spec::{Interface, Machine, Scenario, Workload, WorkloadKind};
 use headrace_trace::Operation;
 
 use super::call::{Call, Caller, Stage};
@@ -337,7 +337,12 @@ fn choose<'b, I: Inputs, T: Token>(
 /// The file systems as the run finds them.
 fn volumes(spec: &Machine, scenario: &Scenario, existing: &[Existing], copy: u32) -> Volumes {
     let specs = specs_of(spec);
-    let number = specs.len() as u64;
+    // Volumes that no workload uses take no part.
+    let mut used = 0_u64;
+    for workload in &scenario.workload {
+        used |= volumes_of(spec, workload);
+    }
+    let number = u64::from(used.count_ones().max(1));
     let list = (0..).zip(&specs).map(|(at, spec)| {
         let own = existing
             .iter()
@@ -359,6 +364,21 @@ fn volumes(spec: &Machine, scenario: &Scenario, existing: &[Existing], copy: u32
         list: list.collect(),
         others: spec.write_back.others.0,
     }
+}
+
+/// The volumes of a workload's files, a bit each.
+fn volumes_of(spec: &Machine, workload: &Workload) -> u64 {
+    let bit = |name: &Option<String>| {
+        let number = name.as_deref().and_then(|name| spec.volume_number(name));
+        1_u64 << number.unwrap_or(0)
+    };
+    let output = match &workload.kind {
+        WorkloadKind::Pipeline(pipeline) if pipeline.output_volume.is_some() => {
+            bit(&pipeline.output_volume)
+        }
+        _ => 0,
+    };
+    bit(&workload.io.volume) | output
 }
 
 /// A file system that is empty.

@@ -26,7 +26,7 @@ pub struct Bottleneck {
 }
 
 /// Busier than this, a station is called saturated.
-const SATURATED: f64 = 0.9;
+pub(super) const SATURATED: f64 = 0.9;
 
 /// Finds it by operational analysis (Denning and Buzen, "The operational
 /// analysis of queueing network models", ACM Computing Surveys 10(3), 1978):
@@ -143,12 +143,12 @@ fn utilisation_of(stations: &[&StationReport], name: &str) -> Option<f64> {
     station.map(|station| station.utilisation)
 }
 
-fn finite(gain: f64) -> Option<f64> {
+pub(super) fn finite(gain: f64) -> Option<f64> {
     gain.is_finite().then_some(gain)
 }
 
 /// What throughput could do.
-fn rise(most_gain: f64) -> String {
+pub(super) fn rise(most_gain: f64) -> String {
     match most_gain {
         gain if gain.is_infinite() => "nothing would bound throughput".to_owned(),
         gain if gain >= 100.0 => "throughput could be up to over 100 times as high".to_owned(),

@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::bottleneck::{Bottleneck, bottleneck};
+use super::local;
 use super::recorder::{Cell, Recorder, column, histogram};
 use super::stop::StopReport;
 
@@ -187,9 +188,17 @@ pub(crate) fn report(
     };
     let reports = net.reports();
     let mean_latency = latencies.get("all").map_or(0.0, |latency| latency.mean);
-    let breakdown = breakdown(net, &reports, mean_latency, recorder.requests());
+    let local = scenario.local().is_some();
+    let breakdown = match local {
+        true => local::breakdown(&reports, mean_latency),
+        false => breakdown(net, &reports, mean_latency, recorder.requests()),
+    };
     let stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
-    let bottleneck = bottleneck(&stations, &breakdown, mean_latency, recorder.mean_think());
+    let think = recorder.mean_think();
+    let bottleneck = match local {
+        true => local::bottleneck(&stations, &breakdown, think, mean_latency),
+        false => bottleneck(&stations, &breakdown, mean_latency, think),
+    };
     Report {
         scenario: ScenarioReport {
             name: scenario.name.clone(),

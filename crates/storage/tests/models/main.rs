@@ -16,6 +16,7 @@ mod device_throttled;
 mod devices;
 mod iosched;
 mod limits;
+mod local_bottlenecks;
 mod pipelines;
 mod positions;
 mod reports;

@@ -126,6 +126,14 @@ fn without_a_machine_computing_takes_time_all_the_same() {
 }
 
 #[test]
+fn a_file_written_over_is_read_and_written_on_one_device() {
+    let text = TWO_DEVICES.replace("output_volume = \"second\"", "in_place = true");
+    let found = run(&text, &["machine.device.write_rate=250 MB/s"]).report;
+    // 100 times 1 ms to read and 4 ms to write.
+    is(found.simulated_seconds, 0.5);
+}
+
+#[test]
 fn an_output_volume_must_be_one() {
     let wrong = TWO_DEVICES.replace("output_volume = \"second\"", "output_volume = \"secnd\"");
     let message = refusal(&wrong, &[]);

@@ -48,6 +48,8 @@ section! {
         buffers: u32 as AtLeastOne = default(8, "seqprocessor 3's default: Hindman 2011, appendix E"),
         /// Whether the file written is brought to stable storage at the end (fsync).
         sync: bool = default(false, "closing a file does not") aka ["fsync"],
+        /// Whether it writes over the file that it reads, as bonnie++'s rewrite does.
+        in_place: bool = default(false, "programs write another file"),
         /// The machine's volume that the file written lies on, by its name.
         output_volume: Option<String> = optional("it lies where the file read does"),
     }
@@ -64,6 +66,14 @@ fn stages_have_work(pipeline: &Pipeline, all: &Scenario, at: &Place<'_>) -> Resu
             let message = r#"expected a size of more than 0 such as "1 MiB""#;
             return Err(at.error(field, message));
         }
+    }
+    if pipeline.in_place && pipeline.output != pipeline.input {
+        let message = "a file that is written over stays as large: leave it out";
+        return Err(at.error("output", message));
+    }
+    if pipeline.in_place && pipeline.output_volume.is_some() {
+        let message = "with in_place = true the file lies where it is read: leave it out";
+        return Err(at.error("output_volume", message));
     }
     volume_exists(pipeline.output_volume.as_ref(), "output_volume", all, at)?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]

@@ -1,0 +1,197 @@
+//! What holds the processes of machines with local file systems back.
+//!
+//! The device of a local file system is busy with much that no process waits for,
+//! so it is the processes' time that tells: each call is on the processor or waits
+//! for it, is held back because too much is dirty, or waits for the device, for a
+//! commit of the journal, or for dirty pages to be written. Those who wait lie in
+//! bags by what they wait for; the rest of a request's time is the processor's.
+
+use headrace_net::NodeReport;
+
+use super::bottleneck::{Bottleneck, SATURATED, finite, rise};
+use super::report::{BreakdownEntry, StationReport};
+
+/// What processes can wait for, by the place of the net where they do, and the
+/// place that it is booked on.
+const WAITS: [(&str, &str); 4] = [
+    ("waiting for the device", "device"),
+    ("waiting for a commit", "journal"),
+    ("waiting for dirty pages", "dirty limit"),
+    ("held back", "dirty limit"),
+];
+
+/// Where requests spend their time, most first.
+pub(super) fn breakdown(reports: &[NodeReport], mean_latency: f64) -> Vec<BreakdownEntry> {
+    let mut total = 0.0;
+    // Place, time, and the part of it spent waiting.
+    let mut parts: Vec<(String, f64, f64)> = Vec::new();
+    for node in reports {
+        let Some((page, name)) = node.path.rsplit_once('/') else {
+            continue;
+        };
+        if name == "requests" {
+            total += node.mean_inside;
+        }
+        let Some(&(_, booked)) = WAITS.iter().find(|(wait, _)| *wait == name) else {
+            continue;
+        };
+        let place = match booked {
+            "device" => device_or_queue(reports, page),
+            other => format!("{page}/{other}"),
+        };
+        match parts.iter_mut().find(|part| part.0 == place) {
+            Some(part) => part.1 += node.mean_inside,
+            None => parts.push((place, node.mean_inside, 1.0)),
+        }
+    }
+    let waited: f64 = parts.iter().map(|part| part.1).sum();
+    let processor = reports.iter().find(|it| it.path.ends_with("/processor"));
+    if let Some(processor) = processor {
+        let waiting = match processor.mean_inside > 0.0 {
+            true => processor.mean_queue / processor.mean_inside,
+            false => 0.0,
+        };
+        parts.push((processor.path.clone(), (total - waited).max(0.0), waiting));
+    }
+    let mut entries: Vec<BreakdownEntry> = parts
+        .into_iter()
+        .filter(|(_, time, _)| *time > total * 1e-9)
+        .map(|(place, time, waiting)| {
+            let share = time / total;
+            let seconds = share * mean_latency;
+            BreakdownEntry {
+                place,
+                share,
+                seconds,
+                waiting: waiting * seconds,
+                least: (1.0 - waiting) * seconds,
+            }
+        })
+        .collect();
+    entries.sort_by(|a, b| b.share.total_cmp(&a.share));
+    entries
+}
+
+/// Where transfers of a volume are: at its device, or in the queue before it.
+fn device_or_queue(reports: &[NodeReport], page: &str) -> String {
+    let inside = |path: &str| {
+        let node = reports.iter().find(|node| node.path == path);
+        node.map_or(0.0, |node| node.mean_inside)
+    };
+    let device = device(reports.iter().map(|node| node.path.as_str()), page);
+    let queue = format!("{page}/I/O queue");
+    if inside(&queue) > inside(&device) {
+        queue
+    } else {
+        device
+    }
+}
+
+/// The device of the volume in a page: in an array, its disks.
+fn device<'a>(mut paths: impl Iterator<Item = &'a str>, page: &str) -> String {
+    let of_page = |path: &str| {
+        let rest = path.strip_prefix(page)?.strip_prefix('/')?;
+        (rest == "device" || rest.ends_with("/device") && rest.starts_with("array/")).then_some(())
+    };
+    let found = paths.find(|path| of_page(path).is_some());
+    found.map_or_else(|| format!("{page}/device"), str::to_owned)
+}
+
+/// The verdict: what most of the processes' time goes to, and what would come next.
+pub(super) fn bottleneck(
+    stations: &[StationReport],
+    breakdown: &[BreakdownEntry],
+    mean_think: f64,
+    mean_latency: f64,
+) -> Bottleneck {
+    let Some(most) = breakdown.first() else {
+        return Bottleneck {
+            station: None,
+            utilisation: 0.0,
+            saturated: false,
+            next: None,
+            most_gain: Some(1.0),
+            sentence: "Nothing was asked of the system.".to_owned(),
+        };
+    };
+    let next = breakdown.get(1).map(|entry| entry.place.clone());
+    let (page, name) = most.place.rsplit_once('/').unwrap_or(("", &most.place));
+    // The name of the I/O queue has a stroke of its own.
+    let behind = match name {
+        "dirty limit" | "journal" => device(stations.iter().map(|it| it.station.as_str()), page),
+        "O queue" => device(
+            stations.iter().map(|it| it.station.as_str()),
+            page.strip_suffix("/I").unwrap_or(page),
+        ),
+        _ => most.place.clone(),
+    };
+    let station = stations.iter().find(|it| it.station == behind);
+    let busiest = station.map_or(0.0, |it| it.most_utilisation);
+    let utilisation = station.map_or(0.0, |it| it.utilisation);
+    let saturated = busiest >= SATURATED;
+    // Other stations can be no more than fully busy.
+    let others = stations
+        .iter()
+        .filter(|it| it.station != behind && it.servers.is_some());
+    let by_others = others
+        .map(|it| 1.0 / it.most_utilisation)
+        .fold(f64::INFINITY, f64::min);
+    let left = mean_think + mean_latency * (1.0 - most.share);
+    let by_turn = match left > 1e-9 * mean_latency {
+        true => (mean_think + mean_latency) / left,
+        false => f64::INFINITY,
+    };
+    let most_gain = by_turn.min(by_others).max(1.0);
+    let (busy, share) = (100.0 * utilisation, 100.0 * most.share);
+    let verdict = match name {
+        "processor" if saturated => {
+            format!("{behind} is the bottleneck: its cores are {busy:.0} % busy")
+        }
+        "processor" if most.share < 0.5 => format!(
+            "Nothing is saturated: requests spend {share:.0} % of their time in {behind}, \
+             {busy:.0} % busy"
+        ),
+        "processor" => format!(
+            "The processor time of single processes is the bottleneck: requests spend {share:.0} % \
+             of their time on {behind}, a core each, with all cores together {busy:.0} % busy; more \
+             processes at once, or faster cores, would help"
+        ),
+        "dirty limit" => format!(
+            "The limit of dirty pages is the bottleneck: writers are held back for {share:.0} % of \
+             the time of requests while {behind} writes, {busy:.0} % busy; a faster device would \
+             help, and for files that fit a higher limit"
+        ),
+        "journal" => format!(
+            "The journal is the bottleneck: requests wait {share:.0} % of their time for commits, \
+             with {behind} {busy:.0} % busy; fewer synchronous calls, or a device with less latency, \
+             would help"
+        ),
+        "O queue" => format!(
+            "The I/O queue is the bottleneck: requests wait {share:.0} % of their time for transfers \
+             in {}, with {behind} {busy:.0} % busy",
+            most.place
+        ),
+        _ if saturated => format!(
+            "{behind} is the bottleneck: {busy:.0} % busy, and requests wait for it {share:.0} % of \
+             their time"
+        ),
+        _ => format!(
+            "{behind} is what requests wait for, {share:.0} % of their time, though it is only \
+             {busy:.0} % busy; more requests at once would also help"
+        ),
+    };
+    let then = match (&next, by_others < by_turn) {
+        _ if most_gain.is_infinite() => String::new(),
+        (_, true) => ", then another station would be fully busy".to_owned(),
+        (Some(next), false) => format!(", then {next} would be the limit"),
+        (None, false) => String::new(),
+    };
+    Bottleneck {
+        station: Some(most.place.clone()),
+        utilisation,
+        saturated,
+        next,
+        most_gain: finite(most_gain),
+        sentence: format!("{verdict}; without it, {}{then}.", rise(most_gain)),
+    }
+}
