@@ -21,7 +21,10 @@ def test_nets_of_shipped_scenarios(path: Path, headrace: Command, tmp_path: Path
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == ended.stderr == ""
     text = "".join(ElementTree.parse(picture).getroot().itertext())
-    for word in ("client", "link", "server", "device"):
+    local = tomllib.loads(hr.load(path).toml)["kind"] == "local"
+    for word in (
+        ("client", "processor", "device") if local else ("client", "link", "server", "device")
+    ):
         assert word in text
 
 

@@ -1,0 +1,104 @@
+"""The machine's parameters, from `calibration.csv` and from nothing else.
+
+Each is the solution of one equation a measured case, or the median of several.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import polars as pl
+
+HERE = Path(__file__).resolve().parent
+PAGE = 4096
+SYSTEM = ("fs", "journal", "disk")
+CASE = (*SYSTEM, "group", "case", "file_bytes", "block_bytes", "count", "state")
+
+
+def medians(name: str) -> pl.DataFrame:
+    """The cases of a file: median, least and most seconds of the repetitions."""
+    frame = pl.read_csv(HERE / f"{name}.csv")
+    seconds = pl.col("seconds")
+    return frame.group_by(*CASE, maintain_order=True).agg(
+        seconds.median().alias("seconds"),
+        seconds.min().alias("least"),
+        seconds.max().alias("most"),
+        pl.col("bytes").first(),
+        pl.col("ops").first(),
+    )
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Seconds."""
+
+    system_call: float
+    copy_page: float
+    write_call: float
+    write_page: float
+    new_page: float
+    transfer: float
+    flush: float
+
+    def sets(self) -> dict[str, str]:
+        """The same, as a scenario's fields."""
+        return {
+            "machine.cpu.system_call": f"{self.system_call:.4g} s",
+            "machine.copying.page_in_l2": f"{self.copy_page:.4g} s",
+            "machine.file_system.write_call": f"{self.write_call:.4g} s",
+            "machine.file_system.write_page": f"{self.write_page:.4g} s",
+            "machine.file_system.new_page": f"{self.new_page:.4g} s",
+            "machine.device.latency": f"{self.transfer:.4g} s",
+            "machine.device.flush": f"{self.flush:.4g} s",
+        }
+
+
+def calibrate(fs: str) -> Parameters:
+    """The parameters of ext3 or ext4 (ordered mode, the disk of 60 MB/s)."""
+    cases = medians("calibration").filter(
+        pl.col("fs") == fs, pl.col("journal") == "ordered", pl.col("disk") == "seq60"
+    )
+
+    def per_call(case: str, state: str, block: int) -> float:
+        row = cases.filter(
+            pl.col("case") == case, pl.col("state") == state, pl.col("block_bytes") == block
+        ).row(0, named=True)
+        return float(row["seconds"] / row["ops"])
+
+    blocks = (4096, 65536, 1 << 20)
+    pages = [block // PAGE for block in blocks]
+
+    # A call for one byte costs the call.
+    system_call = per_call("byte_read", "warm", 1)
+    reads = [per_call("seqread", "warm", block) for block in blocks]
+    copy_page = median(
+        (read - system_call) / count for read, count in zip(reads, pages, strict=True)
+    )
+    # A rewrite costs a call and so much a page: the line through the smallest and
+    # the largest calls.
+    rewrites = [per_call("overwrite", "warm", block) for block in blocks]
+    slope = (rewrites[2] - rewrites[0]) / (pages[2] - pages[0])
+    write_page = max(0.0, slope - copy_page)
+    write_call = rewrites[0] - system_call - slope
+    news = [per_call("seqwrite", "fresh", block) for block in blocks]
+    call = system_call + write_call
+    new_page = median(
+        max(0.0, (new - call) / count - copy_page) for new, count in zip(news, pages, strict=True)
+    )
+    # A direct read of one page inside the limits' credit costs its call and the
+    # way through the device.
+    transfer = per_call("randread_direct", "direct", 4096) - system_call
+    # An append of 4 KiB with fsync on XFS waits for its data and for the log's
+    # record between two flushes. (On ext3 and ext4 it writes so much more that the
+    # limit of bytes hides the flushes.)
+    appends = medians("calibration").filter(
+        pl.col("fs") == "xfs", pl.col("disk") == "seq60", pl.col("case") == "append_fsync"
+    )
+    append = appends.row(0, named=True)
+    flush = (append["seconds"] / append["ops"] - 2 * transfer) / 2
+    return Parameters(system_call, copy_page, write_call, write_page, new_page, transfer, flush)
+
+
+if __name__ == "__main__":
+    for fs in ("ext3", "ext4"):
+        print(fs, calibrate(fs))

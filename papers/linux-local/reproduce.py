@@ -1,0 +1,161 @@
+"""Local file systems of Linux 6.18 on throttled disks: measured | predicted | error.
+
+Parameters come from `calibration.csv`, predictions are compared with
+`validation.csv`. Run it by `headrace papers linux-local`.
+"""
+
+import sys
+
+from headrace import interruption
+
+if __name__ == "__main__":
+    interruption.end_at_once()
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import matplotlib
+
+import headrace as hr
+from headrace.report.paper import Paper, Row, main
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from calibration import Parameters, calibrate, medians
+from cases import text
+
+DISK_BOUND = ("coldread", "coldrand", "writefsync", "randwritefsync", "syncwrite")
+BOUNDS = {True: (0.05, 0.10), False: (0.10, 0.20)}
+"""Median and worst error that are aimed at, of disk-bound and other cases."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A measured case and ours, in seconds."""
+
+    case: dict[str, Any]
+    ours: float
+
+    @property
+    def disk_bound(self) -> bool:
+        return self.case["group"] in DISK_BOUND
+
+    @property
+    def error(self) -> float:
+        """Relative to the median of the repetitions."""
+        return float(self.ours / self.case["seconds"] - 1)
+
+    @property
+    def in_range(self) -> bool:
+        """Whether it lies among the repetitions."""
+        return bool(self.case["least"] <= self.ours <= self.case["most"])
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is within the worst error, or among the repetitions."""
+        return abs(self.error) <= BOUNDS[self.disk_bound][1] or self.in_range
+
+    def row(self) -> Row:
+        case = self.case
+        system = "/".join(part for part in (case["fs"], case["journal"], case["disk"]))
+        block = size(case["block_bytes"])
+        among = ", among the repetitions" if self.in_range else ""
+        spread = f"{case['least']:.4g} to {case['most']:.4g}"
+        return Row(
+            f"{case['group']}: {case['case']} {block}, {system}",
+            f"{case['seconds']:.4g} s ({spread})",
+            f"{self.ours:.4g} s",
+            f"{100 * self.error:+.1f} %{among}",
+            self.holds,
+        )
+
+
+def size(count: int) -> str:
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count >= unit and count % unit == 0:
+            return f"{count // unit} {name}"
+    return f"{count} B"
+
+
+def predict(case: dict[str, Any], parameters: dict[str, Parameters]) -> Prediction:
+    """Runs a case with the calibrated machine."""
+    sets = parameters.get(case["fs"], parameters["ext4"]).sets()
+    result = hr.run(hr.load(text(case), sets)).json()
+    seconds = result["simulated_seconds"]
+    if case["case"] == "unlink":
+        # The files are made first.
+        made = {**case, "case": "create"}
+        seconds -= hr.run(hr.load(text(made), sets)).json()["simulated_seconds"]
+    return Prediction(case, seconds)
+
+
+def reproduce(paper: Paper) -> list[Row]:
+    """Predicts every case of the validation file; plots them; gives the rows."""
+    parameters = {fs: calibrate(fs) for fs in ("ext3", "ext4")}
+    predictions = [
+        paper.step(f"{case['group']} {case['case']}", partial(predict, case, parameters))
+        for case in medians("validation").iter_rows(named=True)
+    ]
+    plot(paper, predictions)
+    return [*summary(predictions), *(prediction.row() for prediction in predictions)]
+
+
+def summary(predictions: list[Prediction]) -> list[Row]:
+    """How well the cases are predicted together."""
+    rows = []
+    for disk_bound, name in ((True, "disk-bound cases"), (False, "other cases")):
+        errors = [abs(it.error) for it in predictions if it.disk_bound == disk_bound]
+        outside = [it for it in predictions if it.disk_bound == disk_bound and not it.holds]
+        middle, worst = BOUNDS[disk_bound]
+        rows.append(
+            Row(
+                f"{name}: median error of {len(errors)}",
+                f"at most {100 * middle:.0f} %",
+                f"{100 * median(errors):.1f} %",
+                "",
+                median(errors) <= middle,
+            )
+        )
+        rows.append(
+            Row(
+                f"{name}: neither within {100 * worst:.0f} % nor among the repetitions",
+                "0",
+                f"{len(outside)}",
+                f"worst {100 * max(errors):.0f} %",
+                not outside,
+            )
+        )
+    return rows
+
+
+def plot(paper: Paper, predictions: list[Prediction]) -> None:
+    """Predicted against measured times."""
+    figure, axes = plt.subplots(figsize=(6, 6), layout="constrained")
+    groups = list(dict.fromkeys(it.case["group"] for it in predictions))
+    for group in groups:
+        points = [it for it in predictions if it.case["group"] == group]
+        measured = [it.case["seconds"] for it in points]
+        low = [it.case["seconds"] - it.case["least"] for it in points]
+        high = [it.case["most"] - it.case["seconds"] for it in points]
+        axes.errorbar(
+            measured, [it.ours for it in points], xerr=[low, high], fmt="o", ms=4, label=group
+        )
+    ends = [0.005, 30]
+    axes.plot(ends, ends, color="grey", lw=1)
+    for factor in (0.8, 1.2):
+        axes.plot(ends, [factor * end for end in ends], color="grey", lw=0.5, ls=":")
+    axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
+    axes.set(xlabel="measured (s)", ylabel="predicted (s)")
+    axes.set_title("Linux 6.18 on throttled disks; dotted: 20 % off")
+    axes.legend(fontsize="small")
+    paper.save(figure, "predicted-against-measured")
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    sys.exit(main("linux-local", "Local file systems of Linux 6.18, measured", reproduce))
