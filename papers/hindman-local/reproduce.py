@@ -1,0 +1,257 @@
+"""HINDMAN's local results (Hindman 2011, chapter 5, appendices D and E), reproduced.
+
+Run it by `headrace papers hindman-local`.
+"""
+
+import sys
+
+from headrace import interruption
+
+if __name__ == "__main__":
+    interruption.end_at_once()
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+import headrace as hr
+from headrace.report.paper import Paper, Row, main, percent
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
+
+PAGE = 4096
+NEAR = 0.15
+"""A number holds if it is as near as this."""
+NODES = {
+    "atlantis01": {"read": (183, 0.27), "write": (171, 0.99)},
+    "atlantis02": {"read": (196, 0.25), "write": (199, 0.98)},
+}
+"""bonnie++'s block read and write: MB/s and share of a processor (tables D.6, D.8)."""
+
+FOUR_DISKS = {"machine.device.disks": 4, "machine.io_scheduler.depth": 128}
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """One array and what bonnie++ found: MB/s."""
+
+    name: str
+    node: str
+    sets: Mapping[str, object]
+    write: float
+    rewrite: float
+    read: float
+
+
+BASELINES = (
+    Baseline("md0 of atlantis01, 3 disks", "atlantis01", {}, 171, 72, 183),
+    Baseline("md0 of atlantis02, 3 disks", "atlantis02", {}, 199, 76, 196),
+    Baseline("md1 of atlantis02, 3 disks", "atlantis02", {}, 187, 80, 195),
+    Baseline("hardware RAID-0 of atlantis01, 4 disks", "atlantis01", FOUR_DISKS, 152, 86, 225),
+    Baseline("hardware RAID-0 of atlantis02, 4 disks", "atlantis02", FOUR_DISKS, 161, 85, 223),
+)
+
+
+@dataclass(frozen=True)
+class Version:
+    """One run of the seqprocessor: published MB/s, speed-up of the run time, limit."""
+
+    name: str
+    scenario: str
+    node: str
+    sets: Mapping[str, object]
+    rate: float
+    speed_up: float
+    limit: str
+    places: tuple[str, ...]
+
+
+VERSIONS = (
+    Version(
+        "1: fgetc, fputc, one array",
+        "seqprocessor-1",
+        "atlantis01",
+        {},
+        16,
+        1.0,
+        "processor",
+        ("processor",),
+    ),
+    Version(
+        "2: fread, fwrite of 1 MB, one array",
+        "seqprocessor-2",
+        "atlantis01",
+        {},
+        70,
+        4.1,
+        "disks (rewrite)",
+        ("device", "dirty limit", "O queue"),
+    ),
+    Version(
+        "2: the same, two arrays",
+        "seqprocessor-2",
+        "atlantis02",
+        {"workload.0.output_volume": "md1"},
+        115,
+        6.5,
+        "processor",
+        ("processor",),
+    ),
+    Version(
+        "3: threads and a ring, two arrays",
+        "seqprocessor-3",
+        "atlantis02",
+        {},
+        135,
+        7.0,
+        "write I/O",
+        ("device", "dirty limit", "O queue"),
+    ),
+)
+
+
+def reproduce(paper: Paper) -> list[Row]:
+    """Runs the document's experiments; plots them; gives the rows of its table."""
+    rows = []
+    for baseline in BASELINES:
+        rows += paper.step(baseline.name, partial(baseline_rows, baseline))
+    runs = [paper.step(version.name, partial(run, version)) for version in VERSIONS]
+    plot(paper, runs)
+    return [*rows, *version_rows(runs)]
+
+
+def processor_times(node: str) -> Mapping[str, object]:
+    """What a page costs on a node, from bonnie++'s share of a processor."""
+    (read, read_share), (write, write_share) = NODES[node]["read"], NODES[node]["write"]
+    copy = read_share / (read * 1e6) * PAGE
+    new = write_share / (write * 1e6) * PAGE - copy
+    sets: dict[str, object] = {"machine.copying.page_in_l2": f"{copy * 1e6:.2f} us"}
+    for file_system in ("machine.file_system", "machine.volume.0.file_system"):
+        for field in ("new_page", "write_page"):
+            sets[f"{file_system}.{field}"] = f"{new * 1e6:.2f} us"
+    return sets
+
+
+def baseline_rows(baseline: Baseline) -> list[Row]:
+    """bonnie++ with 8 KB calls on a file of 4 GB, the writes brought to the disks."""
+    common: Mapping[str, object] = {
+        **processor_times(baseline.node),
+        **baseline.sets,
+        "workload.0.io.interface": "system-call",
+    }
+    pattern = {
+        "workload.0.kind": "ior",
+        "workload.0.block": "4000 MiB",
+        "workload.0.transfer": "8 KiB",
+        **common,
+    }
+    in_place = {
+        "workload.0.input": "4000 MiB",
+        "workload.0.request": "8 KiB",
+        "workload.0.in_place": "true",
+        "workload.0.sync": "true",
+        **common,
+    }
+    rows = []
+    for what, sets, published in (
+        ("block write", {**pattern, "workload.0.phases": '["write", "sync"]'}, baseline.write),
+        ("rewrite", in_place, baseline.rewrite),
+        ("block read", {**pattern, "workload.0.phases": '["read"]'}, baseline.read),
+    ):
+        report = hr.run(hr.load(SCENARIOS / "seqprocessor-2.toml", sets)).json()
+        rate = moved(report) / report["simulated_seconds"] / 1e6
+        rows.append(number(f"{baseline.name}: {what}", "MB/s", published, rate))
+    return rows
+
+
+def moved(report: dict[str, Any]) -> float:
+    """Bytes of the operation that moved most."""
+    return float(max(operation["bytes"] for operation in report["operations"].values()))
+
+
+def number(what: str, unit: str, published: float, ours: float) -> Row:
+    error = ours / published - 1
+    return Row(
+        what,
+        f"{published:g} {unit}",
+        f"{ours:.3g} {unit}",
+        percent(error, sign=True),
+        abs(error) < NEAR,
+    )
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a version did here: its rate in bytes/s, its time, what was named."""
+
+    version: Version
+    rate: float
+    seconds: float
+    place: str
+    sentence: str
+
+
+def run(version: Version) -> Run:
+    sets = {**processor_times(version.node), **version.sets}
+    report = hr.run(hr.load(SCENARIOS / f"{version.scenario}.toml", sets)).json()
+    seconds = report["simulated_seconds"]
+    found = report["bottleneck"]
+    return Run(version, moved(report) / seconds, seconds, found["station"], found["sentence"])
+
+
+def version_rows(runs: list[Run]) -> list[Row]:
+    rows = []
+    for it in runs:
+        version = it.version
+        rows.append(number(f"seqprocessor {version.name}", "MB/s", version.rate, it.rate / 1e6))
+    for it in runs[1:]:
+        version = it.version
+        ratio = runs[0].seconds / it.seconds
+        what = f"seqprocessor {version.name}: run time, version 1 over this"
+        rows.append(number(what, "times", version.speed_up, ratio))
+    for it in runs:
+        name = it.place.removeprefix("system/client/")
+        holds = any(name.endswith(place) for place in it.version.places)
+        what = f"seqprocessor {it.version.name}: what limits it"
+        rows.append(Row(what, it.version.limit, name, "", holds))
+    rates = [it.rate for it in runs]
+    rows.append(
+        Row(
+            "seqprocessor: each version is faster than the one before",
+            "16 < 70 < 115 < 135 MB/s",
+            " < ".join(f"{rate / 1e6:.0f}" for rate in rates) + " MB/s",
+            "",
+            rates == sorted(rates),
+        )
+    )
+    return rows
+
+
+def plot(paper: Paper, runs: list[Run]) -> None:
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    names = [it.version.name.replace(", ", ",\n") for it in runs]
+    for offset, label, rates in (
+        (-0.2, "published (sustained)", [it.version.rate for it in runs]),
+        (0.2, "ours (mean over the run)", [it.rate / 1e6 for it in runs]),
+    ):
+        at = [index + offset for index in range(len(runs))]
+        bars = axes.bar(at, rates, 0.38, label=label)
+        axes.bar_label(bars, [f"{rate:.0f}" for rate in rates], fontsize=8)
+    axes.set_xticks(range(len(runs)), names, fontsize=8)
+    axes.set_ylabel("MB/s read, and as many written")
+    axes.set_title("The seqprocessor of Hindman 2011 on 5 GB", fontsize=10)
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    paper.save(figure, "seqprocessor")
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    sys.exit(main("hindman-local", "Hindman 2011, local file systems", reproduce))
