@@ -36,10 +36,15 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Limits as given; the limit is no lower than the background's.
+    /// Limits as given; a background limit that is no lower than the limit counts
+    /// as half of it (domain_dirty_limits).
     pub fn new(background: u64, limit: u64) -> Balance {
         Balance {
-            background: background.min(limit),
+            background: if background >= limit {
+                limit / 2
+            } else {
+                background
+            },
             limit,
             estimate: FIRST_ESTIMATE,
             looked: Time::ZERO,

@@ -28,7 +28,7 @@ section! {
         /// The group of clients that does it.
         group: Option<String> = optional("every client"),
     }
-    check group_exists;
+    check group_exists_and_files_can_be_made;
 }
 
 kinds! {
@@ -39,6 +39,26 @@ kinds! {
         TraceReplay = "trace",
         Pipeline = "pipeline",
     }
+}
+
+fn group_exists_and_files_can_be_made(
+    workload: &Workload,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    for (field, given) in [
+        ("existing", workload.io.existing),
+        ("cached", workload.io.cached),
+    ] {
+        if given && !matches!(workload.kind, WorkloadKind::Ior(_)) {
+            let message = format!(
+                "only of kind \"ior\" is it known which files there are: kind = {:?}; leave it out",
+                workload.kind.kind()
+            );
+            return Err(at.field("io").error(field, message));
+        }
+    }
+    group_exists(workload, all, at)
 }
 
 fn group_exists(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
