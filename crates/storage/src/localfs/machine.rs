@@ -1,11 +1,11 @@
 //! A machine whose processes use a local file system, or several.
 //!
 //! ```text
-//!   request ─▶ [call] ─▶ (processor)   ─▶ [go on] ──┐
-//!                 ├────▶ (held back)   ─▶ [let go] ─┤
-//!                 ├────▶ waiting ····▶ ready ─▶ [resume]
-//!                 ├────▶ (device) ─▶ [arrived] ··▶ ready
-//!                 └────▶ complete           as [call], again
+//!   request ─▶ [call] ─▶ (processor)   ─▶ [go on]   as [call], again
+//!                 ├────▶ (held back)   ─▶ [let go]  as [call], again
+//!                 ├────▶ complete
+//!                 └────▶ errands ─▶ [carry out] ─▶ waiting ····▶ ready ─▶ [resume]
+//!                           ▲            └───────▶ (device) ─▶ [arrived] ─▶ errands
 //! ```
 //!
 //! A call is on the processor, held back because it dirtied too much, or waits
@@ -24,7 +24,7 @@
 //! workload uses has an equal part); the dirty limits are common.
 
 use headrace_net::{
-    Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, Stores, To, Token,
+    Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, To, Token,
     TransitionBuilder,
 };
 use headrace_spec::{Interface, Machine, Scenario, Workload, WorkloadKind};
@@ -60,7 +60,13 @@ struct Places {
     complete: To<Request>,
     device: BlockDevice,
     tick: Node<Tick>,
+    errands: Node<Errand>,
 }
+
+/// The file system wants something done: calls to wait or to go on, transfers to
+/// be made. What it is lies in the store.
+#[derive(Clone, Copy)]
+struct Errand;
 
 /// Waiting calls by what they wait for. A waiter is known by its bag and its slot
 /// there, in one number.
@@ -244,29 +250,35 @@ fn volume(
         complete: ways.complete,
         device: iosched::build(page, &spec.io_scheduler, device),
         tick: page.place("timer"),
+        errands: page.place("errands"),
     };
     page.rest(places.tick);
     page.conserve(places.requests);
 
-    wired(page.transition("call").take(ways.new).with(volumes), places)
+    page.transition("call")
+        .take(ways.new)
+        .with(volumes)
         .puts(places.requests)
         .may_put(places.processor)
         .may_put(places.held_back)
+        .may_put(places.errands)
         .may_pass(places.requests, places.complete)
         .fires(move |firing, request: Request, volumes| {
             let volume = volumes.at(places.volume);
             let slot = firing.put(places.requests, request);
             proceed(firing, call_of(&request, slot), volume, places);
-            carry_out(firing, volume, places);
         });
     for (name, from, spent) in [
         ("go on", ways.processed, true),
         ("let go", places.held_back, true),
         ("resume", places.ready, false),
     ] {
-        wired(page.transition(name).take(from).with(volumes), places)
+        page.transition(name)
+            .take(from)
+            .with(volumes)
             .may_put(places.processor)
             .may_put(places.held_back)
+            .may_put(places.errands)
             .may_pass(places.requests, places.complete)
             .fires(move |firing, mut call: Call, volumes| {
                 if spent {
@@ -274,54 +286,43 @@ fn volume(
                 }
                 let volume = volumes.at(places.volume);
                 proceed(firing, call, volume, places);
-                carry_out(firing, volume, places);
             });
     }
-    wired(
-        page.transition("arrived")
-            .take(places.device.done)
-            .with(volumes),
-        places,
-    )
-    .fires(move |firing, transfer: Transfer, volumes| {
-        let volume = volumes.at(places.volume);
-        if let Some(waiter) = transfer.owner {
-            let (bag, slot) = places.waiting.of(waiter);
-            let call = firing.token_mut(bag, slot);
-            call.transfers -= 1;
-            if call.transfers == 0
-                && let Some(call) = firing.take(bag, slot)
-            {
-                firing.put(places.ready, call);
-            }
-        }
-        volume.arrived(&transfer, firing.now());
-        carry_out(firing, volume, places);
-    });
-    wired(
-        page.transition("periodic").take(places.tick).with(volumes),
-        places,
-    )
-    .fires(move |firing, tick: Tick, volumes| {
-        let volume = volumes.at(places.volume);
-        volume.tick(tick, firing.now());
-        carry_out(firing, volume, places);
-    });
-}
-
-/// What every transition of a volume may do.
-fn wired<I: Inputs, S: Stores>(
-    transition: TransitionBuilder<'_, I, S>,
-    places: Places,
-) -> TransitionBuilder<'_, I, S> {
+    page.transition("arrived")
+        .take(places.device.done)
+        .with(volumes)
+        .may_put(places.errands)
+        .fires(move |firing, transfer: Transfer, volumes| {
+            let volume = volumes.at(places.volume);
+            volume.done_for.extend(transfer.owner);
+            volume.arrived(&transfer, firing.now());
+            send_for(firing, volume, places);
+        });
+    page.transition("periodic")
+        .take(places.tick)
+        .with(volumes)
+        .may_put(places.errands)
+        .fires(move |firing, tick: Tick, volumes| {
+            let volume = volumes.at(places.volume);
+            volume.tick(tick, firing.now());
+            send_for(firing, volume, places);
+        });
+    // Before anything else happens: what is to be done is of the last step.
     let bags = places.waiting.0.into_iter();
-    bags.fold(transition, |transition, bag| {
-        transition.may_put(bag).may_take(bag)
-    })
+    bags.fold(
+        page.transition("carry out")
+            .take(places.errands)
+            .with(volumes)
+            .priority(1),
+        |transition, bag| transition.may_put(bag).may_take(bag),
+    )
     .puts_many(places.ready)
     .puts_many(places.device.submit)
     .puts_many(places.tick)
     .later()
+    .fires(move |firing, _, volumes| {
+        carry_out(firing, volumes.at(places.volume), places);
+    });
 }
 
 /// A token goes to one of several.
@@ -428,39 +429,61 @@ fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places:
             Next::Work(time) => {
                 call.time = time;
                 firing.put(places.processor, call);
-                return;
+                break;
             }
             Next::Pause(time) => {
                 call.time = time;
                 firing.put(places.held_back, call);
-                return;
+                break;
             }
             Next::Wait(wait) => {
-                let own = |transfer: &&mut Transfer| transfer.owner == Some(SELF);
-                call.transfers = volume.out.iter_mut().filter(own).count() as u32;
+                let own = |transfer: &&Transfer| transfer.owner == Some(SELF);
+                call.transfers = volume.out.iter().filter(own).count() as u32;
                 if wait == Wait::Transfers && call.transfers == 0 {
                     continue;
                 }
-                let waiter = places.waiting.put(firing, call, wait);
-                for transfer in volume.out.iter_mut().filter(own) {
-                    transfer.owner = Some(waiter);
-                }
-                volume.register(wait, waiter);
-                return;
+                volume.waits = Some((call, wait));
+                break;
             }
             Next::Return => {
                 if let Some(request) = firing.take(places.requests, Slot(call.request)) {
                     firing.put(places.complete, request);
                 }
-                return;
+                break;
             }
-            Next::End => return,
+            Next::End => break,
         }
+    }
+    send_for(firing, volume, places);
+}
+
+/// Sends for what the file system wants done, if anything.
+fn send_for(firing: &mut Firing<'_>, volume: &Volume, places: Places) {
+    if volume.wants_something() {
+        firing.put(places.errands, Errand);
     }
 }
 
-/// Does what the file system wants done besides.
+/// Does what the file system wants done.
 fn carry_out(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
+    if let Some((call, wait)) = volume.waits.take() {
+        let waiter = places.waiting.put(firing, call, wait);
+        let own = |transfer: &&mut Transfer| transfer.owner == Some(SELF);
+        for transfer in volume.out.iter_mut().filter(own) {
+            transfer.owner = Some(waiter);
+        }
+        volume.register(wait, waiter);
+    }
+    for waiter in volume.done_for.drain(..) {
+        let (bag, slot) = places.waiting.of(waiter);
+        let call = firing.token_mut(bag, slot);
+        call.transfers -= 1;
+        if call.transfers == 0
+            && let Some(call) = firing.take(bag, slot)
+        {
+            firing.put(places.ready, call);
+        }
+    }
     for transfer in volume.out.drain(..) {
         firing.put(places.device.submit, transfer);
     }

@@ -166,6 +166,10 @@ pub(super) struct Volume {
     pub woken: Vec<u32>,
     /// Periodic work to be scheduled.
     pub ticks: Vec<Tick>,
+    /// The call of this step, which has to wait.
+    pub waits: Option<(Call, Wait)>,
+    /// Who has one transfer less to wait for.
+    pub done_for: Vec<u32>,
 }
 
 fn span(seconds: Seconds) -> Span {
@@ -245,6 +249,8 @@ impl Volume {
             spawned: Vec::new(),
             woken: Vec::new(),
             ticks: Vec::new(),
+            waits: None,
+            done_for: Vec::new(),
         }
     }
 
@@ -283,6 +289,16 @@ impl Volume {
             (Caller::Process, Operation::Sync) => self.sync_step(call, now),
             (Caller::Process, _) => self.name_step(call, now),
         }
+    }
+
+    /// Whether anything is to be done beyond the call of this step.
+    pub fn wants_something(&self) -> bool {
+        self.waits.is_some()
+            || !(self.out.is_empty()
+                && self.spawned.is_empty()
+                && self.woken.is_empty()
+                && self.ticks.is_empty()
+                && self.done_for.is_empty())
     }
 
     /// A call lies in its bag and waits.
