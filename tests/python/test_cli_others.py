@@ -63,6 +63,10 @@ def test_short_answers(headrace: Command) -> None:
     assert [line.split()[0] for line in headrace("presets").stdout.splitlines()] == [
         "ideal",
         "pvfs2",
+        "ext2",
+        "ext3",
+        "ext4",
+        "xfs",
     ]
     assert "pfssim" in headrace("papers").stdout.splitlines()
     bare = headrace()
