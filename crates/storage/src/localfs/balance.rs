@@ -69,7 +69,10 @@ impl Balance {
         let off = (dirty as f64 - setpoint) / (limit - setpoint).max(1.0);
         let factor = (1.0 - off * off * off).clamp(0.0, 2.0);
         let seconds = bytes as f64 / (self.estimate * factor).max(1.0);
-        Span::from_seconds(seconds.min(LONGEST_PAUSE.as_seconds()))
+        // Where little can be dirty, a long pause would leave the device idle: no
+        // longer than an eighth of the time to write it all (wb_max_pause).
+        let longest = dirty as f64 / (8.0 * self.estimate);
+        Span::from_seconds(seconds.min(longest).min(LONGEST_PAUSE.as_seconds()))
     }
 
     /// So many bytes have been written.
@@ -100,7 +103,7 @@ mod tests {
         assert_eq!(balance.free_run(), 150 * MIB);
         assert_eq!(balance.pause(150 * MIB, MIB), Span::ZERO);
         let rate = |dirty: u64| {
-            let bytes = 64 << 10;
+            let bytes = 4 << 10;
             bytes as f64 / balance.pause(dirty, bytes).as_seconds() / FIRST_ESTIMATE
         };
         // Half way between the setpoint, 175 MiB, and the ends: 1 ∓ 1/8.

@@ -250,6 +250,7 @@ impl Drive {
         if let Some(stream) = self.stream
             && self.segments.get(stream.segment).start <= first
             && first < stream.limit
+            && first <= self.head_at(stream, now) + self.segments.room
         {
             // While the head has not come to the limit, the host makes room in time.
             let position = self.geometry.place(stream.limit - 1).position;
@@ -261,6 +262,13 @@ impl Drive {
         }
         let index = self.segments.find(first)?;
         Some((self.segments.get(index).end.min(end), now))
+    }
+
+    /// The sector that a stream has come to. What lies further ahead than the buffer
+    /// has room for is sooner reached by the arm than waited for.
+    fn head_at(&self, stream: Stream, now: Time) -> u64 {
+        let position = stream.position + now.since(stream.since).0;
+        self.geometry.sector_at(position).min(stream.limit)
     }
 
     /// A command waits until the stream has passed its end.
@@ -310,8 +318,7 @@ impl Drive {
     /// Reading on ends; the segment keeps what there is.
     fn interrupt(&mut self, now: Time) {
         if let Some(stream) = self.stream.take() {
-            let position = stream.position + now.since(stream.since).0;
-            let sector = self.geometry.sector_at(position).min(stream.limit);
+            let sector = self.head_at(stream, now);
             self.segments.extend(stream.segment, sector);
             self.arm_at(sector);
         }
@@ -440,8 +447,12 @@ impl Drive {
             self.destaging = 0;
             self.release_held(station);
         }
-        if self.stream.is_some() {
-            self.consumed(command.end);
+        if let Some(stream) = self.stream {
+            // What came out of another segment does not move this stream on.
+            let begins = self.segments.get(stream.segment).start;
+            if begins <= command.first && command.first < stream.limit {
+                self.consumed(command.end);
+            }
         } else {
             self.arm_at(command.end);
             if !command.writing && self.read_ahead {
