@@ -142,6 +142,7 @@ pub fn machine(
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);
     let specs = specs_of(spec);
+    let workloads = scenario.workload.len() as u32;
     if let [spec] = specs.as_slice() {
         let device = device::build(page, &spec.device);
         let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
@@ -150,6 +151,7 @@ pub fn machine(
             complete: ports.complete.into(),
             processor: processor.into(),
             processed: processor,
+            workloads,
         };
         volume(page, spec, 0, volumes, device, ways);
         return ports;
@@ -171,6 +173,7 @@ pub fn machine(
                 complete: mount.complete.into(),
                 processor: mount.processor.into(),
                 processed: page.place("processed"),
+                workloads,
             };
             page.connect(mount.request, ways.new);
             page.connect(mount.processed, ways.processed);
@@ -216,6 +219,8 @@ struct Ways {
     complete: To<Request>,
     processor: To<Call>,
     processed: Node<Call>,
+    /// How many workloads there are.
+    workloads: u32,
 }
 
 /// Each volume as a machine with that alone.
@@ -266,7 +271,8 @@ fn volume(
         .fires(move |firing, request: Request, volumes| {
             let volume = volumes.at(places.volume);
             let slot = firing.put(places.requests, request);
-            proceed(firing, call_of(&request, slot), volume, places);
+            let call = call_of(&request, slot, ways.workloads);
+            proceed(firing, call, volume, places);
         });
     for (name, from, spent) in [
         ("go on", ways.processed, true),
@@ -397,13 +403,14 @@ fn mounted(spec: &Machine, scenario: &Scenario) -> Volume {
     Volume::new(spec, capacity, spec.io_scheduler.largest_request.0, &opened)
 }
 
-fn call_of(request: &Request, slot: Slot) -> Call {
+fn call_of(request: &Request, slot: Slot, workloads: u32) -> Call {
     let reads_or_writes = matches!(request.operation, Operation::Read | Operation::Write);
     let size = if reads_or_writes { request.size } else { 0 };
     Call {
         request: slot.0,
-        // Processes of one workload are numbered by rank.
-        process: (request.process.workload << 22) ^ request.process.rank,
+        // Numbers without gaps: schedulers keep tables by them.
+        process: (request.process.rank.wrapping_mul(workloads))
+            .wrapping_add(request.process.workload),
         file: request.file,
         transfers: 0,
         at: request.offset,
