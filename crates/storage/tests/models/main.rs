@@ -17,6 +17,7 @@ mod devices;
 mod iosched;
 mod limits;
 mod local_bottlenecks;
+mod local_times;
 mod pipelines;
 mod positions;
 mod reports;

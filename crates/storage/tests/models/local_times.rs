@@ -1,0 +1,59 @@
+//! How long odd systems take: no longer than their devices can need.
+
+use crate::running::run;
+
+/// Twelve pipelines on one small cache and one disk: every transfer takes a seek, a
+/// revolution and its bytes at most, and none waits for the disk's read-ahead to
+/// come from somewhere else.
+#[test]
+fn streams_that_share_a_disk_take_seeks_and_not_the_way_between() {
+    let outcome = run(
+        r#"
+        system = "ext4"
+        [clients]
+        processes = 12
+        [machine.memory]
+        size = "16 MiB"
+        [machine.io_scheduler]
+        kind = "cfq"
+        [machine.device]
+        kind = "disk"
+        model = "ST3146707LC"
+        [[workload]]
+        kind = "pipeline"
+        input = "20 MB"
+        request = "300 kB"
+        sync = true
+        "#,
+        &[],
+    );
+    // 2,703 transfers were counted; a full stroke and a turn are 16 ms.
+    let seconds = outcome.report.simulated_seconds;
+    assert!(seconds < 480e6 / 40e6 + 3000.0 * 16e-3, "{seconds}");
+}
+
+/// Where little may be dirty, writers are held back for moments: the device works
+/// all the time.
+#[test]
+fn small_dirty_limits_do_not_idle_the_device() {
+    for limit in ["256 KiB", "1 MiB", "4 MiB"] {
+        let outcome = run(
+            r#"
+            system = "ext4"
+            [machine]
+            device = { read_rate = "100 MB/s", write_rate = "100 MB/s" }
+            [machine.write_back]
+            bytes = "1 MiB"
+            background_ratio = 0.0001
+            [[workload]]
+            block = "64 MiB"
+            transfer = "64 KiB"
+            phases = ["write", "sync"]
+            "#,
+            &[&format!("machine.write_back.bytes={limit}")],
+        );
+        let seconds = outcome.report.simulated_seconds;
+        let least = 67_108_864.0 / 100e6;
+        assert!(seconds < 1.1 * least, "{limit}: {seconds}");
+    }
+}
