@@ -11,15 +11,15 @@ use crate::tokens::Transfer;
 
 impl Volume {
     /// Somebody waits for a transaction.
-    pub(super) fn want_commit(&mut self, id: u64, now: Time) {
+    pub(super) fn want_commit(&mut self, id: u64) {
         if id == self.journal.running.id {
             self.commit_wanted = true;
-            self.begin_commit(now);
+            self.begin_commit();
         }
     }
 
     /// Begins to commit the running transaction, unless one is being committed.
-    pub(super) fn begin_commit(&mut self, _: Time) {
+    pub(super) fn begin_commit(&mut self) {
         if self.journal.can_commit() {
             self.commit_wanted = false;
             self.journal.commit();
@@ -88,7 +88,7 @@ impl Volume {
             Stage::Returning => {
                 self.wake_writers();
                 if self.commit_wanted {
-                    self.begin_commit(now);
+                    self.begin_commit();
                 }
                 Next::End
             }
@@ -156,7 +156,7 @@ impl Volume {
             ),
             Metadata::Directory(file) => (self.placement.group_of(file), 3),
             Metadata::Indirect(file, index) => {
-                let offset = index * super::placement::INDIRECT + 12 * 4096;
+                let offset = self.placement.first_of_indirect_block(index);
                 let found = self.placement.find(file, offset, offset + 1);
                 let address = found.first().map_or(0, |piece| piece.address);
                 return address.saturating_sub(BLOCK);

@@ -8,6 +8,7 @@ use headrace_net::{Span, Time};
 use super::call::Caller;
 use super::extents::Range;
 use super::volume::Volume;
+use crate::tokens::Transfer;
 
 /// The most that is written of one file in a turn: MIN_WRITEBACK_PAGES, 4 MiB.
 pub(super) const CHUNK: u64 = 4 << 20;
@@ -90,8 +91,22 @@ impl Volume {
         Vec::new()
     }
 
+    /// A write of a file's bytes goes out to the device; [`Volume::written`] is its
+    /// end.
+    pub(super) fn goes_out(&mut self, transfer: &Transfer) {
+        self.writing += transfer.size;
+        let writing = self.writing_of.entry(transfer.file).or_default();
+        writing.bytes += transfer.size;
+        let range = Range {
+            file: transfer.file,
+            start: transfer.offset,
+            end: transfer.offset + transfer.size,
+        };
+        self.mark_folios(range, false);
+    }
+
     /// A transfer of some bytes goes out, or (`back`) is done.
-    pub(super) fn mark_folios(&mut self, range: Range, back: bool) {
+    fn mark_folios(&mut self, range: Range, back: bool) {
         let unit = self.folios.get(&range.file).copied().unwrap_or(self.page);
         if unit == self.page {
             return;

@@ -32,8 +32,11 @@ const UNKNOWN: u64 = 8 << 20;
 /// mke2fs's default of 8,192 inodes of 256 bytes a group.
 const GROUP_METADATA: u64 = 514 * 4096;
 
-/// Blocks that one indirect block points to (4 KiB of four-byte pointers).
-pub const INDIRECT: u64 = 1024 * 4096;
+/// Bytes of a file that its inode points to itself (ext2, ext3): 12 blocks.
+const DIRECT: u64 = 12 * 4096;
+
+/// Bytes that one indirect block points to (4 KiB of four-byte pointers).
+const INDIRECT: u64 = 1024 * 4096;
 
 /// The map from files to the device.
 #[derive(Debug)]
@@ -47,7 +50,7 @@ pub struct Placement {
     /// By file and offset: address and size.
     pieces: BTreeMap<(u32, u64), (u64, u64)>,
     /// Whether blocks are found through indirect blocks.
-    pub indirect: bool,
+    indirect: bool,
 }
 
 impl Placement {
@@ -68,6 +71,16 @@ impl Placement {
             pieces: BTreeMap::new(),
             indirect: spec.mapping == Mapping::Indirect,
         }
+    }
+
+    /// The indirect block that points to a byte of a file, if one does.
+    pub fn indirect_block_of(&self, offset: u64) -> Option<u64> {
+        (self.indirect && offset >= DIRECT).then(|| (offset - DIRECT) / INDIRECT)
+    }
+
+    /// The first byte that an indirect block points to.
+    pub fn first_of_indirect_block(&self, index: u64) -> u64 {
+        DIRECT + index * INDIRECT
     }
 
     /// The group that a file begins in.

@@ -5,12 +5,9 @@ use headrace_trace::Operation;
 
 use super::call::{Call, Stage};
 use super::extents::Range;
-use super::placement::{INDIRECT, Piece};
+use super::placement::Piece;
 use super::volume::{Next, Opened, SELF, Volume, Wait};
 use crate::tokens::Transfer;
-
-/// Blocks of a file that its inode points to itself (ext2, ext3).
-const DIRECT_BLOCKS: u64 = 12 * 4096;
 
 /// Pages that one fault maps, if they are cached (fault_around_bytes).
 const FAULT_AROUND: u64 = 64 << 10;
@@ -42,14 +39,14 @@ impl Volume {
                 return Next::Work(time);
             }
             call.stage = Stage::Filling;
-            return self.miss(call, now);
+            return self.miss(call);
         }
         let range = self.cache.pages(call.file, call.at, until);
         self.cache.touch(range);
         let rules = self.read_ahead;
         let stream = self.streams.entry((call.process, call.file)).or_default();
         if let Some(window) = stream.used(&rules, call.at, until) {
-            self.fetch(call.process, call.file, window.start, window.end, now);
+            self.fetch(call.process, call.file, window.start, window.end);
         }
         let bytes = until - call.at;
         time += self.take_time(opened, bytes, call.size);
@@ -67,25 +64,27 @@ impl Volume {
     }
 
     /// The next byte is not cached: it is asked for, if it was not yet.
-    fn miss(&mut self, call: &mut Call, now: Time) -> Next {
+    fn miss(&mut self, call: &Call) -> Next {
         let at = call.at - call.at % self.page;
-        if !self.is_arriving(call.file, at) {
+        if self.arriving_until(call.file, at).is_none() {
             let rules = self.read_ahead;
             let stream = self.streams.entry((call.process, call.file)).or_default();
             let window = stream.miss(&rules, call.at, call.end);
-            self.fetch(call.process, call.file, window.start, window.end, now);
+            self.fetch(call.process, call.file, window.start, window.end);
         }
         Next::Wait(Wait::Page(call.file, at))
     }
 
-    fn is_arriving(&self, file: u32, at: u64) -> bool {
-        let last = self.arriving.range(..=(file, at)).next_back();
-        last.is_some_and(|(key, arriving)| key.0 == file && at < arriving.end)
+    /// The byte up to which a file's bytes from `at` on are under way together; none
+    /// if `at` is not.
+    pub(super) fn arriving_until(&self, file: u32, at: u64) -> Option<u64> {
+        let (key, arriving) = self.arriving.range(..=(file, at)).next_back()?;
+        (key.0 == file && at < arriving.end).then_some(arriving.end)
     }
 
     /// Asks the device for what is neither cached nor under way, up to the end of
     /// the file.
-    pub(super) fn fetch(&mut self, process: u32, file: u32, start: u64, end: u64, _: Time) {
+    pub(super) fn fetch(&mut self, process: u32, file: u32, start: u64, end: u64) {
         let known = self
             .sizes
             .get(&file)
@@ -104,12 +103,8 @@ impl Volume {
     fn fetch_missing(&mut self, process: u32, file: u32, start: u64, end: u64) {
         let mut at = start;
         while at < end {
-            let before = self.arriving.range(..=(file, at)).next_back();
-            if let Some((key, arriving)) = before
-                && key.0 == file
-                && at < arriving.end
-            {
-                at = arriving.end;
+            if let Some(until) = self.arriving_until(file, at) {
+                at = until;
                 continue;
             }
             let next = self.arriving.range((file, at)..(file, end)).next();
@@ -146,10 +141,9 @@ impl Volume {
 
     /// Reads the indirect block that points to some bytes, if it is not known.
     fn find_indirect(&mut self, process: u32, file: u32, offset: u64) {
-        if !self.placement.indirect || offset < DIRECT_BLOCKS {
+        let Some(index) = self.placement.indirect_block_of(offset) else {
             return;
-        }
-        let index = (offset - DIRECT_BLOCKS) / INDIRECT;
+        };
         if self.indirect_known.insert((file, index)) {
             // It lies just before the blocks that it points to.
             let found = self.placement.find(file, offset, offset + 1);
@@ -201,8 +195,7 @@ impl Volume {
                         ..self.transfer(call.operation, call.file, piece)
                     };
                     if call.operation == Operation::Write {
-                        self.writing += transfer.size;
-                        self.writing_of.entry(call.file).or_default().bytes += transfer.size;
+                        self.goes_out(&transfer);
                     }
                     self.out.push(transfer);
                 }

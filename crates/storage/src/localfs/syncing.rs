@@ -35,7 +35,7 @@ impl Volume {
                 }
                 match self.transaction_of(call.file) {
                     Some(id) => {
-                        self.want_commit(id, now);
+                        self.want_commit(id);
                         call.stage = Stage::Settling;
                         Next::Wait(Wait::Commit(id))
                     }

@@ -419,7 +419,7 @@ impl Volume {
             Tick::Commit => {
                 let due = self.journal.running.began + self.periods[Tick::Commit as usize];
                 if due <= now {
-                    self.begin_commit(now);
+                    self.begin_commit();
                 }
                 if !self.journal.running.is_empty() {
                     self.tick_on(tick);

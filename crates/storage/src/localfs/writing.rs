@@ -8,8 +8,7 @@ use headrace_trace::Operation;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::journal::Metadata;
-use super::placement::INDIRECT;
-use super::volume::{Next, Tick, Volume, Wait};
+use super::volume::{Next, SELF, Tick, Volume, Wait};
 
 /// How much of a call is copied before the limits are looked at again: the kernel
 /// does so every few folios, the largest of which are 1 MiB.
@@ -73,15 +72,15 @@ impl Volume {
             };
         }
         if self.journal.is_full() {
-            self.begin_commit(now);
+            self.begin_commit();
             if self.journal.is_full() {
                 return wait_or_work(Wait::JournalRoom, due);
             }
         }
         let end = self.piece_end(call);
         if let Some(page) = self.edge_to_read(call.file, call.at, end) {
-            if !self.cache_is_fetching(call.file, page) {
-                self.fetch(call.process, call.file, page, page + self.page, now);
+            if self.arriving_until(call.file, page).is_none() {
+                self.fetch(call.process, call.file, page, page + self.page);
             }
             return wait_or_work(Wait::Page(call.file, page), due);
         }
@@ -92,11 +91,6 @@ impl Volume {
         let time = due + pages(new, self.costs.new_page) + pages(old, self.costs.write_page);
         call.stage = Stage::Filling;
         Next::Work(time + self.copy.of(end - call.at, call.size))
-    }
-
-    fn cache_is_fetching(&self, file: u32, page: u64) -> bool {
-        let last = self.arriving.range(..=(file, page)).next_back();
-        last.is_some_and(|(key, arriving)| key.0 == file && page < arriving.end)
     }
 
     /// Bytes of a range that are not cached.
@@ -137,7 +131,7 @@ impl Volume {
             self.flush(now);
             if self.journal.held() > 0 {
                 // Data can go to its place once it is committed.
-                self.begin_commit(now);
+                self.begin_commit();
             }
             return Next::Wait(Wait::DirtyRoom);
         }
@@ -197,20 +191,6 @@ impl Volume {
     pub(super) fn soiled(&self, range: Range, unit: u64) -> u64 {
         let mut soiled = 0;
         let mut at = range.start - range.start % unit;
-        if unit == self.page {
-            // Clean bytes of the range.
-            let mut at = range.start;
-            while at < range.end {
-                let next = at + self.page;
-                soiled += if self.cache.is_dirty(range.file, at, next) {
-                    0
-                } else {
-                    self.page
-                };
-                at = next;
-            }
-            return soiled;
-        }
         while at < range.end {
             if !self.cache.is_dirty(range.file, at, at + unit) {
                 soiled += unit;
@@ -221,9 +201,8 @@ impl Volume {
     }
 
     /// Pages of a range became clean, of which so many bytes will be written: their
-    /// folios, unless other parts of them are
-    /// dirty still. What they count for beyond the range stays counted until it
-    /// is written.
+    /// folios count no more, unless other parts of them are dirty still. What they
+    /// count for beyond the range stays counted until it is written.
     pub(super) fn cleaned(&mut self, range: Range, written: u64) {
         let unit = self.folios.get(&range.file).copied().unwrap_or(self.page);
         let mut at = range.start - range.start % unit;
@@ -276,8 +255,7 @@ impl Volume {
         let group = self.placement.group_of(range.file) + range.start / (128 << 20);
         self.change(range.file, Metadata::Bitmap(group), now);
         self.change(range.file, Metadata::Descriptor(group), now);
-        if self.placement.indirect && range.end > 12 * 4096 {
-            let index = range.end.saturating_sub(12 * 4096 + 1) / INDIRECT;
+        if let Some(index) = self.placement.indirect_block_of(range.end - 1) {
             self.change(range.file, Metadata::Indirect(range.file, index), now);
             self.indirect_known.insert((range.file, index));
         }
@@ -312,15 +290,8 @@ impl Volume {
         for piece in self.placement.find(range.file, range.start, range.end) {
             let mut transfer = self.transfer(Operation::Write, range.file, piece);
             transfer.synchronous = waited;
-            transfer.owner = waited.then_some(super::volume::SELF);
-            self.writing += piece.size;
-            self.writing_of.entry(range.file).or_default().bytes += piece.size;
-            let range = Range {
-                start: piece.offset,
-                end: piece.offset + piece.size,
-                ..range
-            };
-            self.mark_folios(range, false);
+            transfer.owner = waited.then_some(SELF);
+            self.goes_out(&transfer);
             self.out.push(transfer);
             made += 1;
         }
