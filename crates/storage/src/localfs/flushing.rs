@@ -14,12 +14,29 @@ use crate::tokens::Transfer;
 pub(super) const CHUNK: u64 = 4 << 20;
 
 impl Volume {
-    /// Writes dirty pages while there are more than the background limit, and those
+    /// There is too much that is dirty: writes until there is less.
+    pub(super) fn flush_in_background(&mut self, now: Time) {
+        if !self.flushing && self.writing == 0 {
+            self.balance.begins(now);
+        }
+        self.flushing = true;
+        self.flush(now);
+    }
+
+    /// Whether there are more dirty pages than the background limit, or more of
+    /// this device's than its part of it (wb_over_bg_thresh).
+    fn over_background(&self) -> bool {
+        let background = self.balance.background;
+        let own = (background as f64 * self.balance.share) as u64;
+        self.dirty_unwritten() > background || self.dirty > own
+    }
+
+    /// Writes dirty pages while there are too many, once that has begun, and those
     /// that have been dirty for too long.
     pub(super) fn flush(&mut self, now: Time) {
         while let Some(&(since, file)) = self.dirty_order.first() {
-            let expired = now.since(since) >= self.expiry;
-            if !expired && self.dirty + self.others + self.below <= self.balance.background {
+            self.flushing &= self.over_background();
+            if !self.flushing && now.since(since) < self.expiry {
                 return;
             }
             let from = self.cursor.get(&file).copied().unwrap_or(0);
@@ -43,6 +60,7 @@ impl Volume {
                 ..*first
             };
             self.cleaned(all, ranges.iter().map(Range::len).sum());
+            self.balance.sent(now);
             for range in ranges {
                 self.write_back(range, false, now);
                 self.charge(range);
@@ -149,10 +167,10 @@ impl Volume {
 
     /// Bytes of a file are on the device.
     pub(super) fn written(&mut self, range: Range, now: Time) {
-        self.balance.wrote(range.len(), now);
         self.mark_folios(range, true);
         let besides = self.writing_besides.remove(&(range.file, range.start));
         let counted = range.len() + besides.unwrap_or(0);
+        self.balance.wrote(counted);
         self.writing = self.writing.saturating_sub(counted);
         self.below = (self.below + range.len()).min(self.most_below);
         if let Some(writing) = self.writing_of.get_mut(&range.file) {

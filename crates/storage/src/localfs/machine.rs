@@ -112,13 +112,18 @@ struct Volumes {
 }
 
 impl Volumes {
-    /// A volume, told how much the others have that is dirty.
+    /// A volume, told how much the others have that is dirty and which part of all
+    /// that was written it wrote (the kernel forgets slowly what was long ago: its
+    /// part of the last seconds).
     fn at(&mut self, number: usize) -> &mut Volume {
         if self.list.len() > 1 {
             let all: u64 = self.list.iter().map(|it| it.dirty + it.writing).sum();
-            let own = &self.list[number];
-            let others = self.others + all - own.dirty - own.writing;
-            self.list[number].others = others;
+            let written: u64 = self.list.iter().map(|it| it.balance.written()).sum();
+            let own = &mut self.list[number];
+            own.others = self.others + all - own.dirty - own.writing;
+            if written > 0 {
+                own.balance.share = own.balance.written() as f64 / written as f64;
+            }
         }
         &mut self.list[number]
     }

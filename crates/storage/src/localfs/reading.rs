@@ -90,6 +90,14 @@ impl Volume {
             .get(&file)
             .map(|size| size.next_multiple_of(self.page));
         let end = known.map_or(end, |size| end.min(size.max(start + self.page)));
+        // Read-ahead from the beginning of a file makes large folios, other reads
+        // single pages (page_cache_ra_order in mm/readahead.c).
+        let folio = if start == 0 {
+            self.read_ahead.largest
+        } else {
+            self.page
+        };
+        self.set_folio(file, folio);
         let mut at = start;
         while at < end {
             let missing = self.cache.missing_until(file, at, end);

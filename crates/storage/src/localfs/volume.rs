@@ -122,6 +122,8 @@ pub(super) struct Volume {
     pub journal: Journal,
     pub journal_at: u64,
     pub balance: Balance,
+    /// Whether the flusher is at work because too much was dirty.
+    pub flushing: bool,
     /// Dirty bytes of other file systems, which count against the limits.
     pub others: u64,
     /// Dirty bytes of the file that the device is, now and at most.
@@ -186,6 +188,16 @@ impl Volume {
         let cpu = &spec.cpu;
         // A window must fit into the cache with room for others.
         let window = spec.read_ahead.window.0.min(room / 4);
+        let write_back = &spec.write_back;
+        let (background, limit) = (
+            write_back.background(&spec.memory),
+            write_back.limit(&spec.memory),
+        );
+        let mut balance = Balance::new(background, limit);
+        if write_back.below.0 > 0 {
+            // What is written is written once more below.
+            balance.share = 0.5;
+        }
         Volume {
             number: 0,
             costs: Costs {
@@ -213,10 +225,8 @@ impl Volume {
             delayed: file_system.allocation.delayed,
             journal: Journal::new(file_system),
             journal_at: capacity / 2,
-            balance: Balance::new(
-                spec.write_back.background(&spec.memory),
-                spec.write_back.limit(&spec.memory),
-            ),
+            balance,
+            flushing: false,
             others: spec.write_back.others.0,
             below: 0,
             most_below: spec.write_back.below.0,
@@ -260,8 +270,8 @@ impl Volume {
         self.sizes.insert(file, size);
         self.placement
             .place(file, 0, size.next_multiple_of(self.page));
-        self.set_folio(file, made_by);
         if cached {
+            self.set_folio(file, made_by);
             let range = self.cache.pages(file, 0, size);
             self.cache.fill(range);
             self.cache.reclaim();

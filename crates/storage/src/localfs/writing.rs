@@ -5,6 +5,7 @@ use headrace_net::{Span, Time};
 use headrace_spec::JournalMode;
 use headrace_trace::Operation;
 
+use super::balance::Load;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::journal::Metadata;
@@ -128,7 +129,7 @@ impl Volume {
         let soiled = self.soiled(range, unit);
         let total = self.dirty_total();
         if total + soiled > self.balance.limit && total > self.others + self.below {
-            self.flush(now);
+            self.flush_in_background(now);
             if self.journal.held() > 0 {
                 // Data can go to its place once it is committed.
                 self.begin_commit();
@@ -147,14 +148,15 @@ impl Volume {
             self.soil(range, soiled, now);
         }
         self.make_room(now);
-        let pause = self.balance.pause(self.dirty_total(), end - call.at);
-        if self.dirty_total() > self.balance.background {
-            self.flush(now);
+        let load = self.load();
+        let verdict = self.balance.dirtied(call.process, soiled, load, now);
+        if verdict.flush {
+            self.flush_in_background(now);
         }
         call.at = end;
         call.stage = Stage::Working;
-        if pause > Span::ZERO {
-            return Next::Pause(pause);
+        if verdict.pause > Span::ZERO {
+            return Next::Pause(verdict.pause);
         }
         self.copy_piece(call, Span::ZERO, now)
     }
@@ -168,6 +170,20 @@ impl Volume {
             self.dirty_order.insert((now, range.file));
         }
         self.tick_on(Tick::WriteBack);
+    }
+
+    /// What is dirty, as the kernel looks at it.
+    fn load(&self) -> Load {
+        Load {
+            dirty: self.dirty_unwritten(),
+            all: self.dirty_total(),
+            own: self.dirty + self.writing,
+        }
+    }
+
+    /// Dirty bytes that are not being written.
+    pub(super) fn dirty_unwritten(&self) -> u64 {
+        self.dirty + self.others + self.below
     }
 
     /// Dirty bytes against the limits.
