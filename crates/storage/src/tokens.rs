@@ -141,6 +141,25 @@ pub struct Transfer {
 }
 
 impl Transfer {
+    /// What nobody waits for, of no file.
+    pub fn new(operation: Operation, address: u64, size: u64) -> Transfer {
+        Transfer {
+            owner: None,
+            process: 0,
+            file: 0,
+            offset: 0,
+            address,
+            size,
+            operation,
+            synchronous: false,
+            forced: false,
+            metadata: false,
+            absorbed: false,
+            member: 0,
+            part_of: None,
+        }
+    }
+
     /// The byte after the last, on the device.
     pub fn end(&self) -> u64 {
         self.address + self.size

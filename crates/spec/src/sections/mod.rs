@@ -26,7 +26,7 @@ pub use card::Card;
 pub use clients::Clients;
 pub use daemon::Daemon;
 pub use device::{
-    ControllerCache, Device, Disk, Member, Raid, Rebuild, SimpleDevice, SolidState, Throttled,
+    Bus, ControllerCache, Device, Disk, Member, Raid, Rebuild, SimpleDevice, SolidState, Throttled,
 };
 pub use groups::{Group, Groups};
 pub use io_scheduler::{

@@ -15,7 +15,8 @@ section! {
         daemon: Daemon = section(),
         /// The servers' page cache.
         memory: Memory = section() aka ["cache"],
-        /// The queue of the device.
+        /// The queue of the device; of an array that the operating system makes,
+        /// one for each member.
         io_scheduler: IoScheduler = section() aka ["elevator"],
         /// What the data is stored on.
         device: Device = section() aka ["disk", "storage"],

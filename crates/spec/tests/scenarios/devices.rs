@@ -157,6 +157,7 @@ prop_compose! {
         cache_rate in rate(),
         destage_above in 0.0..=1.0_f64,
         idle_time in seconds(),
+        (hardware, bus, time_per_transfer) in (any::<Option<bool>>(), choice_of_rates(), seconds()),
         member in member(),
     ) -> Raid {
         let disks = least + if level == 10 { 2 * more } else { more };
@@ -165,6 +166,11 @@ prop_compose! {
             level,
             disks,
             chunk: Bytes(chunk),
+            hardware: hardware.filter(|hardware| *hardware || cache_size.0 == 0),
+            bus: Bus {
+                rate: bus,
+                time_per_transfer: bus.map_or(Seconds(0.0), |_| time_per_transfer),
+            },
             failed: failed.map(|disk| vec![disk]),
             rebuild: Rebuild {
                 disk: failed.filter(|_| rebuilt),

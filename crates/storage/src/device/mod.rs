@@ -1,6 +1,7 @@
 //! Block devices: what serves [`Transfer`]s. To add one, write a file with a
 //! function that makes its station and name it in [`build`].
 
+mod bus;
 mod disk;
 mod raid;
 mod simple;
@@ -8,8 +9,9 @@ mod solid_state;
 mod throttled;
 
 use headrace_net::{Node, Page};
-use headrace_spec::Device;
+use headrace_spec::{Device, IoScheduler};
 
+use crate::iosched;
 use crate::tokens::Transfer;
 
 /// A block device in a page.
@@ -21,10 +23,22 @@ pub struct BlockDevice {
     pub done: Node<Transfer>,
 }
 
-/// The scenario's device, as a station called "device".
+/// The scenario's device with its I/O scheduler: before it, or before each member
+/// of an array that the operating system makes.
+pub fn queued(page: &mut Page<'_>, device: &Device, io_scheduler: &IoScheduler) -> BlockDevice {
+    match device {
+        Device::Raid(raid) if !raid.is_hardware() => raid::array(page, raid, Some(io_scheduler)),
+        device => {
+            let device = build(page, device);
+            iosched::build(page, io_scheduler, device)
+        }
+    }
+}
+
+/// The scenario's device alone, as a station called "device".
 pub fn build(page: &mut Page<'_>, device: &Device) -> BlockDevice {
     let station = match device {
-        Device::Raid(raid) => return raid::array(page, raid),
+        Device::Raid(raid) => return raid::array(page, raid, None),
         Device::SimpleDevice(simple) => simple::station(page, simple),
         Device::Disk(disk) => disk::station(page, disk),
         Device::SolidState(drive) => solid_state::station(page, drive),

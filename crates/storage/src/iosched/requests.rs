@@ -420,19 +420,8 @@ mod tests {
 
     fn transfer(address: u64) -> Transfer {
         Transfer {
-            owner: None,
-            process: 0,
-            file: 0,
-            offset: 0,
-            address,
-            size: 1,
-            operation: Operation::Read,
             synchronous: true,
-            forced: false,
-            metadata: false,
-            absorbed: false,
-            member: 0,
-            part_of: None,
+            ..Transfer::new(Operation::Read, address, 1)
         }
     }
 

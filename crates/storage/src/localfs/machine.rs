@@ -35,7 +35,6 @@ use super::two_lists::TwoLists;
 use super::volume::{Next, Opened, SELF, Tick, Volume, Wait};
 use crate::app::Existing;
 use crate::device::{self, BlockDevice};
-use crate::iosched;
 use crate::tokens::{Request, Transfer};
 
 /// A machine's ways in and out.
@@ -149,7 +148,7 @@ pub fn machine(
     let specs = specs_of(spec);
     let workloads = scenario.workload.len() as u32;
     if let [spec] = specs.as_slice() {
-        let device = device::build(page, &spec.device);
+        let device = device::queued(page, &spec.device, &spec.io_scheduler);
         let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
         let ways = Ways {
             new,
@@ -158,7 +157,7 @@ pub fn machine(
             processed: processor,
             workloads,
         };
-        volume(page, spec, 0, volumes, device, ways);
+        volume(page, 0, volumes, device, ways);
         return ports;
     }
     let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
@@ -182,8 +181,8 @@ pub fn machine(
             };
             page.connect(mount.request, ways.new);
             page.connect(mount.processed, ways.processed);
-            let device = device::build(page, &spec.device);
-            volume(page, spec, number, volumes, device, ways);
+            let device = device::queued(page, &spec.device, &spec.io_scheduler);
+            volume(page, number, volumes, device, ways);
             mount
         }));
     }
@@ -243,7 +242,6 @@ fn specs_of(spec: &Machine) -> Vec<Machine> {
 /// Writes the net of one volume.
 fn volume(
     page: &mut Page<'_>,
-    spec: &Machine,
     number: usize,
     volumes: Store<Volumes>,
     device: BlockDevice,
@@ -258,7 +256,7 @@ fn volume(
         waiting: Bags::new(page),
         requests: page.bag("requests"),
         complete: ways.complete,
-        device: iosched::build(page, &spec.io_scheduler, device),
+        device,
         tick: page.place("timer"),
         errands: page.place("errands"),
     };

@@ -359,19 +359,10 @@ impl Volume {
         piece: super::placement::Piece,
     ) -> Transfer {
         Transfer {
-            owner: None,
-            process: 0,
             file,
             offset: piece.offset,
-            address: piece.address,
-            size: piece.size,
-            operation,
             synchronous: operation == Operation::Read,
-            forced: false,
-            metadata: false,
-            absorbed: false,
-            member: 0,
-            part_of: None,
+            ..Transfer::new(operation, piece.address, piece.size)
         }
     }
 

@@ -78,23 +78,40 @@ fn device_or_queue(reports: &[NodeReport], page: &str) -> String {
         let node = reports.iter().find(|node| node.path == path);
         node.map_or(0.0, |node| node.mean_inside)
     };
-    let device = device(reports.iter().map(|node| node.path.as_str()), page);
-    let queue = format!("{page}/I/O queue");
-    if inside(&queue) > inside(&device) {
-        queue
-    } else {
-        device
+    let stations = reports.iter().filter(|node| node.discipline.is_some());
+    let device = device(
+        stations.map(|it| (it.path.as_str(), it.most_utilisation)),
+        page,
+    );
+    let queues = ["I/O queue", IN_ARRAY].map(|name| format!("{page}/{name}"));
+    let queue = queues.into_iter().find(|queue| inside(queue) > 0.0);
+    match queue {
+        Some(queue) if inside(&queue) > inside(&device) => queue,
+        _ => device,
     }
 }
 
-/// The device of the volume in a page: in an array, its disks.
-fn device<'a>(mut paths: impl Iterator<Item = &'a str>, page: &str) -> String {
+/// The queue before each disk of an array, in the page of its volume.
+const IN_ARRAY: &str = "array/disk/I/O queue";
+
+/// The device of the volume in a page; of an array what is busiest, of its disks,
+/// their bus and the controller's cache. Stations come with their utilisation.
+fn device<'a>(stations: impl Iterator<Item = (&'a str, f64)>, page: &str) -> String {
     let of_page = |path: &str| {
-        let rest = path.strip_prefix(page)?.strip_prefix('/')?;
-        (rest == "device" || rest.ends_with("/device") && rest.starts_with("array/")).then_some(())
+        let rest = path
+            .strip_prefix(page)
+            .and_then(|rest| rest.strip_prefix('/'));
+        rest.is_some_and(|rest| {
+            let in_array = rest.strip_prefix("array/");
+            let parts = ["bus", "cache"];
+            rest == "device"
+                || in_array.is_some_and(|it| it.ends_with("/device") || parts.contains(&it))
+        })
     };
-    let found = paths.find(|path| of_page(path).is_some());
-    found.map_or_else(|| format!("{page}/device"), str::to_owned)
+    let busiest = stations
+        .filter(|(path, _)| of_page(path))
+        .reduce(|most, it| if it.1 > most.1 { it } else { most });
+    busiest.map_or_else(|| format!("{page}/device"), |it| it.0.to_owned())
 }
 
 /// The verdict: what most of the processes' time goes to, and what would come next.
@@ -116,13 +133,21 @@ pub(super) fn bottleneck(
     };
     let next = breakdown.get(1).map(|entry| entry.place.clone());
     let (page, name) = most.place.rsplit_once('/').unwrap_or(("", &most.place));
-    // The name of the I/O queue has a stroke of its own.
+    let of_page = |page: &str| {
+        let all = stations.iter();
+        device(
+            all.map(|it| (it.station.as_str(), it.most_utilisation)),
+            page,
+        )
+    };
     let behind = match name {
-        "dirty limit" | "journal" => device(stations.iter().map(|it| it.station.as_str()), page),
-        "O queue" => device(
-            stations.iter().map(|it| it.station.as_str()),
-            page.strip_suffix("/I").unwrap_or(page),
-        ),
+        "dirty limit" | "journal" => of_page(page),
+        // Its name has a stroke of its own.
+        "O queue" => {
+            let volume = most.place.strip_suffix(IN_ARRAY);
+            let volume = volume.or_else(|| most.place.strip_suffix("I/O queue"));
+            of_page(volume.unwrap_or(page).trim_end_matches('/'))
+        }
         _ => most.place.clone(),
     };
     let station = stations.iter().find(|it| it.station == behind);

@@ -23,7 +23,6 @@ use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
 use crate::device::{self, BlockDevice};
-use crate::iosched;
 use crate::localfs::{PageCache, Range};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Transfer};
@@ -36,8 +35,7 @@ const FILES_APART: u64 = 1 << 30;
 /// them back into `send` when they are done.
 pub fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, send: To<Job>) {
     let spec = &scenario.servers;
-    let device = device::build(page, &spec.device);
-    let device = iosched::build(page, &spec.io_scheduler, device);
+    let device = device::queued(page, &spec.device, &spec.io_scheduler);
     let waiting = page.bag::<Job>("waiting for device");
     let work = Span::from_seconds(spec.daemon.time_per_job.0);
     let daemon = match work {
@@ -244,20 +242,13 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, scenario: &Paral
 }
 
 fn transfer_of(range: Range, operation: Operation, job: Option<Slot>) -> Transfer {
+    let address = (u64::from(range.file) * FILES_APART).wrapping_add(range.start) % (1 << 62);
     Transfer {
         owner: job.map(|slot| slot.0),
-        process: 0,
         file: range.file,
         offset: range.start,
-        address: (u64::from(range.file) * FILES_APART).wrapping_add(range.start) % (1 << 62),
-        size: range.len(),
-        operation,
         synchronous: job.is_some(),
-        forced: false,
-        metadata: false,
-        absorbed: false,
-        member: 0,
-        part_of: None,
+        ..Transfer::new(operation, address, range.len())
     }
 }
 

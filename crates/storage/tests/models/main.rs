@@ -10,6 +10,7 @@ mod device_disk;
 mod device_every_transfer;
 mod device_raid;
 mod device_raid_cache;
+mod device_raid_members;
 mod device_raid_rebuild;
 mod device_solid_state;
 mod device_throttled;

@@ -7,7 +7,7 @@ mod solid_state;
 mod throttled;
 
 pub use disk::Disk;
-pub use raid::{ControllerCache, Member, Raid, Rebuild};
+pub use raid::{Bus, ControllerCache, Member, Raid, Rebuild};
 pub use simple::SimpleDevice;
 pub use solid_state::SolidState;
 pub use throttled::Throttled;

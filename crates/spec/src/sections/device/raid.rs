@@ -15,6 +15,12 @@ section! {
         disks: u32 as AtLeastOne = required(4) aka ["members", "devices"],
         /// Consecutive bytes on one device.
         chunk: Bytes = default("512 KiB", "mdadm(8), the default of --chunk") aka ["stripe_unit"],
+        /// Whether a controller makes the array, so that the I/O scheduler stands
+        /// before it. Else the operating system does (Linux's md, device mapper),
+        /// and one stands before each device, as requests pass through to them.
+        hardware: Option<bool> = optional("it is if it has a cache of its own"),
+        /// The bus that the devices share.
+        bus: Bus = section() aka ["channel", "host_adapter"],
         /// Devices that have failed, counted from 0.
         failed: Option<Vec<u32>> as Option<NonEmpty<Count>> = optional("none has"),
         /// A failed device that is rebuilt on a spare meanwhile.
@@ -25,6 +31,18 @@ section! {
         member: Member = section() aka ["disk"],
     }
     check array_is_possible;
+}
+
+section! {
+    /// The bus or host adapter that all devices of an array share. Data passes
+    /// while its device works, and waits only for what passes before it.
+    pub struct Bus {
+        /// Most bytes that pass in a second: 320 MB/s of Ultra320 SCSI (INCITS
+        /// 362-2002, SPI-4), 1066 MB/s of PCI-X at 133 MHz (PCI-SIG, PCI-X 1.0).
+        rate: Option<Rate> = optional("as much as the devices move") aka ["bandwidth"],
+        /// Time that it is taken for each transfer besides its data.
+        time_per_transfer: Seconds = default("0 s", "nothing is assumed: measure it") aka ["overhead"],
+    }
 }
 
 section! {
@@ -93,6 +111,12 @@ impl Member {
 }
 
 impl Raid {
+    /// Whether a controller makes the array, and not the operating system.
+    #[must_use]
+    pub fn is_hardware(&self) -> bool {
+        self.hardware.unwrap_or(self.cache.size.0 > 0)
+    }
+
     /// Members' worth of data that the array holds.
     #[must_use]
     pub fn data_disks(&self) -> u32 {
@@ -152,6 +176,14 @@ fn array_is_possible(raid: &Raid, _all: &Scenario, at: &Place<'_>) -> Result<(),
     if lost {
         let message = format!("level = {level} loses data with these: expected fewer");
         return Err(at.error("failed", message));
+    }
+    if raid.hardware == Some(false) && raid.cache.size.0 > 0 {
+        let message = "a cache of its own makes it hardware: leave it out, or leave cache out";
+        return Err(at.error("hardware", message));
+    }
+    if raid.bus.rate.is_none() && raid.bus.time_per_transfer.0 > 0.0 {
+        let message = "without rate there is no bus: give it, or leave this out";
+        return Err(at.field("bus").error("time_per_transfer", message));
     }
     if raid.cache.destages > 65_536 {
         let message = "expected at most 65536";

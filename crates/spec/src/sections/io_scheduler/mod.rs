@@ -34,7 +34,8 @@ const REQUESTS: u32 = 128;
 const LARGEST: u64 = 1280 << 10;
 
 section! {
-    /// The queue before a block device, which merges and orders requests.
+    /// The queue before a block device, which merges and orders requests; of an
+    /// array that the operating system makes, one before each member.
     pub struct IoScheduler {
         /// How requests are ordered.
         #[serde(flatten)]

@@ -41,7 +41,8 @@ section! {
         read_ahead: ReadAhead = section(),
         /// The file system.
         file_system: FileSystem = section() aka ["fs"],
-        /// The queue of requests for the device.
+        /// The queue of requests for the device; of an array that the operating
+        /// system makes, one for each member.
         io_scheduler: IoScheduler = section(),
         /// What the file system lies on.
         device: Device = section() aka ["disk", "storage"],

@@ -14,7 +14,8 @@ section! {
         name: String = required("data"),
         /// The file system; what a preset says holds for the machine's first.
         file_system: FileSystem = section() aka ["fs"],
-        /// The queue of requests for the device.
+        /// The queue of requests for the device; of an array that the operating
+        /// system makes, one for each member.
         io_scheduler: IoScheduler = section(),
         /// What the file system lies on.
         device: Device = section() aka ["disk", "storage"],

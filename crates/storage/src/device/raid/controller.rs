@@ -14,7 +14,7 @@
 //! the order of addresses. With such a cache, kept by a battery, to synchronise
 //! takes no time. Without a battery every write goes through.
 
-use headrace_net::{Fcfs, Node, Page, Random, Slot, Span};
+use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span};
 use headrace_spec::Raid;
 use headrace_trace::Operation;
 
@@ -27,6 +27,22 @@ use crate::tokens::Transfer;
 struct Behind {
     transfer: Transfer,
     destages: bool,
+}
+
+/// Where what the members do goes.
+#[derive(Clone, Copy)]
+struct Members {
+    behind: Node<Behind>,
+    submit: Node<Transfer>,
+}
+
+impl Members {
+    /// Asks them; whose transfer it is stays in the bag.
+    fn ask(self, firing: &mut Firing<'_>, transfer: Transfer, destages: bool) {
+        let slot = firing.put(self.behind, Behind { transfer, destages });
+        let owner = Some(slot.0);
+        firing.put(self.submit, Transfer { owner, ..transfer });
+    }
 }
 
 struct State {
@@ -81,6 +97,7 @@ pub(super) fn cached(
         clock: false,
     });
     let submit = members.submit;
+    let asked = Members { behind, submit };
 
     page.transition("look")
         .take(from)
@@ -110,14 +127,7 @@ pub(super) fn cached(
                 firing.put(moving, transfer);
                 return;
             }
-            let slot = firing.put(
-                behind,
-                Behind {
-                    transfer,
-                    destages: false,
-                },
-            );
-            firing.put(submit, asked(&transfer, slot));
+            asked.ask(firing, transfer, false);
         });
     page.transition("moved")
         .take(moving)
@@ -134,14 +144,7 @@ pub(super) fn cached(
                 state.cache.waiting += 1;
                 firing.put(held, transfer);
             } else {
-                let slot = firing.put(
-                    behind,
-                    Behind {
-                        transfer,
-                        destages: false,
-                    },
-                );
-                firing.put(submit, asked(&transfer, slot));
+                asked.ask(firing, transfer, false);
             }
         });
     // Before what is destaged because somebody waits.
@@ -188,15 +191,8 @@ pub(super) fn cached(
         .puts(submit)
         .fires(move |firing, (), state| {
             let (address, size) = state.cache.destage().unwrap_or_default();
-            let transfer = write(address, size);
-            let slot = firing.put(
-                behind,
-                Behind {
-                    transfer,
-                    destages: true,
-                },
-            );
-            firing.put(submit, asked(&transfer, slot));
+            let transfer = Transfer::new(Operation::Write, address, size);
+            asked.ask(firing, transfer, true);
         });
     page.transition("from the members")
         .take(members.done)
@@ -226,31 +222,4 @@ pub(super) fn cached(
             }
         });
     BlockDevice { submit: from, done }
-}
-
-/// The same, for the members; whose it is stays in the bag.
-fn asked(transfer: &Transfer, slot: Slot) -> Transfer {
-    Transfer {
-        owner: Some(slot.0),
-        part_of: None,
-        ..*transfer
-    }
-}
-
-fn write(address: u64, size: u64) -> Transfer {
-    Transfer {
-        owner: None,
-        process: u32::MAX,
-        file: 0,
-        offset: address,
-        address,
-        size,
-        operation: Operation::Write,
-        synchronous: false,
-        forced: false,
-        metadata: false,
-        absorbed: false,
-        member: 0,
-        part_of: None,
-    }
 }

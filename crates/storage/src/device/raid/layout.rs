@@ -307,7 +307,9 @@ fn join(parts: &mut Vec<Part>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headrace_spec::{Bytes, ControllerCache, Member, Rate, Rebuild, Seconds, SimpleDevice};
+    use headrace_spec::{
+        Bus, Bytes, ControllerCache, Member, Rate, Rebuild, Seconds, SimpleDevice,
+    };
     use proptest::prelude::*;
 
     const CHUNK: u64 = 64;
@@ -321,6 +323,11 @@ mod tests {
             level,
             disks,
             chunk: Bytes(CHUNK),
+            hardware: None,
+            bus: Bus {
+                rate: None,
+                time_per_transfer: Seconds(0.0),
+            },
             failed: (!failed.is_empty()).then(|| failed.to_vec()),
             rebuild: Rebuild {
                 disk,

@@ -1,9 +1,16 @@
 //! The rebuilding of a failed member on a spare, chunk by chunk.
+//!
+//! ```text
+//!   (rebuild) ─▶ [rebuild next] ─▶ (disk ×n) ─▶ [collect] ─▶ (rebuild)
+//! ```
 
-use headrace_net::{Span, Time};
-use headrace_spec::Rebuild;
+use headrace_net::{Infinite, Node, Page, Random, Span, Store, Time};
+use headrace_spec::{Raid, Rebuild};
+use headrace_trace::Operation;
 
-use super::layout::Rebuilt;
+use super::layout::{Part, Rebuilt};
+use super::members::{Array, Run, Waiting};
+use crate::tokens::Transfer;
 
 /// A buffer that goes from chunk to chunk. It is a colour of its own: what it
 /// waits for is nobody's request.
@@ -82,4 +89,70 @@ impl Progress {
             begun: if all { u64::MAX } else { self.next },
         }
     }
+}
+
+/// Buffers take chunk after chunk, survivors first. A station, so that reports
+/// show how many chunks have come to it.
+pub(super) fn page(
+    page: &mut Page<'_>,
+    spec: &Raid,
+    array: Store<Array>,
+    run: Run,
+) -> Node<Buffer> {
+    let rest = |buffer: &Buffer, _: &mut Random<'_>| buffer.rest;
+    let buffers = page.station("rebuild", Infinite(rest));
+    let number = spec.rebuild.chunks;
+    page.tokens(buffers, move |_| {
+        (0..number).map(|_| Buffer {
+            rest: Span::ZERO,
+            told: false,
+        })
+    });
+    page.transition("rebuild next")
+        .take(buffers)
+        .with(array)
+        .may_put(buffers)
+        .may_put(run.waiting)
+        .puts_many(run.members)
+        .fires(move |firing, buffer: Buffer, array| {
+            let Some(rebuild) = &mut array.rebuild else {
+                return;
+            };
+            let rest = rebuild.reserve_unless(buffer.told, firing.now());
+            if rest.0 > 0 {
+                firing.put(buffers, Buffer { rest, told: true });
+                return;
+            }
+            let (Some((address, size)), member) = (rebuild.begin(), rebuild.member) else {
+                return;
+            };
+            let how_far = rebuild.how_far();
+            array.layout.rebuilt(how_far);
+            let choose = |of, address, end| array.choose(of, address, end);
+            let parts = array.layout.survivors(member, address, size, choose);
+            // A chunk of the spare; its offset says when it began.
+            let transfer = Transfer {
+                offset: firing.now().0,
+                member: member as u16,
+                ..Transfer::new(Operation::Write, address, size)
+            };
+            let it = Waiting {
+                transfer,
+                pending: 0,
+                reading: true,
+                rebuilds: true,
+            };
+            run.begin(firing, array, it, parts);
+        });
+    buffers
+}
+
+/// What is written when a chunk's survivors have been read.
+pub(super) fn on_the_spare(chunk: &Transfer) -> Vec<Part> {
+    vec![Part {
+        writing: true,
+        member: u32::from(chunk.member),
+        address: chunk.address,
+        size: chunk.size,
+    }]
 }
