@@ -41,8 +41,8 @@ simulation is run. The shortest one:
     r#"```
 
 A value is looked for on the command line (`--set network.latency="1 ms"`; an entry of a list is
-named by its number, as in `--set workload.0.files=4`), then in the file, then in the preset that
-`system` names, then among the defaults below. `headrace explain FILE` prints the full scenario and
+named by its number, as in `--set workload.0.files=4`, which the only one does not need), then in
+the file, then in the preset that `system` names, then among the defaults below. `headrace explain FILE` prints the full scenario and
 where each value came from.
 
 Units are required. Sizes: B, kB, MB, GB, TB, PB (powers of 1000), KiB, MiB, GiB, TiB, PiB (powers

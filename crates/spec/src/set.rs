@@ -92,13 +92,19 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
     match &field.shape {
         Shape::Section(inner) => put(below(table, first, value.origin), inner, rest, value),
         Shape::Tables(inner) => {
-            let node = table.get_mut(first).and_then(|list| entry(list, rest[0]));
-            let node = node.ok_or(Wrong::NoSuchPath)?;
-            if rest.len() == 1 {
+            let list = table.get_mut(first).ok_or(Wrong::NoSuchPath)?;
+            // The only one needs no number.
+            let only = matches!(&list.raw, Raw::List(list) if list.len() == 1);
+            let (index, rest) = match rest[0].parse::<usize>() {
+                Err(_) if only => ("0", rest),
+                _ => (rest[0], &rest[1..]),
+            };
+            let node = entry(list, index).ok_or(Wrong::NoSuchPath)?;
+            if rest.is_empty() {
                 merge::over(node, value.read(Nature::Plain), inner);
                 return Ok(());
             }
-            put(node, inner, &rest[1..], value)
+            put(node, inner, rest, value)
         }
         Shape::Leaf { nature, .. } => {
             let [key] = rest else {

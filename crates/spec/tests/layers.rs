@@ -145,6 +145,22 @@ fn a_table_entry_can_be_set_alone() {
 }
 
 #[test]
+fn the_only_entry_of_a_list_needs_no_number() {
+    let one = "[[workload]]\nblock = \"4 MiB\"\ntransfer = \"1 MiB\"\n";
+    let device = "[machine]\ndevice = { read_rate = \"1 MB/s\", write_rate = \"1 MB/s\" }\n";
+    let text = format!("system = \"ext4\"\n{device}{one}");
+    let sets = ["workload.transfer=2 MiB".to_owned()];
+    let path = Path::new("one.toml");
+    let loaded = headrace_spec::load(&text, path, &sets).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        row(&loaded, "workload.0.transfer").value.as_deref(),
+        Some("\"2 MiB\"")
+    );
+    let error = headrace_spec::load(&format!("{text}{one}"), path, &sets).expect_err("two");
+    assert!(error.to_string().contains("workload.0.transfer"), "{error}");
+}
+
+#[test]
 fn another_kind_drops_what_only_the_old_kind_has() {
     let scenario = load(FILE, &["scheduler.kind=none"]).scenario;
     assert_eq!(parallel_of(&scenario).scheduler.kind.kind(), "none");

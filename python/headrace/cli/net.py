@@ -9,6 +9,8 @@ from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress
 from headrace.files import check_apart, check_writable, whole_file
 
+OTHER_PICTURES = {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp"}
+
 
 def net(
     file: ScenarioFile,
@@ -28,6 +30,8 @@ def net(
     from headrace.report.net_diagram import draw
     from headrace.report.net_load import load_of
 
+    if output.suffix.lower() in OTHER_PICTURES:
+        raise ValueError(f"--output {output}: the picture is SVG: write a name that ends in .svg")
     check_writable(output)
     scenario = simulate.load_with_sets(file, sets or [])
     check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)

@@ -145,7 +145,7 @@ def _operations(part: Document, intervals: Document) -> Iterator[list[str]]:
                 "per_second",
                 figure,
             )
-            if rates
+            if rates.get("per_second") is not None
             else "",
             *(
                 _with_interval(milliseconds(latency[key]), near, key, milliseconds)

@@ -88,6 +88,14 @@ impl Placement {
         u64::from(file) % self.groups
     }
 
+    /// The group that a byte of a file lies in.
+    pub fn group_at(&self, file: u32, offset: u64) -> u64 {
+        match self.piece_at(file, offset) {
+            Some(piece) => (piece.address + offset - piece.offset) / self.group,
+            None => self.group_of(file),
+        }
+    }
+
     /// The address of a group's metadata.
     pub fn metadata_of(&self, group: u64) -> u64 {
         (group % self.groups) * self.group

@@ -1,6 +1,8 @@
 //! Writes: into the page cache, within the limits of dirty pages and of the
 //! running transaction.
 
+use std::collections::BTreeSet;
+
 use headrace_net::{Span, Time};
 use headrace_spec::JournalMode;
 use headrace_trace::Operation;
@@ -268,9 +270,11 @@ impl Volume {
     /// Chooses blocks for a range.
     pub(super) fn allocate(&mut self, range: Range, now: Time) {
         self.placement.place(range.file, range.start, range.end);
-        let group = self.placement.group_of(range.file) + range.start / (128 << 20);
-        self.change(range.file, Metadata::Bitmap(group), now);
-        self.change(range.file, Metadata::Descriptor(group), now);
+        let of = |at: u64| self.placement.group_at(range.file, at);
+        for group in BTreeSet::from([of(range.start), of(range.end - 1)]) {
+            self.change(range.file, Metadata::Bitmap(group), now);
+            self.change(range.file, Metadata::Descriptor(group), now);
+        }
         if let Some(index) = self.placement.indirect_block_of(range.end - 1) {
             self.change(range.file, Metadata::Indirect(range.file, index), now);
             self.indirect_known.insert((range.file, index));

@@ -31,7 +31,8 @@ pub struct Report {
     pub events: u64,
     /// Why it ended there.
     pub stop: StopReport,
-    /// Bytes per second by operation, each over the time its phases took.
+    /// Bytes per second by operation, each over the time its phases took; without
+    /// those that took none.
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
     pub operations: BTreeMap<&'static str, OperationReport>,
@@ -68,8 +69,9 @@ pub struct OperationReport {
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Requests per second over the time the operation's phases took.
-    pub per_second: f64,
+    /// Requests per second over the time the operation's phases took; none if they
+    /// took none.
+    pub per_second: Option<f64>,
     /// That time.
     pub active_seconds: f64,
 }
@@ -195,10 +197,13 @@ pub(crate) fn report(
     };
     let stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
     let think = recorder.mean_think();
-    let bottleneck = match local {
+    let mut bottleneck = match local {
         true => local::bottleneck(&stations, &breakdown, think, mean_latency),
         false => bottleneck(&stations, &breakdown, mean_latency, think),
     };
+    if breakdown.is_empty() && !operations.is_empty() {
+        "No request took any time.".clone_into(&mut bottleneck.sentence);
+    }
     Report {
         scenario: ScenarioReport {
             name: scenario.name.clone(),
@@ -249,13 +254,7 @@ fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
         sum.bytes += cell.bytes;
         sum.activity.join(&cell.activity);
     }
-    let per = |amount: u64, seconds: f64| {
-        if seconds > 0.0 {
-            amount as f64 / seconds
-        } else {
-            0.0
-        }
-    };
+    let per = |amount: u64, seconds: f64| (seconds > 0.0).then(|| amount as f64 / seconds);
     let operations: BTreeMap<&'static str, OperationReport> = by_operation
         .into_iter()
         .map(|(name, cell)| {
@@ -277,7 +276,9 @@ fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
         .iter()
         .filter(|(_, operation)| operation.bytes > 0);
     let throughput = moving
-        .map(|(&name, operation)| (name, per(operation.bytes, operation.active_seconds)))
+        .filter_map(|(&name, operation)| {
+            Some((name, per(operation.bytes, operation.active_seconds)?))
+        })
         .collect();
     (throughput, operations)
 }

@@ -11,7 +11,9 @@ pub(super) fn in_fields(error: &RunError) -> String {
             None => error.to_string(),
         },
         RunError::ZeroTimeLoop { .. } => format!(
-            "{error}; look at network, servers.device and workload.think: something must take time"
+            "{error}; something must take time: workload.think, or of a parallel system \
+             network or servers.device, of a local one machine.cpu.system_call or \
+             machine.copying.page_in_l2"
         ),
         _ => error.to_string(),
     }
