@@ -4,7 +4,8 @@
 use crate::declare::Place;
 use crate::error::Error;
 use crate::sections::{
-    Access, Clients, Ior, LayoutKind, Parallel, Phase, Scenario, Topology, Workload, WorkloadKind,
+    Access, Clients, Ior, LayoutKind, Parallel, Phase, Scenario, ServerKind, Topology, Workload,
+    WorkloadKind,
 };
 use crate::values::{Rate, Seconds};
 
@@ -48,7 +49,8 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
                 },
             };
             workload.offsets_have_numbers()?;
-            workload.files_have_numbers(parallel.is_none())?;
+            let machines = parallel.is_none_or(|it| it.servers.machine().is_some());
+            workload.files_have_numbers(machines)?;
             if let Some(parallel) = parallel {
                 workload.jobs_are_few(parallel)?;
                 workload.messages_have_a_size(parallel)?;
@@ -223,10 +225,12 @@ impl Pattern<'_> {
             if *phase == Phase::Sync {
                 continue;
             }
-            let (field, rate) = all.servers.device.slowest(*phase == Phase::Write);
-            ends_in_time(job, rate, &format!("servers.device.{field}"), at)?;
+            let (field, rate) = all.servers.slowest(*phase == Phase::Write);
+            ends_in_time(job, rate, &field, at)?;
         }
-        if let Some(rate) = all.servers.memory.rate {
+        if let ServerKind::SimpleServer(simple) = &all.servers.kind
+            && let Some(rate) = simple.memory.rate
+        {
             ends_in_time(job, rate, "servers.memory.rate", at)?;
         }
         on_the_wire(job, clients, all, at)

@@ -176,6 +176,10 @@ mod tests {
         }
         for field in section.fields(own) {
             let path = crate::tree::join(path, field.name);
+            // A server's files lie on its first file system: it may have no other.
+            if path == "servers.machine.volume" {
+                continue;
+            }
             let value = match (&field.presence, &field.shape) {
                 (_, Shape::Tables(inner)) => format!("[{}]", examples(inner, &path, chosen)),
                 (Presence::Required { example }, _) => example.to_string(),

@@ -23,9 +23,9 @@ pub(crate) fn over(below: &mut Node, above: Node, section: &Section) {
 
 /// The same for the entries of a section.
 pub(crate) fn tables(lower: &mut Table, upper: Table, section: &Section) {
-    if let Some(Raw::Text(kind)) = upper.get("kind").map(|node| &node.raw) {
+    if let Some(kind) = section.given_kind(&upper) {
         let kept: Vec<&str> = section
-            .fields(Some(kind))
+            .fields(Some(&kind))
             .iter()
             .map(|field| field.name)
             .collect();

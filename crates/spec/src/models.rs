@@ -7,6 +7,7 @@ use crate::declare::{Leaf, Nature, Section, Shape};
 use crate::error::Error;
 use crate::merge;
 use crate::names;
+use crate::presets;
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Raw};
 
@@ -55,8 +56,8 @@ pub(crate) fn read(kind: &str, name: &str) -> Option<Result<Node, Error>> {
     Some(syntax::read(model.text, &Layer::Preset(model.name)))
 }
 
-/// Puts what the models say below what is given, in every section that names
-/// one. A name that is none is left to the reader of the field.
+/// Puts what models and presets of machines say below what is given, in every
+/// section that names one. A name that is none is left to the reader of the field.
 pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
     let Raw::Table(table) = &mut node.raw else {
         return Ok(());
@@ -76,15 +77,19 @@ pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
             _ => {}
         }
     }
-    let named = section
-        .fields(kind.as_deref())
-        .into_iter()
-        .find(|field| is_model(&field.shape))
-        .and_then(|field| table.get(field.name));
-    if let (Some(kind), Some(Raw::Text(name))) = (kind, named.map(|node| &node.raw))
-        && let Some(values) = read(&kind, name)
-    {
-        let mut below = values?;
+    let fields = section.fields(kind.as_deref());
+    let below = fields.into_iter().find_map(|field| {
+        let Some(Raw::Text(name)) = table.get(field.name).map(|node| &node.raw) else {
+            return None;
+        };
+        match nature(&field.shape)? {
+            Nature::Model => read(kind.as_deref()?, name),
+            Nature::MachinePreset => presets::machine(name),
+            _ => None,
+        }
+    });
+    if let Some(below) = below {
+        let mut below = below?;
         let above = std::mem::replace(node, Node::plain(Raw::Boolean(false)));
         merge::over(&mut below, above, section);
         *node = below;
@@ -94,13 +99,14 @@ pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
 
 /// Whether what stands in a field is the name of a model.
 pub(crate) fn is_model(shape: &Shape) -> bool {
-    matches!(
-        shape,
-        Shape::Leaf {
-            nature: Nature::Model,
-            ..
-        }
-    )
+    nature(shape) == Some(Nature::Model)
+}
+
+fn nature(shape: &Shape) -> Option<Nature> {
+    match shape {
+        Shape::Leaf { nature, .. } => Some(*nature),
+        _ => None,
+    }
 }
 
 /// The name of a model of one kind.

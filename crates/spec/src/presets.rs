@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::declare::Leaf;
+use crate::declare::{Leaf, Nature};
 use crate::error::Error;
 use crate::names;
 use crate::syntax::{self, Layer};
@@ -65,6 +65,54 @@ fn description(text: &'static str) -> &'static str {
 pub(crate) fn read(name: &str) -> Option<Result<Node, Error>> {
     let preset = PRESETS.iter().find(|preset| preset.name == name)?;
     Some(syntax::read(preset.text, &Layer::Preset(preset.name)))
+}
+
+/// What a preset says about a machine; none if there is no such preset or it says
+/// nothing.
+pub(crate) fn machine(name: &str) -> Option<Result<Node, Error>> {
+    match read(name)? {
+        Ok(mut node) => match &mut node.raw {
+            Raw::Table(table) => table.get_mut("machine").map(|node| Ok(node.clone())),
+            _ => None,
+        },
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// The presets that say something about a machine.
+fn machines() -> Vec<&'static str> {
+    let mut names = all();
+    names.retain(|name| machine(name).is_some());
+    names
+}
+
+/// The name of a preset of a machine.
+pub(crate) struct MachinePreset;
+
+impl Leaf for MachinePreset {
+    type Value = String;
+
+    fn expected() -> String {
+        names::or(&machines())
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "enum": machines() })
+    }
+
+    fn parse(node: &Node) -> Result<String, String> {
+        match &node.raw {
+            Raw::Text(name) if machines().contains(&name.as_str()) => Ok(name.clone()),
+            Raw::Text(name) => Err(names::guess(name, &machines())),
+            _ => Err(String::new()),
+        }
+    }
+
+    fn format(value: &String) -> Raw {
+        Raw::Text(value.clone())
+    }
+
+    const NATURE: Nature = Nature::MachinePreset;
 }
 
 /// The name of a preset.

@@ -50,6 +50,8 @@ fn section(section: &Section, path: &str, presets: &[Node]) -> Value {
                 if *kind != kinds.default
                     && !given
                     && let Some(required) = schema["required"].as_array_mut()
+                    // A section of its name says it too.
+                    && !required.contains(&json!(kind))
                 {
                     required.push(json!("kind"));
                 }

@@ -103,6 +103,19 @@ fn unknown(
             .map(|(name, _)| *name)
             .collect();
         if !others.is_empty() {
+            if let Some(told) = kinds.told_by(table)
+                && table.get("kind").is_none()
+            {
+                let section = heading(&join(path, told));
+                let line = match table.get(told).map(|node| &node.origin) {
+                    Some(Origin::File { line, .. }) => format!(" (line {line})"),
+                    _ => String::new(),
+                };
+                return at(format!(
+                    "{name}{place} has no effect beside {section}{line}, which has one of its own: \
+                     take {name} out"
+                ));
+            }
             let belongs = names::or(&others);
             let message = format!(
                 "unknown field {name}{place} of kind {kind:?}: it belongs to kind {belongs}"

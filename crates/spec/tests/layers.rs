@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use headrace_spec::{
-    Bytes, Device, Explanation, LayoutKind, Loaded, Rate, Row, SchedulerKind, Seconds,
+    Bytes, Device, Explanation, LayoutKind, Loaded, Rate, Row, SchedulerKind, Seconds, ServerKind,
     ServersPerFile, WorkloadKind, explain, presets,
 };
 
@@ -107,7 +107,10 @@ fn nothing_costs_anything_under_the_default_preset() {
         parallel_of(&scenario).metadata.time_per_operation,
         Seconds(0.0)
     );
-    let Device::SimpleDevice(device) = &parallel_of(&scenario).servers.device else {
+    let ServerKind::SimpleServer(server) = &parallel_of(&scenario).servers.kind else {
+        panic!("the default kind")
+    };
+    let Device::SimpleDevice(device) = &server.device else {
         panic!("the default kind")
     };
     assert_eq!(device.time_per_request, Seconds(0.0));

@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headrace_net::{Builder, Limits};
-use headrace_spec::Device;
+use headrace_spec::{Device, Parallel, ServerKind, Servers};
 use headrace_storage::{Transfer, device};
 use headrace_trace::Operation;
 
@@ -16,8 +16,15 @@ fn device_of(text: &str) -> Device {
     );
     match headrace_spec::load(&scenario, "bench.toml".as_ref(), &[]) {
         Ok(loaded) => match loaded.scenario.parallel() {
-            Some(parallel) => parallel.servers.device.clone(),
-            None => panic!("a parallel one"),
+            Some(Parallel {
+                servers:
+                    Servers {
+                        kind: ServerKind::SimpleServer(simple),
+                        ..
+                    },
+                ..
+            }) => simple.device.clone(),
+            _ => panic!("a parallel one with simple servers"),
         },
         Err(error) => panic!("{error}"),
     }

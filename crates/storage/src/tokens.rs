@@ -86,6 +86,8 @@ pub struct Job {
     pub tail: Time,
     /// Device transfers that are still out.
     pub pending: u32,
+    /// The workload that it is a part of.
+    pub workload: u32,
     /// The client's group.
     pub group: u8,
     /// What is asked.

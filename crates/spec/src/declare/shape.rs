@@ -15,6 +15,8 @@ pub(crate) enum Nature {
     Keys,
     /// It names a device of the catalogue, which gives what the section does not.
     Model,
+    /// It names a preset, whose machine gives what the section does not.
+    MachinePreset,
     /// It names a file relative to the scenario's folder.
     File,
 }
@@ -141,9 +143,17 @@ impl Section {
     /// The kind that a table of this section is of: as given, or the default.
     pub(crate) fn kind_of(&self, table: &Table) -> Option<String> {
         let kinds = self.kinds()?;
+        let given = self.given_kind(table);
+        Some(given.unwrap_or_else(|| kinds.default.to_owned()))
+    }
+
+    /// The kind that a table says it is of: by its field `kind`, or because it has
+    /// what [`Kinds::told_by`] says.
+    pub(crate) fn given_kind(&self, table: &Table) -> Option<String> {
         match table.get("kind").map(|node| &node.raw) {
             Some(Raw::Text(kind)) => Some(kind.clone()),
-            _ => Some(kinds.default.to_owned()),
+            Some(_) => None,
+            None => self.kinds()?.told_by(table).map(str::to_owned),
         }
     }
 }
@@ -170,5 +180,15 @@ impl Kinds {
             default,
             kinds,
         }
+    }
+
+    /// The kind that a table is of because it has a section of the kind's name, as
+    /// `[servers.machine]` makes `[servers]` one of kind "machine".
+    pub(crate) fn told_by(&self, table: &Table) -> Option<&'static str> {
+        let names = self.kinds.iter().filter(|(name, section)| {
+            let mut own = section.fields.iter();
+            own.any(|field| field.name == *name) && table.get(name).is_some()
+        });
+        names.map(|(name, _)| *name).next()
     }
 }

@@ -47,7 +47,7 @@ pub use parallel::Parallel;
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};
 pub use scheduler::{Fifo, NoScheduler, Position, Scheduler, SchedulerKind, Sfq};
-pub use servers::Servers;
+pub use servers::{MachineServer, ServerKind, Servers, SimpleServer};
 pub use stop::Stop;
 pub use weights::Weights;
 pub use workload::{

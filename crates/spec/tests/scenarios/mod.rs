@@ -152,13 +152,65 @@ prop_compose! {
         card in card(),
         threads in count(),
         time_per_job in seconds(),
-        memory in memory(),
-        device in devices::device(),
-        io_scheduler in io_scheduler(),
+        synchronous in any::<bool>(),
+        kind in server_kind(),
     ) -> Servers {
-        let daemon = Daemon { threads, time_per_job };
-        Servers { count, card, daemon, memory, io_scheduler, device }
+        let machine = matches!(kind, ServerKind::MachineServer(_));
+        let (threads, time_per_job) = match machine {
+            true => (threads.min(1000), Seconds(time_per_job.0.min(4.0))),
+            false => (threads, time_per_job),
+        };
+        let daemon = Daemon { threads, time_per_job, synchronous: synchronous && machine };
+        Servers { count, card, daemon, kind }
     }
+}
+
+fn server_kind() -> BoxedStrategy<ServerKind> {
+    let simple = (memory(), devices::device(), io_scheduler());
+    let simple = simple.prop_map(|(memory, device, io_scheduler)| {
+        ServerKind::SimpleServer(SimpleServer {
+            memory,
+            io_scheduler,
+            device,
+        })
+    });
+    let presets = select(vec![
+        None,
+        Some("ext2"),
+        Some("ext3"),
+        Some("ext4"),
+        Some("xfs"),
+    ]);
+    let machine = (presets, devices::device(), io_scheduler());
+    let machine = machine.prop_map(|(system, device, io_scheduler)| {
+        let mut machine = machine_of(system);
+        machine.io_scheduler = io_scheduler;
+        machine.device = device;
+        ServerKind::MachineServer(MachineServer { machine })
+    });
+    prop_oneof![2 => simple, 1 => machine].boxed()
+}
+
+/// A machine of a preset, or of none.
+fn machine_of(system: Option<&str>) -> Machine {
+    let preset = system.map_or_else(String::new, |name| format!("system = {name:?}"));
+    let text = format!(
+        r#"
+        clients.count = 1
+        servers.count = 1
+        network = {{ bandwidth = "1 MB/s", latency = "1 s" }}
+        layout.unit = "1 MiB"
+        [[workload]]
+        block = "1 MiB"
+        [servers.machine]
+        {preset}
+        device = {{ read_rate = "1 MB/s", write_rate = "1 MB/s" }}
+        "#
+    );
+    let loaded = headrace_spec::load(&text, "machine.toml".as_ref(), &[]);
+    let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
+    let parallel = scenario.parallel().expect("a parallel file system");
+    parallel.servers.machine().expect("a machine").clone()
 }
 
 prop_compose! {
@@ -395,6 +447,15 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
         },
     )
     .prop_map(|mut scenario| {
+        // Local file systems hold few files.
+        let parallel = scenario.parallel().map(|it| &it.servers);
+        if parallel.is_some_and(|servers| servers.machine().is_some()) {
+            for workload in &mut scenario.workload {
+                if let WorkloadKind::Ior(ior) = &mut workload.kind {
+                    ior.files = ior.files.min(5);
+                }
+            }
+        }
         // Only hosts of a star have cards.
         if let SystemKind::Parallel(parallel) = &mut scenario.kind
             && parallel.network.topology == Topology::Pairs

@@ -10,9 +10,11 @@
 use std::collections::BTreeMap;
 
 use headrace_net::{Barrier, Page, Port, Random, Slot, Span, Store, TallyId, Time, To};
+use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
 use super::{Application, Next};
+use crate::localfs::StoredFile;
 use crate::measure::Recorder;
 use crate::tokens::{Process, Request};
 
@@ -48,6 +50,20 @@ pub struct Existing {
     pub volume: u8,
     /// Bytes.
     pub size: u64,
+}
+
+impl Existing {
+    /// So many bytes of it as they lie on a machine.
+    pub fn stored(&self, scenario: &Scenario, size: u64) -> StoredFile {
+        let io = &scenario.workload[self.workload].io;
+        StoredFile {
+            file: self.file,
+            volume: self.volume,
+            size,
+            made_by: io.made_by.0,
+            cached: io.cached,
+        }
+    }
 }
 
 impl Workloads {

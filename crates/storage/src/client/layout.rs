@@ -57,6 +57,29 @@ impl Layout {
         }
     }
 
+    /// The servers that hold parts of a file.
+    pub fn servers_of(&self, file: u32) -> impl Iterator<Item = u32> {
+        let (first, servers) = (self.first_server(file), self.servers);
+        (0..self.width).map(move |turn| ((first + turn) % servers) as u32)
+    }
+
+    /// How many bytes of a file of `size` bytes a server holds.
+    pub fn part(&self, file: u32, size: u64, server: u32) -> u64 {
+        let first = self.first_server(file);
+        let turn = (u64::from(server) + self.servers - first) % self.servers;
+        if turn >= self.width {
+            return 0;
+        }
+        let (stripes, rest) = (size / self.unit, size % self.unit);
+        let whole = stripes / self.width + u64::from(stripes % self.width > turn);
+        let last = if stripes % self.width == turn {
+            rest
+        } else {
+            0
+        };
+        whole * self.unit + last
+    }
+
     /// About how many jobs a request of this size makes.
     pub fn jobs(&self, size: u64) -> u64 {
         size / self.packet + self.width.min(size / self.unit + 2)
@@ -145,6 +168,24 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn parts_are_what_the_pieces_of_a_whole_file_add_up_to(
+            unit in 1_u64..9, width in 1_u64..5, more in 0_u64..3,
+            file in 0_u32..7, size in 1_u64..100,
+        ) {
+            let layout = layout(unit, width, width + more, u64::MAX);
+            let mut parts = BTreeMap::new();
+            for piece in pieces(&layout, file, 0, size) {
+                *parts.entry(piece.server).or_insert(0) += piece.size;
+            }
+            let holders: Vec<u32> = layout.servers_of(file).collect();
+            for server in 0..(width + more) as u32 {
+                let part = layout.part(file, size, server);
+                prop_assert_eq!(part, parts.get(&server).copied().unwrap_or(0));
+                prop_assert!(part == 0 || holders.contains(&server));
+            }
+        }
+
         /// Byte by byte, against the definition of striping.
         #[test]
         fn every_byte_is_on_its_server_once(

@@ -85,6 +85,7 @@ pub fn client(
                     wire: wire.bytes(0),
                     tail: Time::ZERO,
                     pending: 0,
+                    workload: request.process.workload,
                     group: request.group,
                     operation: match request.operation.group() {
                         Group::Data => Operation::Open,
@@ -97,6 +98,9 @@ pub fn client(
         });
 
     let layout = Layout::new(scenario, page.seed());
+    // Servers with a file system have something to bring to the device; the others
+    // are asked as if for a byte.
+    let everywhere = scenario.servers.machine().is_some();
     page.transition("split")
         .take(mapped)
         .puts(outstanding)
@@ -111,7 +115,7 @@ pub fn client(
                 ));
                 return;
             }
-            layout.pieces(request.file, request.offset, request.size, |piece| {
+            let mut ask = |piece: Piece| {
                 let mut job = Job {
                     request: slot.0,
                     client: request.process.client,
@@ -122,6 +126,7 @@ pub fn client(
                     wire: 0,
                     tail: Time::ZERO,
                     pending: 0,
+                    workload: request.process.workload,
                     group: request.group,
                     operation: request.operation,
                     direction: Direction::Out,
@@ -130,7 +135,18 @@ pub fn client(
                 job.wire = wire.bytes(job.payload());
                 firing.put(send, job);
                 jobs += 1;
-            });
+            };
+            if everywhere && request.operation == Operation::Sync {
+                for server in layout.servers_of(request.file) {
+                    ask(Piece {
+                        server,
+                        offset: 0,
+                        size: 0,
+                    });
+                }
+            } else {
+                layout.pieces(request.file, request.offset, request.size, ask);
+            }
             firing.token_mut(outstanding, slot).pending = jobs;
         });
 

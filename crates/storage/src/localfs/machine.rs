@@ -27,13 +27,13 @@ use headrace_net::{
     Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, To, Token,
     TransitionBuilder,
 };
-use headrace_spec::{Interface, Machine, Scenario, Workload, WorkloadKind};
+use headrace_spec::Machine;
 use headrace_trace::Operation;
 
 use super::call::{Call, Caller, Stage};
 use super::two_lists::TwoLists;
-use super::volume::{Next, Opened, SELF, Tick, Volume, Wait};
-use crate::app::Existing;
+use super::users::{StoredFile, Users};
+use super::volume::{Next, SELF, Tick, Volume, Wait};
 use crate::device::{self, BlockDevice};
 use crate::tokens::{Request, Transfer};
 
@@ -128,25 +128,23 @@ impl Volumes {
     }
 }
 
-/// Writes the page of a machine, with the files that are there before the run.
+/// Writes the page of a machine: who calls it, and the files that each copy has
+/// before the run.
 pub fn machine(
     page: &mut Page<'_>,
     spec: &Machine,
-    scenario: &Scenario,
-    existing: &[Existing],
+    users: &Users,
+    files: impl Fn(u32) -> Vec<StoredFile>,
 ) -> MachinePorts {
     let ports = MachinePorts {
         request: page.input("request"),
         complete: page.output("complete"),
     };
-    let volumes = page.store("file system", |copy| {
-        volumes(spec, scenario, existing, copy)
-    });
+    let volumes = page.store("file system", |copy| volumes(spec, users, &files(copy)));
     let time = |call: &Call, _: &mut Random<'_>| call.time;
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);
     let specs = specs_of(spec);
-    let workloads = scenario.workload.len() as u32;
     if let [spec] = specs.as_slice() {
         let device = device::queued(page, &spec.device, &spec.io_scheduler);
         let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
@@ -155,7 +153,7 @@ pub fn machine(
             complete: ports.complete.into(),
             processor: processor.into(),
             processed: processor,
-            workloads,
+            users: users.clone(),
         };
         volume(page, 0, volumes, device, ways);
         return ports;
@@ -177,7 +175,7 @@ pub fn machine(
                 complete: mount.complete.into(),
                 processor: mount.processor.into(),
                 processed: page.place("processed"),
-                workloads,
+                users: users.clone(),
             };
             page.connect(mount.request, ways.new);
             page.connect(mount.processed, ways.processed);
@@ -217,14 +215,12 @@ struct Mount {
 }
 
 /// The same, from inside.
-#[derive(Clone, Copy)]
 struct Ways {
     new: Node<Request>,
     complete: To<Request>,
     processor: To<Call>,
     processed: Node<Call>,
-    /// How many workloads there are.
-    workloads: u32,
+    users: Users,
 }
 
 /// Each volume as a machine with that alone.
@@ -274,7 +270,7 @@ fn volume(
         .fires(move |firing, request: Request, volumes| {
             let volume = volumes.at(places.volume);
             let slot = firing.put(places.requests, request);
-            let call = call_of(&request, slot, ways.workloads);
+            let call = call_of(&request, slot, &ways.users);
             proceed(firing, call, volume, places);
         });
     for (name, from, spent) in [
@@ -345,28 +341,20 @@ fn choose<'b, I: Inputs, T: Token>(
 }
 
 /// The file systems as the run finds them.
-fn volumes(spec: &Machine, scenario: &Scenario, existing: &[Existing], copy: u32) -> Volumes {
+fn volumes(spec: &Machine, users: &Users, files: &[StoredFile]) -> Volumes {
     let specs = specs_of(spec);
-    // Volumes that no workload uses take no part.
-    let mut used = 0_u64;
-    for workload in &scenario.workload {
-        used |= volumes_of(spec, workload);
-    }
-    let number = u64::from(used.count_ones().max(1));
+    // Volumes that nobody uses take no part.
+    let number = u64::from(users.volumes.count_ones().max(1));
     let list = (0..).zip(&specs).map(|(at, spec)| {
-        let own = existing
-            .iter()
-            .filter(|file| usize::from(file.volume) == at);
-        let mut volume = mounted(spec, scenario);
-        volume.number = at as u8;
+        let mut volume = mounted(spec, users);
+        volume.number = at;
         if number > 1 {
             let memory = &spec.memory;
             let room = memory.page_cache() / number;
             volume.cache = TwoLists::new(room, memory.page.0, memory.active_share);
         }
-        for file in own.filter(|file| file.client.is_none_or(|client| client == copy)) {
-            let io = &scenario.workload[file.workload].io;
-            volume.add_file(file.file, file.size, io.made_by.0, io.cached);
+        for file in files.iter().filter(|file| file.volume == at) {
+            volume.add_file(file.file, file.size, file.made_by, file.cached);
         }
         volume
     });
@@ -376,44 +364,19 @@ fn volumes(spec: &Machine, scenario: &Scenario, existing: &[Existing], copy: u32
     }
 }
 
-/// The volumes of a workload's files, a bit each.
-fn volumes_of(spec: &Machine, workload: &Workload) -> u64 {
-    let bit = |name: &Option<String>| {
-        let number = name.as_deref().and_then(|name| spec.volume_number(name));
-        1_u64 << number.unwrap_or(0)
-    };
-    let output = match &workload.kind {
-        WorkloadKind::Pipeline(pipeline) if pipeline.output_volume.is_some() => {
-            bit(&pipeline.output_volume)
-        }
-        _ => 0,
-    };
-    bit(&workload.io.volume) | output
-}
-
 /// A file system that is empty.
-fn mounted(spec: &Machine, scenario: &Scenario) -> Volume {
-    let opened: Vec<Opened> = scenario
-        .workload
-        .iter()
-        .map(|workload| Opened {
-            direct: workload.io.direct,
-            synchronous: workload.io.synchronous,
-            mapped: workload.io.interface == Interface::Mapped,
-        })
-        .collect();
+fn mounted(spec: &Machine, users: &Users) -> Volume {
     let capacity = device::capacity(&spec.device);
-    Volume::new(spec, capacity, spec.io_scheduler.largest_request.0, &opened)
+    let largest = spec.io_scheduler.largest_request.0;
+    Volume::new(spec, capacity, largest, users)
 }
 
-fn call_of(request: &Request, slot: Slot, workloads: u32) -> Call {
+fn call_of(request: &Request, slot: Slot, users: &Users) -> Call {
     let reads_or_writes = matches!(request.operation, Operation::Read | Operation::Write);
     let size = if reads_or_writes { request.size } else { 0 };
     Call {
         request: slot.0,
-        // Numbers without gaps: schedulers keep tables by them.
-        process: (request.process.rank.wrapping_mul(workloads))
-            .wrapping_add(request.process.workload),
+        process: users.number(request.process),
         file: request.file,
         transfers: 0,
         at: request.offset,

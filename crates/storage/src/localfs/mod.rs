@@ -1,8 +1,9 @@
-//! The local file system below a data server.
+//! The local file system: below processes, or below the daemon of a data server.
 //!
-//! Modelled so far: the page cache with write-back. A server's files lie one
-//! after the other on the device, as in PFSsim (Liu et al. 2011, §4.4), so
-//! block addresses play no part yet.
+//! [`machine`] is the whole of it: processor, page cache, read-ahead, write-back,
+//! journal, placement, I/O queue and device. [`PageCache`] is the simple page cache
+//! of servers without a machine: their files lie one after the other on the device,
+//! as in PFSsim (Liu et al. 2011, §4.4).
 
 mod balance;
 mod call;
@@ -19,9 +20,11 @@ mod read_ahead;
 mod reading;
 mod syncing;
 mod two_lists;
+mod users;
 mod volume;
 mod writing;
 
 pub use extents::Range;
 pub use machine::{MachinePorts, machine};
 pub use page_cache::PageCache;
+pub use users::{Opened, StoredFile, Users};

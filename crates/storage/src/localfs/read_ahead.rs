@@ -9,7 +9,8 @@
 //! no read-ahead.
 //!
 //! Not modelled: the search of the page cache for the history of streams that
-//! share one open file; each process reads a file through an open file of its own.
+//! share one open file. Each process reads a file through an open file of its own,
+//! but the threads of a daemon share one.
 
 /// A window to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

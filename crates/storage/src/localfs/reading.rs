@@ -6,7 +6,8 @@ use headrace_trace::Operation;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::placement::Piece;
-use super::volume::{Next, Opened, SELF, Volume, Wait};
+use super::users::Opened;
+use super::volume::{Next, SELF, Volume, Wait};
 use crate::tokens::Transfer;
 
 /// Pages that one fault maps, if they are cached (fault_around_bytes).
@@ -44,7 +45,7 @@ impl Volume {
         let range = self.cache.pages(call.file, call.at, until);
         self.cache.touch(range);
         let rules = self.read_ahead;
-        let stream = self.streams.entry((call.process, call.file)).or_default();
+        let stream = self.stream(call);
         if let Some(window) = stream.used(&rules, call.at, until) {
             self.fetch(call.process, call.file, window.start, window.end);
         }
@@ -68,7 +69,7 @@ impl Volume {
         let at = call.at - call.at % self.page;
         if self.arriving_until(call.file, at).is_none() {
             let rules = self.read_ahead;
-            let stream = self.streams.entry((call.process, call.file)).or_default();
+            let stream = self.stream(call);
             let window = stream.miss(&rules, call.at, call.end);
             self.fetch(call.process, call.file, window.start, window.end);
         }

@@ -18,6 +18,7 @@ use super::journal::Journal;
 use super::placement::Placement;
 use super::read_ahead::{ReadAhead, Stream};
 use super::two_lists::TwoLists;
+use super::users::{Opened, Users};
 use crate::tokens::Transfer;
 
 /// What a call does next.
@@ -50,17 +51,6 @@ pub(super) enum Wait {
     DirtyRoom,
     /// Room in the running transaction.
     JournalRoom,
-}
-
-/// How a workload opened its files.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Opened {
-    /// Past the page cache (O_DIRECT).
-    pub direct: bool,
-    /// Writes return when the device has them (O_SYNC).
-    pub synchronous: bool,
-    /// Through a mapping: no system call, no copy.
-    pub mapped: bool,
 }
 
 /// Processor times.
@@ -116,6 +106,8 @@ pub(super) struct Volume {
     pub cache: TwoLists,
     pub page: u64,
     pub read_ahead: ReadAhead,
+    /// Read-ahead by open file: of each process one of its own, of a daemon one that
+    /// its threads share.
     pub streams: BTreeMap<(u32, u32), Stream>,
     pub placement: Placement,
     pub delayed: bool,
@@ -133,6 +125,8 @@ pub(super) struct Volume {
     pub periods: [Span; 2],
     pub ticking: [bool; 2],
     pub opened: Vec<Opened>,
+    /// All calls come from one daemon.
+    pub one_daemon: bool,
     /// The byte after the last of each file.
     pub sizes: BTreeMap<u32, u64>,
     /// The largest folio, and the size of each file's.
@@ -181,7 +175,7 @@ fn span(seconds: Seconds) -> Span {
 impl Volume {
     /// A file system that nobody has used yet, on a device of so many bytes that
     /// takes so many at once.
-    pub fn new(spec: &Machine, capacity: u64, transfer: u64, opened: &[Opened]) -> Volume {
+    pub fn new(spec: &Machine, capacity: u64, transfer: u64, users: &Users) -> Volume {
         let room = spec.memory.page_cache();
         let page = spec.memory.page.0;
         let file_system = &spec.file_system;
@@ -236,7 +230,8 @@ impl Volume {
                 span(file_system.journal.commit_interval),
             ],
             ticking: [false; 2],
-            opened: opened.to_vec(),
+            opened: users.opened.clone(),
+            one_daemon: users.one_daemon,
             sizes: BTreeMap::new(),
             largest_folio: spec.memory.largest_folio.0.max(page),
             folios: BTreeMap::new(),
@@ -282,6 +277,12 @@ impl Volume {
     pub fn opened(&self, call: &Call) -> Opened {
         let opened = self.opened.get(usize::from(call.workload));
         opened.copied().unwrap_or_default()
+    }
+
+    /// What is remembered of the reads of a call's open file.
+    pub fn stream(&mut self, call: &Call) -> &mut Stream {
+        let process = if self.one_daemon { 0 } else { call.process };
+        self.streams.entry((process, call.file)).or_default()
     }
 
     /// Goes one step with a call.

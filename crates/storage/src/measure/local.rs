@@ -20,11 +20,48 @@ const WAITS: [(&str, &str); 4] = [
     ("held back", "dirty limit"),
 ];
 
+/// What a place has of the requests of machines.
+pub(super) struct Part {
+    pub place: String,
+    /// The mean number of requests that it holds up.
+    pub inside: f64,
+    /// The share of them that wait.
+    pub waiting: f64,
+}
+
 /// Where requests spend their time, most first.
 pub(super) fn breakdown(reports: &[NodeReport], mean_latency: f64) -> Vec<BreakdownEntry> {
+    let all: Vec<&NodeReport> = reports.iter().collect();
+    let (total, parts) = parts(&all);
+    let mut entries: Vec<BreakdownEntry> = parts
+        .into_iter()
+        .filter(|part| part.inside > total * 1e-9)
+        .map(|part| part.entry(total, mean_latency))
+        .collect();
+    entries.sort_by(|a, b| b.share.total_cmp(&a.share));
+    entries
+}
+
+impl Part {
+    /// The same as a part of all requests under way.
+    pub(super) fn entry(self, total: f64, mean_latency: f64) -> BreakdownEntry {
+        let share = self.inside / total;
+        let seconds = share * mean_latency;
+        BreakdownEntry {
+            place: self.place,
+            share,
+            seconds,
+            waiting: self.waiting * seconds,
+            least: (1.0 - self.waiting) * seconds,
+        }
+    }
+}
+
+/// How many requests machines have on average, and where the nodes of the machines
+/// say that they are.
+pub(super) fn parts(reports: &[&NodeReport]) -> (f64, Vec<Part>) {
     let mut total = 0.0;
-    // Place, time, and the part of it spent waiting.
-    let mut parts: Vec<(String, f64, f64)> = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     for node in reports {
         let Some((page, name)) = node.path.rsplit_once('/') else {
             continue;
@@ -39,41 +76,33 @@ pub(super) fn breakdown(reports: &[NodeReport], mean_latency: f64) -> Vec<Breakd
             "device" => device_or_queue(reports, page),
             other => format!("{page}/{other}"),
         };
-        match parts.iter_mut().find(|part| part.0 == place) {
-            Some(part) => part.1 += node.mean_inside,
-            None => parts.push((place, node.mean_inside, 1.0)),
+        match parts.iter_mut().find(|part| part.place == place) {
+            Some(part) => part.inside += node.mean_inside,
+            None => parts.push(Part {
+                place,
+                inside: node.mean_inside,
+                waiting: 1.0,
+            }),
         }
     }
-    let waited: f64 = parts.iter().map(|part| part.1).sum();
+    let waited: f64 = parts.iter().map(|part| part.inside).sum();
     let processor = reports.iter().find(|it| it.path.ends_with("/processor"));
     if let Some(processor) = processor {
         let waiting = match processor.mean_inside > 0.0 {
             true => processor.mean_queue / processor.mean_inside,
             false => 0.0,
         };
-        parts.push((processor.path.clone(), (total - waited).max(0.0), waiting));
+        parts.push(Part {
+            place: processor.path.clone(),
+            inside: (total - waited).max(0.0),
+            waiting,
+        });
     }
-    let mut entries: Vec<BreakdownEntry> = parts
-        .into_iter()
-        .filter(|(_, time, _)| *time > total * 1e-9)
-        .map(|(place, time, waiting)| {
-            let share = time / total;
-            let seconds = share * mean_latency;
-            BreakdownEntry {
-                place,
-                share,
-                seconds,
-                waiting: waiting * seconds,
-                least: (1.0 - waiting) * seconds,
-            }
-        })
-        .collect();
-    entries.sort_by(|a, b| b.share.total_cmp(&a.share));
-    entries
+    (total, parts)
 }
 
 /// Where transfers of a volume are: at its device, or in the queue before it.
-fn device_or_queue(reports: &[NodeReport], page: &str) -> String {
+fn device_or_queue(reports: &[&NodeReport], page: &str) -> String {
     let inside = |path: &str| {
         let node = reports.iter().find(|node| node.path == path);
         node.map_or(0.0, |node| node.mean_inside)
@@ -114,6 +143,28 @@ fn device<'a>(stations: impl Iterator<Item = (&'a str, f64)>, page: &str) -> Str
     busiest.map_or_else(|| format!("{page}/device"), |it| it.0.to_owned())
 }
 
+/// The station that a place of the breakdown stands for.
+pub(super) fn behind(stations: &[StationReport], place: &str) -> String {
+    let (page, name) = place.rsplit_once('/').unwrap_or(("", place));
+    let of_page = |page: &str| {
+        let all = stations.iter();
+        device(
+            all.map(|it| (it.station.as_str(), it.most_utilisation)),
+            page,
+        )
+    };
+    match name {
+        "dirty limit" | "journal" => of_page(page),
+        // Its name has a stroke of its own.
+        "O queue" => {
+            let volume = place.strip_suffix(IN_ARRAY);
+            let volume = volume.or_else(|| place.strip_suffix("I/O queue"));
+            of_page(volume.unwrap_or(page).trim_end_matches('/'))
+        }
+        _ => place.to_owned(),
+    }
+}
+
 /// The verdict: what most of the processes' time goes to, and what would come next.
 pub(super) fn bottleneck(
     stations: &[StationReport],
@@ -132,24 +183,8 @@ pub(super) fn bottleneck(
         };
     };
     let next = breakdown.get(1).map(|entry| entry.place.clone());
-    let (page, name) = most.place.rsplit_once('/').unwrap_or(("", &most.place));
-    let of_page = |page: &str| {
-        let all = stations.iter();
-        device(
-            all.map(|it| (it.station.as_str(), it.most_utilisation)),
-            page,
-        )
-    };
-    let behind = match name {
-        "dirty limit" | "journal" => of_page(page),
-        // Its name has a stroke of its own.
-        "O queue" => {
-            let volume = most.place.strip_suffix(IN_ARRAY);
-            let volume = volume.or_else(|| most.place.strip_suffix("I/O queue"));
-            of_page(volume.unwrap_or(page).trim_end_matches('/'))
-        }
-        _ => most.place.clone(),
-    };
+    let (_, name) = most.place.rsplit_once('/').unwrap_or(("", &most.place));
+    let behind = behind(stations, &most.place);
     let station = stations.iter().find(|it| it.station == behind);
     let busiest = station.map_or(0.0, |it| it.most_utilisation);
     let utilisation = station.map_or(0.0, |it| it.utilisation);

@@ -6,6 +6,7 @@ mod local;
 mod recorder;
 mod report;
 mod series;
+mod servers;
 mod stop;
 
 pub use bottleneck::Bottleneck;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use headrace_net::{Net, NodeReport};
-use headrace_spec::Scenario;
+use headrace_spec::{Scenario, SystemKind};
 use headrace_trace::Operation;
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::bottleneck::{Bottleneck, bottleneck};
 use super::local;
 use super::recorder::{Cell, Recorder, column, histogram};
+use super::servers;
 use super::stop::StopReport;
 
 /// What a run of a scenario showed.
@@ -190,16 +191,24 @@ pub(crate) fn report(
     };
     let reports = net.reports();
     let mean_latency = latencies.get("all").map_or(0.0, |latency| latency.mean);
-    let local = scenario.local().is_some();
-    let breakdown = match local {
-        true => local::breakdown(&reports, mean_latency),
-        false => breakdown(net, &reports, mean_latency, recorder.requests()),
+    let requests = recorder.requests();
+    let daemon = match &scenario.kind {
+        SystemKind::Local(_) => None,
+        SystemKind::Parallel(it) => Some((&it.servers.daemon, it.servers.machine().is_some())),
+    };
+    let breakdown = match daemon {
+        None => local::breakdown(&reports, mean_latency),
+        Some((_, true)) => servers::breakdown(net, &reports, mean_latency, requests),
+        Some((_, false)) => breakdown(net, &reports, mean_latency, requests),
     };
     let stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
     let think = recorder.mean_think();
-    let mut bottleneck = match local {
-        true => local::bottleneck(&stations, &breakdown, think, mean_latency),
-        false => bottleneck(&stations, &breakdown, mean_latency, think),
+    let mut bottleneck = match daemon {
+        None => local::bottleneck(&stations, &breakdown, think, mean_latency),
+        Some((daemon, true)) => {
+            servers::bottleneck(&stations, &breakdown, mean_latency, think, daemon)
+        }
+        Some((_, false)) => bottleneck(&stations, &breakdown, mean_latency, think),
     };
     if breakdown.is_empty() && !operations.is_empty() {
         "No request took any time.".clone_into(&mut bottleneck.sentence);
@@ -388,28 +397,36 @@ fn breakdown(
     requests: u64,
 ) -> Vec<BreakdownEntry> {
     let nodes = net.nodes_of_colours(&["Request", "Job", "Transfer"]);
-    let on_the_way: Vec<&NodeReport> = nodes.map(|id| &reports[id as usize]).collect();
-    let total: f64 = on_the_way.iter().map(|node| node.mean_inside).sum();
-    let mut entries: Vec<BreakdownEntry> = on_the_way
+    let nodes: Vec<&NodeReport> = nodes.map(|id| &reports[id as usize]).collect();
+    let total: f64 = nodes.iter().map(|node| node.mean_inside).sum();
+    let mut entries: Vec<BreakdownEntry> = nodes
         .into_iter()
         .filter(|node| node.mean_inside > 0.0)
-        .map(|node| {
-            let share = node.mean_inside / total;
-            let waiting = match node.discipline {
-                Some(_) => node.mean_queue / node.mean_inside,
-                None => 1.0,
-            };
-            let seconds = share * mean_latency;
-            let visits = node.arrivals as f64 / requests.max(1) as f64;
-            BreakdownEntry {
-                place: node.path.clone(),
-                share,
-                seconds,
-                waiting: waiting * seconds,
-                least: (1.0 - waiting) * node.residence * visits.min(1.0),
-            }
-        })
+        .map(|node| on_the_way(node, total, mean_latency, requests))
         .collect();
     entries.sort_by(|a, b| b.share.total_cmp(&a.share));
     entries
+}
+
+/// A place or station as a part of all `total` on the way.
+pub(super) fn on_the_way(
+    node: &NodeReport,
+    total: f64,
+    mean_latency: f64,
+    requests: u64,
+) -> BreakdownEntry {
+    let share = node.mean_inside / total;
+    let waiting = match node.discipline {
+        Some(_) => node.mean_queue / node.mean_inside,
+        None => 1.0,
+    };
+    let seconds = share * mean_latency;
+    let visits = node.arrivals as f64 / requests.max(1) as f64;
+    BreakdownEntry {
+        place: node.path.clone(),
+        share,
+        seconds,
+        waiting: waiting * seconds,
+        least: (1.0 - waiting) * node.residence * visits.min(1.0),
+    }
 }

@@ -23,9 +23,13 @@ pub(super) fn in_fields(error: &RunError) -> String {
 fn fields(path: &str) -> Option<&'static str> {
     let (page, station) = path.rsplit_once('/')?;
     Some(match station {
+        "device" if page.contains("server/machine") => "servers.machine.device",
+        "device" if page.contains("client") => "machine.device",
         "device" => "servers.device and the sizes of requests (workload, layout)",
         "memory" => "servers.memory.rate and the sizes of requests (workload, layout)",
         "daemon" => "servers.daemon.time_per_job",
+        "processor" if page.contains("server/machine") => "servers.machine",
+        "processor" if page.contains("client") => "machine",
         "processor" => "metadata.time_per_operation",
         "asking" => "workload.think, and of a trace workload.shift and workload.scale",
         "queue" if page.ends_with("scheduler") => "scheduler.message_latency",

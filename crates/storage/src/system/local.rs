@@ -4,7 +4,7 @@ use headrace_net::Builder;
 use headrace_spec::{Local, Scenario};
 
 use super::{Error, Options, System, work};
-use crate::localfs;
+use crate::localfs::{self, Users};
 use crate::tokens::Request;
 
 /// Builds the scenario's net.
@@ -12,8 +12,14 @@ pub(super) fn build(scenario: &Scenario, local: &Local, options: Options) -> Res
     let mut builder = Builder::new("system", scenario.run.seed);
     let mut page = builder.root();
     let work = work::write(&mut page, scenario, options)?;
+    let users = Users::processes(scenario, &local.machine);
+    let files = |client: u32| {
+        let all = work.existing.iter();
+        let own = all.filter(|file| file.client.is_none_or(|its| its == client));
+        own.map(|file| file.stored(scenario, file.size)).collect()
+    };
     let machines = page.fold("client", scenario.clients.count, |page| {
-        localfs::machine(page, &local.machine, scenario, &work.existing)
+        localfs::machine(page, &local.machine, &users, files)
     });
     page.connect(
         work.ports.request,

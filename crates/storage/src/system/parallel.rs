@@ -4,7 +4,10 @@ use headrace_net::{Builder, Page, Port, To};
 use headrace_spec::{Clients, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, work};
+use crate::client::Layout;
+use crate::localfs::Users;
 use crate::network::{self, ClientAttachment, Hosts, ServerAttachment};
+use crate::server::Holdings;
 use crate::tokens::{Job, Request, Role};
 use crate::{client, metadata, qos, server};
 
@@ -25,8 +28,20 @@ pub(super) fn build(
     let clients = page.fold("client", hosts.clients, |page| {
         client_host(page, parallel, &scenario.clients, hosts)
     });
+    let layout = Layout::new(parallel, page.seed());
+    let files = |server: u32| {
+        let parts = work.existing.iter().map(|file| {
+            let size = layout.part(file.file, file.size, server);
+            file.stored(scenario, size)
+        });
+        parts.filter(|part| part.size > 0).collect()
+    };
+    let holdings = Holdings {
+        users: Users::daemon(scenario, parallel.servers.daemon.synchronous),
+        files: &files,
+    };
     let servers = page.fold("server", hosts.servers, |page| {
-        server_host(page, parallel, &scenario.clients)
+        server_host(page, parallel, &scenario.clients, &holdings)
     });
     let names = page.fold("metadata", hosts.metadata, |page| {
         let attachment = network::attach_server(page, parallel, &parallel.metadata.card);
@@ -111,20 +126,37 @@ fn client_host(
 }
 
 /// A data server, with its scheduler if schedulers stand there.
-fn server_host(page: &mut Page<'_>, parallel: &Parallel, clients: &Clients) -> ServerAttachment {
+fn server_host(
+    page: &mut Page<'_>,
+    parallel: &Parallel,
+    clients: &Clients,
+    holdings: &Holdings<'_>,
+) -> ServerAttachment {
     let attachment = network::attach_server(page, parallel, &parallel.servers.card);
     let scheduler = match parallel.scheduler.position {
         Position::Server => qos::build(page, parallel, &clients.groups),
         Position::Gateway | Position::Client => None,
     };
     match scheduler {
-        None => server::server(page, parallel, attachment.received, attachment.send),
+        None => server::server(
+            page,
+            parallel,
+            holdings,
+            attachment.received,
+            attachment.send,
+        ),
         Some(scheduler) => {
             let dispatched = page.place("dispatched");
             page.connect(attachment.received, scheduler.submit);
             page.connect(scheduler.dispatched, dispatched);
             page.connect(scheduler.returned, attachment.send);
-            server::server(page, parallel, dispatched, scheduler.finished.into());
+            server::server(
+                page,
+                parallel,
+                holdings,
+                dispatched,
+                scheduler.finished.into(),
+            );
         }
     }
     attachment

@@ -27,10 +27,12 @@ pub(super) fn write(
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();
     let machines = matches!(scenario.kind, SystemKind::Local(_));
-    let existing = if machines {
-        workloads.existing()
-    } else {
-        Vec::new()
+    let below_servers = scenario
+        .parallel()
+        .is_some_and(|it| it.servers.machine().is_some());
+    let existing = match machines || below_servers {
+        true => workloads.existing(),
+        false => Vec::new(),
     };
     let groups = scenario.clients.group_sizes().len();
     let window: Option<Span> = scenario.run.window.map(span);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use headrace_net::{Builder, Limits, Net, Span};
-use headrace_spec::Device;
+use headrace_spec::{Device, ServerKind};
 use headrace_storage::Transfer;
 use headrace_storage::device::{self, BlockDevice};
 use headrace_trace::Operation;
@@ -109,7 +109,11 @@ pub fn device(text: &str) -> Device {
     );
     let loaded = headrace_spec::load(&scenario, "device.toml".as_ref(), &[]);
     let scenario = loaded.unwrap_or_else(|error| panic!("{error}\n{scenario}"));
-    scenario.scenario.parallel().unwrap().servers.device.clone()
+    let parallel = scenario.scenario.parallel().unwrap();
+    match &parallel.servers.kind {
+        ServerKind::SimpleServer(simple) => simple.device.clone(),
+        ServerKind::MachineServer(_) => panic!("a simple one"),
+    }
 }
 
 /// Runs a script with `depth` transfers out at once.

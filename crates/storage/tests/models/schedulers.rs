@@ -100,6 +100,7 @@ fn job(arrival: &Arrival, number: u32) -> Job {
         wire: 0,
         tail: Time::ZERO,
         pending: 0,
+        workload: 0,
         group: arrival.group,
         operation: Operation::Write,
         direction: headrace_storage::Direction::Out,

@@ -24,11 +24,15 @@ pub use write_back::WriteBack;
 use crate::Error;
 use crate::declare::{Place, Tables, section};
 use crate::names;
+use crate::presets::MachinePreset;
 use crate::sections::{Device, IoScheduler, Scenario};
 
 section! {
     /// A machine with a local file system.
     pub struct Machine {
+        /// The preset whose machine fills what is not given: for machines below
+        /// servers. On a local file system the scenario's own `system` says it.
+        system: Option<String> as Option<MachinePreset> = optional("nothing is assumed") aka ["preset"],
         /// The processor.
         cpu: Cpu = section() aka ["processor"],
         /// What it costs to copy between the page cache and a process.
@@ -49,11 +53,21 @@ section! {
         /// Further file systems, each on a device of its own.
         volume: Option<Vec<Volume>> as Option<Tables<Volume>> = optional("there is one file system") aka ["volumes"],
     }
-    check volumes_have_numbers;
+    check of_machines;
 }
 
 /// The most further volumes of a machine: each has an equal part of its memory.
 const MOST_VOLUMES: usize = 32;
+
+fn of_machines(machine: &Machine, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if let (Some(system), Some(_)) = (&machine.system, all.local()) {
+        let message = format!(
+            "on a local file system, system = {system:?} at the top says that: put it there"
+        );
+        return Err(at.error("system", message));
+    }
+    volumes_have_numbers(machine, all, at)
+}
 
 fn volumes_have_numbers(machine: &Machine, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let volumes = machine.volumes().len();

@@ -18,7 +18,9 @@ choice! {
 }
 
 section! {
-    /// How a process opens and calls its files; only with `kind = "local"`.
+    /// How a process opens and calls its files; only with `kind = "local"`, and in
+    /// part with a `[servers.machine]`: `synchronous`, `existing`, `cached` and
+    /// `made_by` then hold for the servers' file systems.
     pub struct InputOutput {
         /// By which calls it reads and writes.
         interface: Interface = default("system-call", "IOR's POSIX interface") aka ["api"],
@@ -64,19 +66,29 @@ fn some_of_it_is_for_local_file_systems(
         ));
     }
     volume_exists(io.volume.as_ref(), "volume", all, at)?;
-    if all.parallel().is_some() {
-        let given = [
-            ("interface", io.interface != Interface::SystemCall),
-            ("direct", io.direct),
-            ("synchronous", io.synchronous),
-            ("existing", io.existing),
-            ("cached", io.cached),
-        ];
-        if let Some((field, _)) = given.iter().find(|(_, given)| *given) {
-            let message = "it has an effect on local file systems only: kind = \"parallel\"; \
-                           leave it out";
-            return Err(at.error(field, message));
-        }
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    let of_processes = [
+        ("interface", io.interface != Interface::SystemCall),
+        ("direct", io.direct),
+    ];
+    if let Some((field, _)) = of_processes.iter().find(|(_, given)| *given) {
+        let message = "it has an effect on local file systems only: kind = \"parallel\"; leave it \
+                       out";
+        return Err(at.error(field, message));
+    }
+    let of_files = [
+        ("synchronous", io.synchronous),
+        ("existing", io.existing),
+        ("cached", io.cached),
+    ];
+    if let Some((field, _)) = of_files.iter().find(|(_, given)| *given)
+        && parallel.servers.machine().is_none()
+    {
+        let message = "it has an effect where there are local file systems only: leave it out, or \
+                       give the servers a [servers.machine]";
+        return Err(at.error(field, message));
     }
     Ok(())
 }

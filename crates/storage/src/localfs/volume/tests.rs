@@ -33,7 +33,7 @@ impl Driven {
         let SystemKind::Local(local) = loaded.scenario.kind else {
             panic!("it is local");
         };
-        let opened = [
+        let opened = vec![
             Opened::default(),
             Opened {
                 synchronous: true,
@@ -44,8 +44,13 @@ impl Driven {
                 ..Opened::default()
             },
         ];
+        let users = Users {
+            opened,
+            volumes: 1,
+            one_daemon: false,
+        };
         Driven {
-            volume: Volume::new(&local.machine, 1 << 30, 128 << 10, &opened),
+            volume: Volume::new(&local.machine, 1 << 30, 128 << 10, &users),
             waiting: Vec::new(),
             ready: Vec::new(),
             device: Vec::new(),

@@ -1,0 +1,97 @@
+//! Who calls the file systems of a machine, and what is there before they do.
+
+use headrace_spec::{Interface, Machine, Scenario, Workload, WorkloadKind};
+
+use crate::tokens::Process;
+
+/// How a workload's files were opened.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Opened {
+    /// Past the page cache (O_DIRECT).
+    pub direct: bool,
+    /// Writes return when the device has them (O_SYNC).
+    pub synchronous: bool,
+    /// Through a mapping: no system call, no copy.
+    pub mapped: bool,
+}
+
+/// Those who call a machine's file systems.
+#[derive(Clone, Debug)]
+pub struct Users {
+    /// How each workload's files were opened.
+    pub opened: Vec<Opened>,
+    /// The volumes on which they lie, a bit each.
+    pub volumes: u64,
+    /// Callers are the threads of one daemon, by rank: they share what they opened.
+    pub one_daemon: bool,
+}
+
+impl Users {
+    /// The processes of a scenario's workloads, on a machine like this.
+    pub fn processes(scenario: &Scenario, spec: &Machine) -> Users {
+        let opened = scenario.workload.iter().map(|workload| Opened {
+            direct: workload.io.direct,
+            synchronous: workload.io.synchronous,
+            mapped: workload.io.interface == Interface::Mapped,
+        });
+        let volumes = scenario.workload.iter();
+        Users {
+            opened: opened.collect(),
+            volumes: volumes.fold(0, |used, workload| used | volumes_of(spec, workload)),
+            one_daemon: false,
+        }
+    }
+
+    /// The daemon of a server, which writes synchronously if it or the workload that
+    /// it writes for is asked to.
+    pub fn daemon(scenario: &Scenario, synchronous: bool) -> Users {
+        let opened = scenario.workload.iter().map(|workload| Opened {
+            synchronous: synchronous || workload.io.synchronous,
+            ..Opened::default()
+        });
+        Users {
+            opened: opened.collect(),
+            volumes: 1,
+            one_daemon: true,
+        }
+    }
+
+    /// The number of a process on the machine, without gaps: schedulers keep tables
+    /// by them.
+    pub(super) fn number(&self, process: Process) -> u32 {
+        if self.one_daemon {
+            return process.rank;
+        }
+        (process.rank.wrapping_mul(self.opened.len() as u32)).wrapping_add(process.workload)
+    }
+}
+
+/// A file that lies on a machine before the run.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredFile {
+    /// Its number.
+    pub file: u32,
+    /// The volume that it lies on.
+    pub volume: u8,
+    /// Bytes.
+    pub size: u64,
+    /// The size of the calls that made it.
+    pub made_by: u64,
+    /// Whether it is in the page cache.
+    pub cached: bool,
+}
+
+/// The volumes of a workload's files, a bit each.
+fn volumes_of(spec: &Machine, workload: &Workload) -> u64 {
+    let bit = |name: &Option<String>| {
+        let number = name.as_deref().and_then(|name| spec.volume_number(name));
+        1_u64 << number.unwrap_or(0)
+    };
+    let output = match &workload.kind {
+        WorkloadKind::Pipeline(pipeline) if pipeline.output_volume.is_some() => {
+            bit(&pipeline.output_volume)
+        }
+        _ => 0,
+    };
+    bit(&workload.io.volume) | output
+}

@@ -1,0 +1,105 @@
+//! A data server that is a whole machine: daemon threads above a local file system.
+//!
+//! ```text
+//!   received ─▶ (waiting for a thread) ─▶ [begin] ─▶ machine ─▶ [reply] ─▶ send
+//!                                            ▲                     │
+//!                                            └───── (threads) ◀────┘
+//! ```
+//!
+//! A thread has its job from the first instruction to the end of its call, which may
+//! sleep in the file system, and only then takes the next: so do the threads of
+//! nfsd, which serve one call each (Linux, fs/nfsd/nfssvc.c: nfsd), and so does
+//! PVFS2, which lets TroveMaxConcurrentIO (16) operations be in the file system at
+//! once, a thread each (alt-aio). What the daemon itself does for a job is processor
+//! time of the thread's, on the machine's cores.
+//!
+//! Read-ahead is the open file's, which threads share: PVFS2 keeps descriptors by
+//! file, nfsd a cache of open files. I/O schedulers see threads as processes.
+//!
+//! Not modelled: copying between network and daemon other than in `time_per_job`,
+//! the order in which threads are woken (they take turns), the daemon's own files.
+
+use headrace_net::{Node, Page, Time};
+use headrace_spec::{Daemon, Machine};
+
+use super::{Holdings, Reply};
+use crate::localfs;
+use crate::tokens::{Job, Process, Request};
+
+/// A thread of the daemon that is free.
+#[derive(Clone, Copy)]
+struct Thread(u32);
+
+/// Writes what of a data server is behind its scheduler, if it is a machine.
+pub(super) fn server(
+    page: &mut Page<'_>,
+    daemon: &Daemon,
+    spec: &Machine,
+    holdings: &Holdings<'_>,
+    received: Node<Job>,
+    reply: Reply,
+) {
+    let number = daemon.threads;
+    let waiting = page.place::<Job>("waiting for a thread");
+    page.connect(received, waiting);
+    let threads = page.place::<Thread>("threads");
+    page.tokens(threads, move |_| (0..number).map(Thread));
+    page.rest(threads);
+    page.conserve(threads);
+    // The job of each thread.
+    let serving = page.store("jobs", |_| vec![None::<Job>; number as usize]);
+    let machine = page.page("machine", |page| {
+        localfs::machine(page, spec, &holdings.users, holdings.files)
+    });
+    let done = page.place::<Request>("done");
+    page.connect(machine.complete, done);
+
+    // A job takes at most four seconds: the scenario was refused otherwise.
+    let compute = (daemon.time_per_job.0 * 1e9 + 0.5) as u32;
+    page.transition("begin")
+        .take(waiting)
+        .take(threads)
+        .with(serving)
+        .put(
+            machine.request,
+            move |_, (job, thread): (Job, Thread), serving| {
+                serving[thread.0 as usize] = Some(job);
+                call(&job, thread, compute)
+            },
+        );
+    page.transition("reply")
+        .take(done)
+        .with(serving)
+        .puts(threads)
+        .may_put(reply.send)
+        .fires(move |firing, request: Request, serving| {
+            let thread = request.process.rank;
+            firing.put(threads, Thread(thread));
+            if let Some(job) = serving[thread as usize].take() {
+                firing.put(reply.send, reply.to(job));
+            }
+        });
+}
+
+/// A thread's call for a job, after so many nanoseconds of its own work.
+fn call(job: &Job, thread: Thread, compute: u32) -> Request {
+    Request {
+        process: Process {
+            client: job.server,
+            workload: job.workload,
+            rank: thread.0,
+        },
+        file: job.file,
+        offset: job.offset,
+        size: job.size,
+        intended: Time::ZERO,
+        issued: Time::ZERO,
+        phase: 0,
+        pending: 0,
+        compute,
+        group: job.group,
+        volume: 0,
+        only_computes: false,
+        operation: job.operation,
+    }
+}

@@ -1,0 +1,262 @@
+//! A data server of a page cache and a device.
+//!
+//! ```text
+//!   received ─▶ (daemon) ─▶ [begin]
+//!     read:  [look up] ─ cached ─▶ (memory) ─▶ [copied] ─▶ [reply] ─▶ send
+//!               └─ gaps ─▶ (device) ─▶ [transferred] ─▶ [go on] ─▶ (memory) …
+//!     write: (memory) ─▶ [copied] ─▶ [store] ─ below the limit ─▶ [reply]
+//!               └─ write back ─▶ (device) ─▶ [transferred] ─▶ [go on] ─▶ [reply]
+//!   without a cache: [start] ─▶ (device) ─▶ [reply]
+//! ```
+//!
+//! Reads wait for what is not cached. Writes wait for the device only if there
+//! is no write-back, or for as much old dirty data as they push over the limit
+//! (Liu et al. 2011 (PFSsim), §5.1). Dirty data that a read pushes out goes to
+//! the device without that read waiting for it.
+//!
+//! Not modelled: locks, the daemon waiting for the file system, read-ahead, and
+//! that jobs which miss the same page at the same time need it from the device
+//! only once.
+
+use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span, To};
+use headrace_spec::{Memory, Parallel, SimpleServer};
+use headrace_trace::Operation;
+
+use super::Reply;
+use crate::device::{self, BlockDevice};
+use crate::localfs::{PageCache, Range};
+use crate::tokens::{Job, Transfer};
+
+/// Without a file system, every file lies in one piece, this far from the next;
+/// devices of a size count addresses round.
+const FILES_APART: u64 = 1 << 30;
+
+/// Writes what of a data server is behind its scheduler, if it is simple.
+pub(super) fn server(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    spec: &SimpleServer,
+    received: Node<Job>,
+    reply: Reply,
+) {
+    let device = device::queued(page, &spec.device, &spec.io_scheduler);
+    let waiting = page.bag::<Job>("waiting for device");
+    let daemon = &scenario.servers.daemon;
+    let work = Span::from_seconds(daemon.time_per_job.0);
+    let daemon = match work {
+        Span::ZERO => received,
+        work => {
+            let daemon = page.station("daemon", Fcfs::new(daemon.threads, work));
+            page.connect(received, daemon);
+            daemon
+        }
+    };
+    if spec.memory.cache.0 == 0 {
+        uncached(page, daemon, device, waiting, reply);
+    } else {
+        let served = page.place("served");
+        page.transition("reply")
+            .take(served)
+            .put(reply.send, move |_, job, ()| reply.to(job));
+        cached(
+            page,
+            daemon,
+            Parts {
+                device,
+                waiting,
+                served,
+            },
+            &spec.memory,
+        );
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Parts {
+    device: BlockDevice,
+    /// Jobs whose transfers are at the device.
+    waiting: Node<Job>,
+    /// Jobs that are done.
+    served: Node<Job>,
+}
+
+/// Every job is one transfer.
+fn uncached(
+    page: &mut Page<'_>,
+    daemon: Node<Job>,
+    device: BlockDevice,
+    waiting: Node<Job>,
+    reply: Reply,
+) {
+    page.transition("start")
+        .take(daemon)
+        .puts(waiting)
+        .puts(device.submit)
+        .fires(move |firing, job: Job, ()| {
+            let slot = firing.put(waiting, job);
+            let (start, end) = (job.offset, job.offset + job.size);
+            let range = Range {
+                file: job.file,
+                start,
+                end,
+            };
+            firing.put(device.submit, transfer_of(range, job.operation, Some(slot)));
+        });
+    page.transition("reply")
+        .take(device.done)
+        .may_pass(waiting, reply.send)
+        .fires(move |firing, transfer: Transfer, ()| {
+            if let Some(job) = transfer.owner
+                && let Some(job) = firing.take(waiting, Slot(job))
+            {
+                firing.put(reply.send, reply.to(job));
+            }
+        });
+}
+
+fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory) {
+    let Parts {
+        device,
+        waiting,
+        served,
+    } = parts;
+    let cache = page.store("page cache", |_| PageCache::new(spec));
+    // Copying between cache and network buffers: reads last, writes first.
+    let memory = match spec.rate.map(|rate| 1e12 / rate.0) {
+        None => page.place("memory"),
+        Some(per_byte) => {
+            let copy = move |job: &Job, _: &mut Random<'_>| {
+                Span((job.size as f64 * per_byte + 0.5) as u64)
+            };
+            page.station("memory", Fcfs::new(1, copy))
+        }
+    };
+    let read = page.place("read");
+    let write = page.place("write");
+    let targets: [To<Job>; 2] = [read.into(), memory.into()];
+    page.transition("begin")
+        .take(daemon)
+        .route(targets, move |_, job, ()| {
+            if job.operation == Operation::Write {
+                memory.into()
+            } else {
+                read.into()
+            }
+        });
+    let targets: [To<Job>; 2] = [write.into(), served.into()];
+    page.transition("copied")
+        .take(memory)
+        .route(targets, move |_, job, ()| {
+            if job.operation == Operation::Write {
+                write.into()
+            } else {
+                served.into()
+            }
+        });
+
+    page.transition("look up")
+        .take(read)
+        .with(cache)
+        .puts_one_of([waiting.into(), memory.into()])
+        .puts_many(device.submit)
+        .fires(move |firing, job: Job, cache| {
+            let gaps = cache.read(job.file, job.offset, job.size);
+            wait_for(firing, job, &gaps, Operation::Read, parts, memory);
+        });
+    page.transition("store")
+        .take(write)
+        .with(cache)
+        .puts_one_of([waiting.into(), served.into()])
+        .puts_many(device.submit)
+        .fires(move |firing, job: Job, cache| {
+            let ranges = if cache.buffers_writes() {
+                cache.write(job.file, job.offset, job.size)
+            } else {
+                let mut ranges = cache.write_through(job.file, job.offset, job.size);
+                let end = job.offset + job.size;
+                ranges.push(Range {
+                    file: job.file,
+                    start: job.offset,
+                    end,
+                });
+                ranges
+            };
+            wait_for(firing, job, &ranges, Operation::Write, parts, served);
+        });
+    let done = page.place("device done");
+    page.transition("transferred")
+        .take(device.done)
+        .with(cache)
+        .may_pass(waiting, done)
+        .puts_many(device.submit)
+        .fires(move |firing, transfer: Transfer, cache| {
+            let Some(job) = transfer.owner.map(Slot) else {
+                return;
+            };
+            if transfer.operation == Operation::Read {
+                let Transfer {
+                    file, offset, size, ..
+                } = transfer;
+                let delivered = Range {
+                    file,
+                    start: offset,
+                    end: offset + size,
+                };
+                for range in cache.fill(delivered) {
+                    firing.put(device.submit, transfer_of(range, Operation::Write, None));
+                }
+            }
+            let waits = firing.token_mut(waiting, job);
+            waits.pending -= 1;
+            if waits.pending == 0
+                && let Some(job) = firing.take(waiting, job)
+            {
+                firing.put(done, job);
+            }
+        });
+    let targets: [To<Job>; 2] = [memory.into(), served.into()];
+    page.transition("go on")
+        .take(done)
+        .route(targets, move |_, job, ()| {
+            if job.operation == Operation::Read {
+                memory.into()
+            } else {
+                served.into()
+            }
+        });
+}
+
+fn transfer_of(range: Range, operation: Operation, job: Option<Slot>) -> Transfer {
+    let address = (u64::from(range.file) * FILES_APART).wrapping_add(range.start) % (1 << 62);
+    Transfer {
+        owner: job.map(|slot| slot.0),
+        file: range.file,
+        offset: range.start,
+        synchronous: job.is_some(),
+        ..Transfer::new(operation, address, range.len())
+    }
+}
+
+/// Sends a job's transfers to the device and lets it wait for them, or lets it
+/// go on if there are none.
+fn wait_for(
+    firing: &mut Firing<'_>,
+    mut job: Job,
+    ranges: &[Range],
+    operation: Operation,
+    parts: Parts,
+    on: Node<Job>,
+) {
+    if ranges.is_empty() {
+        firing.put(on, job);
+        return;
+    }
+    job.pending = ranges.len() as u32;
+    let slot = firing.put(parts.waiting, job);
+    for &range in ranges {
+        firing.put(
+            parts.device.submit,
+            transfer_of(range, operation, Some(slot)),
+        );
+    }
+}
