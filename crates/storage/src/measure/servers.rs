@@ -12,10 +12,10 @@ use super::local;
 use super::report::{BreakdownEntry, StationReport, on_the_way};
 
 /// The page of the machines.
-const MACHINE: &str = "server/machine/";
+const MACHINE: &str = "system/server/machine/";
 
 /// Where jobs wait for a thread.
-const WAITING: &str = "server/waiting for a thread";
+const WAITING: &str = "system/server/waiting for a thread";
 
 fn in_machine(path: &str) -> bool {
     path.starts_with(MACHINE)

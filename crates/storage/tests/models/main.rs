@@ -25,6 +25,8 @@ mod reports;
 mod round_trips;
 mod running;
 mod schedulers;
+mod server_bottlenecks;
+mod server_machines;
 mod sharing;
 mod striped_read;
 mod traces;

@@ -1,0 +1,136 @@
+//! What holds back a parallel file system whose servers are machines: it must be
+//! named, and relieving it must help by no more than was said.
+
+use crate::running::run;
+
+const SYSTEM: &str = r#"
+    [clients]
+    count = 16
+    [network]
+    bandwidth = "1 GB/s"
+    latency = "20 us"
+    [layout]
+    unit = "64 KiB"
+    [servers]
+    count = 2
+    [servers.daemon]
+    threads = 16
+    time_per_job = "10 us"
+    [servers.machine]
+    system = "ext3"
+    [servers.machine.cpu]
+    cores = 2
+    system_call = "1 us"
+    [servers.machine.copying]
+    page_in_l2 = "2 us"
+    [servers.machine.memory]
+    size = "256 MiB"
+    [servers.machine.device]
+    read_rate = "100 MB/s"
+    write_rate = "100 MB/s"
+    [[workload]]
+    block = "8 MiB"
+    transfer = "256 KiB"
+"#;
+
+struct Case {
+    sets: &'static [&'static str],
+    /// The end of the place's name, and what the sentence says.
+    place: &'static str,
+    says: &'static str,
+    saturated: bool,
+    /// What relieves it and nothing else.
+    relief: &'static str,
+}
+
+const CASES: [Case; 6] = [
+    Case {
+        sets: &["workload.0.phases=[\"read\"]"],
+        place: "server/machine/device",
+        says: "server/machine/device is the bottleneck",
+        saturated: true,
+        relief: "servers.machine.device.read_rate=1 GB/s",
+    },
+    // The jobs that wait for a thread wait for the device.
+    Case {
+        sets: &["workload.0.phases=[\"read\"]", "servers.daemon.threads=4"],
+        place: "server/machine/device",
+        says: "server/machine/device is the bottleneck",
+        saturated: true,
+        relief: "servers.machine.device.read_rate=1 GB/s",
+    },
+    Case {
+        sets: &[
+            "workload.0.phases=[\"read\"]",
+            "workload.0.io.cached=true",
+            "servers.daemon.time_per_job=2 ms",
+        ],
+        place: "server/machine/processor",
+        says: "its cores are",
+        saturated: true,
+        relief: "servers.machine.cpu.cores=20",
+    },
+    Case {
+        sets: &["workload.0.block=64 MiB"],
+        place: "server/machine/dirty limit",
+        says: "The limit of dirty pages",
+        saturated: true,
+        relief: "servers.machine.device.write_rate=1 GB/s",
+    },
+    Case {
+        sets: &[
+            "workload.0.phases=[\"read\"]",
+            "workload.0.order=random",
+            "workload.0.transfer=4 KiB",
+            "workload.0.requests=100",
+            "servers.daemon.threads=1",
+            "servers.machine.device={ kind = \"solid-state\", model = \"P3700-1.6TB\" }",
+        ],
+        place: "server/waiting for a thread",
+        says: "The daemon's threads are the bottleneck",
+        saturated: false,
+        relief: "servers.daemon.threads=16",
+    },
+    Case {
+        sets: &[
+            "workload.0.phases=[\"read\"]",
+            "workload.0.io.cached=true",
+            "network.bandwidth=100 MB/s",
+        ],
+        place: "server/card sending",
+        says: "server/card sending is the bottleneck",
+        saturated: true,
+        relief: "servers.card.bandwidth=10 GB/s",
+    },
+];
+
+#[test]
+fn what_holds_requests_back_is_named() {
+    for case in &CASES {
+        let outcome = run(SYSTEM, case.sets);
+        let found = &outcome.report.bottleneck;
+        let sentence = &found.sentence;
+        let place = found.station.as_deref().unwrap_or("");
+        assert!(
+            place.ends_with(case.place),
+            "{:?}: {place}: {sentence}",
+            case.sets
+        );
+        assert!(sentence.contains(case.says), "{:?}: {sentence}", case.sets);
+        assert_eq!(found.saturated, case.saturated, "{sentence}");
+        let shares: f64 = outcome.report.breakdown.iter().map(|it| it.share).sum();
+        assert!((shares - 1.0).abs() < 1e-6, "{shares}");
+    }
+}
+
+#[test]
+fn relieving_it_helps_by_no_more_than_was_said() {
+    for case in &CASES {
+        let before = run(SYSTEM, case.sets).report;
+        let after = run(SYSTEM, &[case.sets, &[case.relief]].concat()).report;
+        let gain = before.simulated_seconds / after.simulated_seconds;
+        assert!(gain > 1.3, "{:?}: only {gain}", case.sets);
+        let most = before.bottleneck.most_gain.unwrap_or(f64::INFINITY);
+        assert!(gain < 1.05 * most, "{:?}: {gain}, not {most}", case.sets);
+    }
+}
