@@ -47,6 +47,7 @@ pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
 
     models::fill(&mut tree, &DECLARED)?;
     structure::check(&tree, &DECLARED, "")?;
+    name_kinds(&mut tree, &DECLARED);
     resolve_files(
         &mut tree,
         &DECLARED,
@@ -99,6 +100,34 @@ fn supply(tree: &mut Node, key: &str, value: impl FnOnce() -> String) {
         && table.get(key).is_none()
     {
         table.push(key, Node::plain(Raw::Text(value())));
+    }
+}
+
+/// Writes the kind into every table that says by a section of which kind it is.
+fn name_kinds(node: &mut Node, section: &Section) {
+    let Raw::Table(table) = &mut node.raw else {
+        return;
+    };
+    if let Some(kind) = section.given_kind(table)
+        && table.get("kind").is_none()
+    {
+        let origin = table.get(&kind).map(|node| node.origin.clone());
+        let origin = origin.unwrap_or(Origin::Default);
+        let raw = Raw::Text(kind);
+        table.push("kind", Node { raw, origin });
+    }
+    let kind = section.kind_of(table);
+    for field in section.fields(kind.as_deref()) {
+        let Some(node) = table.get_mut(field.name) else {
+            continue;
+        };
+        match (&field.shape, &mut node.raw) {
+            (Shape::Section(inner), _) => name_kinds(node, inner),
+            (Shape::Tables(inner), Raw::List(list)) => {
+                list.iter_mut().for_each(|node| name_kinds(node, inner));
+            }
+            _ => {}
+        }
     }
 }
 

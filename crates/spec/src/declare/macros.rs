@@ -187,6 +187,7 @@ macro_rules! kinds {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
         #[serde(tag = "kind")]
+        #[allow(clippy::large_enum_variant, reason = "a scenario has few of them")]
         pub enum $name {
             $(
                 #[doc = concat!("`kind = \"", $text, "\"`")]

@@ -63,10 +63,7 @@ pub(crate) fn kind_of(
     names: &[&'static str],
 ) -> Result<&'static str, Error> {
     let Some(node) = table.get("kind") else {
-        // A section of a kind's name says which it is; a field of that name of
-        // another kind has been refused by `structure::check`.
-        let told = names.iter().find(|name| table.get(name).is_some());
-        return Ok(told.copied().unwrap_or(default));
+        return Ok(default);
     };
     let Raw::Text(given) = &node.raw else {
         let expected = names::or(names);
