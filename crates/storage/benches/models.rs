@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use headrace_spec::{Bytes, Memory, Replacement, Scenario};
+use headrace_spec::{Bytes, Memory, Replacement, Scenario, ServerKind, SimpleServer, SystemKind};
 use headrace_storage::client::Layout;
 use headrace_storage::localfs::PageCache;
 use headrace_storage::{Options, Outcome, simulate};
@@ -57,6 +57,43 @@ fn systems(criterion: &mut Criterion) {
         ));
         group.bench_with_input(BenchmarkId::from_parameter(name), &scenario, |bench, it| {
             bench.iter(|| black_box(run(it)));
+        });
+    }
+    group.finish();
+}
+
+/// The same 64 clients over 4 servers that are machines, and simple ones.
+fn servers(criterion: &mut Criterion) {
+    let machine = shipped(
+        "nguyen-pvfs.toml",
+        &["clients.count=64", "workload.0.block=64 MiB"],
+    );
+    let mut simple = machine.clone();
+    if let SystemKind::Parallel(parallel) = &mut simple.kind
+        && let ServerKind::MachineServer(server) = &parallel.servers.kind
+    {
+        let memory = &server.machine.memory;
+        parallel.servers.kind = ServerKind::SimpleServer(SimpleServer {
+            memory: Memory {
+                cache: Bytes(memory.page_cache()),
+                page: memory.page,
+                dirty_limit: Bytes(server.machine.write_back.limit(memory)),
+                replacement: Replacement::Lru,
+                rate: None,
+            },
+            io_scheduler: server.machine.io_scheduler.clone(),
+            device: server.machine.device.clone(),
+        });
+    }
+    let mut group = criterion.benchmark_group("servers");
+    group.sample_size(10);
+    for (name, scenario) in [("machines", &machine), ("simple", &simple)] {
+        let operations = run(scenario).report.operations;
+        group.throughput(Throughput::Elements(
+            operations.values().map(|it| it.count).sum(),
+        ));
+        group.bench_function(BenchmarkId::new("4, with 64 clients", name), |bench| {
+            bench.iter(|| black_box(run(scenario)));
         });
     }
     group.finish();
@@ -135,5 +172,5 @@ fn layout(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, systems, page_cache, layout);
+criterion_group!(benches, systems, servers, page_cache, layout);
 criterion_main!(benches);

@@ -22,7 +22,7 @@ section! {
 
 kinds! {
     /// What a server's data lies on.
-    pub enum ServerKind default "simple", "faster, and enough where the network or the disk is the limit" {
+    pub enum ServerKind default "simple", "few numbers, and enough where the network or the disk is the limit" {
         SimpleServer = "simple",
         MachineServer = "machine",
     }
