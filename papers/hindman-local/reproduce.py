@@ -35,7 +35,13 @@ NODES = {
 }
 """bonnie++'s block read and write: MB/s and share of a processor (tables D.6, D.8)."""
 
-FOUR_DISKS = {"machine.device.disks": 4, "machine.io_scheduler.depth": 128}
+FOUR_DISKS = {
+    "machine.device.disks": 4,
+    "machine.device.hardware": "true",
+    "machine.io_scheduler.depth": 32,
+    "machine.read_ahead.window": "128 KiB",
+}
+"""One device to Linux: the usual depth, and the usual read-ahead (VM_MAX_READAHEAD)."""
 
 
 @dataclass(frozen=True)

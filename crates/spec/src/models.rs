@@ -31,7 +31,8 @@ macro_rules! models {
 }
 
 const MODELS: &[Model] = models! {
-    "disk": "ST3146707LC", "MAT3147NC", "ST336754LC", "ST2000DM001", "ST2000NM0033", "ST3600057SS";
+    "disk": "ST3146707LC", "MAT3147NC", "ST336753LC", "ST336754LC", "ST3146855LC", "ST2000DM001",
+        "ST2000NM0033", "ST3600057SS";
     "solid-state": "850-PRO-512GB", "P3700-1.6TB";
 };
 
