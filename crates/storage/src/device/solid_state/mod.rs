@@ -17,9 +17,11 @@
 //! retries, that what was written at random is read from other dies, reads
 //! answered by the write cache, commands' order other than by die.
 
+mod paged;
 mod translation;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, Time};
 use headrace_spec::SolidState;
@@ -59,7 +61,8 @@ struct Die {
     now: Option<Work>,
     /// Units in the write cache that do not fill a page yet.
     packing: u64,
-    translation: Translation,
+    /// Shared by all dies that nothing was written on yet.
+    translation: Arc<Translation>,
     /// Time that cleaning took and nobody has paid for, and what each unit pays.
     debt: Span,
     share: Span,
@@ -121,7 +124,13 @@ impl Drive {
             programs: VecDeque::new(),
             now: None,
             packing: 0,
-            translation: Translation::new(of_block, long, on_each, filled, spec.over_provisioning),
+            translation: Arc::new(Translation::new(
+                of_block,
+                long,
+                on_each,
+                filled,
+                spec.over_provisioning,
+            )),
             debt: Span::ZERO,
             share: Span::ZERO,
         };
@@ -231,7 +240,8 @@ impl Drive {
             let (page, dies) = (unit / each, self.dies.len() as u64);
             let die = &mut self.dies[(page % dies) as usize];
             let within = page / dies * each + unit % each;
-            let cleaned = die.translation.write(within, &mut station.random());
+            let translation = Arc::make_mut(&mut die.translation);
+            let cleaned = translation.write(within, &mut station.random());
             if cleaned.erased > 0 {
                 let time = Span(copy.0 * cleaned.moved / each) + self.erase * cleaned.erased;
                 die.debt += time;

@@ -17,6 +17,8 @@
 
 use headrace_net::Random;
 
+use super::paged::Paged;
+
 const NONE: u32 = u32::MAX;
 
 /// Blocks for sequential streams that are open at once.
@@ -99,15 +101,15 @@ pub(super) struct Translation {
     units: u16,
     /// Units in order after which writing counts as sequential.
     long: u16,
-    cells: Vec<Cell>,
+    cells: Paged<Cell>,
     /// By block: units that are valid, and those of them that are scattered.
-    valid: Vec<u16>,
-    scattered: Vec<u16>,
+    valid: Paged<u16>,
+    scattered: Paged<u16>,
     /// By block: the cell with a run in it.
-    owner: Vec<u32>,
+    owner: Paged<u32>,
     /// Closed blocks by how many units are valid, and each block's place there.
-    buckets: Vec<Vec<u32>>,
-    place: Vec<u32>,
+    buckets: Paged<Vec<u32>>,
+    place: Paged<u32>,
     least: usize,
     free: Vec<u32>,
     /// Blocks that a stream left before they were full.
@@ -122,23 +124,21 @@ impl Translation {
         let cells = logical.div_ceil(u64::from(units));
         let least = (2 * STREAMS + RESERVE + 3) as u64;
         let blocks = cells + ((cells as f64 * spare) as u64).max(least);
+        let empty = Cell {
+            runs: [NO_RUN; 2],
+            scattered: 0,
+            last: u16::MAX,
+            in_order: 0,
+        };
         let mut it = Translation {
             units,
             long: long.max(1),
-            cells: vec![
-                Cell {
-                    runs: [NO_RUN; 2],
-                    scattered: 0,
-                    last: u16::MAX,
-                    in_order: 0,
-                };
-                cells as usize
-            ],
-            valid: vec![0; blocks as usize],
-            scattered: vec![0; blocks as usize],
-            owner: vec![NONE; blocks as usize],
-            buckets: vec![Vec::new(); usize::from(units) + 1],
-            place: vec![NONE; blocks as usize],
+            cells: Paged::new(empty, cells as usize),
+            valid: Paged::new(0, blocks as usize),
+            scattered: Paged::new(0, blocks as usize),
+            owner: Paged::new(NONE, blocks as usize),
+            buckets: Paged::new(Vec::new(), usize::from(units) + 1),
+            place: Paged::new(NONE, blocks as usize),
             least: 0,
             free: Vec::new(),
             partly: Vec::new(),
@@ -360,10 +360,12 @@ impl Translation {
 
     /// Moves what is valid out of the block with the least of it.
     fn clean(&mut self, cleaned: &mut Cleaned) -> bool {
-        while self.least < self.buckets.len() && self.buckets[self.least].is_empty() {
-            self.least += 1;
-        }
-        let Some(&victim) = self.buckets.get(self.least).and_then(|it| it.last()) else {
+        let mut from = self.least..self.buckets.len();
+        let Some(least) = from.find(|&valid| !self.buckets[valid].is_empty()) else {
+            return false;
+        };
+        self.least = least;
+        let Some(&victim) = self.buckets[least].last() else {
             return false;
         };
         let valid = self.valid[victim as usize];
