@@ -89,6 +89,16 @@ impl ServingState {
         (start, end)
     }
 
+    /// Books work until then, as far as less is booked.
+    #[inline]
+    pub fn busy_until(&mut self, now: Time, end: Time) {
+        let start = now.0.max(self.booked_until);
+        if end.0 > start {
+            self.area += u128::from(end.0 - start);
+            self.booked_until = end.0;
+        }
+    }
+
     /// Server-picoseconds worked up to now. Booked work leaves no gap before
     /// its end, so what lies ahead is all that is left until then.
     pub fn area(&self, now: Time) -> u128 {

@@ -194,6 +194,14 @@ impl<'a, T: Token> Station<'a, T> {
         self.core.serving[self.copy as usize].book(now, work)
     }
 
+    /// Counts the single server as busy until then, whatever is booked already. For
+    /// disciplines with several things that can be busy, of which the last counts.
+    #[inline]
+    pub fn busy_until(&mut self, end: Time) {
+        let now = self.kernel.now();
+        self.core.serving[self.copy as usize].busy_until(now, end);
+    }
+
     /// Counts time that a token whose work is booked waits besides, for
     /// something else than its turn.
     #[inline]

@@ -20,8 +20,13 @@
 //! Beyond Linux, `burst` lets what was not used be saved up, as providers of
 //! virtual disks do.
 //!
+//! It counts as busy while the device works, and while a limit is used up: each
+//! transfer for as long as the limit needs to allow it.
+//!
 //! Not modelled: hierarchies of groups; bytes of the second in line being paid
 //! while the first waits for its operations.
+
+use std::collections::VecDeque;
 
 use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, Time};
 use headrace_spec::Throttled;
@@ -95,11 +100,15 @@ struct Way {
     operations: Option<Bucket>,
     slice: u64,
     waiting: Line,
+    /// When each of them came.
+    came: VecDeque<Time>,
     begins: u64,
     ends: u64,
     /// Of the first in line: whether its bytes are paid, and how many of its
     /// operations.
     paid: (bool, u64),
+    /// Until when what was allowed uses the limits up.
+    used_until: Time,
 }
 
 impl Way {
@@ -110,10 +119,22 @@ impl Way {
             operations: operations.map(|rate| Bucket::new(rate, spec.tick.0, few)),
             slice: ((spec.slice.0 / spec.tick.0 + 0.5) as u64).max(1),
             waiting: Line::default(),
+            came: VecDeque::new(),
             begins: 0,
             ends: 0,
             paid: (false, 0),
+            used_until: Time::ZERO,
         }
+    }
+
+    /// A transfer goes: gives until when the limits are used up.
+    fn uses(&mut self, size: u64, parts: u64, tick: Span, now: Time) -> Time {
+        let ticks = |limit: &Option<Bucket>, amount: u64| {
+            limit.map_or(0.0, |limit| amount as f64 / limit.rate)
+        };
+        let longest = ticks(&self.bytes, size).max(ticks(&self.operations, parts));
+        self.used_until = self.used_until.max(now) + Span((longest * tick.0 as f64 + 0.5) as u64);
+        self.used_until
     }
 
     fn buckets(&mut self) -> impl Iterator<Item = &mut Bucket> {
@@ -235,6 +256,7 @@ struct Limited {
     ways: [Way; 2],
     tick: Span,
     largest: u64,
+    device_free: Time,
     picoseconds_per_byte: f64,
     latency: Span,
     flush: Span,
@@ -249,6 +271,7 @@ impl Limited {
                 Way::new(rate(spec.write_rate), spec.write_operations, spec),
             ],
             tick: Span::from_seconds(spec.tick.0),
+            device_free: Time::ZERO,
             largest: spec.largest_request.map_or(u64::MAX, |size| size.0),
             picoseconds_per_byte: 1e12 / spec.rate.0,
             latency: Span::from_seconds(spec.latency.0),
@@ -262,13 +285,17 @@ impl Limited {
         while let Some(slot) = self.ways[way].waiting.first() {
             let size = bytes_of(station.token(slot));
             let it = &mut self.ways[way];
-            let wait = it.pay(size, size.div_ceil(self.largest).max(1), now);
+            let parts = size.div_ceil(self.largest).max(1);
+            let wait = it.pay(size, parts, now);
             if wait > 0 {
                 let time = Time((now + wait).saturating_mul(self.tick.0));
                 station.wake_at(time, WAYS[way]);
                 return;
             }
             station.pop(&mut it.waiting);
+            let came = it.came.pop_front().unwrap_or(station.now());
+            station.wait_besides(station.now().since(came));
+            station.busy_until(it.uses(size, parts, self.tick, station.now()));
             self.serve(slot, size, station);
         }
     }
@@ -280,8 +307,11 @@ impl Limited {
         let flushes = transfer.forced || transfer.operation == Operation::Sync;
         let flush = if flushes { self.flush } else { Span::ZERO };
         let after = self.latency + flush;
-        let (_, end) = station.book(work);
-        station.wake_at(end + after, slot.0);
+        let begins = self.device_free.max(station.now());
+        self.device_free = begins + work;
+        station.wait_besides(begins.since(station.now()));
+        station.busy_until(self.device_free);
+        station.wake_at(self.device_free + after, slot.0);
     }
 }
 
@@ -307,10 +337,13 @@ impl Discipline<Transfer> for Limited {
         it.touch(empty, now);
         if metadata {
             it.charge(size, now);
+            let blocks = size.div_ceil(BLOCK).max(1);
+            station.busy_until(it.uses(size, blocks, self.tick, station.now()));
             self.serve(slot, size, station);
             return;
         }
         station.push(&mut it.waiting, slot);
+        it.came.push_back(station.now());
         if empty {
             self.dispatch(way, station);
         }

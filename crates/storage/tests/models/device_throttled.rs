@@ -1,7 +1,8 @@
 //! The virtual disk with limits.
 
-use crate::devices::{Ask, device, drive, end, rate, read, sync, write};
+use crate::devices::{Ask, device, drive, drive_net, end, rate, read, sync, write};
 use crate::running::close;
+use headrace_storage::device::build;
 
 fn limited(more: &str) -> headrace_spec::Device {
     device(&format!("kind = \"throttled\"\nrate = \"10 GB/s\"\n{more}"))
@@ -176,4 +177,28 @@ fn phases_take_what_they_take_on_linux() {
             (from, first) = (log[last - 1].done, last);
         }
     }
+}
+
+/// The device is hardly busy; it is the limit that is used up, or a part of it.
+#[test]
+fn a_limit_that_is_used_up_counts_as_busy() {
+    let share = |more: &str, script: &[Ask], depth: usize| {
+        let it = limited(more);
+        let (_, net) = drive_net(script, depth, |page| build(page, &it));
+        let reports = net.reports();
+        let station = reports.iter().find(|it| it.path.ends_with("/device"));
+        station.unwrap().utilisation
+    };
+    let reads: Vec<Ask> = (0..1000).map(|n| read(n << 17, 1 << 17)).collect();
+    close(share("read_rate = \"60 MB/s\"", &reads, 8), 1.0, 0.05);
+    close(share("read_operations = 400", &reads, 8), 1.0, 0.05);
+    // The larger share counts: 400 operations a second are 52 MB/s.
+    let both = "read_rate = \"600 MB/s\"\nread_operations = 400";
+    close(share(both, &reads, 8), 1.0, 0.05);
+    close(share("write_rate = \"60 MB/s\"", &reads, 8), 1.0, 1e-3);
+    // Asked for less than a limit allows: 0.1 MB each 10 ms, of 40 MB/s.
+    let slow: Vec<Ask> = (0..1000)
+        .map(|n| read(n << 17, 100_000).at(n * SECOND / 100))
+        .collect();
+    close(share("read_rate = \"40 MB/s\"", &slow, 8), 0.25, 0.02);
 }
