@@ -679,3 +679,84 @@ fn a_file_that_cannot_be_read_is_named() {
         "{error}"
     );
 }
+
+const LOCAL: &str = r#"system = "ext3"
+[clients]
+count = 2
+processes = 2
+[machine.device]
+kind = "disk"
+model = "ST336753LC"
+[[machine.volume]]
+name = "small"
+[machine.volume.file_system.journal]
+mode = "ordered"
+size = "1 GiB"
+[machine.volume.device]
+kind = "raid"
+level = 0
+disks = 2
+[machine.volume.device.member]
+kind = "solid-state"
+capacity = "10 GB"
+channels = 1
+dies = 1
+page = "16 KiB"
+read_time = "50 us"
+program_time = "1 ms"
+channel_rate = "300 MB/s"
+interface_rate = "500 MB/s"
+[[workload]]
+block = "1 GiB"
+transfer = "1 MiB"
+"#;
+
+#[test]
+fn what_is_larger_than_its_device_is_refused() {
+    for sets in [
+        &[][..],
+        // Of a new file only what is written is there.
+        &["workload.0.block=1 TiB", "workload.0.requests=100"],
+        &[
+            "machine.device.kind=simple",
+            "machine.device.read_rate=1 MB/s",
+            "machine.device.write_rate=1 MB/s",
+            "workload.0.block=1 TiB",
+        ],
+    ] {
+        if let Err(error) = load(LOCAL, sets) {
+            panic!("{sets:?}: {error}");
+        }
+    }
+    for (sets, expected) in [
+        (
+            &["machine.file_system.journal.size=40 GB"][..],
+            "--set machine.file_system.journal.size=40 GB: expected less than the device holds, \"36700 MB\"",
+        ),
+        (
+            &["machine.volume.0.file_system.journal.size=1 TB"],
+            "--set machine.volume.0.file_system.journal.size=1 TB: expected less than the device holds, \"20 GB\"",
+        ),
+        (
+            &["workload.0.block=20 GiB"],
+            "--set workload.0.block=20 GiB: a client's files take \"40 GiB\": expected no more than \"36565782272 B\", what its device has room for",
+        ),
+        (
+            &["workload.0.block=9 GiB", "workload.0.io.volume=small"],
+            "--set workload.0.block=9 GiB: a client's files take \"18 GiB\": expected no more than \"18482674 KiB\", what its device has room for",
+        ),
+        (
+            &[
+                "workload.0.kind=pipeline",
+                "workload.0.request=1 MiB",
+                "workload.0.input=1 GB",
+                "workload.0.output=10 GB",
+                "workload.0.output_volume=small",
+            ],
+            "--set workload.0.output=10 GB: a client's files take \"20 GB\": expected no more than \"18482674 KiB\", what its device has room for",
+        ),
+    ] {
+        let found = load(LOCAL, sets).err().map(|error| error.to_string());
+        assert_eq!(found.as_deref(), Some(expected));
+    }
+}

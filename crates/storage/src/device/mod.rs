@@ -50,14 +50,14 @@ pub fn build(page: &mut Page<'_>, device: &Device) -> BlockDevice {
     }
 }
 
-/// Bytes that the device holds; a simple queue is as large as need be.
+/// Bytes of a device whose size is not given, and of each such member of an array.
+const ANY: u64 = 1 << 40;
+
+/// Bytes that the device holds.
 pub fn capacity(device: &Device) -> u64 {
-    match device {
-        Device::SimpleDevice(_) | Device::Throttled(_) => 1 << 40,
-        Device::Disk(disk) => disk.capacity.0,
-        Device::SolidState(drive) => drive.capacity.0,
-        Device::Raid(raid) => {
-            capacity(&raid.member.device()).saturating_mul(u64::from(raid.data_disks()))
-        }
+    match (device.capacity(), device) {
+        (Some(capacity), _) => capacity.0,
+        (None, Device::Raid(raid)) => ANY.saturating_mul(u64::from(raid.data_disks())),
+        (None, _) => ANY,
     }
 }

@@ -13,7 +13,7 @@ pub use solid_state::SolidState;
 pub use throttled::Throttled;
 
 use crate::declare::kinds;
-use crate::values::Rate;
+use crate::values::{Bytes, Rate};
 
 kinds! {
     /// What kind of storage device it is.
@@ -27,6 +27,21 @@ kinds! {
 }
 
 impl Device {
+    /// Bytes that it holds; none where no size is given.
+    #[must_use]
+    pub fn capacity(&self) -> Option<Bytes> {
+        match self {
+            Device::SimpleDevice(_) | Device::Throttled(_) => None,
+            Device::Disk(disk) => Some(disk.capacity),
+            Device::SolidState(drive) => Some(drive.capacity),
+            Device::Raid(raid) => {
+                let member = raid.member.device().capacity()?;
+                let all = member.0.saturating_mul(u64::from(raid.data_disks()));
+                Some(Bytes(all))
+            }
+        }
+    }
+
     /// The lowest rate that reading or writing can fall to, and its field.
     pub(crate) fn slowest(&self, writing: bool) -> (&'static str, Rate) {
         match self {

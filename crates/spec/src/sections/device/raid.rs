@@ -122,8 +122,8 @@ impl Raid {
     pub fn data_disks(&self) -> u32 {
         match self.level {
             1 => 1,
-            5 => self.disks - 1,
-            6 => self.disks - 2,
+            5 => self.disks.saturating_sub(1),
+            6 => self.disks.saturating_sub(2),
             10 => self.disks / 2,
             _ => self.disks,
         }

@@ -1,7 +1,8 @@
 //! `[machine.file_system]`: the file system itself.
 
-use crate::declare::section;
-use crate::sections::{Allocation, Journal};
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::{Allocation, Device, Journal, JournalMode};
 use crate::values::Seconds;
 
 section! {
@@ -28,5 +29,22 @@ section! {
         unlink: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time of any other call on names and attributes.
         lookup: Seconds = default("0 s", "nothing is assumed: measure it") aka ["stat"],
+    }
+}
+
+/// Says no to a journal that does not fit on the device; `at` has the file system.
+pub(super) fn journal_fits(
+    file_system: &FileSystem,
+    device: &Device,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let journal = &file_system.journal;
+    match device.capacity() {
+        Some(capacity) if journal.mode != JournalMode::None && journal.size >= capacity => {
+            let message = format!("expected less than the device holds, \"{capacity}\"");
+            let at = at.field("file_system");
+            Err(at.field("journal").error("size", message))
+        }
+        _ => Ok(()),
     }
 }

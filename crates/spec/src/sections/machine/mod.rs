@@ -66,10 +66,11 @@ fn of_machines(machine: &Machine, all: &Scenario, at: &Place<'_>) -> Result<(), 
         );
         return Err(at.error("system", message));
     }
-    volumes_have_numbers(machine, all, at)
+    volumes_have_numbers(machine, at)?;
+    file_system::journal_fits(&machine.file_system, &machine.device, at)
 }
 
-fn volumes_have_numbers(machine: &Machine, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+fn volumes_have_numbers(machine: &Machine, at: &Place<'_>) -> Result<(), Error> {
     let volumes = machine.volumes().len();
     if volumes > MOST_VOLUMES {
         let message = format!("these are {volumes}: expected at most {MOST_VOLUMES}");

@@ -1,5 +1,6 @@
 //! `[[machine.volume]]`: further file systems of a machine.
 
+use super::file_system::journal_fits;
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{Device, FileSystem, IoScheduler, Scenario};
@@ -20,10 +21,14 @@ section! {
         /// What the file system lies on.
         device: Device = section() aka ["disk", "storage"],
     }
-    check name_is_its_own;
+    check name_is_its_own_and_journal_fits;
 }
 
-fn name_is_its_own(volume: &Volume, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+fn name_is_its_own_and_journal_fits(
+    volume: &Volume,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
     if volume.name.is_empty() {
         return Err(at.error("name", r#"expected a name such as "data""#));
     }
@@ -32,5 +37,5 @@ fn name_is_its_own(volume: &Volume, all: &Scenario, at: &Place<'_>) -> Result<()
     if same.count() > 1 {
         return Err(at.error("name", "expected a name that no other volume has"));
     }
-    Ok(())
+    journal_fits(&volume.file_system, &volume.device, at)
 }

@@ -4,6 +4,7 @@ mod input_output;
 mod ior;
 mod mdtest;
 mod pipeline;
+mod room;
 mod trace;
 
 pub use input_output::{InputOutput, Interface};
@@ -58,7 +59,8 @@ fn group_exists_and_files_can_be_made(
             return Err(at.field("io").error(field, message));
         }
     }
-    group_exists(workload, all, at)
+    group_exists(workload, all, at)?;
+    room::files_fit(workload, all, at)
 }
 
 fn group_exists(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {

@@ -1,0 +1,78 @@
+//! Files have to fit on the device that they lie on.
+
+use crate::Error;
+use crate::declare::Place;
+use crate::sections::{Journal, JournalMode, Phase, Scenario, Workload, WorkloadKind};
+use crate::values::Bytes;
+
+/// Says no to files of a client that are larger than the device of its machine,
+/// where the device's size is known.
+pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let Some(local) = all.local() else {
+        return Ok(());
+    };
+    let machine = &local.machine;
+    let room = |name: Option<&String>| {
+        let number = name.and_then(|name| machine.volume_number(name));
+        let other = number.and_then(|number| machine.volumes().get(usize::from(number) - 1));
+        let (device, file_system) = match other {
+            Some(volume) => (&volume.device, &volume.file_system),
+            None => (&machine.device, &machine.file_system),
+        };
+        Some(
+            device
+                .capacity()?
+                .0
+                .saturating_sub(of_journal(&file_system.journal)),
+        )
+    };
+    let processes = u64::from(all.clients.processes);
+    let volume = workload.io.volume.as_ref();
+    let parts = match &workload.kind {
+        WorkloadKind::Ior(ior) => {
+            let bytes = ior.block.0.saturating_mul(u64::from(ior.segments));
+            let new = !workload.io.existing && ior.phases.first() != Some(&Phase::Read);
+            // Of a new file only what is written takes room.
+            let written = ior
+                .requests
+                .filter(|_| new)
+                .map_or(u64::MAX, |requests| requests.saturating_mul(ior.transfer.0));
+            let bytes = bytes.saturating_mul(u64::from(ior.files)).min(written);
+            vec![("block", bytes, volume)]
+        }
+        WorkloadKind::Pipeline(pipeline) => {
+            let to = pipeline.output_volume.as_ref().or(volume);
+            let output = if pipeline.in_place {
+                0
+            } else {
+                pipeline.output.0
+            };
+            let together = match to == volume {
+                true => pipeline.input.0.saturating_add(output),
+                false => pipeline.input.0,
+            };
+            vec![("input", together, volume), ("output", output, to)]
+        }
+        WorkloadKind::Mdtest(_) | WorkloadKind::TraceReplay(_) => Vec::new(),
+    };
+    for (field, bytes, volume) in parts {
+        let bytes = bytes.saturating_mul(processes);
+        if let Some(room) = room(volume).filter(|room| bytes > *room) {
+            let message = format!(
+                "a client's files take \"{}\": expected no more than \"{}\", what its device has room for",
+                Bytes(bytes),
+                Bytes(room)
+            );
+            return Err(at.error(field, message));
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a journal, if there is one.
+fn of_journal(journal: &Journal) -> u64 {
+    match journal.mode {
+        JournalMode::None => 0,
+        _ => journal.size.0,
+    }
+}
