@@ -32,6 +32,7 @@ mod bits;
 mod compile;
 mod discipline;
 mod error;
+mod fair;
 mod firing;
 mod heap;
 mod invariants;
@@ -48,7 +49,7 @@ mod time;
 mod transition;
 
 pub use discipline::{
-    Barrier, Delay, Discipline, Exponential, Fcfs, Infinite, Message, Priority, ServiceTime,
+    Barrier, Delay, Discipline, Exponential, Fcfs, Flows, Infinite, Message, Priority, ServiceTime,
     Sharing, Station,
 };
 pub use error::{BuildError, BuildErrors, RunError};

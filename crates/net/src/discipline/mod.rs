@@ -7,6 +7,7 @@
 mod barrier;
 mod delay;
 mod fcfs;
+mod flows;
 mod infinite;
 mod priority;
 mod sharing;
@@ -14,6 +15,7 @@ mod sharing;
 pub use barrier::Barrier;
 pub use delay::Delay;
 pub use fcfs::Fcfs;
+pub use flows::Flows;
 pub use infinite::Infinite;
 pub use priority::Priority;
 pub use sharing::Sharing;

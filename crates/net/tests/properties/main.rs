@@ -3,6 +3,7 @@
 //! that behaves as its copies, and agreement with a slow simulator that is
 //! obviously right.
 
+mod flows;
 mod folding;
 mod laws;
 mod random_net;

@@ -1,0 +1,373 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::discipline::{Discipline, Station};
+use crate::fair::{Fair, FlowId};
+use crate::page::Token;
+use crate::slab::Slot;
+use crate::time::{Span, Time};
+
+/// Flows through shared resources, such as the links of a network: every token
+/// takes a path of resources at one rate, all rates max-min fair, recomputed as
+/// flows come and go.
+///
+/// A virtual clock for each resource runs at the rate of the flows that it holds
+/// back; a flow leaves when the clock of its bottleneck has advanced by its work.
+/// So a change of rate costs O(log n) for all the flows of a resource together,
+/// and only flows whose bottleneck changes are touched. What comes and goes in one
+/// instant is solved for once.
+///
+/// Where a resource that nearly all flows share is full and others are too, every
+/// flow that comes or goes moves all rates. [`Flows::every`] then finds them less
+/// often.
+///
+/// Times are rounded up to whole picoseconds.
+#[derive(Clone, Debug)]
+pub struct Flows<P> {
+    path: P,
+    fair: Fair,
+    clocks: Vec<Clock>,
+    flows: Vec<Flow>,
+    /// Resources by when their next flow leaves; the last number tells stale
+    /// entries.
+    due: BinaryHeap<Reverse<(Time, u32, u32)>>,
+    /// Flows that have come since rates were last found.
+    fresh: Vec<(FlowId, f64)>,
+    arrivals: u64,
+    /// Whether rates are about to be found.
+    solving: bool,
+    /// When they were found last, and the least time until they are again.
+    solved: Option<Time>,
+    interval: Span,
+    pending: Option<Time>,
+    tag: u32,
+    resources: Vec<u32>,
+    changed: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+/// The flows that one resource holds back.
+#[derive(Clone, Default, Debug)]
+struct Clock {
+    /// Work per picosecond that each of them gets, 0 without any.
+    speed: f64,
+    reading: f64,
+    at: Time,
+    leaving: BinaryHeap<Reverse<Leaving>>,
+    /// How many of the entries count.
+    held: u32,
+    version: u32,
+    touched: bool,
+}
+
+/// An entry of a clock: the reading at which a flow leaves.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Leaving {
+    finish: f64,
+    /// Equal ones leave in order of arrival.
+    order: u64,
+    flow: FlowId,
+    version: u32,
+}
+
+impl Eq for Leaving {}
+
+impl PartialOrd for Leaving {
+    fn partial_cmp(&self, other: &Leaving) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Leaving {
+    fn cmp(&self, other: &Leaving) -> std::cmp::Ordering {
+        let by = self.finish.total_cmp(&other.finish);
+        by.then(self.order.cmp(&other.order))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    slot: Slot,
+    order: u64,
+    /// The clock it is on, and the reading at which it leaves.
+    bottleneck: u32,
+    finish: f64,
+    /// Which entry of it counts.
+    version: u32,
+    present: bool,
+}
+
+/// Tag of the wake-up that finds the rates; others are numbered.
+const SOLVE: u32 = u32::MAX;
+
+/// A flow that is on no clock yet.
+const NONE: u32 = u32::MAX;
+
+impl Clock {
+    fn advance(&mut self, now: Time) {
+        self.reading += self.speed * now.since(self.at).0 as f64;
+        self.at = now;
+    }
+}
+
+impl<P> Flows<P> {
+    /// Resources of these rates, in work per second, and how to find a token's
+    /// work and its path: at most eight resources, by number. A token without a
+    /// path, or without work, leaves at once.
+    pub fn new<T>(rates: impl IntoIterator<Item = f64>, path: P) -> Flows<P>
+    where
+        P: FnMut(&T, &mut Vec<u32>) -> f64,
+    {
+        let fair = Fair::new(rates.into_iter().map(|rate| rate * 1e-12));
+        Flows {
+            path,
+            clocks: vec![Clock::default(); fair.len()],
+            fair,
+            flows: Vec::new(),
+            due: BinaryHeap::new(),
+            fresh: Vec::new(),
+            arrivals: 0,
+            solving: false,
+            solved: None,
+            interval: Span::ZERO,
+            pending: None,
+            tag: 0,
+            resources: Vec::new(),
+            changed: Vec::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    /// Finds rates no more often than this: until then a flow that has come does
+    /// not begin, and what one that has gone leaves is not used.
+    #[must_use]
+    pub fn every(mut self, interval: Span) -> Flows<P> {
+        self.interval = interval;
+        self
+    }
+
+    fn touch(&mut self, resource: u32) {
+        let clock = &mut self.clocks[resource as usize];
+        if !clock.touched {
+            clock.touched = true;
+            self.touched.push(resource);
+        }
+    }
+
+    /// Puts a flow with so much work left on the clock of its bottleneck.
+    fn put(&mut self, id: FlowId, left: f64, now: Time) {
+        let bottleneck = self.fair.bottleneck(id);
+        let clock = &mut self.clocks[bottleneck as usize];
+        if clock.held == 0 {
+            // A clock without flows forgets its past: it stays exact.
+            clock.reading = 0.0;
+            clock.at = now;
+            clock.leaving.clear();
+            let level = self.fair.level(bottleneck);
+            clock.speed = if level.is_finite() { level } else { 0.0 };
+        }
+        clock.advance(now);
+        clock.held += 1;
+        let flow = &mut self.flows[id as usize];
+        flow.bottleneck = bottleneck;
+        flow.finish = clock.reading + left;
+        flow.version = flow.version.wrapping_add(1);
+        clock.leaving.push(Reverse(Leaving {
+            finish: flow.finish,
+            order: flow.order,
+            flow: id,
+            version: flow.version,
+        }));
+        self.touch(bottleneck);
+    }
+
+    /// Takes a flow off its clock; gives the work that it has left.
+    fn take(&mut self, id: FlowId, now: Time) -> f64 {
+        let flow = &mut self.flows[id as usize];
+        flow.version = flow.version.wrapping_add(1);
+        let (bottleneck, finish) = (flow.bottleneck, flow.finish);
+        let clock = &mut self.clocks[bottleneck as usize];
+        clock.advance(now);
+        clock.held -= 1;
+        let left = (finish - clock.reading).max(0.0);
+        self.touch(bottleneck);
+        left
+    }
+
+    /// Finds the rates, and puts the flows on the clocks that are right now.
+    fn solve(&mut self, now: Time) {
+        self.fair.solve();
+        let mut changed = std::mem::take(&mut self.changed);
+        self.fair.take_changed(&mut changed);
+        for &resource in &changed {
+            let level = self.fair.level(resource);
+            let clock = &mut self.clocks[resource as usize];
+            clock.advance(now);
+            clock.speed = if level.is_finite() { level } else { 0.0 };
+            self.touch(resource);
+        }
+        for &resource in &changed {
+            for seat in 0..self.fair.flows(resource).len() {
+                let id = self.fair.flows(resource)[seat];
+                let flow = self.flows[id as usize];
+                if flow.bottleneck != NONE && flow.bottleneck != self.fair.bottleneck(id) {
+                    let left = self.take(id, now);
+                    self.put(id, left, now);
+                }
+            }
+        }
+        self.changed = changed;
+        let mut fresh = std::mem::take(&mut self.fresh);
+        for (id, work) in fresh.drain(..) {
+            self.put(id, work, now);
+        }
+        self.fresh = fresh;
+        let mut touched = std::mem::take(&mut self.touched);
+        for resource in touched.drain(..) {
+            self.clocks[resource as usize].touched = false;
+            self.look(resource, now);
+        }
+        self.touched = touched;
+    }
+
+    /// Notes when the next flow of a resource leaves.
+    fn look(&mut self, resource: u32, now: Time) {
+        let clock = &mut self.clocks[resource as usize];
+        clock.version = clock.version.wrapping_add(1);
+        while let Some(&Reverse(next)) = clock.leaving.peek() {
+            let flow = &self.flows[next.flow as usize];
+            if !flow.present || flow.version != next.version {
+                clock.leaving.pop();
+                continue;
+            }
+            if clock.speed > 0.0 {
+                let left = ((next.finish - clock.reading) / clock.speed).max(0.0);
+                let time = now + Span(libm::ceil(left) as u64);
+                self.due.push(Reverse((time, resource, clock.version)));
+            }
+            return;
+        }
+    }
+
+    /// Makes sure of an event no later than the next departure.
+    fn arm<T: Token>(&mut self, station: &mut Station<'_, T>) {
+        while let Some(&Reverse((time, resource, version))) = self.due.peek() {
+            if self.clocks[resource as usize].version != version {
+                self.due.pop();
+                continue;
+            }
+            if self.pending.is_none_or(|pending| time < pending) {
+                self.tag = (self.tag + 1) % SOLVE;
+                self.pending = Some(time);
+                station.wake_at(time, self.tag);
+            }
+            return;
+        }
+    }
+
+    /// Lets go what is done by now.
+    fn leave<T: Token>(&mut self, station: &mut Station<'_, T>) {
+        let now = station.now();
+        while let Some(&Reverse((time, resource, version))) = self.due.peek() {
+            let clock = &mut self.clocks[resource as usize];
+            if clock.version == version && time > now {
+                break;
+            }
+            self.due.pop();
+            if clock.version != version {
+                continue;
+            }
+            clock.advance(now);
+            while let Some(&Reverse(next)) = self.clocks[resource as usize].leaving.peek() {
+                let clock = &mut self.clocks[resource as usize];
+                let flow = &mut self.flows[next.flow as usize];
+                let stale = !flow.present || flow.version != next.version;
+                // The event was rounded up to a picosecond; half of one is the
+                // most that rounding of the clock itself can lack here.
+                if !stale && next.finish - clock.reading > 0.5 * clock.speed {
+                    break;
+                }
+                clock.leaving.pop();
+                if stale {
+                    continue;
+                }
+                clock.held -= 1;
+                flow.present = false;
+                let slot = flow.slot;
+                self.fair.remove(next.flow);
+                station.stop_serving();
+                station.release(slot);
+                self.solve_soon(station);
+            }
+            self.look(resource, now);
+        }
+    }
+
+    fn solve_soon<T: Token>(&mut self, station: &mut Station<'_, T>) {
+        if !self.solving {
+            self.solving = true;
+            let earliest = self.solved.map_or(Time::ZERO, |it| it + self.interval);
+            station.wake_at(station.now().max(earliest), SOLVE);
+        }
+    }
+}
+
+impl<T, P> Discipline<T> for Flows<P>
+where
+    T: Token,
+    P: FnMut(&T, &mut Vec<u32>) -> f64 + Send + 'static,
+{
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, T>) {
+        self.resources.clear();
+        let work = (self.path)(station.token(slot), &mut self.resources);
+        if work <= 0.0 || self.resources.is_empty() {
+            station.release(slot);
+            return;
+        }
+        let Some(id) = self.fair.add(&self.resources) else {
+            station.fail(format!(
+                "a flow's path is {:?}: expected at most {} resources below {}",
+                self.resources,
+                crate::fair::LONGEST_PATH,
+                self.fair.len()
+            ));
+            return;
+        };
+        let flow = Flow {
+            slot,
+            order: self.arrivals,
+            bottleneck: NONE,
+            finish: 0.0,
+            version: self.flows.get(id as usize).map_or(0, |old| old.version),
+            present: true,
+        };
+        self.arrivals += 1;
+        match self.flows.get_mut(id as usize) {
+            Some(place) => *place = flow,
+            None => self.flows.push(flow),
+        }
+        self.fresh.push((id, work));
+        station.start_serving();
+        self.solve_soon(station);
+    }
+
+    fn wake(&mut self, tag: u32, station: &mut Station<'_, T>) {
+        if tag == SOLVE {
+            self.solving = false;
+            self.solved = Some(station.now());
+            self.solve(station.now());
+        } else if tag == self.tag {
+            self.pending = None;
+            self.leave(station);
+        }
+        self.arm(station);
+    }
+
+    fn name(&self) -> String {
+        format!("max-min fair, {} resources", self.fair.len())
+    }
+
+    fn servers(&self) -> Option<u32> {
+        None
+    }
+}
