@@ -222,11 +222,16 @@ impl Pattern<'_> {
     ) -> Result<(), Error> {
         let job = self.job(all);
         for phase in &self.ior.phases {
-            if *phase == Phase::Sync {
-                continue;
+            let writes: &[bool] = match phase {
+                Phase::Read => &[false],
+                Phase::Write => &[true],
+                Phase::Mixed => &[false, true],
+                Phase::Sync => &[],
+            };
+            for writes in writes {
+                let (field, rate) = all.servers.slowest(*writes);
+                ends_in_time(job, rate, &field, at)?;
             }
-            let (field, rate) = all.servers.slowest(*phase == Phase::Write);
-            ends_in_time(job, rate, &field, at)?;
         }
         if let ServerKind::SimpleServer(simple) = &all.servers.kind
             && let Some(rate) = simple.memory.rate

@@ -300,6 +300,8 @@ prop_compose! {
         repeat in count(),
         requests in prop::option::of(1..1_000_000_u64),
         sync_per_write in any::<bool>(),
+        read_share in 0.0..=1.0,
+        streams in 1..100_u32,
         forever in any::<bool>(),
     ) -> WorkloadKind {
         WorkloadKind::Ior(Ior {
@@ -311,7 +313,9 @@ prop_compose! {
             sync_per_write,
             access,
             order,
+            streams: if order == Order::Sequential { streams } else { 1 },
             phases,
+            read_share,
             think,
             think_distribution,
             repeat: if forever && stops { Repeat::Forever } else { Repeat::Times(repeat) },

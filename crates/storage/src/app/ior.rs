@@ -4,6 +4,10 @@
 //! block of every process that uses the file, a block is read or written in
 //! transfers (IOR's blockSize, transferSize, segmentCount, filePerProc,
 //! reorderTasksRandom left out). Phases follow each other with a barrier.
+//!
+//! In a mixed phase each transfer is a read with the probability `read_share`,
+//! else a write (fio's rwmixread). In order, reads and writes share one position,
+//! so that each transfer's place is touched once; fio keeps one for each.
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
@@ -11,6 +15,9 @@ use headrace_trace::Operation;
 
 use super::permutation::Permutation;
 use super::{Application, Ask, ExistingFile, Next};
+
+/// Draws that are made beforehand to count what comes of them, at most.
+const MOST_DRAWN: u64 = 1_000_000_000;
 
 /// An IOR-like workload.
 #[derive(Debug)]
@@ -33,10 +40,10 @@ pub struct IorApplication {
 struct Progress {
     /// Phases finished, repetitions included.
     phase: u32,
-    /// Transfers made in this phase, syncs after writes included.
+    /// Transfers made in this phase.
     transfer: u64,
-    /// Where the last one was.
-    last: u64,
+    /// Where the last one was, if a sync is to follow it.
+    to_sync: Option<u64>,
 }
 
 impl IorApplication {
@@ -61,7 +68,7 @@ impl IorApplication {
             processes,
             seed,
             compute,
-            existing: existing || spec.phases.first() == Some(&Phase::Read),
+            existing: existing || matches!(spec.phases.first(), Some(Phase::Read | Phase::Mixed)),
             per_block,
             per_file,
             per_phase: per_file.saturating_mul(u64::from(spec.files)),
@@ -90,13 +97,44 @@ impl IorApplication {
         }
     }
 
-    /// Requests of a process in a phase.
-    fn requests_of(&self, phase: u32) -> u64 {
-        match self.phase(phase) {
-            Phase::Write if self.spec.sync_per_write => 2 * self.transfers(),
-            Phase::Read | Phase::Write => self.transfers(),
+    /// Transfers of a process in a phase, or the syncs that stand for them.
+    fn steps(&self, phase: Phase) -> u64 {
+        match phase {
+            Phase::Read | Phase::Write | Phase::Mixed => self.transfers(),
             Phase::Sync => u64::from(self.spec.files),
         }
+    }
+
+    /// Whether a process's n-th transfer of a phase writes.
+    fn writes(&self, rank: u32, phase: u32, number: u64) -> bool {
+        match self.phase(phase) {
+            Phase::Read | Phase::Sync => false,
+            Phase::Write => true,
+            Phase::Mixed => {
+                let mut number = number;
+                let mut random = Random::named(self.key(rank, phase), "mixed", &mut number);
+                random.uniform() >= self.spec.read_share
+            }
+        }
+    }
+
+    /// What a process draws for itself in a phase comes from this.
+    fn key(&self, rank: u32, phase: u32) -> u64 {
+        self.seed ^ (u64::from(rank) << 32) ^ u64::from(phase)
+    }
+
+    /// The place, among a file's transfers in order, of the n-th: in streams, each
+    /// goes through a section of the file.
+    fn in_streams(&self, number: u64) -> u64 {
+        let streams = u64::from(self.spec.streams);
+        if streams == 1 {
+            return number;
+        }
+        let (file, within) = (number / self.per_file, number % self.per_file);
+        let (round, stream) = (within / streams, within % streams);
+        // The first sections have the transfers that are left over.
+        let (length, over) = (self.per_file / streams, self.per_file % streams);
+        file * self.per_file + stream * length + stream.min(over) + round
     }
 
     fn think(&self, random: &mut Random<'_>) -> Span {
@@ -166,7 +204,8 @@ impl Application for IorApplication {
         if self.phases().is_some_and(|phases| progress.phase >= phases) {
             return Ok(Next::Finished);
         }
-        if progress.transfer == self.requests_of(progress.phase) {
+        let phase = self.phase(progress.phase);
+        if progress.to_sync.is_none() && progress.transfer == self.steps(phase) {
             let next = Progress {
                 phase: progress.phase + 1,
                 ..Progress::default()
@@ -180,28 +219,33 @@ impl Application for IorApplication {
             (0, 0) => Span::ZERO,
             _ => self.think(random),
         };
-        self.progress[rank as usize].transfer += 1;
-        let syncs = self.spec.sync_per_write && self.phase(progress.phase) == Phase::Write;
-        let (number, sync) = match syncs {
-            true => (progress.transfer / 2, progress.transfer % 2 == 1),
-            false => (progress.transfer, false),
-        };
-        let transfer = match self.spec.order {
-            Order::Sequential => number,
-            Order::Random => {
-                let key = self.seed ^ (u64::from(rank) << 32) ^ u64::from(progress.phase);
-                Permutation::new(self.per_phase, key).at(number)
-            }
-            Order::Uniform if sync => progress.last,
-            Order::Uniform => random.below(self.per_phase),
-        };
-        self.progress[rank as usize].last = transfer;
-        let (operation, transfer, size) = match self.phase(progress.phase) {
-            Phase::Write if sync => (Operation::Sync, transfer, 0),
-            Phase::Write => (Operation::Write, transfer, self.spec.transfer.0),
-            Phase::Read => (Operation::Read, transfer, self.spec.transfer.0),
+        let number = progress.transfer;
+        let (operation, transfer, size) = if let Some(last) = progress.to_sync {
+            self.progress[rank as usize].to_sync = None;
+            (Operation::Sync, last, 0)
+        } else if phase == Phase::Sync {
+            self.progress[rank as usize].transfer += 1;
             // The first transfer of each file says which file it is.
-            Phase::Sync => (Operation::Sync, progress.transfer * self.per_file, 0),
+            (Operation::Sync, number * self.per_file, 0)
+        } else {
+            let transfer = match self.spec.order {
+                Order::Sequential => self.in_streams(number),
+                Order::Random => {
+                    let key = self.key(rank, progress.phase);
+                    Permutation::new(self.per_phase, key).at(number)
+                }
+                Order::Uniform => random.below(self.per_phase),
+            };
+            let writes = self.writes(rank, progress.phase, number);
+            let progress = &mut self.progress[rank as usize];
+            progress.transfer += 1;
+            progress.to_sync = (writes && self.spec.sync_per_write).then_some(transfer);
+            let operation = if writes {
+                Operation::Write
+            } else {
+                Operation::Read
+            };
+            (operation, transfer, self.spec.transfer.0)
         };
         let (file, offset) = self.place(rank, transfer);
         Ok(Next::Ask(Ask {
@@ -218,11 +262,38 @@ impl Application for IorApplication {
 
     fn total_requests(&self) -> Option<u64> {
         let each = self.spec.phases.len() as u32;
-        let once: u64 = (0..each)
-            .map(|phase| self.requests_of(phase))
+        let once: u64 = self
+            .spec
+            .phases
+            .iter()
+            .map(|&phase| self.steps(phase))
             .try_fold(0_u64, u64::checked_add)?;
-        let per_process = once.checked_mul(u64::from(self.phases()? / each))?;
-        per_process.checked_mul(u64::from(self.processes))
+        let phases = self.phases()?;
+        let per_process = once.checked_mul(u64::from(phases / each))?;
+        let steps = per_process.checked_mul(u64::from(self.processes))?;
+        if !self.spec.sync_per_write {
+            return Some(steps);
+        }
+        let count = |phase| self.spec.phases.iter().filter(|&&it| it == phase).count() as u64;
+        let runs = u64::from(phases / each) * u64::from(self.processes);
+        let writes = count(Phase::Write).checked_mul(self.transfers())?;
+        let mut syncs = writes.checked_mul(runs)?;
+        // Which transfers of a mixed phase write is drawn: they are counted, unless
+        // that takes longer than anybody waits.
+        let drawn = count(Phase::Mixed).checked_mul(self.transfers())?;
+        if drawn.checked_mul(runs)? > MOST_DRAWN {
+            return None;
+        }
+        let mixed = (0..phases).filter(|&phase| self.phase(phase) == Phase::Mixed);
+        for phase in mixed {
+            for rank in 0..self.processes {
+                let all = 0..self.transfers();
+                syncs += all
+                    .filter(|&number| self.writes(rank, phase, number))
+                    .count() as u64;
+            }
+        }
+        steps.checked_add(syncs)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{AtLeastOne, Bytes, CountOr, NonEmpty, Seconds, choice, word};
+use crate::values::{AtLeastOne, Bytes, CountOr, NonEmpty, Portion, Seconds, choice, word};
 
 choice! {
     /// Which files a process works on.
@@ -34,6 +34,8 @@ choice! {
         Write = "write",
         /// They are read.
         Read = "read",
+        /// Each transfer is a read or a write, by chance.
+        Mixed = "mixed",
         /// Each process has what it wrote brought to stable storage (fsync).
         Sync = "sync",
     }
@@ -80,10 +82,17 @@ section! {
         access: Access = default("file-per-process", "no two clients write the same file"),
         /// In which order a process makes its transfers.
         order: Order = default("sequential", "IOR without its option -z"),
+        /// At how many places of its part of a file a process reads or writes in turn,
+        /// through one open file: the part has so many sections, each gone through
+        /// in order; only with `order = "sequential"`.
+        streams: u32 as AtLeastOne = default(1, "IOR reads and writes at one place") aka ["interleaved_streams"],
         /// What is done, one after the other; all clients wait for each other
         /// between phases.
         phases: Vec<Phase> as NonEmpty<Phase> = default(["write"], "the files must be written before they can be read")
             aka ["phase", "operation", "operations"],
+        /// Which part of the transfers of a mixed phase are reads: each is drawn for
+        /// itself, the same ones whatever else happens in the run.
+        read_share: f64 as Portion = default(0.5, "fio's rwmixread") aka ["read_fraction"],
         /// Time between the end of a request and the next one.
         think: Seconds = default("0 s", "IOR does not wait") aka ["think_time"],
         /// How think times are distributed around that mean.
@@ -110,6 +119,13 @@ fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result
         let path = at.field("segments").path;
         let message = format!("the file is larger than 16 EiB: {path} = {}", ior.segments);
         return Err(at.error("block", message));
+    }
+    if ior.streams > 1 && ior.order != Order::Sequential {
+        let message = format!(
+            "streams are read in order: leave it out, or give {} = \"sequential\"",
+            at.field("order").path
+        );
+        return Err(at.error("streams", message));
     }
     if ior.repeat == Repeat::Forever && !all.run.stop.is_given() {
         let message = "the run would never stop: give run.stop.time, run.stop.requests or \

@@ -104,6 +104,8 @@ impl Pipeline {
             access: Access::FilePerProcess,
             order: Order::Sequential,
             phases: vec![Phase::Read, Phase::Write],
+            read_share: 0.5,
+            streams: 1,
             think: Seconds(0.0),
             think_distribution: ThinkDistribution::Constant,
             repeat: Repeat::Times(1),

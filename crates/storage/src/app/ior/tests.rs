@@ -14,7 +14,9 @@ fn spec(access: Access, order: Order) -> Ior {
         sync_per_write: false,
         access,
         order,
+        streams: 1,
         phases: vec![Phase::Write, Phase::Read],
+        read_share: 0.5,
         think: Seconds(0.0),
         think_distribution: ThinkDistribution::Constant,
         repeat: Repeat::Times(2),
@@ -108,4 +110,120 @@ fn every_write_is_followed_by_the_sync_of_its_file() {
         let application = IorApplication::new(&ior, 2, 1);
         assert_eq!(application.total_requests(), Some(34));
     }
+}
+
+/// Of n transfers with a share p of reads, n·p are reads, give or take four
+/// standard deviations √(n·p·(1−p)).
+#[test]
+fn a_mixed_phase_reads_its_share() {
+    for share in [0.0, 0.3, 0.7, 1.0] {
+        for order in [Order::Sequential, Order::Random, Order::Uniform] {
+            let ior = Ior {
+                block: Bytes(50_000),
+                segments: 1,
+                phases: vec![Phase::Mixed],
+                read_share: share,
+                repeat: Repeat::Times(1),
+                ..spec(Access::FilePerProcess, order)
+            };
+            let (asks, _) = asks(&ior, 4);
+            assert_eq!(asks.len(), 60_000);
+            let reads = asks.iter().filter(|ask| ask.operation == Operation::Read);
+            let bound = 4.0 * (60_000.0 * share * (1.0 - share)).sqrt();
+            let away = reads.count() as f64 - 60_000.0 * share;
+            assert!(away.abs() <= bound, "{share}: {away}");
+            assert!(asks.iter().all(|ask| ask.size == 10));
+        }
+    }
+}
+
+/// Which transfers are reads is drawn for each process and phase anew.
+#[test]
+fn processes_and_phases_mix_in_their_own_way() {
+    let ior = Ior {
+        files: 1,
+        block: Bytes(10_000),
+        segments: 1,
+        phases: vec![Phase::Mixed],
+        ..spec(Access::FilePerProcess, Order::Sequential)
+    };
+    let (asks, _) = asks(&ior, 2);
+    let writes: Vec<Vec<bool>> = asks
+        .chunks(1000)
+        .map(|part| {
+            part.iter()
+                .map(|ask| ask.operation == Operation::Write)
+                .collect()
+        })
+        .collect();
+    assert_eq!(writes.len(), 4);
+    for (n, one) in writes.iter().enumerate() {
+        for other in &writes[..n] {
+            let same = one.iter().zip(other).filter(|(one, other)| one == other);
+            // Half of them, give or take 6 · √(1000 / 4).
+            assert!(same.count().abs_diff(500) < 95);
+        }
+    }
+}
+
+#[test]
+fn writes_of_a_mixed_phase_are_synced_and_counted() {
+    let ior = Ior {
+        sync_per_write: true,
+        phases: vec![Phase::Mixed, Phase::Sync],
+        ..spec(Access::FilePerProcess, Order::Uniform)
+    };
+    let (asks, _) = asks(&ior, 3);
+    let mixed: Vec<&Ask> = asks.iter().filter(|ask| ask.phase % 2 == 0).collect();
+    let count = |operation| {
+        mixed
+            .iter()
+            .filter(|ask| ask.operation == operation)
+            .count()
+    };
+    assert_eq!(count(Operation::Write), count(Operation::Sync));
+    assert_eq!(count(Operation::Write) + count(Operation::Read), 3 * 2 * 24);
+    for pair in mixed.windows(2) {
+        let synced = pair[1].operation == Operation::Sync;
+        assert_eq!(pair[0].operation == Operation::Write, synced);
+        assert!(!synced || pair[0].file == pair[1].file);
+    }
+    let application = IorApplication::new(&ior, 3, 1);
+    assert_eq!(application.total_requests(), Some(asks.len() as u64));
+}
+
+#[test]
+fn files_that_are_read_in_a_mixed_first_phase_are_there() {
+    for (phase, there) in [(Phase::Mixed, 15), (Phase::Write, 0)] {
+        let ior = Ior {
+            phases: vec![phase],
+            ..spec(Access::FilePerProcess, Order::Sequential)
+        };
+        let application = IorApplication::new(&ior, 5, 1);
+        assert_eq!(application.existing().len(), there);
+    }
+}
+
+/// Eight transfers of a file in three streams: sections of 3, 3 and 2.
+#[test]
+fn streams_are_gone_through_in_turn() {
+    let ior = Ior {
+        files: 2,
+        streams: 3,
+        phases: vec![Phase::Read],
+        repeat: Repeat::Times(1),
+        ..spec(Access::FilePerProcess, Order::Sequential)
+    };
+    let (asks, _) = asks(&ior, 1);
+    let places: Vec<(u32, u64)> = asks.iter().map(|ask| (ask.file, ask.offset / 10)).collect();
+    let of = |file| [0, 3, 6, 1, 4, 7, 2, 5].map(|number| (file, number));
+    assert_eq!(places, [of(0), of(1)].concat());
+    // More streams than transfers are as many as there are transfers.
+    let many = Ior {
+        streams: 100,
+        ..ior
+    };
+    let (asks, _) = self::asks(&many, 1);
+    let places: Vec<u64> = asks[..8].iter().map(|ask| ask.offset / 10).collect();
+    assert_eq!(places, [0, 1, 2, 3, 4, 5, 6, 7]);
 }
