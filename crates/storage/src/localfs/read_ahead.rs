@@ -1,16 +1,20 @@
-//! Read-ahead: a window per process and file that doubles while the file is read in
-//! order (Linux 6.18, mm/readahead.c: page_cache_sync_ra, page_cache_async_ra,
-//! get_init_ra_size, get_next_ra_size).
+//! Read-ahead: a window for each open file that grows while the file is read in order
+//! (Linux 6.18, mm/readahead.c: page_cache_sync_ra, page_cache_async_ra,
+//! get_init_ra_size, get_next_ra_size). Each process has an open file of its own; the
+//! threads of a daemon share one.
 //!
 //! A miss at the start of a file, or just after the last byte read, opens a
-//! window; a miss elsewhere reads what was asked and no more. Each window has a
-//! mark; when the reader comes to it, the next window is asked for, so that one
-//! is read while the other is used. A file that is cached causes no misses and so
-//! no read-ahead.
+//! window. A miss elsewhere looks for what a stream that is read in order leaves
+//! behind: if more than is asked is cached just before it, the window is as large
+//! as that and the request together; else what was asked is read and no more. The
+//! window lets one page be marked; whoever comes to the mark has the next window
+//! read, so that one is read while the other is used. If the window that the open
+//! file remembers is not the mark's, because several streams share it, the next one
+//! begins where the cached pages after the mark end, and grows from their number. A
+//! file that is cached causes no misses and so no read-ahead.
 //!
-//! Not modelled: the search of the page cache for the history of streams that
-//! share one open file. Each process reads a file through an open file of its own,
-//! but the threads of a daemon share one.
+//! Not modelled: windows that end where large folios do, hints (posix_fadvise,
+//! madvise), the window around a page that a mapping misses.
 
 /// A window to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,18 +23,20 @@ pub struct Window {
     pub start: u64,
     /// The byte after its last.
     pub end: u64,
+    /// The page of it that is marked, if it was not cached.
+    pub mark: Option<u64>,
 }
 
-/// What is remembered of one process's reads of one file.
+/// What an open file remembers of its reads (struct file_ra_state).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Stream {
+    /// The last window.
     start: u64,
     size: u64,
     /// Bytes at the end of the window that are read ahead of need.
     ahead: u64,
     /// The byte after the last one read.
-    last: u64,
-    read_before: bool,
+    last: Option<u64>,
 }
 
 /// The largest window and the unit of windows.
@@ -46,139 +52,137 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// The first window for a request of so many bytes.
-    fn first(&self, wanted: u64) -> u64 {
-        let size = wanted.next_power_of_two();
-        if size <= self.largest / 32 {
-            size * 4
-        } else if size <= self.largest / 4 {
-            size * 2
+    /// The largest window for a request of so many bytes (ractl_max_pages).
+    pub fn most(&self, wanted: u64) -> u64 {
+        if wanted > self.largest {
+            self.largest.max(wanted.min(self.transfer))
         } else {
             self.largest
         }
     }
 
-    /// The window after one of so many bytes.
-    fn next(&self, size: u64) -> u64 {
-        if size < self.largest / 16 {
-            size * 4
-        } else if size <= self.largest / 2 {
-            size * 2
-        } else {
-            self.largest
-        }
+    /// The bytes of whole pages from `at`, a page's first, to `end`: one at least.
+    fn wanted(&self, at: u64, end: u64) -> u64 {
+        let end = end.div_ceil(self.page).saturating_mul(self.page);
+        end.saturating_sub(at).max(self.page)
+    }
+}
+
+/// The first window for a request of so many bytes (get_init_ra_size).
+fn first(wanted: u64, largest: u64) -> u64 {
+    if wanted > largest / 4 {
+        return largest;
+    }
+    let size = wanted.next_power_of_two();
+    if size <= largest / 32 {
+        size * 4
+    } else if size <= largest / 4 {
+        size * 2
+    } else {
+        largest
+    }
+}
+
+/// The window after one of so many bytes (get_next_ra_size).
+fn next(size: u64, largest: u64) -> u64 {
+    if size < largest / 16 {
+        size * 4
+    } else if size <= largest / 2 {
+        size * 2
+    } else {
+        largest
     }
 }
 
 impl Stream {
     /// What to read when `at` is not cached, for a call that goes up to `end`.
-    pub fn miss(&mut self, rules: &ReadAhead, at: u64, end: u64) -> Window {
-        let at = at - at % rules.page;
-        let wanted = (end.div_ceil(rules.page) * rules.page).saturating_sub(at);
-        let largest = if wanted > rules.largest {
-            rules.largest.max(wanted.min(rules.transfer))
-        } else {
-            rules.largest
-        };
-        let near = at == 0 || self.read_before && at.abs_diff(self.last) <= rules.page;
-        if rules.largest == 0 || !(near || wanted > largest) {
-            self.size = 0;
-            let end = at + wanted.min(rules.transfer).max(rules.page);
-            return Window { start: at, end };
+    /// `history` says how many bytes just before a place are cached, up to a number
+    /// of them.
+    pub fn miss(
+        &mut self,
+        rules: &ReadAhead,
+        at: u64,
+        end: u64,
+        history: impl FnOnce(u64, u64) -> u64,
+    ) -> Window {
+        let page = rules.page;
+        let at = at - at % page;
+        if rules.largest == 0 {
+            // Page by page: do_forced_ra with a count of 1.
+            return Window {
+                start: at,
+                end: at + page,
+                mark: None,
+            };
         }
-        let rules = ReadAhead { largest, ..*rules };
+        let wanted = rules.wanted(at, end);
+        let largest = rules.most(wanted);
+        // The page that the last read ended in, or the one after it.
+        let in_order = |last: u64| (at / page).wrapping_sub(last / page) <= 1;
+        if at == 0 || wanted > largest || self.last.is_some_and(in_order) {
+            self.size = first(wanted, largest);
+            self.ahead = if self.size > wanted {
+                self.size - wanted
+            } else {
+                let half = self.size / 2;
+                half - half % page
+            };
+        } else {
+            let history = history(at, largest);
+            if history <= wanted {
+                return Window {
+                    start: at,
+                    end: at + wanted,
+                    mark: None,
+                };
+            }
+            let from_the_start = history >= at;
+            let history = if from_the_start { 2 * history } else { history };
+            self.size = (history + wanted).min(largest);
+            self.ahead = page;
+        }
         self.start = at;
-        self.size = rules.first(wanted);
-        self.ahead = if self.size > wanted {
-            self.size - wanted
-        } else {
-            self.size
-        };
-        Window {
-            start: at,
-            end: at + self.size,
-        }
+        self.window()
     }
 
-    /// Bytes up to `end` are read now; the next window, if its mark was passed.
-    pub fn used(&mut self, rules: &ReadAhead, at: u64, end: u64) -> Option<Window> {
-        self.last = end;
-        self.read_before = true;
-        if self.size == 0 {
-            return None;
+    /// A reader comes to a marked page, for a call that goes up to `end`: what to
+    /// read then. `hole` says which is the first page after a page that is not
+    /// cached, if that is no more than a number of bytes away.
+    pub fn comes_to(
+        &mut self,
+        rules: &ReadAhead,
+        mark: u64,
+        end: u64,
+        hole: impl FnOnce(u64, u64) -> Option<u64>,
+    ) -> Option<Window> {
+        let wanted = rules.wanted(mark, end);
+        let largest = rules.most(wanted);
+        if self.size > 0 && mark == self.start + self.size - self.ahead {
+            self.start += self.size;
+            self.size = self.size.max(next(self.size, largest));
+        } else {
+            let start = hole(mark, largest)?;
+            self.size = next(start - mark + wanted, largest);
+            self.start = start;
         }
-        let mark = self.start + self.size - self.ahead;
-        if !(at <= mark && mark < end) {
-            return None;
-        }
-        self.start += self.size;
-        self.size = rules.next(self.size);
         self.ahead = self.size;
-        Some(Window {
+        Some(self.window())
+    }
+
+    /// Bytes up to `end` were read.
+    pub fn read(&mut self, end: u64) {
+        self.last = Some(end);
+    }
+
+    fn window(&self) -> Window {
+        let end = self.start + self.size;
+        Window {
             start: self.start,
-            end: self.start + self.size,
-        })
+            end,
+            mark: (self.ahead > 0).then_some(end - self.ahead),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RULES: ReadAhead = ReadAhead {
-        largest: 128 << 10,
-        page: 4096,
-        transfer: 1280 << 10,
-    };
-
-    /// The windows, in KiB, of a file read in order by calls of `call` KiB.
-    fn windows(rules: &ReadAhead, call: u64, calls: u64) -> Vec<(u64, u64)> {
-        let mut stream = Stream::default();
-        let mut cached = 0;
-        let mut seen = Vec::new();
-        let kib = |window: Window| (window.start >> 10, (window.end - window.start) >> 10);
-        for n in 0..calls {
-            let (at, end) = ((n * call) << 10, ((n + 1) * call) << 10);
-            if end > cached {
-                let window = stream.miss(rules, cached.max(at), end);
-                cached = window.end;
-                seen.push(kib(window));
-            }
-            if let Some(window) = stream.used(rules, at, end) {
-                cached = window.end;
-                seen.push(kib(window));
-            }
-        }
-        seen
-    }
-
-    #[test]
-    fn windows_grow_while_a_file_is_read_in_order() {
-        // get_init_ra_size and get_next_ra_size by hand for 4 KiB calls and a
-        // window of 128 KiB: 4·4, then ·2 up to the largest.
-        assert_eq!(
-            windows(&RULES, 4, 40)[..5],
-            [(0, 16), (16, 32), (48, 64), (112, 128), (240, 128)]
-        );
-        // 64 KiB calls get the largest at once.
-        assert_eq!(windows(&RULES, 64, 4)[..2], [(0, 128), (128, 128)]);
-    }
-
-    #[test]
-    fn a_miss_elsewhere_reads_no_more_than_asked() {
-        let mut stream = Stream::default();
-        stream.used(&RULES, 0, 8192);
-        let window = stream.miss(&RULES, 1 << 30, (1 << 30) + 8192);
-        assert_eq!(window.end - window.start, 8192);
-        assert_eq!(stream.used(&RULES, 1 << 30, (1 << 30) + 8192), None);
-    }
-
-    #[test]
-    fn without_read_ahead_only_what_is_asked_is_read() {
-        let rules = ReadAhead {
-            largest: 0,
-            ..RULES
-        };
-        assert_eq!(windows(&rules, 4, 3), [(0, 4), (4, 4), (8, 4)]);
-    }
-}
+mod tests;

@@ -6,6 +6,7 @@ use headrace_trace::Operation;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::placement::Piece;
+use super::read_ahead::Window;
 use super::users::Opened;
 use super::volume::{Next, SELF, Volume, Wait};
 use crate::tokens::Transfer;
@@ -44,11 +45,8 @@ impl Volume {
         }
         let range = self.cache.pages(call.file, call.at, until);
         self.cache.touch(range);
-        let rules = self.read_ahead;
-        let stream = self.stream(call);
-        if let Some(window) = stream.used(&rules, call.at, until) {
-            self.fetch(call.process, call.file, window.start, window.end);
-        }
+        self.pass_marks(call, call.at, until);
+        self.stream(call).read(until);
         let bytes = until - call.at;
         time += self.take_time(opened, bytes, call.size);
         call.at = until;
@@ -68,12 +66,88 @@ impl Volume {
     fn miss(&mut self, call: &Call) -> Next {
         let at = call.at - call.at % self.page;
         if self.arriving_until(call.file, at).is_none() {
+            let mut stream = *self.stream(call);
             let rules = self.read_ahead;
-            let stream = self.stream(call);
-            let window = stream.miss(&rules, call.at, call.end);
-            self.fetch(call.process, call.file, window.start, window.end);
+            let window = stream.miss(&rules, call.at, call.end, |at, most| {
+                self.there_before(call.file, at, most)
+            });
+            *self.stream(call) = stream;
+            self.open_window(call, window);
         }
+        // The mark of a page is looked at before the page is waited for.
+        self.pass_marks(call, at, at + self.page);
         Next::Wait(Wait::Page(call.file, at))
+    }
+
+    /// The call comes to the marks of some bytes: what follows is read ahead.
+    fn pass_marks(&mut self, call: &Call, from: u64, until: u64) {
+        let from = from - from % self.page;
+        while let Some(&(file, mark)) = self
+            .marks
+            .range((call.file, from)..(call.file, until))
+            .next()
+        {
+            self.marks.remove(&(file, mark));
+            let mut stream = *self.stream(call);
+            let rules = self.read_ahead;
+            let window = stream.comes_to(&rules, mark, call.end, |mark, most| {
+                self.hole_after(file, mark, most)
+            });
+            *self.stream(call) = stream;
+            let size = self.sizes.get(&file).copied().unwrap_or(u64::MAX);
+            if let Some(window) = window.filter(|window| window.start < size) {
+                self.open_window(call, window);
+            }
+        }
+    }
+
+    /// Asks for a window and marks its page.
+    fn open_window(&mut self, call: &Call, window: Window) {
+        // A page that is there keeps its mark, or has none.
+        let mark = window.mark.filter(|&mark| !self.is_there(call.file, mark));
+        self.fetch(call.process, call.file, window.start, window.end);
+        let mark = mark.filter(|&mark| self.is_there(call.file, mark));
+        self.marks.extend(mark.map(|mark| (call.file, mark)));
+    }
+
+    /// Whether a page is cached or under way.
+    fn is_there(&self, file: u32, page: u64) -> bool {
+        self.cache.held_until(file, page, page + self.page) > page
+            || self.arriving_until(file, page).is_some()
+    }
+
+    /// How many bytes just before `at` are cached or under way, up to `most`.
+    fn there_before(&self, file: u32, at: u64, most: u64) -> u64 {
+        let least = at.saturating_sub(most);
+        let mut from = at;
+        while from > least {
+            let last = from - self.page;
+            let until = self.arriving.range(..=(file, last)).next_back();
+            let arriving = until.filter(|(key, it)| key.0 == file && last < it.end);
+            let start = match (self.cache.held_from(file, last), arriving) {
+                (Some(start), _) => start,
+                (None, Some((key, _))) => key.1,
+                (None, None) => break,
+            };
+            from = start;
+        }
+        at - from.max(least)
+    }
+
+    /// The first page after one that is neither cached nor under way, if it is at
+    /// most so many bytes away.
+    fn hole_after(&self, file: u32, page: u64, most: u64) -> Option<u64> {
+        let end = page.saturating_add(most);
+        let mut at = page + self.page;
+        while at <= end {
+            let held = self.cache.held_until(file, at, end + self.page);
+            let until = held.max(self.arriving_until(file, at).unwrap_or(at));
+            if until == at {
+                return Some(at);
+            }
+            at = until;
+        }
+        None
     }
 
     /// The byte up to which a file's bytes from `at` on are under way together; none
@@ -118,6 +192,10 @@ impl Volume {
             }
             let next = self.arriving.range((file, at)..(file, end)).next();
             let until = next.map_or(end, |(key, _)| key.1);
+            // New pages bear no mark of those that were there before.
+            while let Some(&mark) = self.marks.range((file, at)..(file, until)).next() {
+                self.marks.remove(&mark);
+            }
             for piece in self.placement.find(file, at, until) {
                 self.find_indirect(process, file, piece.offset);
                 self.ask(process, file, piece);

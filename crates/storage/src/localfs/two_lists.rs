@@ -78,6 +78,18 @@ impl TwoLists {
         until
     }
 
+    /// The first byte of what is held without a gap, of one age, around a byte;
+    /// none if that is not held.
+    pub fn held_from(&self, file: u32, at: u64) -> Option<u64> {
+        let range = Range {
+            file,
+            start: at,
+            end: at + 1,
+        };
+        let first = *self.extents.overlapping(range).first()?;
+        Some(self.extents.get(first).range.start)
+    }
+
     /// The byte up to which nothing is held from `at` on.
     pub fn missing_until(&self, file: u32, at: u64, end: u64) -> u64 {
         let range = Range {

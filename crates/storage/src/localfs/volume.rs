@@ -106,9 +106,10 @@ pub(super) struct Volume {
     pub cache: TwoLists,
     pub page: u64,
     pub read_ahead: ReadAhead,
-    /// Read-ahead by open file: of each process one of its own, of a daemon one that
-    /// its threads share.
+    /// What open files remember: of each process one of its own, of a daemon one that
+    /// its threads share; and the marked pages.
     pub streams: BTreeMap<(u32, u32), Stream>,
+    pub marks: BTreeSet<(u32, u64)>,
     pub placement: Placement,
     pub delayed: bool,
     pub journal: Journal,
@@ -215,6 +216,7 @@ impl Volume {
                 transfer: transfer.min((room / 4).max(page)),
             },
             streams: BTreeMap::new(),
+            marks: BTreeSet::new(),
             placement: Placement::new(&file_system.allocation, capacity),
             delayed: file_system.allocation.delayed,
             journal: Journal::new(file_system),
