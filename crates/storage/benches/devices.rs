@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headrace_net::{Builder, Limits};
-use headrace_spec::{Device, Parallel, ServerKind, Servers};
+use headrace_spec::{Device, IoPriority, Parallel, ServerKind, Servers};
 use headrace_storage::{Transfer, device};
 use headrace_trace::Operation;
 
@@ -59,6 +59,7 @@ fn run(device: &Device, operation: Operation, depth: u32) {
                     size: 8192,
                     operation,
                     synchronous: true,
+                    priority: IoPriority::default(),
                     forced: false,
                     metadata: false,
                     absorbed: false,

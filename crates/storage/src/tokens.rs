@@ -1,6 +1,7 @@
 //! The colours: what moves through the models.
 
 use headrace_net::Time;
+use headrace_spec::IoPriority;
 use headrace_trace::Operation;
 
 /// A process of the application, between two requests.
@@ -130,6 +131,8 @@ pub struct Transfer {
     /// Somebody waits for it: "synchronous" in the words of Linux's block layer
     /// (REQ_SYNC), which are reads and writes that a call waits for.
     pub synchronous: bool,
+    /// Its priority, for schedulers that go by it.
+    pub priority: IoPriority,
     /// A write that is done only when the medium has it (REQ_FUA).
     pub forced: bool,
     /// A part of the file system's own structures (REQ_META).
@@ -154,6 +157,7 @@ impl Transfer {
             size,
             operation,
             synchronous: false,
+            priority: IoPriority::default(),
             forced: false,
             metadata: false,
             absorbed: false,

@@ -51,6 +51,6 @@ pub use servers::{MachineServer, ServerKind, Servers, SimpleServer};
 pub use stop::Stop;
 pub use weights::Weights;
 pub use workload::{
-    Access, InputOutput, Interface, Ior, Mdtest, NamePhase, Order, Phase, Pipeline, Repeat, Replay,
-    ThinkDistribution, Threads, TraceReplay, Workload, WorkloadKind,
+    Access, InputOutput, Interface, IoClass, IoPriority, Ior, Mdtest, NamePhase, Order, Phase,
+    Pipeline, Repeat, Replay, ThinkDistribution, Threads, TraceReplay, Workload, WorkloadKind,
 };

@@ -14,7 +14,12 @@
 //! device is left idle `slice_idle` long for its process, if that usually asks
 //! again in time and either does not seek much or has another weight than others.
 //!
-//! Not modelled: raised weights of interactive and soft real-time processes
+//! Each priority class has a virtual time of its own. Queues of a higher class come
+//! first and interrupt those of lower ones; the idle class has a turn in 200 ms, and
+//! is never idled for. A queue's weight comes from its level of priority.
+//!
+//! Not modelled: queues of a higher weight that interrupt others of their class,
+//! raised weights of interactive and soft real-time processes
 //! (low_latency), groups, the measured peak rate (`max_budget` is fixed), merging
 //! of cooperating queues, injection, bursts, processes punished for slowness by
 //! anything but the time-out.
@@ -22,27 +27,29 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use headrace_net::Time;
-use headrace_spec::Bfq as Spec;
+use headrace_net::{Span, Time};
+use headrace_spec::{Bfq as Spec, IoClass, IoPriority};
 
-use super::elevator::{Backward, Lines, Seeks, Thinking, nearest};
-use super::requests::{List, Request, RequestId, Requests, Tree};
+use super::elevator::{Backward, Habits, Numbers, OwnQueue};
+use super::requests::{Request, RequestId, Requests};
 use super::{IoScheduler, Merging, Next, span};
 
-/// The weight of a process that has none: BFQ_WEIGHT_LEGACY_DFL.
-const WEIGHT: u32 = 100;
+/// Weight for each level above the lowest, which has one of these
+/// (BFQ_WEIGHT_CONVERSION_COEFF).
+const WEIGHT: u32 = 10;
+
+/// The idle class has the device this long after its last turn: BFQ_CL_IDLE_TIMEOUT,
+/// HZ/5.
+const IDLE_CLASS: Span = Span::from_millis(200);
 
 /// What nobody waits for is paid so many times (bfq_async_charge_factor).
 const ASYNC_CHARGE: u64 = 3;
 
-/// A queue, of a process or of the asynchronous requests.
+/// A queue, of a process or of asynchronous requests.
 #[derive(Clone, Debug)]
 struct Line {
-    synchronous: bool,
+    queue: OwnQueue,
     weight: f64,
-    sorted: Tree,
-    aged: List,
-    out: u32,
     /// The bytes of its next turn, and those it paid for in this one.
     budget: u64,
     paid: u64,
@@ -51,8 +58,12 @@ struct Line {
     finish: f64,
     /// It is in line.
     waits: bool,
-    thinking: Thinking,
-    seeks: Seeks,
+}
+
+impl Line {
+    fn class(&self) -> IoClass {
+        self.queue.priority.class()
+    }
 }
 
 /// Why a queue loses the device (enum bfqq_expiration).
@@ -62,49 +73,73 @@ enum Why {
     TimedOut,
     Exhausted,
     Empty,
+    Interrupted,
 }
 
 /// Queues by virtual time: the time's bits (it is never negative), an order
 /// among equals, the queue.
 type ByTime = BinaryHeap<Reverse<(u64, u64, usize)>>;
 
-/// A budget for each process.
-#[derive(Debug)]
-pub struct Bfq {
-    spec: Spec,
-    lines: Vec<Line>,
-    of_process: Lines,
-    asynchronous: Option<usize>,
+/// The queues of a priority class (struct bfq_service_tree).
+#[derive(Default, Debug)]
+struct Class {
+    /// Its virtual time.
     now: f64,
-    /// The weights of all queues in line and in service.
+    /// The weights of all its queues in line and in service.
     weights: f64,
     /// Queues that have not started, by start; those that have, by finish.
     later: ByTime,
     eligible: ByTime,
+}
+
+impl Class {
+    fn is_empty(&self) -> bool {
+        self.eligible.is_empty() && self.later.is_empty()
+    }
+}
+
+/// A budget for each process.
+#[derive(Debug)]
+pub struct Bfq {
+    spec: Spec,
+    habits: Habits,
+    lines: Vec<Line>,
+    of_process: Numbers,
+    asynchronous: Numbers,
+    classes: [Class; 3],
+    /// When the idle class could last have the device.
+    idle_class: Time,
     entries: u64,
     active: Option<usize>,
     since: Time,
     head: u64,
+    /// Processes differ in weight or class.
     asymmetric: bool,
 }
 
 impl Bfq {
     /// An empty scheduler.
     pub fn new(spec: &Spec) -> Bfq {
-        let weights = spec.weights.as_deref().unwrap_or_default();
         Bfq {
+            habits: Habits {
+                expire_sync: span(spec.fifo_expire_sync),
+                expire_async: span(spec.fifo_expire_async),
+                idle: span(spec.slice_idle),
+                backward: Backward {
+                    most: spec.back_seek_max.0,
+                    penalty: u64::from(spec.back_seek_penalty),
+                },
+            },
             lines: Vec::new(),
-            of_process: Lines::default(),
-            asynchronous: None,
-            now: 0.0,
-            weights: 0.0,
-            later: BinaryHeap::new(),
-            eligible: BinaryHeap::new(),
+            of_process: Numbers::default(),
+            asynchronous: Numbers::default(),
+            classes: Default::default(),
+            idle_class: Time::ZERO,
             entries: 0,
             active: None,
             since: Time::ZERO,
             head: 0,
-            asymmetric: weights.iter().any(|&weight| weight != WEIGHT),
+            asymmetric: false,
             spec: spec.clone(),
         }
     }
@@ -115,39 +150,54 @@ impl Bfq {
             lines,
             of_process,
             asynchronous,
+            asymmetric,
             ..
         } = self;
-        let synchronous = request.synchronous;
-        let weight = spec.weights.as_ref().filter(|_| synchronous);
-        let weight = weight.and_then(|all| all.get(request.process as usize).copied());
-        let mut make = || {
+        let Request {
+            synchronous,
+            priority,
+            process,
+            ..
+        } = *request;
+        let listed = spec.weights.as_ref().filter(|_| synchronous);
+        let listed = listed.and_then(|all| all.get(process as usize).copied());
+        // bfq_ioprio_to_weight
+        let by_level = u32::from(IoPriority::LEVELS - priority.level()) * WEIGHT;
+        let weight = f64::from(listed.unwrap_or(by_level));
+        let make = || {
             let most = spec.max_budget.0;
+            // bfq_asymmetric_scenario
+            *asymmetric |= lines.iter().any(|line| {
+                synchronous
+                    && line.queue.synchronous
+                    && (line.weight != weight || line.class() != priority.class())
+            });
             lines.push(Line {
-                synchronous,
-                weight: f64::from(weight.unwrap_or(WEIGHT)),
-                sorted: Tree::default(),
-                aged: List::default(),
-                out: 0,
+                queue: OwnQueue::new(synchronous, priority),
+                weight,
                 // bfq_init_bfqq
                 budget: if synchronous { most / 3 * 2 } else { most },
                 paid: 0,
                 start: 0.0,
                 finish: 0.0,
                 waits: false,
-                thinking: Thinking::default(),
-                seeks: Seeks::default(),
             });
             lines.len() as u32 - 1
         };
-        if synchronous {
-            of_process.of(request.process, make) as usize
+        let line = if synchronous {
+            of_process.of(process, priority, make)
         } else {
-            *asynchronous.get_or_insert_with(|| make() as usize)
-        }
+            asynchronous.of(0, priority, make)
+        };
+        line as usize
     }
 
     fn price(&self, line: &Line, id: RequestId, requests: &Requests) -> u64 {
-        let factor = if line.synchronous { 1 } else { ASYNC_CHARGE };
+        let factor = if line.queue.synchronous {
+            1
+        } else {
+            ASYNC_CHARGE
+        };
         requests.get(id).size.saturating_mul(factor)
     }
 
@@ -155,40 +205,54 @@ impl Bfq {
     /// was empty not before now.
     fn enqueue(&mut self, index: usize, goes_on: bool) {
         let line = &mut self.lines[index];
+        let class = &mut self.classes[line.class() as usize];
         line.start = match goes_on {
             true => line.finish,
-            false => line.finish.max(self.now),
+            false => line.finish.max(class.now),
         };
         line.finish = line.start + line.budget.max(1) as f64 / line.weight;
         line.waits = true;
-        let (start, finish) = (line.start, line.finish);
-        self.weights += line.weight;
+        class.weights += line.weight;
         self.entries += 1;
-        if start <= self.now {
-            self.eligible
-                .push(Reverse((finish.to_bits(), self.entries, index)));
+        let (into, time) = if line.start <= class.now {
+            (&mut class.eligible, line.finish)
         } else {
-            self.later
-                .push(Reverse((start.to_bits(), self.entries, index)));
+            (&mut class.later, line.start)
+        };
+        into.push(Reverse((time.to_bits(), self.entries, index)));
+    }
+
+    /// The class that is next: the highest, but now and then the idle one
+    /// (bfq_lookup_next_entity).
+    fn next_class(&mut self, now: Time) -> Option<usize> {
+        if now > self.idle_class + IDLE_CLASS {
+            self.idle_class = now;
+            if !self.classes[IoClass::Idle as usize].is_empty() {
+                return Some(IoClass::Idle as usize);
+            }
         }
+        self.classes.iter().position(|class| !class.is_empty())
     }
 
     /// Takes the queue that is next by B-WF2Q+ out of the line.
-    fn first_in_line(&mut self) -> Option<usize> {
-        if self.eligible.is_empty()
-            && let Some(Reverse((start, ..))) = self.later.peek()
+    fn first_in_line(&mut self, now: Time) -> Option<usize> {
+        let class = self.next_class(now)?;
+        let class = &mut self.classes[class];
+        if class.eligible.is_empty()
+            && let Some(Reverse((start, ..))) = class.later.peek()
         {
-            self.now = self.now.max(f64::from_bits(*start));
+            class.now = class.now.max(f64::from_bits(*start));
         }
-        while let Some(&Reverse((start, entry, index))) = self.later.peek()
-            && f64::from_bits(start) <= self.now
+        while let Some(&Reverse((start, entry, index))) = class.later.peek()
+            && f64::from_bits(start) <= class.now
         {
-            self.later.pop();
+            class.later.pop();
             let finish = self.lines[index].finish;
-            self.eligible
+            class
+                .eligible
                 .push(Reverse((finish.to_bits(), entry, index)));
         }
-        let Reverse((_, _, index)) = self.eligible.pop()?;
+        let Reverse((_, _, index)) = class.eligible.pop()?;
         self.lines[index].waits = false;
         Some(index)
     }
@@ -201,109 +265,80 @@ impl Bfq {
         let most = self.spec.max_budget.0.max(1);
         let least = most / 32;
         let line = &mut self.lines[index];
+        let class = &mut self.classes[line.class() as usize];
         let left = line.budget.saturating_sub(line.paid);
         if why == Why::TimedOut && left >= line.budget / 3 {
             let all = span(self.spec.timeout_sync).0.max(1) as f64;
             let part = (now.since(self.since).0 as f64 / all).min(1.0);
             let charged = line.paid.max((most as f64 * part) as u64);
-            self.now += (charged - line.paid) as f64 / self.weights;
+            class.now += (charged - line.paid) as f64 / class.weights;
             line.paid = charged;
         }
-        self.weights -= line.weight;
+        class.weights -= line.weight;
         line.finish = line.start + line.paid as f64 / line.weight;
         // __bfq_bfqq_recalc_budget
         let budget = line.budget;
         line.budget = match why {
-            _ if !line.synchronous => most,
-            Why::TooIdle if line.out > 0 => budget.saturating_mul(2).min(most),
+            Why::Interrupted => budget,
+            _ if !line.queue.synchronous => most,
+            Why::TooIdle if line.queue.out > 0 => budget.saturating_mul(2).min(most),
             Why::TooIdle if budget > 5 * least => budget - 4 * least,
             Why::TooIdle => least,
             Why::TimedOut => budget.saturating_mul(2).min(most),
             Why::Exhausted => budget.saturating_mul(4).min(most),
             Why::Empty => line.paid.max(least).min(most),
         };
-        if !line.aged.is_empty() {
+        if !line.queue.is_empty() {
             self.enqueue(index, true);
         }
     }
 
     /// Whether to wait for a queue's next request (bfq_better_to_idle).
     fn idles_for(&self, line: &Line) -> bool {
-        let longest = span(self.spec.slice_idle).0 as f64;
-        line.synchronous
-            && longest > 0.0
-            && (self.asymmetric || !line.seeks.many())
-            && line.thinking.mean().is_none_or(|mean| mean <= longest)
+        line.queue.asks_again(&self.habits) && (self.asymmetric || !line.queue.seeks())
     }
 
     fn others_wait(&self) -> bool {
-        !(self.eligible.is_empty() && self.later.is_empty())
-    }
-
-    fn choose(&self, line: &Line, requests: &Requests) -> Option<RequestId> {
-        let backward = Backward {
-            most: self.spec.back_seek_max.0,
-            penalty: u64::from(self.spec.back_seek_penalty),
-        };
-        let oldest = line.aged.first();
-        oldest
-            .filter(|&id| line.paid == 0 && requests.get(id).deadline <= requests.now)
-            .or_else(|| nearest(&line.sorted, self.head, backward, requests))
-    }
-
-    fn take(&mut self, id: RequestId, requests: &mut Requests) {
-        let line = &mut self.lines[requests.get(id).tag as usize];
-        requests.unlink(&mut line.aged, id);
-        requests.remove(&mut line.sorted, id);
+        !self.classes.iter().all(Class::is_empty)
     }
 }
 
 impl IoScheduler for Bfq {
     fn add(&mut self, id: RequestId, requests: &mut Requests) {
-        let now = requests.now;
         let index = self.line_of(requests.get(id));
         let line = &mut self.lines[index];
-        let expire = match line.synchronous {
-            true => self.spec.fifo_expire_sync,
-            false => self.spec.fifo_expire_async,
-        };
-        let request = requests.get_mut(id);
-        request.tag = index as u32;
-        request.deadline = now + span(expire);
-        if line.synchronous {
-            line.thinking.asks(now, span(self.spec.slice_idle));
-            line.seeks.asks(request.address, request.end());
+        line.queue.add(id, index, &self.habits, requests);
+        if line.waits || self.active == Some(index) {
+            return;
         }
-        requests.push(&mut line.aged, id);
-        requests.insert(&mut line.sorted, id);
-        if !line.waits && self.active != Some(index) {
-            self.enqueue(index, false);
+        let class = line.class();
+        self.enqueue(index, false);
+        // bfq_bfqq_handle_idle_busy_switch
+        if let Some(active) = self.active
+            && class < self.lines[active].class()
+        {
+            self.expire(Why::Interrupted, requests.now);
         }
     }
 
     fn merges(&mut self, request: &Request) -> Merging<'_> {
         let line = self.line_of(request);
         Merging::Sorted {
-            tree: &mut self.lines[line].sorted,
+            tree: self.lines[line].queue.sorted(),
             front: true,
         }
     }
 
     fn absorbed(&mut self, id: RequestId, into: RequestId, requests: &mut Requests) {
-        let deadline = requests.get(id).deadline;
-        if deadline < requests.get(into).deadline {
-            requests.get_mut(into).deadline = deadline;
-            let line = &mut self.lines[requests.get(id).tag as usize];
-            requests.move_before(&mut line.aged, id, into);
-        }
-        self.take(id, requests);
+        let line = &mut self.lines[requests.get(id).tag as usize];
+        line.queue.absorbed(id, into, requests);
     }
 
     fn next(&mut self, requests: &mut Requests) -> Next {
         let now = requests.now;
         loop {
             let Some(index) = self.active else {
-                let Some(index) = self.first_in_line() else {
+                let Some(index) = self.first_in_line(now) else {
                     return Next::Nothing;
                 };
                 self.lines[index].paid = 0;
@@ -315,22 +350,24 @@ impl IoScheduler for Bfq {
             // One that is waited for is let ask again, so that it stays in line
             // (bfq_bfqq_must_idle).
             let over = now >= self.since + span(self.spec.timeout_sync);
-            if over && line.paid > 0 && !(line.aged.is_empty() && self.idles_for(line)) {
+            if over && line.paid > 0 && !(line.queue.is_empty() && self.idles_for(line)) {
                 self.expire(Why::TimedOut, now);
                 continue;
             }
-            if let Some(id) = self.choose(line, requests) {
+            let (first, habits) = (line.paid == 0, &self.habits);
+            if let Some(id) = line.queue.choose(first, self.head, habits, requests) {
                 let price = self.price(line, id, requests);
                 // A first request is always paid for.
                 if line.paid > 0 && line.paid.saturating_add(price) > line.budget {
                     self.expire(Why::Exhausted, now);
                     continue;
                 }
-                self.take(id, requests);
-                self.now += price as f64 / self.weights;
                 let line = &mut self.lines[index];
+                line.queue.take(id, requests);
+                line.queue.out += 1;
                 line.paid += price;
-                line.out += 1;
+                let class = &mut self.classes[line.class() as usize];
+                class.now += price as f64 / class.weights;
                 self.head = requests.get(id).end();
                 return Next::Dispatch(id);
             }
@@ -338,11 +375,10 @@ impl IoScheduler for Bfq {
                 self.expire(Why::Empty, now);
                 continue;
             }
-            if line.out > 0 || !self.others_wait() {
+            if line.queue.out > 0 || !self.others_wait() {
                 return Next::Nothing;
             }
-            let asked = line.thinking.finished().unwrap_or(Time::ZERO);
-            let until = asked + span(self.spec.slice_idle);
+            let until = line.queue.waited_until(&self.habits);
             if now < until {
                 return Next::Wait(until);
             }
@@ -352,8 +388,7 @@ impl IoScheduler for Bfq {
 
     fn finished(&mut self, id: RequestId, requests: &mut Requests) {
         let line = &mut self.lines[requests.get(id).tag as usize];
-        line.out -= 1;
-        line.thinking.finishes(requests.now);
+        line.queue.finished(requests.now);
     }
 
     fn name(&self) -> String {

@@ -12,8 +12,11 @@
 //! last slice had left or plus what it took too much. A synchronous request
 //! interrupts a slice of asynchronous ones.
 //!
-//! Not modelled: groups and their weights, real-time and idle classes, the
-//! separate turns of processes that seek (they are in turn with all others, and
+//! Queues of the real-time class come before all others and interrupt them; those of
+//! the idle class come when no other is in line, for one request each in turn, and
+//! are interrupted by all others; they are never idled for.
+//!
+//! Not modelled: groups and their weights, the separate turns of processes that seek (they are in turn with all others, and
 //! nothing is idled for them), shorter slices where many are in line
 //! (target_latency), the slow start of asynchronous requests after synchronous
 //! ones, cooperating processes, that nothing is idled for on solid-state drives
@@ -23,29 +26,41 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use headrace_net::{Span, Time};
-use headrace_spec::Cfq as Spec;
+use headrace_spec::{Cfq as Spec, IoClass, IoPriority};
 
-use super::elevator::{Backward, Lines, Seeks, Thinking, nearest};
-use super::requests::{List, Request, RequestId, Requests, Tree};
+use super::elevator::{Backward, Habits, Numbers, OwnQueue};
+use super::requests::{Request, RequestId, Requests};
 use super::{IoScheduler, Merging, Next, span};
 
-/// The priority of a process that has none: IOPRIO_BE_NORM.
-pub(super) const NORMAL: u32 = 4;
+/// The priority whose slice is the base: IOPRIO_BE_NORM.
+const NORMAL: u64 = 4;
 
 /// A queue, of a process or of asynchronous requests.
 #[derive(Clone, Debug)]
 struct Line {
-    synchronous: bool,
-    priority: u32,
-    sorted: Tree,
-    aged: List,
-    out: u32,
+    queue: OwnQueue,
     /// What is left of its last slice, or was taken too much, in picoseconds.
     left: i128,
     /// Its entry in the order of service; entries with other numbers are stale.
     entry: Option<u64>,
-    thinking: Thinking,
-    seeks: Seeks,
+}
+
+impl Line {
+    fn class(&self) -> IoClass {
+        self.queue.priority.class()
+    }
+
+    /// Whether its requests take the device from another queue
+    /// (cfq_should_preempt).
+    fn interrupts(&self, other: &Line) -> bool {
+        match (self.class(), other.class()) {
+            (IoClass::Idle, _) => false,
+            (_, IoClass::Idle) => true,
+            (IoClass::BestEffort, IoClass::Realtime) => false,
+            (IoClass::Realtime, IoClass::BestEffort) => true,
+            _ => self.queue.synchronous && !other.queue.synchronous,
+        }
+    }
 }
 
 /// The queue that has the device.
@@ -62,11 +77,12 @@ struct Active {
 #[derive(Debug)]
 pub struct Cfq {
     spec: Spec,
+    habits: Habits,
     lines: Vec<Line>,
-    of_process: Lines,
-    of_priority: Lines,
-    /// By key: (key, entry, line).
-    order: BinaryHeap<Reverse<(i128, u64, usize)>>,
+    of_process: Numbers,
+    asynchronous: Numbers,
+    /// Of each class by key: (key, entry, line).
+    order: [BinaryHeap<Reverse<(i128, u64, usize)>>; 3],
     entries: u64,
     busy: usize,
     active: Option<Active>,
@@ -78,11 +94,20 @@ impl Cfq {
     /// An empty scheduler.
     pub fn new(spec: &Spec) -> Cfq {
         Cfq {
+            habits: Habits {
+                expire_sync: span(spec.fifo_expire_sync),
+                expire_async: span(spec.fifo_expire_async),
+                idle: span(spec.slice_idle),
+                backward: Backward {
+                    most: spec.back_seek_max.0,
+                    penalty: u64::from(spec.back_seek_penalty),
+                },
+            },
             spec: spec.clone(),
             lines: Vec::new(),
-            of_process: Lines::default(),
-            of_priority: Lines::default(),
-            order: BinaryHeap::new(),
+            of_process: Numbers::default(),
+            asynchronous: Numbers::default(),
+            order: Default::default(),
             entries: 0,
             busy: 0,
             active: None,
@@ -92,82 +117,67 @@ impl Cfq {
     }
 
     fn line_of(&mut self, request: &Request) -> usize {
-        let Cfq {
-            spec,
-            lines,
-            of_process,
-            of_priority,
-            ..
-        } = self;
         let process = request.process as usize;
-        let priority = spec
-            .priorities
-            .as_ref()
-            .and_then(|all| all.get(process).copied());
-        let priority = priority.unwrap_or(NORMAL);
-        let synchronous = request.synchronous;
+        let listed = self.spec.priorities.as_ref();
+        let level = listed.and_then(|all| all.get(process).copied());
+        let priority = level.map_or(request.priority, |level| {
+            IoPriority::new(IoClass::BestEffort, u8::try_from(level).unwrap_or(u8::MAX))
+        });
+        let (synchronous, lines) = (request.synchronous, &mut self.lines);
         let make = || {
             lines.push(Line {
-                synchronous,
-                priority,
-                sorted: Tree::default(),
-                aged: List::default(),
-                out: 0,
+                queue: OwnQueue::new(synchronous, priority),
                 left: 0,
                 entry: None,
-                thinking: Thinking::default(),
-                seeks: Seeks::default(),
             });
             lines.len() as u32 - 1
         };
         let line = if synchronous {
-            of_process.of(request.process, make)
+            self.of_process.of(request.process, priority, make)
         } else {
-            of_priority.of(priority, make)
+            self.asynchronous.of(0, priority, make)
         };
         line as usize
     }
 
     /// The length of a slice (cfq_prio_slice).
-    fn slice(&self, synchronous: bool, priority: u32) -> Span {
+    fn slice(&self, synchronous: bool, level: u8) -> Span {
         let base = if synchronous {
             self.spec.slice_sync
         } else {
             self.spec.slice_async
         };
         let base = span(base).0;
-        Span((base / 5).saturating_mul(u64::from(5 + NORMAL - priority)))
+        let fifths = 5 + NORMAL - u64::from(level);
+        Span((base / 5).saturating_mul(fifths))
     }
 
-    /// Puts a queue in line (cfq_service_tree_add), before all others if it
-    /// `interrupts`.
-    fn enqueue(&mut self, line: usize, interrupts: bool, now: Time) {
-        let Line {
-            synchronous,
-            priority,
-            left,
-            entry,
-            ..
-        } = self.lines[line];
-        if entry.is_none() && self.active.is_none_or(|active| active.line != line) {
+    /// Puts a queue in line (cfq_service_tree_add), before all others of its class
+    /// if it `interrupts`.
+    fn enqueue(&mut self, number: usize, interrupts: bool, now: Time) {
+        let line = &self.lines[number];
+        if line.entry.is_none() && self.active.is_none_or(|active| active.line != number) {
             self.busy += 1;
         }
+        let (class, at) = (line.class(), i128::from(now.0));
         let key = if interrupts {
-            let first = self
-                .order
-                .peek()
-                .map_or(i128::from(now.0), |first| first.0.0);
-            first - 1_000_000_000_000
+            let first = self.order[class as usize].peek();
+            first.map_or(at, |first| first.0.0) - 1_000_000_000_000
+        } else if class == IoClass::Idle {
+            at
         } else {
-            let [most, own] = [(true, 0), (synchronous, priority)]
-                .map(|(synchronous, priority)| i128::from(self.slice(synchronous, priority).0));
+            let most = self.slice(true, 0).0;
+            let own = self
+                .slice(line.queue.synchronous, line.queue.priority.level())
+                .0;
             let others = self.busy.saturating_sub(1) as i128;
-            i128::from(now.0) + others * (most - own) - left
+            at + others * (i128::from(most) - i128::from(own)) - line.left
         };
-        self.lines[line].left = 0;
         self.entries += 1;
-        self.lines[line].entry = Some(self.entries);
-        self.order.push(Reverse((key, self.entries, line)));
+        let line = &mut self.lines[number];
+        line.left = 0;
+        line.entry = Some(self.entries);
+        self.order[class as usize].push(Reverse((key, self.entries, number)));
     }
 
     /// Takes the device from the active queue. `counted`: what is left of its
@@ -181,17 +191,19 @@ impl Cfq {
             line.left = i128::from(ends.0) - i128::from(now.0);
         }
         self.busy -= 1;
-        if !line.aged.is_empty() {
+        if !line.queue.is_empty() {
             self.enqueue(active.line, false, now);
         }
     }
 
-    /// The queue with the lowest key.
+    /// The queue with the lowest key of the highest class.
     fn first_in_line(&mut self) -> Option<usize> {
-        while let Some(Reverse((_, entry, line))) = self.order.pop() {
-            if self.lines[line].entry == Some(entry) {
-                self.lines[line].entry = None;
-                return Some(line);
+        for order in &mut self.order {
+            while let Some(Reverse((_, entry, line))) = order.pop() {
+                if self.lines[line].entry == Some(entry) {
+                    self.lines[line].entry = None;
+                    return Some(line);
+                }
             }
         }
         None
@@ -199,52 +211,36 @@ impl Cfq {
 
     /// Whether to wait for a queue's next request (cfq_should_idle).
     fn idles_for(&self, line: &Line) -> bool {
-        let longest = span(self.spec.slice_idle).0 as f64;
-        line.synchronous
-            && longest > 0.0
-            && !line.seeks.many()
-            && line.thinking.mean().is_none_or(|mean| mean <= longest)
+        line.queue.asks_again(&self.habits) && !line.queue.seeks()
     }
 
     /// Whether the active queue may send another request (cfq_may_dispatch).
     fn may_send(&self, line: &Line) -> bool {
         let [others, synchronous] = self.out;
-        if line.synchronous {
-            (others == 0 || !self.idles_for(line))
-                && (self.busy == 1 || line.out < self.spec.quantum)
+        let drained = if line.queue.synchronous {
+            others == 0 || !self.idles_for(line)
         } else {
-            synchronous == 0 && (self.busy == 1 || line.out < self.spec.quantum)
-        }
-    }
-
-    /// Asynchronous requests in a slice at most (cfq_prio_to_maxrq).
-    fn most_sent(&self, line: &Line) -> u32 {
-        match line.synchronous {
-            true => u32::MAX,
-            false => self
-                .spec
-                .slice_async_requests
-                .saturating_mul(2 * (8 - line.priority)),
-        }
-    }
-
-    fn take(&mut self, id: RequestId, requests: &mut Requests) {
-        let line = &mut self.lines[requests.get(id).tag as usize];
-        requests.unlink(&mut line.aged, id);
-        requests.remove(&mut line.sorted, id);
-    }
-
-    /// The active queue's next request.
-    fn choose(&self, active: Active, requests: &Requests) -> Option<RequestId> {
-        let line = &self.lines[active.line];
-        let backward = Backward {
-            most: self.spec.back_seek_max.0,
-            penalty: u64::from(self.spec.back_seek_penalty),
+            synchronous == 0
         };
-        let oldest = line.aged.first();
-        oldest
-            .filter(|&id| active.sent == 0 && requests.get(id).deadline <= requests.now)
-            .or_else(|| nearest(&line.sorted, self.head, backward, requests))
+        let most = match line.class() {
+            IoClass::Idle => 1,
+            _ if self.busy == 1 => u32::MAX,
+            _ => self.spec.quantum,
+        };
+        drained && line.queue.out < most
+    }
+
+    /// Requests in a slice at most: of asynchronous ones by priority
+    /// (cfq_prio_to_maxrq), of idle ones one, if others are in line.
+    fn most_sent(&self, line: &Line) -> u32 {
+        if line.class() == IoClass::Idle && self.busy > 1 {
+            return 1;
+        }
+        if line.queue.synchronous {
+            return u32::MAX;
+        }
+        let levels = u32::from(IoPriority::LEVELS - line.queue.priority.level());
+        self.spec.slice_async_requests.saturating_mul(2 * levels)
     }
 }
 
@@ -253,24 +249,12 @@ impl IoScheduler for Cfq {
         let now = requests.now;
         let index = self.line_of(requests.get(id));
         let line = &mut self.lines[index];
-        let expire = match line.synchronous {
-            true => self.spec.fifo_expire_sync,
-            false => self.spec.fifo_expire_async,
-        };
-        let request = requests.get_mut(id);
-        request.tag = index as u32;
-        request.deadline = now + span(expire);
-        if line.synchronous {
-            line.thinking.asks(now, span(self.spec.slice_idle));
-            line.seeks.asks(request.address, request.end());
-        }
-        requests.push(&mut line.aged, id);
-        requests.insert(&mut line.sorted, id);
-        let synchronous = line.synchronous;
+        line.queue.add(id, index, &self.habits, requests);
+        let line = &self.lines[index];
         let waits = line.entry.is_some();
         match self.active {
             Some(active) if active.line == index => {}
-            Some(active) if synchronous && !self.lines[active.line].synchronous => {
+            Some(active) if line.interrupts(&self.lines[active.line]) => {
                 self.expire(true, now);
                 self.enqueue(index, true, now);
             }
@@ -282,19 +266,14 @@ impl IoScheduler for Cfq {
     fn merges(&mut self, request: &Request) -> Merging<'_> {
         let line = self.line_of(request);
         Merging::Sorted {
-            tree: &mut self.lines[line].sorted,
+            tree: self.lines[line].queue.sorted(),
             front: true,
         }
     }
 
     fn absorbed(&mut self, id: RequestId, into: RequestId, requests: &mut Requests) {
-        let deadline = requests.get(id).deadline;
-        if deadline < requests.get(into).deadline {
-            requests.get_mut(into).deadline = deadline;
-            let line = &mut self.lines[requests.get(id).tag as usize];
-            requests.move_before(&mut line.aged, id, into);
-        }
-        self.take(id, requests);
+        let line = &mut self.lines[requests.get(id).tag as usize];
+        line.queue.absorbed(id, into, requests);
     }
 
     fn next(&mut self, requests: &mut Requests) -> Next {
@@ -319,27 +298,27 @@ impl IoScheduler for Cfq {
                 self.expire(over, now);
                 continue;
             }
-            if let Some(id) = self.choose(active, requests) {
+            let (first, habits) = (active.sent == 0, &self.habits);
+            if let Some(id) = line.queue.choose(first, self.head, habits, requests) {
                 if !self.may_send(line) {
                     return Next::Nothing;
                 }
-                self.take(id, requests);
                 self.active = Some(Active {
                     sent: active.sent + 1,
                     ..active
                 });
-                let line = &mut self.lines[active.line];
-                line.out += 1;
-                self.out[usize::from(line.synchronous)] += 1;
+                let queue = &mut self.lines[active.line].queue;
+                queue.take(id, requests);
+                queue.out += 1;
+                self.out[usize::from(queue.synchronous)] += 1;
                 self.head = requests.get(id).end();
                 return Next::Dispatch(id);
             }
             if self.idles_for(line) {
-                if line.out > 0 || self.busy == 1 {
+                if line.queue.out > 0 || self.busy == 1 {
                     return Next::Nothing;
                 }
-                let asked = line.thinking.finished().unwrap_or(Time::ZERO);
-                let until = asked + span(self.spec.slice_idle);
+                let until = line.queue.waited_until(&self.habits);
                 // Longer than it has its slice, it is not waited for.
                 let until = active.ends.map_or(until, |ends| until.min(ends));
                 if now < until {
@@ -353,12 +332,11 @@ impl IoScheduler for Cfq {
     fn finished(&mut self, id: RequestId, requests: &mut Requests) {
         let now = requests.now;
         let index = requests.get(id).tag as usize;
-        let line = &mut self.lines[index];
-        line.out -= 1;
-        line.thinking.finishes(now);
-        let (synchronous, priority) = (line.synchronous, line.priority);
+        let queue = &mut self.lines[index].queue;
+        queue.finished(now);
+        let (synchronous, level) = (queue.synchronous, queue.priority.level());
         self.out[usize::from(synchronous)] -= 1;
-        let slice = self.slice(synchronous, priority);
+        let slice = self.slice(synchronous, level);
         if let Some(active) = &mut self.active
             && active.line == index
             && active.ends.is_none()

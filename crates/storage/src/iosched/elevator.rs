@@ -1,9 +1,10 @@
-//! Which of a process's requests is nearest: shared by `anticipatory`, `cfq`
-//! and `bfq`.
+//! What schedulers that know processes share: which request is nearest
+//! (`anticipatory`, `cfq`, `bfq`), and a queue for each process (`cfq`, `bfq`).
 
 use headrace_net::{Span, Time};
+use headrace_spec::{IoClass, IoPriority};
 
-use super::requests::{RequestId, Requests, Tree};
+use super::requests::{List, RequestId, Requests, Tree};
 
 /// How far behind the head a request may lie, and how much longer than the same
 /// way forward its way counts.
@@ -124,22 +125,150 @@ impl Seeks {
     }
 }
 
-/// A number of its own for each process, counted from 0.
-#[derive(Default, Debug)]
-pub(super) struct Lines {
-    of: Vec<u32>,
+/// What a scheduler with a queue for each process does with all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Habits {
+    /// How long synchronous requests and others may wait until one goes first.
+    pub expire_sync: Span,
+    pub expire_async: Span,
+    /// How long the device is left idle for a process's next request.
+    pub idle: Span,
+    pub backward: Backward,
 }
 
-impl Lines {
-    /// The process's line, made by `make` if it has none.
-    pub fn of(&mut self, process: u32, make: impl FnOnce() -> u32) -> u32 {
+/// The requests of one process, or of all that nobody waits for: those that wait, by
+/// age and by address, and how the process asks (what struct cfq_queue and struct
+/// bfq_queue have in common).
+#[derive(Clone, Debug)]
+pub(super) struct OwnQueue {
+    pub synchronous: bool,
+    pub priority: IoPriority,
+    /// Requests at the device.
+    pub out: u32,
+    sorted: Tree,
+    aged: List,
+    thinking: Thinking,
+    seeks: Seeks,
+}
+
+impl OwnQueue {
+    /// An empty queue for requests like this one.
+    pub fn new(synchronous: bool, priority: IoPriority) -> OwnQueue {
+        OwnQueue {
+            synchronous,
+            priority,
+            out: 0,
+            sorted: Tree::default(),
+            aged: List::default(),
+            thinking: Thinking::default(),
+            seeks: Seeks::default(),
+        }
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.aged.is_empty()
+    }
+
+    /// The requests that wait, for others to go along with.
+    pub fn sorted(&mut self) -> &mut Tree {
+        &mut self.sorted
+    }
+
+    /// A request has come; it is told the number of its queue.
+    pub fn add(&mut self, id: RequestId, number: usize, habits: &Habits, requests: &mut Requests) {
+        let now = requests.now;
+        let expire = match self.synchronous {
+            true => habits.expire_sync,
+            false => habits.expire_async,
+        };
+        let request = requests.get_mut(id);
+        request.tag = number as u32;
+        request.deadline = now + expire;
+        if self.synchronous {
+            self.thinking.asks(now, habits.idle);
+            self.seeks.asks(request.address, request.end());
+        }
+        requests.push(&mut self.aged, id);
+        requests.insert(&mut self.sorted, id);
+    }
+
+    /// A request went along in another, which has its age and deadline if that is
+    /// earlier.
+    pub fn absorbed(&mut self, id: RequestId, into: RequestId, requests: &mut Requests) {
+        let deadline = requests.get(id).deadline;
+        if deadline < requests.get(into).deadline {
+            requests.get_mut(into).deadline = deadline;
+            requests.move_before(&mut self.aged, id, into);
+        }
+        self.take(id, requests);
+    }
+
+    /// A request waits no more.
+    pub fn take(&mut self, id: RequestId, requests: &mut Requests) {
+        requests.unlink(&mut self.aged, id);
+        requests.remove(&mut self.sorted, id);
+    }
+
+    /// The next request: the nearest to the head, but an expired one at the
+    /// `beginning` of a turn.
+    pub fn choose(
+        &self,
+        beginning: bool,
+        head: u64,
+        habits: &Habits,
+        requests: &Requests,
+    ) -> Option<RequestId> {
+        let oldest = self.aged.first();
+        oldest
+            .filter(|&id| beginning && requests.get(id).deadline <= requests.now)
+            .or_else(|| nearest(&self.sorted, head, habits.backward, requests))
+    }
+
+    /// Whether the process seeks too much to be waited for.
+    pub fn seeks(&self) -> bool {
+        self.seeks.many()
+    }
+
+    /// Whether the process is waited for at all, and usually asks again in time.
+    pub fn asks_again(&self, habits: &Habits) -> bool {
+        let longest = habits.idle.0 as f64;
+        self.synchronous
+            && self.priority.class() != IoClass::Idle
+            && longest > 0.0
+            && self.thinking.mean().is_none_or(|mean| mean <= longest)
+    }
+
+    /// Until when the process is waited for.
+    pub fn waited_until(&self, habits: &Habits) -> Time {
+        self.thinking.finished().unwrap_or(Time::ZERO) + habits.idle
+    }
+
+    /// The device is done with one of its requests.
+    pub fn finished(&mut self, now: Time) {
+        self.out -= 1;
+        self.thinking.finishes(now);
+    }
+}
+
+/// A number of its own for each process and priority, counted from 0. Requests that the
+/// kernel makes with its own priority do not count as those of a process.
+#[derive(Default, Debug)]
+pub(super) struct Numbers {
+    of: Vec<[u32; IoPriority::COUNT]>,
+}
+
+impl Numbers {
+    /// The number, made by `make` if there is none.
+    pub fn of(&mut self, process: u32, priority: IoPriority, make: impl FnOnce() -> u32) -> u32 {
         let process = process as usize;
         if process >= self.of.len() {
-            self.of.resize(process + 1, u32::MAX);
+            self.of.resize(process + 1, [u32::MAX; IoPriority::COUNT]);
         }
-        if self.of[process] == u32::MAX {
-            self.of[process] = make();
+        let number = &mut self.of[process][priority.number()];
+        if *number == u32::MAX {
+            *number = make();
         }
-        self.of[process]
+        *number
     }
 }

@@ -16,7 +16,8 @@
 //! - Flushes of the device's cache pass by the scheduler. One is at the device
 //!   at a time, and all that come meanwhile are done by the next
 //!   (block/blk-flush.c).
-//! - Forced writes (FUA) are never merged (REQ_NOMERGE_FLAGS).
+//! - Forced writes (FUA) are never merged (REQ_NOMERGE_FLAGS), nor are requests of
+//!   different priorities (blk_rq_merge_ok, attempt_merge).
 //!
 //! Not modelled: processor time, splitting of transfers larger than the largest
 //! request, the limit of segments, processes that stop submitting while there
@@ -98,6 +99,7 @@ impl Queue {
     fn fit(one: &Request, other: &Request, largest: u64) -> bool {
         (one.end() == other.address || other.end() == one.address)
             && one.operation == other.operation
+            && one.priority == other.priority
             && !(one.forced || other.forced)
             && one.size > 0
             && other.size > 0

@@ -6,6 +6,7 @@
 //! and can take it out of either in no more than O(log n).
 
 use headrace_net::{Slot, Time};
+use headrace_spec::IoPriority;
 use headrace_trace::Operation;
 
 use crate::tokens::Transfer;
@@ -28,6 +29,8 @@ pub struct Request {
     pub operation: Operation,
     /// Somebody waits for one of its transfers.
     pub synchronous: bool,
+    /// The priority of its transfers.
+    pub priority: IoPriority,
     /// Done only when the medium has it.
     pub forced: bool,
     /// When the first of its transfers was submitted.
@@ -180,6 +183,7 @@ impl Requests {
             size: transfer.size,
             operation: transfer.operation,
             synchronous: transfer.synchronous,
+            priority: transfer.priority,
             forced: transfer.forced,
             arrived: self.now,
             issued: self.now,

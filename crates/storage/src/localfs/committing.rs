@@ -2,6 +2,7 @@
 //! `journal` for what they write and in which order.
 
 use headrace_net::{Span, Time};
+use headrace_spec::IoPriority;
 use headrace_trace::Operation;
 
 use super::call::{Call, Caller, Stage};
@@ -35,7 +36,7 @@ impl Volume {
                 let files = self.journal.committing.as_ref().map(|it| it.files.clone());
                 let mut made = 0;
                 for file in files.into_iter().flatten() {
-                    made += self.write_file(file, now);
+                    made += self.write_file(file, IoPriority::default(), now);
                 }
                 if made > 0 {
                     Next::Wait(Wait::Transfers)
@@ -125,7 +126,7 @@ impl Volume {
         let mut made = 0;
         let files: std::collections::BTreeSet<u32> = done.data().map(|(file, ..)| file).collect();
         for file in files {
-            made += self.write_file(file, now);
+            made += self.write_file(file, IoPriority::default(), now);
         }
         for block in self.journal.checkpoint() {
             let address = self.address_of(block);

@@ -4,6 +4,7 @@
 //! I/O queue in front of the device bounds how much of it waits there.
 
 use headrace_net::{Span, Time};
+use headrace_spec::IoPriority;
 
 use super::call::Caller;
 use super::extents::Range;
@@ -62,7 +63,7 @@ impl Volume {
             self.cleaned(all, ranges.iter().map(Range::len).sum());
             self.balance.sent(now);
             for range in ranges {
-                self.write_back(range, false, now);
+                self.write_back(range, None, now);
                 self.charge(range);
             }
         }
@@ -153,13 +154,13 @@ impl Volume {
         }
     }
 
-    /// Sends all dirty pages of a file; the call under way waits for them. Gives
-    /// the number of transfers.
-    pub(super) fn write_file(&mut self, file: u32, now: Time) -> u32 {
+    /// Sends all dirty pages of a file with the priority of the call under way, which
+    /// waits for them. Gives the number of transfers.
+    pub(super) fn write_file(&mut self, file: u32, priority: IoPriority, now: Time) -> u32 {
         let mut made = 0;
         while let Some(range) = self.cache.clean_next(file, 0, CHUNK) {
             self.cleaned(range, range.len());
-            made += self.write_back(range, true, now);
+            made += self.write_back(range, Some(priority), now);
             self.charge(range);
         }
         made

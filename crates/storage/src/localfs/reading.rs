@@ -105,7 +105,7 @@ impl Volume {
     fn open_window(&mut self, call: &Call, window: Window) {
         // A page that is there keeps its mark, or has none.
         let mark = window.mark.filter(|&mark| !self.is_there(call.file, mark));
-        self.fetch(call.process, call.file, window.start, window.end);
+        self.fetch(call, window.start, window.end);
         let mark = mark.filter(|&mark| self.is_there(call.file, mark));
         self.marks.extend(mark.map(|mark| (call.file, mark)));
     }
@@ -159,7 +159,8 @@ impl Volume {
 
     /// Asks the device for what is neither cached nor under way, up to the end of
     /// the file.
-    pub(super) fn fetch(&mut self, process: u32, file: u32, start: u64, end: u64) {
+    pub(super) fn fetch(&mut self, call: &Call, start: u64, end: u64) {
+        let file = call.file;
         let known = self
             .sizes
             .get(&file)
@@ -177,13 +178,14 @@ impl Volume {
         while at < end {
             let missing = self.cache.missing_until(file, at, end);
             if missing > at {
-                self.fetch_missing(process, file, at, missing);
+                self.fetch_missing(call, at, missing);
             }
             at = self.cache.held_until(file, missing, end);
         }
     }
 
-    fn fetch_missing(&mut self, process: u32, file: u32, start: u64, end: u64) {
+    fn fetch_missing(&mut self, call: &Call, start: u64, end: u64) {
+        let file = call.file;
         let mut at = start;
         while at < end {
             if let Some(until) = self.arriving_until(file, at) {
@@ -197,15 +199,16 @@ impl Volume {
                 self.marks.remove(&mark);
             }
             for piece in self.placement.find(file, at, until) {
-                self.find_indirect(process, file, piece.offset);
-                self.ask(process, file, piece);
+                self.find_indirect(call, piece.offset);
+                self.ask(call, piece);
             }
             at = until;
         }
     }
 
     /// A piece in transfers that the device takes at once.
-    fn ask(&mut self, process: u32, file: u32, piece: Piece) {
+    fn ask(&mut self, call: &Call, piece: Piece) {
+        let priority = self.opened(call).priority;
         let most = self.read_ahead.transfer - self.read_ahead.transfer % self.page;
         let mut done = 0;
         while done < piece.size {
@@ -216,18 +219,20 @@ impl Volume {
                 size,
             };
             let transfer = Transfer {
-                process,
-                ..self.transfer(Operation::Read, file, part)
+                process: call.process,
+                priority,
+                ..self.transfer(Operation::Read, call.file, part)
             };
             self.out.push(transfer);
-            let arriving = self.arriving.entry((file, part.offset)).or_default();
+            let arriving = self.arriving.entry((call.file, part.offset)).or_default();
             arriving.end = part.offset + size;
             done += size;
         }
     }
 
     /// Reads the indirect block that points to some bytes, if it is not known.
-    fn find_indirect(&mut self, process: u32, file: u32, offset: u64) {
+    fn find_indirect(&mut self, call: &Call, offset: u64) {
+        let file = call.file;
         let Some(index) = self.placement.indirect_block_of(offset) else {
             return;
         };
@@ -237,7 +242,8 @@ impl Volume {
             let address = found.first().map_or(0, |piece| piece.address);
             let transfer = Transfer {
                 owner: None,
-                process,
+                process: call.process,
+                priority: self.opened(call).priority,
                 metadata: false,
                 ..self.own_transfer(Operation::Read, address.saturating_sub(4096), 4096)
             };
@@ -274,10 +280,12 @@ impl Volume {
                 if call.operation == Operation::Write {
                     self.grow(call.file, call.at, call.end, now);
                 }
+                let opened = self.opened(call);
                 for piece in self.placement.find(call.file, call.at, call.end) {
                     let transfer = Transfer {
                         owner: Some(SELF),
                         process: call.process,
+                        priority: opened.priority,
                         synchronous: true,
                         ..self.transfer(call.operation, call.file, piece)
                     };
@@ -286,8 +294,7 @@ impl Volume {
                     }
                     self.out.push(transfer);
                 }
-                call.stage = if self.opened(call).synchronous && call.operation == Operation::Write
-                {
+                call.stage = if opened.synchronous && call.operation == Operation::Write {
                     Stage::Committing
                 } else {
                     Stage::Returning

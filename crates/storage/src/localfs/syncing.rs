@@ -22,7 +22,7 @@ impl Volume {
             }
             Stage::Flushing => {
                 call.stage = Stage::Committing;
-                if self.write_file(call.file, now) > 0 {
+                if self.write_file(call.file, self.opened(call).priority, now) > 0 {
                     Next::Wait(Wait::Transfers)
                 } else {
                     self.sync_step(call, now)
@@ -49,7 +49,7 @@ impl Volume {
                 }
                 // It is in the journal; now to its place.
                 call.stage = Stage::Placing;
-                if self.write_file(call.file, now) > 0 {
+                if self.write_file(call.file, self.opened(call).priority, now) > 0 {
                     return Next::Wait(Wait::Transfers);
                 }
                 self.sync_step(call, now)

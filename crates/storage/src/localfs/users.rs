@@ -1,6 +1,6 @@
 //! Who calls the file systems of a machine, and what is there before they do.
 
-use headrace_spec::{Interface, Machine, Scenario, Workload, WorkloadKind};
+use headrace_spec::{Interface, IoPriority, Machine, Scenario, Workload, WorkloadKind};
 
 use crate::tokens::Process;
 
@@ -13,6 +13,8 @@ pub struct Opened {
     pub synchronous: bool,
     /// Through a mapping: no system call, no copy.
     pub mapped: bool,
+    /// The priority of what its processes wait for.
+    pub priority: IoPriority,
 }
 
 /// Those who call a machine's file systems.
@@ -33,6 +35,7 @@ impl Users {
             direct: workload.io.direct,
             synchronous: workload.io.synchronous,
             mapped: workload.io.interface == Interface::Mapped,
+            priority: workload.io.priority,
         });
         let volumes = scenario.workload.iter();
         Users {

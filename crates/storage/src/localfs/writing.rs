@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use headrace_net::{Span, Time};
-use headrace_spec::JournalMode;
+use headrace_spec::{IoPriority, JournalMode};
 use headrace_trace::Operation;
 
 use super::balance::Load;
@@ -83,7 +83,7 @@ impl Volume {
         let end = self.piece_end(call);
         if let Some(page) = self.edge_to_read(call.file, call.at, end) {
             if self.arriving_until(call.file, page).is_none() {
-                self.fetch(call.process, call.file, page, page + self.page);
+                self.fetch(call, page, page + self.page);
             }
             return wait_or_work(Wait::Page(call.file, page), due);
         }
@@ -296,21 +296,29 @@ impl Volume {
     pub(super) fn make_room(&mut self, now: Time) {
         for range in self.cache.reclaim() {
             self.cleaned(range, range.len());
-            self.write_back(range, false, now);
+            self.write_back(range, None, now);
         }
     }
 
-    /// Sends a range that counts as clean to the device; `waited` if the call
-    /// under way waits for it. Gives the number of transfers.
-    pub(super) fn write_back(&mut self, range: Range, waited: bool, now: Time) -> u32 {
+    /// Sends a range that counts as clean to the device; the call under way waits for
+    /// it if it gives its priority. Gives the number of transfers.
+    pub(super) fn write_back(
+        &mut self,
+        range: Range,
+        waited: Option<IoPriority>,
+        now: Time,
+    ) -> u32 {
         if self.delayed && !self.placement.is_placed(range.file, range.start, range.end) {
             self.allocate(range, now);
         }
         let mut made = 0;
         for piece in self.placement.find(range.file, range.start, range.end) {
             let mut transfer = self.transfer(Operation::Write, range.file, piece);
-            transfer.synchronous = waited;
-            transfer.owner = waited.then_some(SELF);
+            if let Some(priority) = waited {
+                transfer.synchronous = true;
+                transfer.owner = Some(SELF);
+                transfer.priority = priority;
+            }
             self.goes_out(&transfer);
             self.out.push(transfer);
             made += 1;

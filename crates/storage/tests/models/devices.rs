@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use headrace_net::{Builder, Limits, Net, Span};
-use headrace_spec::{Device, ServerKind};
+use headrace_spec::{Device, IoPriority, ServerKind};
 use headrace_storage::Transfer;
 use headrace_storage::device::{self, BlockDevice};
 use headrace_trace::Operation;
@@ -78,6 +78,7 @@ impl Ask {
             size: self.size,
             operation: self.operation,
             synchronous: true,
+            priority: IoPriority::default(),
             forced: self.forced,
             metadata: self.metadata,
             absorbed: false,

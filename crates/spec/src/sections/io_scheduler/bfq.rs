@@ -22,7 +22,7 @@ section! {
         back_seek_max: Bytes = default("16 MiB", "block/bfq-iosched.c: bfq_back_max"),
         /// How many times longer a way back counts than the same way forward.
         back_seek_penalty: u32 as AtLeastOne = default(2, "block/bfq-iosched.c: bfq_back_penalty"),
-        /// The weight of process 0, 1, ...; requests nobody waits for have 100.
-        weights: Option<Vec<u32>> as Option<NonEmpty<AtLeastOne>> = optional("100 for every process, BFQ_WEIGHT_LEGACY_DFL in block/bfq-iosched.h") aka ["shares"],
+        /// The weight of process 0, 1, ... within its priority class.
+        weights: Option<Vec<u32>> as Option<NonEmpty<AtLeastOne>> = optional("by the level of priority, (8 - level) * 10: bfq_ioprio_to_weight in block/bfq-wf2q.c; 40 at level 4") aka ["shares"],
     }
 }

@@ -27,7 +27,8 @@ section! {
         back_seek_max: Bytes = default("16 MiB", "block/cfq-iosched.c: back_seek_max"),
         /// How many times longer a way back counts than the same way forward.
         back_seek_penalty: u32 as AtLeastOne = default(2, "block/cfq-iosched.c: back_seek_penalty"),
-        /// The best-effort priority of process 0, 1, ... (ionice -n): 0 is the highest, 7 the lowest.
-        priorities: Option<Vec<u32>> as Option<NonEmpty<Priority>> = optional("4 for every process, IOPRIO_BE_NORM in include/linux/ioprio.h"),
+        /// The best-effort priority of process 0, 1, ... (ionice -n): 0 is the highest, 7 the
+        /// lowest; goes before `workload.io.priority`.
+        priorities: Option<Vec<u32>> as Option<NonEmpty<Priority>> = optional("workload.io.priority; elsewhere 4 for every process, IOPRIO_BE_NORM in include/linux/ioprio.h"),
     }
 }

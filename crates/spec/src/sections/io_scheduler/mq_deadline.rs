@@ -15,6 +15,9 @@ section! {
         writes_starved: u32 as AtLeastOne = default(2, "block/mq-deadline.c: writes_starved"),
         /// Requests of a batch, which goes on by rising address.
         fifo_batch: u32 as AtLeastOne = default(16, "block/mq-deadline.c: fifo_batch"),
+        /// A request of a lower priority class that has waited this long goes although
+        /// others of a higher class wait.
+        prio_aging_expire: Seconds = default("10 s", "block/mq-deadline.c: prio_aging_expire"),
         /// Whether a request may take along one that ends where it begins.
         front_merges: bool = default(true, "block/mq-deadline.c: front_merges"),
     }

@@ -1,5 +1,6 @@
 //! `[workload.io]`: how files are opened and called.
 
+use super::IoPriority;
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{Scenario, volume_exists};
@@ -31,6 +32,11 @@ section! {
         direct: bool = default(false, "files are opened without O_DIRECT"),
         /// Whether a write returns only when the device has it (O_SYNC).
         synchronous: bool = default(false, "files are opened without O_SYNC") aka ["sync"],
+        /// The priority of its reads and of the writes it waits for (ionice), such as
+        /// "best-effort 0", "realtime 4" or "idle". The I/O schedulers `cfq` and `bfq`
+        /// go by class and level, `mq-deadline` by class; the others take no notice.
+        /// What the kernel writes later has the kernel's own, "best-effort 4".
+        priority: IoPriority = default("best-effort 4", "IOPRIO_DEFAULT of a process of nice 0: include/linux/ioprio.h, task_nice_ioprio") aka ["io_priority", "ionice"],
         /// Whether the files are there before the run; they are in any case if
         /// they are read first.
         existing: bool = default(false, "files that are written first are new"),
@@ -72,6 +78,7 @@ fn some_of_it_is_for_local_file_systems(
     let of_processes = [
         ("interface", io.interface != Interface::SystemCall),
         ("direct", io.direct),
+        ("priority", io.priority != IoPriority::default()),
     ];
     if let Some((field, _)) = of_processes.iter().find(|(_, given)| *given) {
         let message = "it has an effect on local file systems only: kind = \"parallel\"; leave it \

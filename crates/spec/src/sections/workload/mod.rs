@@ -1,6 +1,7 @@
 //! `[[workload]]`: what the clients do.
 
 mod input_output;
+mod io_priority;
 mod ior;
 mod mdtest;
 mod pipeline;
@@ -8,6 +9,7 @@ mod room;
 mod trace;
 
 pub use input_output::{InputOutput, Interface};
+pub use io_priority::{IoClass, IoPriority};
 pub use ior::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 pub use mdtest::{Mdtest, NamePhase};
 pub use pipeline::{Pipeline, Threads};

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 
 use headrace_net::{Builder, Fcfs, Limits, Random, Span, Time};
 use headrace_spec::{
-    Anticipatory, Bfq, Bytes, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,
-    NoIoScheduler, Noop, Seconds,
+    Anticipatory, Bfq, Bytes, Cfq, Deadline, IoClass, IoPriority, IoScheduler, IoSchedulerKind,
+    Kyber, MqDeadline, NoIoScheduler, Noop, Seconds,
 };
 use headrace_storage::Transfer;
 use headrace_storage::device::BlockDevice;
@@ -60,6 +60,7 @@ fn mq_deadline() -> IoSchedulerKind {
         write_expire: Seconds(5.0),
         writes_starved: 2,
         fifo_batch: 16,
+        prio_aging_expire: Seconds(10.0),
         front_merges: true,
     })
 }
@@ -141,6 +142,7 @@ fn transfer(operation: Operation, process: u32, address: u64, size: u64) -> Tran
         size,
         operation,
         synchronous: operation == Read,
+        priority: IoPriority::default(),
         forced: false,
         metadata: false,
         absorbed: false,
