@@ -620,6 +620,26 @@ const SETS: &[(&str, &str)] = &[
         r#"--set system=luster: expected "ideal", "pvfs2", "ext2", "ext3", "ext4" or "xfs""#,
     ),
     (
+        "workload.0.read_share=1.5",
+        "--set workload.0.read_share=1.5: expected a number from 0 to 1, such as 0.5",
+    ),
+    (
+        "workload.0.io.priority=best-efort",
+        r#"--set workload.0.io.priority=best-efort: expected a class and a level from 0, the highest, to 7, such as "best-effort 4" or "realtime 0", or "idle": did you mean "best-effort"?"#,
+    ),
+    (
+        "workload.0.io.priority=realtime 8",
+        r#"--set workload.0.io.priority=realtime 8: expected a class and a level from 0, the highest, to 7, such as "best-effort 4" or "realtime 0", or "idle": the lowest level is 7"#,
+    ),
+    (
+        "workload.0.io.priority=idle 3",
+        r#"--set workload.0.io.priority=idle 3: expected a class and a level from 0, the highest, to 7, such as "best-effort 4" or "realtime 0", or "idle": the idle class has no levels"#,
+    ),
+    (
+        "workload.0.io.priority=idle",
+        r#"--set workload.0.io.priority=idle: it has an effect on local file systems only: kind = "parallel"; leave it out"#,
+    ),
+    (
         "workload.1.kind=ior",
         r#"my.toml:28:1: missing field "block" in [[workload]]: write, for example, block = "1 MiB""#,
     ),
@@ -640,6 +660,17 @@ fn every_wrong_set_gives_its_one_clear_error() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn streams_go_in_order() {
+    let sets = ["workload.0.order=random", "workload.0.streams=2"];
+    let error = load(GOOD, &sets).expect_err("in what order?").to_string();
+    assert_eq!(
+        error,
+        "--set workload.0.streams=2: streams are read in order: leave it out, or give \
+         workload.0.order = \"sequential\""
+    );
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub fn kind() -> BoxedStrategy<IoSchedulerKind> {
             write_expire: same.write_expire,
             writes_starved: same.writes_starved,
             fifo_batch: same.fifo_batch,
+            prio_aging_expire: same.read_expire,
             front_merges: same.front_merges,
         })),
         anticipatory().prop_map(IoSchedulerKind::Anticipatory),

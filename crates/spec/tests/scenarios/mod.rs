@@ -374,6 +374,7 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
                 buffer: Bytes(4096),
                 direct: false,
                 synchronous: false,
+                priority: IoPriority::default(),
                 existing: false,
                 cached: false,
                 made_by: Bytes(1 << 20),

@@ -18,6 +18,7 @@ mod devices;
 mod iosched;
 mod limits;
 mod local_bottlenecks;
+mod local_streams;
 mod local_times;
 mod pipelines;
 mod positions;

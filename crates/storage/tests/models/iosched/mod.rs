@@ -9,6 +9,7 @@ mod every_transfer;
 mod in_servers;
 mod kyber;
 mod merging;
+mod priorities;
 
 use std::sync::{Arc, Mutex};
 
@@ -126,8 +127,10 @@ fn every_kind() -> Vec<IoSchedulerKind> {
 
 /// The same process reads on at once.
 fn reads_on(transfer: &Transfer) -> Option<(Span, Transfer)> {
-    let Transfer { process, size, .. } = *transfer;
-    let follows = super::iosched::transfer(Read, process, transfer.end(), size);
+    let follows = Transfer {
+        address: transfer.end(),
+        ..*transfer
+    };
     Some((Span::ZERO, follows))
 }
 
