@@ -16,15 +16,15 @@
 //!
 //! Each priority class has a virtual time of its own. Queues of a higher class come
 //! first and interrupt those of lower ones; the idle class has a turn in 200 ms, and
-//! is never idled for. A queue's weight comes from its level of priority.
+//! is never idled for. A queue's weight comes from its level of priority; one that was
+//! empty interrupts another of less weight if it would be next.
 //!
-//! Not modelled: queues of a higher weight that interrupt others of their class,
-//! raised weights of interactive and soft real-time processes
+//! Not modelled: raised weights of interactive and soft real-time processes
 //! (low_latency), groups, the measured peak rate (`max_budget` is fixed), merging
 //! of cooperating queues, injection, bursts, processes punished for slowness by
 //! anything but the time-out.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use headrace_net::{Span, Time};
@@ -298,6 +298,20 @@ impl Bfq {
         line.queue.asks_again(&self.habits) && (self.asymmetric || !line.queue.seeks())
     }
 
+    /// Whether a queue that was empty takes the device from the one in service: it is
+    /// of a higher class, or of a higher weight and would be next
+    /// (bfq_bfqq_higher_class_or_weight, next_queue_may_preempt).
+    fn interrupts(&self, line: &Line, active: &Line) -> bool {
+        let now = self.classes[line.class() as usize].now;
+        match line.class().cmp(&active.class()) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal => {
+                line.weight > active.weight && line.start <= now && line.finish < active.finish
+            }
+        }
+    }
+
     fn others_wait(&self) -> bool {
         !self.classes.iter().all(Class::is_empty)
     }
@@ -311,11 +325,9 @@ impl IoScheduler for Bfq {
         if line.waits || self.active == Some(index) {
             return;
         }
-        let class = line.class();
         self.enqueue(index, false);
-        // bfq_bfqq_handle_idle_busy_switch
         if let Some(active) = self.active
-            && class < self.lines[active].class()
+            && self.interrupts(&self.lines[index], &self.lines[active])
         {
             self.expire(Why::Interrupted, requests.now);
         }

@@ -123,7 +123,7 @@ fn the_bytes_of_a_mixed_phase_reach_the_device() {
                     .sum()
             };
             let asked = (sum(Operation::Read), sum(Operation::Write));
-            assert_eq!(asked.0 + asked.1, 3 * 256 << 10);
+            assert_eq!(asked.0 + asked.1, (3 * 256) << 10);
             assert_eq!(device_bytes(&outcome, device), asked, "{share} {device}");
             let reported = |name| {
                 let operations = &outcome.report.operations;
@@ -131,7 +131,7 @@ fn the_bytes_of_a_mixed_phase_reach_the_device() {
             };
             assert_eq!((reported("read"), reported("write")), asked);
             let bound = 4.0 * (192.0 * share * (1.0 - share)).sqrt() * 4096.0;
-            let away = asked.0 as f64 - share * (3 * 256 << 10) as f64;
+            let away = asked.0 as f64 - share * f64::from((3 * 256) << 10);
             assert!(away.abs() <= bound, "{share}: {away}");
         }
     }

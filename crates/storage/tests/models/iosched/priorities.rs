@@ -136,6 +136,28 @@ fn a_higher_class_interrupts() {
     }
 }
 
+/// In `bfq` a process of a higher level is next in the middle of a lower one's turn; of
+/// the same level it waits for the end of the turn, 125 ms after its beginning.
+#[test]
+fn a_higher_weight_interrupts() {
+    for (level, expected) in [(0, 21), (4, 125)] {
+        let service = |_: &Transfer, _: &mut Random<'_>| MILLISECOND;
+        let first = [
+            (Span::ZERO, read(1, 0)),
+            (
+                Span::from_micros(20_500),
+                with(best_effort(level), read(2, FAR)),
+            ),
+        ];
+        let next: Next = |transfer| reads_on(transfer).filter(|_| transfer.process == 1);
+        let until = Limits::until_seconds(1.0);
+        let log = drive(&queue(bfq(None), 1), 1, service, &first, next, until);
+        let seen = log.issued.iter().find(|seen| seen.transfer.process == 2);
+        let at = seen.map(|seen| seen.at.0 / MILLISECOND.0);
+        assert_eq!(at, Some(expected), "{level}");
+    }
+}
+
 /// In `mq-deadline` a request of a lower class goes when it has waited 10 s, or when
 /// nothing of a higher class waits or is at the device.
 #[test]
