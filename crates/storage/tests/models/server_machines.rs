@@ -265,11 +265,7 @@ fn a_burst_is_as_fast_as_the_network_until_the_dirty_limit_and_then_as_the_disk(
 
 #[test]
 fn a_file_is_cached_where_its_parts_are() {
-    let read = [
-        "workload.0.phases=[\"read\"]",
-        "servers.count=4",
-        "servers.machine.read_ahead.window=0 B",
-    ];
+    let read = ["workload.0.phases=[\"read\"]", "servers.count=4"];
     let cold = run(BURST, &read);
     let warm = run(BURST, &[&read[..], &["workload.0.io.cached=true"]].concat());
     let bytes = |outcome: &Outcome| busy(outcome, "server/machine/device") * 1e-12 * 50e6;
