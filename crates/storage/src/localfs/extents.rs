@@ -116,15 +116,17 @@ impl Extents {
 
     /// The extents that overlap a range, in order of place.
     pub fn overlapping(&self, range: Range) -> Vec<Id> {
-        let before = self.places.range(..(range.file, range.start)).next_back();
-        let first = before.map(|(_, &id)| id).filter(|&id| {
-            let other = self.get(id).range;
-            other.file == range.file && other.end > range.start
-        });
-        let rest = self
-            .places
-            .range((range.file, range.start)..(range.file, range.end));
-        first.into_iter().chain(rest.map(|(_, &id)| id)).collect()
+        // From the end, which takes one search: the extent that the range begins in
+        // begins before it.
+        let mut found: Vec<Id> = (self.places.range(..(range.file, range.end)).rev())
+            .map(|(_, &id)| id)
+            .take_while(|&id| {
+                let other = self.get(id).range;
+                other.file == range.file && other.end > range.start
+            })
+            .collect();
+        found.reverse();
+        found
     }
 
     /// The extent that starts just here.

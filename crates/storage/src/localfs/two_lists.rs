@@ -63,6 +63,9 @@ impl TwoLists {
     /// The byte up to which a range is held without a gap from `at` on: `at`
     /// itself if it is not held.
     pub fn held_until(&self, file: u32, at: u64, end: u64) -> u64 {
+        if at >= end {
+            return at;
+        }
         let mut until = at;
         for id in self.extents.overlapping(Range {
             file,
