@@ -118,6 +118,13 @@ impl PyLoaded {
         headrace_spec::explain(&self.loaded).to_toml().to_owned()
     }
 
+    /// How much there is of what: path, quantity, amount in its unit, and text.
+    fn quantities(&self) -> Vec<(String, &'static str, f64, String)> {
+        let all = headrace_spec::quantities(&self.loaded).into_iter();
+        all.map(|it| (it.path, it.quantity.name(), it.amount, it.text))
+            .collect()
+    }
+
     /// The structure of the scenario's net as JSON; `traces` as in `run`.
     #[pyo3(signature = (traces=None))]
     fn structure(&self, py: Python<'_>, traces: Option<Vec<(usize, PathBuf)>>) -> PyResult<String> {

@@ -2,6 +2,7 @@
 //! the paths of `--set`, and what is said about wrong names.
 
 use crate::names;
+use crate::quantities::Quantity;
 use crate::tree::{Raw, Table};
 
 /// How a leaf is treated beyond reading it.
@@ -19,6 +20,8 @@ pub(crate) enum Nature {
     MachinePreset,
     /// It names a file relative to the scenario's folder.
     File,
+    /// It is so much of something, more or less of which could be had.
+    Quantity(Quantity),
 }
 
 /// What can stand in a field.

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use serde_json::json;
 
 use super::amount::{self, Amount, Unit, unit};
-use crate::declare::Leaf;
+use crate::declare::{Leaf, Nature};
+use crate::quantities::Quantity;
 use crate::tree::{Node, Raw};
 
 /// A number of bytes.
@@ -58,6 +59,8 @@ impl Leaf for Bytes {
     fn format(value: &Bytes) -> Raw {
         Raw::Text(value.to_string())
     }
+
+    const NATURE: Nature = Nature::Quantity(Quantity::Bytes);
 }
 
 impl FromStr for Bytes {

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::AtLeastOne;
-use crate::declare::Leaf;
+use crate::declare::{Leaf, Nature};
+use crate::quantities::Quantity;
 use crate::tree::{Node, Raw};
 
 /// The word that can stand in a count's place.
@@ -42,6 +43,8 @@ impl<T: Word> Leaf for CountOr<T> {
     fn format(value: &T) -> Raw {
         value.get().map_or_else(|| T::WORD.into(), Raw::from)
     }
+
+    const NATURE: Nature = Nature::Quantity(Quantity::Count);
 }
 
 /// Declares an enum of a count and a word.

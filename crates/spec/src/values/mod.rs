@@ -16,6 +16,8 @@ pub(crate) use choice::choice;
 pub(crate) use fallback::{CountOr, Word, word};
 pub(crate) use file_path::FilePath;
 pub(crate) use list::NonEmpty;
-pub(crate) use number::{AtLeastOne, Count, Fraction, NonNegative, Portion, Positive, Seed, Share};
+pub(crate) use number::{
+    AtLeastOne, Count, Fraction, NonNegative, Ordinal, Portion, Positive, Seed, Share,
+};
 pub use rate::Rate;
 pub use seconds::Seconds;

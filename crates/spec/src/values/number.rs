@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::declare::Leaf;
+use crate::declare::{Leaf, Nature};
+use crate::quantities::Quantity;
 use crate::tree::{Node, Raw};
 
 /// A whole number of at least 1.
@@ -30,6 +31,8 @@ impl Leaf for AtLeastOne {
     fn format(value: &u32) -> Raw {
         Raw::from(*value)
     }
+
+    const NATURE: Nature = Nature::Quantity(Quantity::Count);
 }
 
 /// A whole number of at least 0.
@@ -55,6 +58,31 @@ impl Leaf for Count {
 
     fn format(value: &u32) -> Raw {
         Raw::from(*value)
+    }
+
+    const NATURE: Nature = Nature::Quantity(Quantity::Count);
+}
+
+/// A whole number of at least 0 that says which one, not how many.
+pub(crate) struct Ordinal;
+
+impl Leaf for Ordinal {
+    type Value = u32;
+
+    fn expected() -> String {
+        Count::expected()
+    }
+
+    fn schema() -> serde_json::Value {
+        Count::schema()
+    }
+
+    fn parse(node: &Node) -> Result<u32, String> {
+        Count::parse(node)
+    }
+
+    fn format(value: &u32) -> Raw {
+        Count::format(value)
     }
 }
 
@@ -90,6 +118,8 @@ impl Leaf for u64 {
     fn format(value: &u64) -> Raw {
         Raw::Integer(i64::try_from(*value).unwrap_or(i64::MAX))
     }
+
+    const NATURE: Nature = Nature::Quantity(Quantity::Count);
 }
 
 /// A seed of random numbers: any whole number that is not negative.
@@ -181,6 +211,8 @@ macro_rules! numbers {
             fn format(value: &f64) -> Raw {
                 Raw::Float(*value)
             }
+
+            const NATURE: Nature = Nature::Quantity(Quantity::Number);
         }
     };
 }

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::amount::{self, Unit, unit};
-use crate::declare::Leaf;
+use crate::declare::{Leaf, Nature};
+use crate::quantities::Quantity;
 use crate::tree::{Node, Raw};
 
 /// Bytes per second; always more than 0 and finite in a scenario that loaded.
@@ -57,6 +58,8 @@ impl Leaf for Rate {
     fn format(value: &Rate) -> Raw {
         Raw::Text(value.to_string())
     }
+
+    const NATURE: Nature = Nature::Quantity(Quantity::Rate);
 }
 
 impl std::fmt::Display for Rate {

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use serde_json::json;
 
 use super::amount::{self, Unit, unit};
-use crate::declare::Leaf;
+use crate::declare::{Leaf, Nature};
+use crate::quantities::Quantity;
 use crate::tree::{Node, Raw};
 
 /// Seconds; from 0 to [`Seconds::LONGEST`] in a scenario that loaded.
@@ -64,6 +65,8 @@ impl Leaf for Seconds {
     fn format(value: &Seconds) -> Raw {
         Raw::Text(value.to_string())
     }
+
+    const NATURE: Nature = Nature::Quantity(Quantity::Seconds);
 }
 
 impl FromStr for Seconds {

@@ -3,14 +3,14 @@
 use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::sections::{Device, Disk, Scenario, SimpleDevice, SolidState, Throttled};
-use crate::values::{AtLeastOne, Bytes, Count, NonEmpty, Portion, Rate, Seconds, Share};
+use crate::values::{AtLeastOne, Bytes, NonEmpty, Ordinal, Portion, Rate, Seconds, Share};
 
 section! {
     /// An array of equal devices, striped in chunks, mirrored or with parity.
     /// Not modelled: stripe locks, the processor's time for parity.
     pub struct Raid {
         /// 0, 1, 5 (left-symmetric), 6 (left-symmetric) or 10.
-        level: u32 as Count = required(5),
+        level: u32 as Ordinal = required(5),
         /// How many devices there are.
         disks: u32 as AtLeastOne = required(4) aka ["members", "devices"],
         /// Consecutive bytes on one device.
@@ -22,7 +22,7 @@ section! {
         /// The bus that the devices share.
         bus: Bus = section() aka ["channel", "host_adapter"],
         /// Devices that have failed, counted from 0.
-        failed: Option<Vec<u32>> as Option<NonEmpty<Count>> = optional("none has"),
+        failed: Option<Vec<u32>> as Option<NonEmpty<Ordinal>> = optional("none has"),
         /// A failed device that is rebuilt on a spare meanwhile.
         rebuild: Rebuild = section(),
         /// The controller's cache.
@@ -50,7 +50,7 @@ section! {
     /// written.
     pub struct Rebuild {
         /// Which of `failed` is rebuilt, from the start of the run on.
-        disk: Option<u32> as Option<Count> = optional("none is"),
+        disk: Option<u32> as Option<Ordinal> = optional("none is"),
         /// Most bytes of the device rebuilt in a second.
         rate: Option<Rate> = optional("no limit but share and the devices") aka ["speed"],
         /// The part of the time in which each chunk's buffer is in use: after a
