@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headrace._core import VERSION as __version__
     from headrace._core import RunError, ScenarioError, TraceError
-    from headrace.simulate import Result, Scenario, load, load_result, run, sweep
+    from headrace.simulate import Result, Scenario, load, load_result, run, sweep, whatif
 
 __all__ = [
     "Result",
@@ -26,6 +26,7 @@ __all__ = [
     "load_result",
     "run",
     "sweep",
+    "whatif",
 ]
 
 IN_CORE = {"__version__": "VERSION"} | {

@@ -71,7 +71,7 @@ def test_short_answers(headrace: Command) -> None:
     assert "pfssim" in headrace("papers").stdout.splitlines()
     bare = headrace()
     assert bare.returncode == 0
-    for command in ("run", "net", "explain", "schema", "presets", "trace", "papers"):
+    for command in ("run", "whatif", "net", "explain", "schema", "presets", "trace", "papers"):
         assert command in bare.stdout
         usage = headrace(command, "--help")
         assert usage.returncode == 0

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from headrace import __version__
-from headrace.cli import explain, net, papers, presets, run_scenario, schema, trace
+from headrace.cli import explain, net, papers, presets, run_scenario, schema, trace, whatif
 from headrace.ending import ended, failed
 from headrace.interruption import INTERRUPTED
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 
 app.command("run")(run_scenario.run)
+app.command("whatif")(whatif.whatif)
 app.command("net")(net.net)
 app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)

@@ -2,7 +2,7 @@
 
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from headrace.files import whole_file
-from headrace.report.figures import FIGURES, Figures
+from headrace.report.figures import FIGURES, Figures, gains
 
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
@@ -44,12 +44,20 @@ def save(
     Equal results give equal files. Raises OSError if they cannot be written.
     """
     data = Figures(name, requests, ends_s, series, latency_distribution, stations)
+    return _save(directory, {file: draw(data) for file, draw in FIGURES.items()})
+
+
+def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -> list[Path]:
+    """Writes what changes of a scenario would gain, as `save` does."""
+    return _save(directory, {"whatif": gains.draw(name, factor, table)})
+
+
+def _save(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     # Identifiers in an SVG are otherwise random, and names are no formulas.
     with mpl.rc_context({"svg.hashsalt": "headrace", "text.parse_math": False}):
-        for file, draw in FIGURES.items():
-            figure = draw(data)
+        for file, figure in figures.items():
             for suffix, metadata in ((".png", None), (".svg", {"Date": None})):
                 path = directory / f"{file}{suffix}"
                 write_figure(figure, path, metadata)

@@ -4,14 +4,18 @@ from headrace.simulate.result import Result, load_result
 from headrace.simulate.runs import rerun, run
 from headrace.simulate.scenario import Scenario, load, load_with_sets
 from headrace.simulate.sweeps import sweep
+from headrace.simulate.whatifs import WhatIf, study, whatif
 
 __all__ = [
     "Result",
     "Scenario",
+    "WhatIf",
     "load",
     "load_result",
     "load_with_sets",
     "rerun",
     "run",
+    "study",
     "sweep",
+    "whatif",
 ]

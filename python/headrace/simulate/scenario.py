@@ -5,10 +5,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace._core import Loaded, ScenarioError
 from headrace.simulate.traces import readable_traces
+
+
+class Quantified(NamedTuple):
+    """A field of a scenario that counts or measures something."""
+
+    path: str
+    quantity: str
+    """`rate`, `bytes`, `seconds`, `count` or `number`."""
+    amount: float
+    """In bytes per second, bytes, seconds, or as it is."""
+    text: str
+    """As the scenario writes it."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,11 @@ class Scenario:
         Raises ScenarioError if there is no such path or the value does not fit.
         """
         return Scenario(self.loaded.with_sets(as_sets(sets)))
+
+    @property
+    def quantities(self) -> list[Quantified]:
+        """How much there is of everything that it counts or measures, defaults included."""
+        return [Quantified(*each) for each in self.loaded.quantities()]
 
     def structure(self) -> dict[str, Any]:
         """The pages, places, stations and transitions of its net.
