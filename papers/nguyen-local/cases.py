@@ -59,12 +59,17 @@ def bandwidth(sets: dict[str, Any]) -> float:
 
 def copy_times() -> tuple[float, float, float]:
     """Microseconds of a page in the cache, a page in memory, and a system call."""
-    with (SCENARIOS / "nguyen-sequential-read.toml").open("rb") as file:
-        machine = tomllib.load(file)["machine"]
+    scenario = hr.load(SCENARIOS / "nguyen-sequential-read.toml")
+    machine = tomllib.loads(scenario.toml)["machine"]
     copying = machine["copying"]
     texts = copying["page_in_l2"], copying["page_in_memory"], machine["cpu"]["system_call"]
-    in_cache, in_memory, call = (float(text.removesuffix(" us")) for text in texts)
+    in_cache, in_memory, call = map(microseconds, texts)
     return in_cache, in_memory, call
+
+
+def microseconds(text: str) -> float:
+    value, unit = text.split()
+    return float(value) * {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}[unit]
 
 
 def size(block: int) -> dict[str, Any]:

@@ -155,7 +155,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "system",
         r#"system = "pvfs""#,
-        r#"my.toml:2:10: system = "pvfs": expected "ideal", "pvfs2", "ext2", "ext3", "ext4" or "xfs": did you mean "pvfs2"?"#,
+        r#"my.toml:2:10: system = "pvfs": expected "ideal", "pvfs2", "ext2", "ext3", "ext4", "xfs", "poweredge-1850" or "atlantis": did you mean "pvfs2"?"#,
     ),
     (
         "kind",
@@ -617,7 +617,7 @@ const SETS: &[(&str, &str)] = &[
     ),
     (
         "system=luster",
-        r#"--set system=luster: expected "ideal", "pvfs2", "ext2", "ext3", "ext4" or "xfs""#,
+        r#"--set system=luster: expected "ideal", "pvfs2", "ext2", "ext3", "ext4", "xfs", "poweredge-1850" or "atlantis""#,
     ),
     (
         "workload.0.read_share=1.5",

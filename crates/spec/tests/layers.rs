@@ -268,6 +268,10 @@ fn every_preset_value_has_a_source_and_none_is_optional() {
              MB/s\" }}\n[[workload]]\nblock = \"1 MiB\"\n"
         );
         let loaded = match name {
+            "poweredge-1850" | "atlantis" => {
+                let small = "[[workload]]\nblock = \"1 MiB\"\ntransfer = \"1 MiB\"\n";
+                load(&format!("system = {name:?}\n{small}"), &[])
+            }
             "ideal" | "pvfs2" => load(FILE, &[&format!("system={name}"), "layout.unit=1 MiB"]),
             _ => load(&local, &[]),
         };
