@@ -67,6 +67,8 @@ def test_short_answers(headrace: Command) -> None:
         "ext3",
         "ext4",
         "xfs",
+        "poweredge-1850",
+        "atlantis",
     ]
     assert "pfssim" in headrace("papers").stdout.splitlines()
     bare = headrace()
