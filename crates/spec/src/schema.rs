@@ -114,15 +114,32 @@ fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
 
 /// Whether a file without the field is refused under every preset.
 fn is_required(field: &Field, path: &str, presets: &[Node]) -> bool {
-    let given = presets.iter().any(|preset| preset.find(path).is_some());
+    match presets {
+        [] => is_required_under(field, path, None),
+        some => (some.iter()).all(|preset| is_required_under(field, path, Some(preset))),
+    }
+}
+
+fn is_required_under(field: &Field, path: &str, preset: Option<&Node>) -> bool {
+    let given = preset.is_some_and(|preset| preset.find(path).is_some());
     match (&field.presence, &field.shape) {
         (Presence::Required { .. }, _) => !given,
         (Presence::Section, Shape::Section(inner)) => {
-            let kind = inner.kinds().map(|kinds| kinds.default);
+            let kind = inner.kinds().map(|kinds| {
+                let given = preset.and_then(|preset| kind_in(preset, path));
+                given.unwrap_or(kinds.default)
+            });
             let fields = inner.fields(kind);
+            // A model gives the rest.
+            let model = fields.iter().find(|field| models::is_model(&field.shape));
+            if let (Some(model), Some(preset)) = (model, preset)
+                && preset.find(&join(path, model.name)).is_some()
+            {
+                return false;
+            }
             fields
                 .iter()
-                .any(|field| is_required(field, &join(path, field.name), presets))
+                .any(|field| is_required_under(field, &join(path, field.name), preset))
         }
         _ => false,
     }
