@@ -12,6 +12,7 @@ import pytest
 
 import headrace as hr
 from conftest import SMALL, Command, shipped
+from headrace import _core
 
 
 @pytest.mark.parametrize("path", shipped(), ids=lambda path: path.stem)
@@ -60,16 +61,11 @@ def test_the_schema_takes_shipped_scenarios_and_refuses_typos(headrace: Command)
 
 def test_short_answers(headrace: Command) -> None:
     assert headrace("--version").stdout == f"headrace {hr.__version__}\n"
-    assert [line.split()[0] for line in headrace("presets").stdout.splitlines()] == [
-        "ideal",
-        "pvfs2",
-        "ext2",
-        "ext3",
-        "ext4",
-        "xfs",
-        "poweredge-1850",
-        "atlantis",
-    ]
+    listed = [line.split()[0] for line in headrace("presets").stdout.splitlines()]
+    systems, workloads = (
+        [name for name, _ in names] for names in (_core.presets(), _core.workloads())
+    )
+    assert listed == ["system", *systems, "[[workload]]", *workloads]
     assert "pfssim" in headrace("papers").stdout.splitlines()
     bare = headrace()
     assert bare.returncode == 0

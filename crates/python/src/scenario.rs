@@ -169,6 +169,12 @@ fn presets() -> Vec<(&'static str, &'static str)> {
     headrace_spec::presets()
 }
 
+/// The presets of workloads: name, and what it is.
+#[pyfunction]
+fn workloads() -> Vec<(&'static str, &'static str)> {
+    headrace_spec::workloads()
+}
+
 /// A number of bytes such as "64 KiB", as a scenario has it.
 #[pyfunction]
 fn parse_bytes(text: &str) -> PyResult<u64> {
@@ -189,6 +195,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(reference, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
+    module.add_function(wrap_pyfunction!(workloads, module)?)?;
     module.add_function(wrap_pyfunction!(parse_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(parse_seconds, module)?)
 }

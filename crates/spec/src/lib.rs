@@ -45,6 +45,7 @@ mod structure;
 mod syntax;
 mod tree;
 mod values;
+mod workloads;
 mod write;
 
 pub use error::Error;
@@ -58,3 +59,4 @@ pub use reference::reference;
 pub use schema::schema;
 pub use sections::*;
 pub use values::{Bytes, Rate, Seconds};
+pub use workloads::workloads;

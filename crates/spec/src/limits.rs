@@ -37,7 +37,8 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
         let pattern = match &workload.kind {
             WorkloadKind::Ior(ior) => Some(ior.clone()),
             WorkloadKind::Pipeline(pipeline) => Some(pipeline.pattern()),
-            WorkloadKind::Mdtest(_) | WorkloadKind::TraceReplay(_) => None,
+            WorkloadKind::Mdtest(mdtest) => mdtest.pattern(),
+            WorkloadKind::TraceReplay(_) => None,
         };
         if let Some(ior) = &pattern {
             let workload = Pattern {

@@ -9,7 +9,7 @@ use crate::presets::PresetName;
 use crate::sections::Scenario;
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw, Table};
-use crate::{limits, merge, models, presets, set, structure};
+use crate::{limits, merge, models, presets, set, structure, workloads};
 
 /// The declaration of the whole scenario.
 pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section);
@@ -45,6 +45,7 @@ pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
         )
     });
 
+    workloads::fill(&mut tree)?;
     models::fill(&mut tree, &DECLARED)?;
     structure::check(&tree, &DECLARED, "")?;
     name_kinds(&mut tree, &DECLARED);

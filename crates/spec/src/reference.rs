@@ -6,7 +6,7 @@ use crate::declare::{Field, Presence, Section, Shape, heading};
 use crate::error::Error;
 use crate::load::DECLARED;
 use crate::tree::{Node, Origin, Raw, Table, join};
-use crate::{models, presets};
+use crate::{models, presets, workloads};
 
 /// The reference page in Markdown: every field with its type, default and
 /// source. `docs/scenario.md` is this text.
@@ -18,6 +18,11 @@ pub fn reference() -> String {
     for (name, description) in presets::presets() {
         let title = format!("system = {name:?}");
         values(&title, description, presets::read(name), &mut page);
+    }
+    page.push_str("\n## Presets of workloads\n");
+    for (name, description) in workloads::workloads() {
+        let title = format!("preset = {name:?}");
+        values(&title, description, workloads::whole(name), &mut page);
     }
     page.push_str("\n## Models of devices\n");
     for (kind, name, description) in models::models() {
@@ -42,7 +47,7 @@ simulation is run. The shortest one:
 
 A value is looked for on the command line (`--set network.latency="1 ms"`; an entry of a list is
 named by its number, as in `--set workload.0.files=4`, which the only one does not need), then in
-the file, then in the preset that `system` names, then among the defaults below. `headrace explain FILE` prints the full scenario and
+the file, then in the presets that `system` and a workload's `preset` name, then among the defaults below. `headrace explain FILE` prints the full scenario and
 where each value came from.
 
 Units are required. Sizes: B, kB, MB, GB, TB, PB (powers of 1000), KiB, MiB, GiB, TiB, PiB (powers

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::declare::{Field, Presence, Section, Shape};
+use crate::declare::{Field, Nature, Presence, Section, Shape};
 use crate::load::DECLARED;
 use crate::tree::{Node, Raw, join};
-use crate::{models, presets};
+use crate::{models, presets, workloads};
 
 /// The JSON Schema (2020-12) of a scenario file.
 ///
@@ -55,11 +55,33 @@ fn section(section: &Section, path: &str, presets: &[Node]) -> Value {
                 {
                     required.push(json!("kind"));
                 }
+                or_a_preset(&mut schema, section);
                 schema
             });
             json!({ "description": section.doc, "oneOf": each.collect::<Vec<_>>() })
         }
     }
+}
+
+/// Lets a preset stand for what a workload must have: it gives all of it, the kind
+/// too.
+fn or_a_preset(schema: &mut Value, section: &Section) {
+    let preset = section.fields.iter();
+    let preset = preset.filter(|field| is_workload_preset(&field.shape));
+    for field in preset {
+        let required = std::mem::replace(&mut schema["required"], json!([]));
+        schema["anyOf"] = json!([{ "required": required }, { "required": [field.name] }]);
+    }
+}
+
+fn is_workload_preset(shape: &Shape) -> bool {
+    matches!(
+        shape,
+        Shape::Leaf {
+            nature: Nature::WorkloadPreset,
+            ..
+        }
+    )
 }
 
 fn object(section: &Section, kind: Option<&str>, path: &str, presets: &[Node]) -> Value {
@@ -72,7 +94,11 @@ fn object(section: &Section, kind: Option<&str>, path: &str, presets: &[Node]) -
         if !has_model && is_required(field, &path, presets) {
             required.push(json!(field.name));
         }
-        properties.insert(field.name.to_owned(), property(field, &path, presets));
+        let mut schema = property(field, &path, presets);
+        if is_workload_preset(&field.shape) && kind.is_some() {
+            schema["enum"] = json!(workloads::names(kind));
+        }
+        properties.insert(field.name.to_owned(), schema);
     }
     json!({
         "type": "object",

@@ -4,8 +4,10 @@ from headrace import _core
 
 
 def presets() -> None:
-    """List the known systems that a scenario can start from."""
-    known = _core.presets()
-    width = max(len(name) for name, _ in known)
-    for name, description in known:
-        print(f"{name:{width}}  {description}")
+    """List the known systems and workloads that a scenario can start from."""
+    known = {"system": _core.presets(), "[[workload]] preset": _core.workloads()}
+    width = max(len(name) for names in known.values() for name, _ in names)
+    for field, names in known.items():
+        print(f"{field} =")
+        for name, description in names:
+            print(f"  {name:{width}}  {description}")

@@ -18,6 +18,8 @@ pub(crate) enum Nature {
     Model,
     /// It names a preset, whose machine gives what the section does not.
     MachinePreset,
+    /// It names a preset of a workload, which gives what the section does not.
+    WorkloadPreset,
     /// It names a file relative to the scenario's folder.
     File,
     /// It is so much of something, more or less of which could be had.

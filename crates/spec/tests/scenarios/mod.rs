@@ -368,6 +368,7 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
         prop::option::of(select(groups)),
     )
         .prop_map(|(kind, group)| Workload {
+            preset: None,
             kind,
             io: InputOutput {
                 interface: Interface::SystemCall,

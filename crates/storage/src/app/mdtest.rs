@@ -14,8 +14,9 @@ use super::{Application, Ask, Next};
 pub struct MdtestApplication {
     spec: Mdtest,
     processes: u32,
-    /// Phase and file of each process.
-    progress: Vec<(u32, u32)>,
+    /// Phase, file, and whether the file was made whose bytes are still to be
+    /// written, of each process.
+    progress: Vec<(u32, u32, bool)>,
 }
 
 impl MdtestApplication {
@@ -24,7 +25,7 @@ impl MdtestApplication {
         MdtestApplication {
             spec: spec.clone(),
             processes,
-            progress: vec![(0, 0); processes as usize],
+            progress: vec![(0, 0, false); processes as usize],
         }
     }
 }
@@ -32,6 +33,7 @@ impl MdtestApplication {
 fn operation(phase: NamePhase) -> Operation {
     match phase {
         NamePhase::Create => Operation::Create,
+        NamePhase::Read => Operation::Read,
         NamePhase::Stat => Operation::Stat,
         NamePhase::Unlink => Operation::Unlink,
         NamePhase::Mkdir => Operation::Mkdir,
@@ -51,25 +53,36 @@ impl Application for MdtestApplication {
     }
 
     fn next(&mut self, rank: u32, _: Time, _: &mut Random<'_>) -> Result<Next, String> {
-        let (phase, file) = self.progress[rank as usize];
+        let (phase, file, made) = self.progress[rank as usize];
         let Some(&what) = self.spec.phases.get(phase as usize) else {
             return Ok(Next::Finished);
         };
         if file == self.spec.files {
-            self.progress[rank as usize] = (phase + 1, 0);
+            self.progress[rank as usize] = (phase + 1, 0, false);
             let last = phase as usize + 1 == self.spec.phases.len();
             return Ok(if last { Next::Finished } else { Next::Barrier });
         }
-        self.progress[rank as usize].1 += 1;
-        let after = match (phase, file) {
-            (0, 0) => Span::ZERO,
+        let bytes = self.spec.bytes.0;
+        let writes = what == NamePhase::Create && bytes > 0;
+        self.progress[rank as usize] = match writes && !made {
+            true => (phase, file, true),
+            false => (phase, file + 1, false),
+        };
+        // A file is made and written without a pause.
+        let after = match (phase, file, made) {
+            (0, 0, _) | (_, _, true) => Span::ZERO,
             _ => Span::from_seconds(self.spec.think.0),
         };
+        let (operation, size) = match what {
+            _ if made => (Operation::Write, bytes),
+            NamePhase::Read => (Operation::Read, bytes),
+            other => (operation(other), 0),
+        };
         Ok(Next::Ask(Ask {
-            operation: operation(what),
+            operation,
             file: rank * self.spec.files + file,
             offset: 0,
-            size: 0,
+            size,
             after,
             compute: Span::ZERO,
             intended: None,
@@ -78,7 +91,10 @@ impl Application for MdtestApplication {
     }
 
     fn total_requests(&self) -> Option<u64> {
-        let phases = self.spec.phases.len() as u64;
+        let phases = self.spec.phases.iter();
+        let phases: u64 = phases
+            .map(|phase| 1 + u64::from(*phase == NamePhase::Create && self.spec.bytes.0 > 0))
+            .sum();
         let files = u64::from(self.spec.files) * u64::from(self.processes);
         phases.checked_mul(files)
     }
@@ -87,13 +103,14 @@ impl Application for MdtestApplication {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headrace_spec::Seconds;
+    use headrace_spec::{Bytes, Seconds};
 
     #[test]
     fn each_file_is_made_looked_up_and_removed_once() {
         let spec = Mdtest {
             files: 3,
             phases: vec![NamePhase::Create, NamePhase::Stat, NamePhase::Unlink],
+            bytes: Bytes(0),
             think: Seconds(0.0),
         };
         let mut application = MdtestApplication::new(&spec, 2);
@@ -122,5 +139,43 @@ mod tests {
             .collect();
         assert_eq!(seen, expected);
         assert_eq!(application.total_requests(), Some(18));
+    }
+
+    #[test]
+    fn bytes_are_written_behind_each_creation_and_read_in_a_phase_of_their_own() {
+        let spec = Mdtest {
+            files: 2,
+            bytes: Bytes(3901),
+            phases: vec![NamePhase::Create, NamePhase::Read, NamePhase::Unlink],
+            think: Seconds(1.0),
+        };
+        let mut application = MdtestApplication::new(&spec, 1);
+        let mut counter = 0;
+        let mut random = Random::named(1, "mdtest", &mut counter);
+        let mut seen = Vec::new();
+        loop {
+            match application.next(0, Time::ZERO, &mut random) {
+                Ok(Next::Ask(ask)) => seen.push((
+                    ask.operation.name(),
+                    ask.file,
+                    ask.size,
+                    ask.after == Span::ZERO,
+                )),
+                Ok(Next::Barrier) => {}
+                _ => break,
+            }
+        }
+        assert_eq!(application.total_requests(), Some(seen.len() as u64));
+        let expected = [
+            ("create", 0, 0, true),
+            ("write", 0, 3901, true),
+            ("create", 1, 0, false),
+            ("write", 1, 3901, true),
+            ("read", 0, 3901, false),
+            ("read", 1, 3901, false),
+            ("unlink", 0, 0, false),
+            ("unlink", 1, 0, false),
+        ];
+        assert_eq!(seen, expected);
     }
 }

@@ -1,15 +1,18 @@
 //! `kind = "mdtest"`: the pattern of the mdtest benchmark.
 
+use super::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{AtLeastOne, NonEmpty, Seconds, choice};
+use crate::values::{AtLeastOne, Bytes, NonEmpty, Seconds, choice};
 
 choice! {
     /// What is done with every file.
     pub enum NamePhase {
-        /// It is made, empty.
+        /// It is made, and its bytes are written.
         Create = "create",
+        /// Its bytes are read.
+        Read = "read",
         /// Its attributes are looked up.
         Stat = "stat",
         /// It is removed.
@@ -27,10 +30,13 @@ choice! {
 
 section! {
     /// The pattern of the mdtest benchmark: every process makes, looks up and
-    /// removes empty files of its own.
+    /// removes small or empty files of its own.
     pub struct Mdtest {
         /// How many files each process has.
         files: u32 as AtLeastOne = required(1000) aka ["items", "file_count"],
+        /// What is written to each file when it is made, and read from it in the phase
+        /// "read", in one request (options -w and -e).
+        bytes: Bytes = default("0 B", "mdtest without its option -w") aka ["size", "write_bytes"],
         /// What is done with all of them, one after the other; all processes wait
         /// for each other between phases.
         phases: Vec<NamePhase> as NonEmpty<NamePhase> = default(["create", "stat", "unlink"], "mdtest -F")
@@ -38,10 +44,42 @@ section! {
         /// Time between the end of a request and the next one.
         think: Seconds = default("0 s", "mdtest does not wait") aka ["think_time"],
     }
-    check files_have_numbers;
+    check files_have_numbers_and_bytes;
 }
 
-fn files_have_numbers(mdtest: &Mdtest, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+impl Mdtest {
+    /// The reads and writes of a process as a pattern of the IOR benchmark; none if
+    /// its files are empty.
+    #[must_use]
+    pub fn pattern(&self) -> Option<Ior> {
+        (self.bytes.0 > 0).then(|| Ior {
+            files: self.files,
+            block: self.bytes,
+            transfer: self.bytes,
+            segments: 1,
+            requests: None,
+            sync_per_write: false,
+            access: Access::FilePerProcess,
+            order: Order::Sequential,
+            phases: vec![Phase::Write, Phase::Read],
+            read_share: 0.5,
+            streams: 1,
+            think: Seconds(0.0),
+            think_distribution: ThinkDistribution::Constant,
+            repeat: Repeat::Times(1),
+        })
+    }
+}
+
+fn files_have_numbers_and_bytes(
+    mdtest: &Mdtest,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    if mdtest.bytes.0 == 0 && mdtest.phases.contains(&NamePhase::Read) {
+        let message = r#"the files are empty: give bytes = "3901 B" or leave "read" out"#;
+        return Err(at.error("phases", message));
+    }
     let processes = u64::from(all.clients.count) * u64::from(all.clients.processes);
     let files = processes * u64::from(mdtest.files);
     if files >= u64::from(u32::MAX) {

@@ -19,10 +19,13 @@ use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::names;
 use crate::sections::Scenario;
+use crate::workloads::WorkloadPreset;
 
 section! {
     /// One workload; several run side by side.
     pub struct Workload {
+        /// The known program or benchmark whose values fill what is not given.
+        preset: Option<String> as Option<WorkloadPreset> = optional("nothing is assumed"),
         /// What is done.
         #[serde(flatten)]
         kind: WorkloadKind = kinds(),

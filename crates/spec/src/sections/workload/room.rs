@@ -53,7 +53,11 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
             };
             vec![("input", together, volume), ("output", output, to)]
         }
-        WorkloadKind::Mdtest(_) | WorkloadKind::TraceReplay(_) => Vec::new(),
+        WorkloadKind::Mdtest(mdtest) => {
+            let bytes = mdtest.bytes.0.saturating_mul(u64::from(mdtest.files));
+            vec![("bytes", bytes, volume)]
+        }
+        WorkloadKind::TraceReplay(_) => Vec::new(),
     };
     for (field, bytes, volume) in parts {
         let bytes = bytes.saturating_mul(processes);

@@ -1,0 +1,113 @@
+"""The presets of workloads: each runs, and moves what its source says."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import headrace as hr
+from conftest import Command
+from headrace import _core
+
+PARALLEL = """\
+system = "pvfs2"
+[clients]
+count = 2
+[servers]
+count = 2
+device = { read_rate = "600 MB/s", write_rate = "500 MB/s" }
+[network]
+bandwidth = "10 Gbit/s"
+latency = "20 us"
+"""
+LOCAL = """\
+system = "ext4"
+[clients]
+processes = 2
+[machine]
+memory = { size = "4 GiB" }
+device = { read_rate = "600 MB/s", write_rate = "500 MB/s" }
+"""
+# What is made smaller, and the bytes that two processes then write and read.
+SMALL: dict[str, tuple[dict[str, object], int, int]] = {
+    "ior-easy": ({"block": "16 MiB"}, 32 << 20, 32 << 20),
+    "ior-hard": ({"segments": 10}, 20 * 47008, 20 * 47008),
+    "ior-random": ({"block": "1 MiB"}, 2 << 20, 2 << 20),
+    "mdtest-easy": ({"files": 50}, 0, 0),
+    "mdtest-hard": ({"files": 50}, 100 * 3901, 100 * 3901),
+    "checkpoint": ({"block": "16 MB"}, 32_000_000, 0),
+    "copy": ({"input": "16 MB"}, 32_000_000, 32_000_000),
+    "copy-in": ({"block": "16 MiB"}, 32 << 20, 0),
+    "copy-out": ({"block": "16 MiB"}, 0, 32 << 20),
+    "dd": ({"block": "1 MiB"}, 2 << 20, 2 << 20),
+    "small-files": ({"files": 20}, 40 * 112_500, 40 * 112_500),
+    "training-reads": ({"files": 1, "block": "11466000 B"}, 0, 2 * 11_466_000),
+    "training-files": ({"files": 1}, 0, 2 * 146_600_628),
+}
+
+
+def test_every_preset_is_tested() -> None:
+    assert [name for name, _ in _core.workloads()] == list(SMALL)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("system", [PARALLEL, LOCAL], ids=["parallel", "local"])
+def test_a_preset_runs_and_moves_its_bytes(name: str, system: str) -> None:
+    sets, written, read = SMALL[name]
+    paths = {f"workload.0.{field}": value for field, value in sets.items()}
+    scenario = hr.load(f'{system}[[workload]]\npreset = "{name}"\n', paths)
+    operations = hr.run(scenario).document["operations"]
+    moved = {kind: operations.get(kind, {}).get("bytes", 0) for kind in ("write", "read")}
+    assert moved == {"write": written, "read": read}
+
+
+def test_names_are_made_looked_up_and_removed() -> None:
+    scenario = hr.load(
+        f'{PARALLEL}[[workload]]\npreset = "mdtest-hard"\n', {"workload.0.files": 50}
+    )
+    latency = hr.run(scenario).document["latency"]
+    counts = {kind: figures["count"] for kind, figures in latency.items() if kind != "all"}
+    assert counts == dict.fromkeys(("create", "write", "stat", "read", "unlink"), 100)
+
+
+def test_cp_is_slow_where_stat_returns_a_small_block() -> None:
+    """Hindman 2011, section 4.4: without a client cache each request is waited for."""
+
+    def rate(sets: dict[str, str]) -> float:
+        text = f'{PARALLEL}[[workload]]\npreset = "copy-in"\n'
+        document = hr.run(hr.load(text, {"workload.0.block": "16 MiB"} | sets)).document
+        return float(document["throughput"]["write"])
+
+    # 2 latencies and little else for each 4 KiB, against 128 KiB under the ideal system.
+    assert rate({}) < rate({"workload.0.transfer": "2 MiB"}) / 5
+
+
+def test_the_schema_and_the_errors_know_presets(headrace: Command, tmp_path: Path) -> None:
+    validator = jsonschema.Draft202012Validator(json.loads(headrace("schema").stdout))
+    empty = {
+        "clients": {"count": 1},
+        "servers": {"count": 1, "device": {"read_rate": "1 MB/s", "write_rate": "1 MB/s"}},
+        "network": {"bandwidth": "1 Gbit/s", "latency": "1 ms"},
+        "layout": {"unit": "1 MiB"},
+    }
+
+    def fits(workload: dict[str, object]) -> bool:
+        return bool(validator.is_valid(empty | {"workload": [workload]}))
+
+    for name, (sets, _, _) in SMALL.items():
+        assert fits({"preset": name}), name
+        assert fits({"preset": name, **sets}), name
+    assert not fits({"preset": "ior-esay"})
+    assert not fits({"preset": "mdtest-easy", "segments": 3})
+    assert not fits({"kind": "ior"})
+    assert fits({"block": "1 MiB"})
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(f'{PARALLEL}[[workload]]\npreset = "ior-esay"\n')
+    done = headrace("run", wrong)
+    assert done.returncode == 2
+    assert 'did you mean "ior-easy"?' in done.stderr
+    wrong.write_text(f'{PARALLEL}[[workload]]\nkind = "mdtest"\nfiles = 3\nphases = ["read"]\n')
+    done = headrace("run", wrong)
+    assert done.returncode == 2
+    assert "the files are empty" in done.stderr
