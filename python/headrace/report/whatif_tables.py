@@ -54,14 +54,16 @@ def _paths(changes: Sequence[Document], effect: str) -> list[str]:
 
 def _by_section(paths: set[str], others: set[str]) -> list[str]:
     """Paths in order; of a section of which all have none of the others, the section."""
-    lines: dict[str, int] = {}
+    lines: dict[str, list[str]] = {}
     for path in sorted(paths):
         parts = path.split(".")
         sections = (".".join(parts[:length]) + "." for length in range(1, len(parts)))
         own = (it for it in sections if not any(other.startswith(it) for other in others))
-        line = next((f"{section}*" for section in own), path)
-        lines[line] = lines.get(line, 0) + 1
-    return [f"{line} ({count})" if line.endswith("*") else line for line, count in lines.items()]
+        lines.setdefault(next(own, path), []).append(path)
+    return [
+        f"{section}* ({len(within)})" if len(within) > 1 else within[0]
+        for section, within in lines.items()
+    ]
 
 
 def _heading(document: Document) -> Text:
