@@ -50,12 +50,13 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
                 },
             };
             workload.offsets_have_numbers()?;
-            let machines = parallel.is_none_or(|it| it.servers.machine().is_some());
+            let machines = parallel.is_none_or(|it| it.servers.machine().is_some())
+                || all.clients.machine().is_some();
             workload.files_have_numbers(machines)?;
             if let Some(parallel) = parallel {
-                workload.jobs_are_few(parallel)?;
+                workload.jobs_are_few(all, parallel)?;
                 workload.messages_have_a_size(parallel)?;
-                workload.jobs_end_in_time(&all.clients, parallel, at)?;
+                workload.jobs_end_in_time(all, parallel, at)?;
             }
         }
     }
@@ -175,10 +176,10 @@ impl Pattern<'_> {
         Ok(())
     }
 
-    fn jobs_are_few(&self, all: &Parallel) -> Result<(), Error> {
+    fn jobs_are_few(&self, scenario: &Scenario, all: &Parallel) -> Result<(), Error> {
         let LayoutKind::Striped(striped) = &all.layout.kind;
         let (size, width) = (self.ior.transfer.0, striped.servers.of(all.servers.count));
-        let packets = all.layout.packet.map_or(0, |packet| size / packet.0);
+        let packets = scenario.largest_job().map_or(0, |packet| size / packet);
         let jobs = packets + u64::from(width).min(size / striped.unit.0 + 2);
         if jobs > MOST_JOBS {
             let path = self.at.field("transfer").path;
@@ -207,21 +208,21 @@ impl Pattern<'_> {
     }
 
     /// Bytes of the largest job of a request, at the least.
-    fn job(&self, all: &Parallel) -> u64 {
+    fn job(&self, scenario: &Scenario, all: &Parallel) -> u64 {
         let LayoutKind::Striped(striped) = &all.layout.kind;
         let piece = self.ior.transfer.0 / u64::from(striped.servers.of(all.servers.count));
-        all.layout
-            .packet
-            .map_or(piece, |packet| piece.min(packet.0))
+        scenario
+            .largest_job()
+            .map_or(piece, |packet| piece.min(packet))
     }
 
     fn jobs_end_in_time(
         &self,
-        clients: &Clients,
+        scenario: &Scenario,
         all: &Parallel,
         at: &Place<'_>,
     ) -> Result<(), Error> {
-        let job = self.job(all);
+        let job = self.job(scenario, all);
         for phase in &self.ior.phases {
             let writes: &[bool] = match phase {
                 Phase::Read => &[false],
@@ -239,7 +240,7 @@ impl Pattern<'_> {
         {
             ends_in_time(job, rate, "servers.memory.rate", at)?;
         }
-        on_the_wire(job, clients, all, at)
+        on_the_wire(job, &scenario.clients, all, at)
     }
 }
 

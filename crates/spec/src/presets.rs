@@ -14,7 +14,7 @@ struct Preset {
     text: &'static str,
 }
 
-const PRESETS: [Preset; 8] = [
+const PRESETS: [Preset; 9] = [
     Preset {
         name: "ideal",
         text: include_str!("presets/ideal.toml"),
@@ -22,6 +22,10 @@ const PRESETS: [Preset; 8] = [
     Preset {
         name: "pvfs2",
         text: include_str!("presets/pvfs2.toml"),
+    },
+    Preset {
+        name: "lustre",
+        text: include_str!("presets/lustre.toml"),
     },
     Preset {
         name: "ext2",

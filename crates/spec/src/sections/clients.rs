@@ -1,9 +1,11 @@
 //! `[clients]`: the machines that ask.
 
 use crate::Error;
-use crate::declare::{Place, section};
-use crate::sections::{Card, Groups, Scenario};
-use crate::values::AtLeastOne;
+use crate::declare::{Place, kinds, section};
+use crate::sections::{
+    Card, Copying, Cpu, Groups, MainMemory, ReadAhead, Rpc, Scenario, SystemKind, WriteBack,
+};
+use crate::values::{AtLeastOne, Bytes};
 
 section! {
     /// The machines that run the workload.
@@ -17,11 +19,83 @@ section! {
         groups: Groups = default(["all"], "every client is alike"),
         /// The clients' network cards.
         card: Card = section(),
+        /// How a client asks the data servers.
+        rpc: Rpc = section(),
+        /// What a client does with data; a `[clients.machine]` says that it keeps some.
+        #[serde(flatten)]
+        kind: ClientKind = kinds(),
     }
-    check every_group_has_a_client;
+    check of_clients;
+}
+
+kinds! {
+    /// What a client does with data.
+    pub enum ClientKind default "simple", "every request goes to the servers, as with PVFS2" {
+        SimpleClient = "simple",
+        MachineClient = "machine",
+    }
+}
+
+section! {
+    /// It keeps none: every request goes to the servers at once, and takes no
+    /// processor time.
+    pub struct SimpleClient {}
+}
+
+section! {
+    /// A machine with a page cache, read-ahead and write-back of its own, below which
+    /// the file system's servers are.
+    pub struct MachineClient {
+        /// The machine.
+        machine: ClientMachine = section() aka ["host", "cache"],
+    }
+}
+
+section! {
+    /// A client's machine: as `[machine]` of `kind = "local"`, with the servers in
+    /// place of a file system and a device.
+    pub struct ClientMachine {
+        /// The processor.
+        cpu: Cpu = section() aka ["processor"],
+        /// What it costs to copy between the page cache and a process.
+        copying: Copying = section() aka ["copy"],
+        /// Main memory and the page cache in it.
+        memory: MainMemory = section() aka ["cache", "page_cache"],
+        /// When dirty pages are written, and when their writers must wait.
+        write_back: WriteBack = section() aka ["dirty"],
+        /// What is read before it is asked for.
+        read_ahead: ReadAhead = section(),
+        /// How much dirty data for one server it keeps before its writers wait, until
+        /// the server has answered; 0: no limit beside those of `write_back`.
+        dirty_per_server: Bytes = default("0 B", "no limit of its own") aka ["max_dirty", "max_dirty_mb"],
+    }
+    check limit_holds_something;
+}
+
+fn limit_holds_something(
+    machine: &ClientMachine,
+    _all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let (limit, page) = (machine.dirty_per_server, machine.memory.page);
+    if limit.0 > 0 && limit < page {
+        let path = at.field("memory").field("page").path;
+        let message = format!("expected 0 or at least a page: {path} = \"{page}\"");
+        return Err(at.error("dirty_per_server", message));
+    }
+    Ok(())
 }
 
 impl Clients {
+    /// The machine with the clients' cache, if they have one.
+    #[must_use]
+    pub fn machine(&self) -> Option<&ClientMachine> {
+        match &self.kind {
+            ClientKind::SimpleClient(_) => None,
+            ClientKind::MachineClient(client) => Some(&client.machine),
+        }
+    }
+
     /// The groups and how many clients each has, in the order of the clients.
     /// The sizes add up to `count`; where shares give no whole numbers, the
     /// largest remainders are rounded up, earlier groups first.
@@ -58,11 +132,16 @@ impl Clients {
     }
 }
 
-fn every_group_has_a_client(
-    clients: &Clients,
-    _all: &Scenario,
-    at: &Place<'_>,
-) -> Result<(), Error> {
+fn of_clients(clients: &Clients, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    every_group_has_a_client(clients, at)?;
+    if clients.machine().is_some() && matches!(all.kind, SystemKind::Local(_)) {
+        let message = "on a local file system, [machine] says what each client is: put it there";
+        return Err(at.error("machine", message));
+    }
+    Ok(())
+}
+
+fn every_group_has_a_client(clients: &Clients, at: &Place<'_>) -> Result<(), Error> {
     match clients
         .group_sizes()
         .into_iter()

@@ -14,6 +14,7 @@ mod memory;
 mod metadata;
 mod network;
 mod parallel;
+mod rpc;
 mod run;
 mod scenario;
 mod scheduler;
@@ -23,7 +24,7 @@ mod weights;
 mod workload;
 
 pub use card::Card;
-pub use clients::Clients;
+pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClient};
 pub use daemon::Daemon;
 pub use device::{
     Bus, ControllerCache, Device, Disk, Member, Raid, Rebuild, SimpleDevice, SolidState, Throttled,
@@ -44,6 +45,7 @@ pub use memory::{Memory, Replacement};
 pub use metadata::Metadata;
 pub use network::{Duplex, Network, Topology};
 pub use parallel::Parallel;
+pub use rpc::{InFlight, Rpc};
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};
 pub use scheduler::{Fifo, NoScheduler, Position, Scheduler, SchedulerKind, Sfq};

@@ -45,6 +45,14 @@ impl Scenario {
         }
     }
 
+    /// Bytes of the largest job of a parallel file system, if there is a limit.
+    #[must_use]
+    pub fn largest_job(&self) -> Option<u64> {
+        let packet = self.parallel()?.layout.packet.map(|packet| packet.0);
+        let request = Some(self.clients.rpc.size.0).filter(|size| *size > 0);
+        packet.into_iter().chain(request).min()
+    }
+
     /// The local file system, if it is one.
     #[must_use]
     pub fn local(&self) -> Option<&Local> {

@@ -51,13 +51,17 @@ pub(super) fn gathered(
     request: u64,
     size: u64,
 ) -> (u64, Span) {
-    let SystemKind::Local(local) = &scenario.kind else {
+    let cpu = match &scenario.kind {
+        SystemKind::Local(local) => Some(&local.machine.cpu),
+        SystemKind::Parallel(_) => scenario.clients.machine().map(|machine| &machine.cpu),
+    };
+    let Some(cpu) = cpu else {
         return (request, Span::ZERO);
     };
     if workload.io.interface != Interface::Library {
         return (request, Span::ZERO);
     }
-    let time = Span::from_seconds(local.machine.cpu.library_call.0);
+    let time = Span::from_seconds(cpu.library_call.0);
     let most = workload.io.buffer.0.min(size);
     let requests = (most / request).max(1);
     (request * requests, Span(time.0.saturating_mul(requests)))

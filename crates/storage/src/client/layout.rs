@@ -1,7 +1,7 @@
 //! Where a file's bytes are: which server holds which of them.
 
 use headrace_net::Random;
-use headrace_spec::{FirstServer, LayoutKind, Parallel, Striped};
+use headrace_spec::{FirstServer, LayoutKind, Parallel, Scenario, Striped};
 
 /// A part of a request for one server: contiguous bytes of what that server
 /// holds of the file.
@@ -29,19 +29,19 @@ pub struct Layout {
 
 impl Layout {
     /// The scenario's layout; `seed` is the run's, for servers drawn at random.
-    pub fn new(scenario: &Parallel, seed: u64) -> Layout {
+    pub fn new(scenario: &Scenario, parallel: &Parallel, seed: u64) -> Layout {
         let LayoutKind::Striped(Striped {
             unit,
             servers,
             first,
-        }) = &scenario.layout.kind;
+        }) = &parallel.layout.kind;
         Layout {
             unit: unit.0,
-            width: u64::from(servers.of(scenario.servers.count)),
-            servers: u64::from(scenario.servers.count),
+            width: u64::from(servers.of(parallel.servers.count)),
+            servers: u64::from(parallel.servers.count),
             first: *first,
             seed,
-            packet: scenario.layout.packet.map_or(u64::MAX, |packet| packet.0),
+            packet: scenario.largest_job().unwrap_or(u64::MAX),
         }
     }
 
@@ -78,6 +78,26 @@ impl Layout {
             0
         };
         whole * self.unit + last
+    }
+
+    /// The server that holds a byte of a file, and the byte after the stripe.
+    pub fn server_at(&self, file: u32, offset: u64) -> (u32, u64) {
+        let stripe = offset / self.unit;
+        let server = (self.first_server(file) + stripe % self.width) % self.servers;
+        (server as u32, (stripe + 1).saturating_mul(self.unit))
+    }
+
+    /// Bytes of a file, from a multiple of them on, that make requests of so many
+    /// bytes to every server they concern; 0 if that is 0.
+    pub fn filling(&self, request: u64) -> u64 {
+        let whole_stripes = request > 0 && self.unit.is_multiple_of(request);
+        let of_one = self.width == 1 || whole_stripes;
+        request.saturating_mul(if of_one { 1 } else { self.width })
+    }
+
+    /// Bytes of the largest job.
+    pub fn largest(&self) -> u64 {
+        self.packet
     }
 
     /// About how many jobs a request of this size makes.

@@ -9,18 +9,35 @@
 //!                └─ an answer ─▶ [split] or, for names, complete
 //! ```
 //!
-//! Not modelled: a data cache on the client, a limit of jobs in flight.
+//! With a cache of its own (`clients.machine`), what is known where goes to the
+//! cache, and what the cache asks of the servers is split:
+//!
+//! ```text
+//!   request ─▶ [map] ─ known ─▶ machine ─▶ complete
+//!                └─ ask ─▶ …       │  ▲
+//!                    send ◀─ [split]  [collect] ◀─ received
+//! ```
+//!
+//! Jobs for one server may stand in a line on the client ([`in_flight`]).
+//!
+//! Not modelled: locks, and so what a client has cached stays valid whoever writes;
+//! the questions by which clients learn how large a file is.
 
+mod cached;
+mod direct;
+pub(crate) mod in_flight;
 mod known;
 mod layout;
+mod split;
 
 pub use known::KnownFiles;
 pub use layout::{Layout, Piece};
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
-use headrace_spec::{MOST_JOBS, Parallel};
+use headrace_spec::{Parallel, Scenario};
 use headrace_trace::{Group, Operation};
 
+use crate::localfs::{Sizes, Users};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Request, Role};
 
@@ -34,33 +51,38 @@ pub struct Network {
     pub received: Node<Job>,
 }
 
+/// What clients know of the run.
+pub struct Knowledge {
+    /// How files were opened.
+    pub users: Users,
+    /// How large files are.
+    pub sizes: Sizes,
+}
+
 /// Writes the page of a client: requests come in by `request` and go out by
 /// `complete` when they are done.
 pub fn client(
     page: &mut Page<'_>,
-    scenario: &Parallel,
+    scenario: &Scenario,
+    parallel: &Parallel,
+    knowledge: &Knowledge,
     request: Port<Request>,
     complete: Port<Request>,
     network: Network,
 ) {
-    let Network {
-        send,
-        ask,
-        received,
-    } = network;
-    let wire = Wire::new(&scenario.network);
-    let keeps = scenario.metadata.client_cache;
-    let metadata = scenario.metadata.servers;
+    let wire = Wire::new(&parallel.network);
+    let keeps = parallel.metadata.client_cache;
+    let metadata = parallel.metadata.servers;
+    let cache = scenario.clients.machine();
     let known = page.store("layouts known", |_| KnownFiles::default());
 
     let new = page.place::<Request>("new");
     let mapped = page.place::<Request>("mapped");
     let asking = page.bag::<Request>("asking");
-    let outstanding = page.bag::<Request>("outstanding");
-    page.conserve(outstanding);
     page.conserve(asking);
     page.connect(request, new);
 
+    let ask = network.ask;
     page.transition("map")
         .take(new)
         .with(known)
@@ -68,7 +90,7 @@ pub fn client(
         .may_put(ask)
         .fires(move |firing, request: Request, known| {
             let data = request.operation.group() == Group::Data;
-            if data && known.contains(request.file) {
+            if request.only_computes || data && known.contains(request.file) {
                 firing.put(mapped, request);
                 return;
             }
@@ -96,87 +118,53 @@ pub fn client(
                 },
             );
         });
+    let answers = Answers {
+        known,
+        asking,
+        mapped,
+        keeps,
+        // A cache forgets files that are removed.
+        names: match cache {
+            Some(_) => mapped.into(),
+            None => complete.into(),
+        },
+    };
+    match cache {
+        None => direct::data(page, scenario, parallel, network, answers, complete),
+        Some(cache) => cached::data(
+            page, scenario, parallel, cache, knowledge, network, answers, complete,
+        ),
+    }
+}
 
-    let layout = Layout::new(scenario, page.seed());
-    // Servers with a file system have something to bring to the device; the others
-    // are asked as if for a byte.
-    let everywhere = scenario.servers.machine().is_some();
-    page.transition("split")
-        .take(mapped)
-        .puts(outstanding)
-        .puts_many(send)
-        .fires(move |firing, request: Request, ()| {
-            let slot = firing.put(outstanding, request);
-            let mut jobs = 0;
-            if layout.jobs(request.size) > MOST_JOBS {
-                firing.fail(format!(
-                    "a request of {} bytes makes more than {MOST_JOBS} jobs: raise layout.packet",
-                    request.size
-                ));
-                return;
-            }
-            let mut ask = |piece: Piece| {
-                let mut job = Job {
-                    request: slot.0,
-                    client: request.process.client,
-                    server: piece.server,
-                    file: request.file,
-                    offset: piece.offset,
-                    size: piece.size,
-                    wire: 0,
-                    tail: Time::ZERO,
-                    pending: 0,
-                    workload: request.process.workload,
-                    group: request.group,
-                    operation: request.operation,
-                    direction: Direction::Out,
-                    role: Role::Data,
-                };
-                job.wire = wire.bytes(job.payload());
-                firing.put(send, job);
-                jobs += 1;
-            };
-            if everywhere && request.operation == Operation::Sync {
-                for server in layout.servers_of(request.file) {
-                    ask(Piece {
-                        server,
-                        offset: 0,
-                        size: 0,
-                    });
-                }
-            } else {
-                layout.pieces(request.file, request.offset, request.size, ask);
-            }
-            firing.token_mut(outstanding, slot).pending = jobs;
-        });
+/// What becomes of a metadata server's answers.
+#[derive(Clone, Copy)]
+struct Answers {
+    known: headrace_net::Store<KnownFiles>,
+    asking: Node<Request>,
+    mapped: Node<Request>,
+    keeps: bool,
+    names: To<Request>,
+}
 
-    page.transition("collect")
-        .take(received)
-        .with(known)
-        .may_pass(outstanding, complete)
-        .may_pass_to_one_of(asking, [mapped.into(), complete.into()])
-        .fires(move |firing, job: Job, known| {
-            let slot = Slot(job.request);
-            if job.role == Role::Data {
-                let request = firing.token_mut(outstanding, slot);
-                request.pending -= 1;
-                if request.pending == 0
-                    && let Some(request) = firing.take(outstanding, slot)
-                {
-                    firing.put(complete, request);
-                }
-                return;
+impl Answers {
+    /// An answer has come.
+    fn take(
+        self,
+        firing: &mut headrace_net::Firing<'_>,
+        known: &mut KnownFiles,
+        answer: &Job,
+    ) {
+        let Some(request) = firing.take(self.asking, Slot(answer.request)) else {
+            return;
+        };
+        if request.operation.group() == Group::Data {
+            if self.keeps {
+                known.insert(request.file);
             }
-            let Some(request) = firing.take(asking, slot) else {
-                return;
-            };
-            if request.operation.group() == Group::Data {
-                if keeps {
-                    known.insert(request.file);
-                }
-                firing.put(mapped, request);
-            } else {
-                firing.put(complete, request);
-            }
-        });
+            firing.put(self.mapped, request);
+        } else {
+            firing.put(self.names, request);
+        }
+    }
 }

@@ -174,6 +174,7 @@ impl Volume {
         self.balance.wrote(counted);
         self.writing = self.writing.saturating_sub(counted);
         self.below = (self.below + range.len()).min(self.most_below);
+        self.servers_have(range);
         if let Some(writing) = self.writing_of.get_mut(&range.file) {
             writing.bytes = writing.bytes.saturating_sub(range.len());
             if writing.bytes == 0 {

@@ -132,6 +132,21 @@ impl Journal {
         }
     }
 
+    /// None at all.
+    pub fn none() -> Journal {
+        Journal {
+            mode: JournalMode::None,
+            barriers: true,
+            size: 0,
+            checkpoint_at: 0.0,
+            running: Transaction::default(),
+            committing: None,
+            used: 0,
+            head: 0,
+            pending: BTreeSet::new(),
+        }
+    }
+
     /// Whether there is one.
     pub fn exists(&self) -> bool {
         self.mode != JournalMode::None

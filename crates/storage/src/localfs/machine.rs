@@ -104,13 +104,21 @@ impl Bags {
 }
 
 /// The file systems of a machine.
-struct Volumes {
+pub(super) struct Volumes {
     list: Vec<Volume>,
     /// Dirty bytes of file systems that are not modelled.
     others: u64,
 }
 
 impl Volumes {
+    /// One alone.
+    pub(super) fn one(volume: Volume) -> Volumes {
+        Volumes {
+            list: vec![volume],
+            others: 0,
+        }
+    }
+
     /// A volume, told how much the others have that is dirty and which part of all
     /// that was written it wrote (the kernel forgets slowly what was long ago: its
     /// part of the last seconds).
@@ -215,12 +223,12 @@ struct Mount {
 }
 
 /// The same, from inside.
-struct Ways {
-    new: Node<Request>,
-    complete: To<Request>,
-    processor: To<Call>,
-    processed: Node<Call>,
-    users: Users,
+pub(super) struct Ways {
+    pub new: Node<Request>,
+    pub complete: To<Request>,
+    pub processor: To<Call>,
+    pub processed: Node<Call>,
+    pub users: Users,
 }
 
 /// Each volume as a machine with that alone.
@@ -236,7 +244,7 @@ fn specs_of(spec: &Machine) -> Vec<Machine> {
 }
 
 /// Writes the net of one volume.
-fn volume(
+pub(super) fn volume(
     page: &mut Page<'_>,
     number: usize,
     volumes: Store<Volumes>,

@@ -5,6 +5,7 @@
 //! of servers without a machine: their files lie one after the other on the device,
 //! as in PFSsim (Liu et al. 2011, §4.4).
 
+mod above_servers;
 mod balance;
 mod call;
 mod committing;
@@ -18,13 +19,18 @@ mod page_cache;
 mod placement;
 mod read_ahead;
 mod reading;
+mod remote;
+mod sizes;
 mod syncing;
 mod two_lists;
 mod users;
 mod volume;
 mod writing;
 
+pub use above_servers::{CachePorts, above_servers};
 pub use extents::Range;
 pub use machine::{MachinePorts, machine};
+pub use remote::Remote;
+pub use sizes::Sizes;
 pub use page_cache::PageCache;
 pub use users::{Opened, StoredFile, Users};

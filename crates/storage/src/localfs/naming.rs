@@ -8,6 +8,7 @@ use headrace_net::Time;
 use headrace_trace::Operation;
 
 use super::call::{Call, Stage};
+use super::flushing::CHUNK;
 use super::journal::Metadata;
 use super::volume::{Next, Volume};
 
@@ -29,7 +30,7 @@ impl Volume {
                 ] {
                     self.change(file, block, now);
                 }
-                self.sizes.insert(file, 0);
+                self.sizes.set(file, 0);
                 self.costs.create
             }
             Operation::Unlink | Operation::Rmdir => {
@@ -48,7 +49,7 @@ impl Volume {
             Operation::Truncate => {
                 self.change(file, Metadata::Inode(file), now);
                 self.change(file, Metadata::Bitmap(group), now);
-                self.sizes.insert(file, call.at);
+                self.sizes.set(file, call.at);
                 self.costs.lookup
             }
             Operation::Rename | Operation::Link => {
@@ -68,11 +69,16 @@ impl Volume {
 
     fn remove(&mut self, file: u32) {
         let before = self.cache.dirty_bytes();
+        while self.remote.is_some()
+            && let Some(range) = self.cache.clean_next(file, 0, CHUNK)
+        {
+            self.servers_have(range);
+        }
         self.cache.forget(file);
         let gone = before - self.cache.dirty_bytes();
         self.dirty = self.dirty.saturating_sub(gone);
         self.placement.remove(file);
-        self.sizes.remove(&file);
+        self.sizes.remove(file);
         self.folios.remove(&file);
         self.indirect_known.retain(|&(other, _)| other != file);
         self.marks.retain(|&(other, _)| other != file);

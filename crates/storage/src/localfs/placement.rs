@@ -51,6 +51,8 @@ pub struct Placement {
     pieces: BTreeMap<(u32, u64), (u64, u64)>,
     /// Whether blocks are found through indirect blocks.
     indirect: bool,
+    /// Files lie on servers, and their addresses are offsets.
+    elsewhere: bool,
 }
 
 impl Placement {
@@ -70,6 +72,20 @@ impl Placement {
             free: BTreeMap::new(),
             pieces: BTreeMap::new(),
             indirect: spec.mapping == Mapping::Indirect,
+            elsewhere: false,
+        }
+    }
+
+    /// The files lie on servers, which give them their places.
+    pub fn elsewhere() -> Placement {
+        Placement {
+            group: u64::MAX,
+            groups: 1,
+            unbroken: u64::MAX,
+            free: BTreeMap::new(),
+            pieces: BTreeMap::new(),
+            indirect: false,
+            elsewhere: true,
         }
     }
 
@@ -103,7 +119,7 @@ impl Placement {
 
     /// Whether every byte of a range has its place.
     pub fn is_placed(&self, file: u32, start: u64, end: u64) -> bool {
-        let mut at = start;
+        let mut at = if self.elsewhere { end } else { start };
         while at < end {
             match self.piece_at(file, at) {
                 Some(piece) => at = piece.offset + piece.size,
@@ -126,7 +142,7 @@ impl Placement {
     /// were begun.
     pub fn place(&mut self, file: u32, start: u64, end: u64) -> u32 {
         let mut begun = 0;
-        let mut at = start;
+        let mut at = if self.elsewhere { end } else { start };
         while at < end {
             if let Some(piece) = self.piece_at(file, at) {
                 at = piece.offset + piece.size;
@@ -190,6 +206,14 @@ impl Placement {
     /// Where the bytes of a range lie; files that were there before the run get
     /// their place now.
     pub fn find(&mut self, file: u32, start: u64, end: u64) -> Vec<Piece> {
+        if self.elsewhere {
+            let piece = Piece {
+                offset: start,
+                address: start,
+                size: end - start,
+            };
+            return vec![piece];
+        }
         if !self.is_placed(file, start, end) {
             let first = start - start % UNKNOWN;
             self.place(file, first, end.next_multiple_of(UNKNOWN));

@@ -94,7 +94,7 @@ impl Volume {
                 self.hole_after(file, mark, most)
             });
             *self.stream(call) = stream;
-            let size = self.sizes.get(&file).copied().unwrap_or(u64::MAX);
+            let size = self.sizes.get(file).unwrap_or(u64::MAX);
             if let Some(window) = window.filter(|window| window.start < size) {
                 self.open_window(call, window);
             }
@@ -163,7 +163,7 @@ impl Volume {
         let file = call.file;
         let known = self
             .sizes
-            .get(&file)
+            .get(file)
             .map(|size| size.next_multiple_of(self.page));
         let end = known.map_or(end, |size| end.min(size.max(start + self.page)));
         // Read-ahead from the beginning of a file makes large folios, other reads
@@ -291,6 +291,11 @@ impl Volume {
                     };
                     if call.operation == Operation::Write {
                         self.goes_out(&transfer);
+                        self.passes_to_servers(Range {
+                            file: transfer.file,
+                            start: transfer.offset,
+                            end: transfer.offset + transfer.size,
+                        });
                     }
                     self.out.push(transfer);
                 }

@@ -71,6 +71,8 @@ impl Volume {
         let flush = self.own_transfer(Operation::Sync, 0, 0);
         self.out.push(crate::tokens::Transfer {
             metadata: false,
+            // The servers below a client are those of the file.
+            file: self.remote.as_ref().map_or(flush.file, |_| call.file),
             ..flush
         });
         Next::Wait(Wait::Transfers)

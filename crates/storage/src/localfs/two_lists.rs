@@ -118,6 +118,24 @@ impl TwoLists {
         Some(self.extents.get(next).range.start.max(from))
     }
 
+    /// The byte up to which a range is dirty without a gap from `at` on.
+    pub fn dirty_until(&self, file: u32, at: u64, end: u64) -> u64 {
+        let range = Range {
+            file,
+            start: at,
+            end,
+        };
+        let mut until = at;
+        for id in self.extents.overlapping(range) {
+            let extent = self.extents.get(id);
+            if extent.range.start > until || !extent.dirty {
+                break;
+            }
+            until = extent.range.end.min(end);
+        }
+        until
+    }
+
     /// What is held of a range is used.
     pub fn touch(&mut self, range: Range) {
         for id in self.extents.overlapping(range) {

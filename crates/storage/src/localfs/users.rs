@@ -31,16 +31,19 @@ pub struct Users {
 impl Users {
     /// The processes of a scenario's workloads, on a machine like this.
     pub fn processes(scenario: &Scenario, spec: &Machine) -> Users {
-        let opened = scenario.workload.iter().map(|workload| Opened {
-            direct: workload.io.direct,
-            synchronous: workload.io.synchronous,
-            mapped: workload.io.interface == Interface::Mapped,
-            priority: workload.io.priority,
-        });
         let volumes = scenario.workload.iter();
         Users {
-            opened: opened.collect(),
+            opened: opened(scenario),
             volumes: volumes.fold(0, |used, workload| used | volumes_of(spec, workload)),
+            one_daemon: false,
+        }
+    }
+
+    /// The processes of a scenario's workloads on clients of a parallel file system.
+    pub fn clients(scenario: &Scenario) -> Users {
+        Users {
+            opened: opened(scenario),
+            volumes: 1,
             one_daemon: false,
         }
     }
@@ -49,7 +52,9 @@ impl Users {
     /// it writes for is asked to.
     pub fn daemon(scenario: &Scenario, synchronous: bool) -> Users {
         let opened = scenario.workload.iter().map(|workload| Opened {
-            synchronous: synchronous || workload.io.synchronous,
+            // A client with a cache asks for it itself.
+            synchronous: synchronous
+                || workload.io.synchronous && scenario.clients.machine().is_none(),
             ..Opened::default()
         });
         Users {
@@ -67,6 +72,17 @@ impl Users {
         }
         (process.rank.wrapping_mul(self.opened.len() as u32)).wrapping_add(process.workload)
     }
+}
+
+/// How each workload's files were opened.
+fn opened(scenario: &Scenario) -> Vec<Opened> {
+    let opened = scenario.workload.iter().map(|workload| Opened {
+        direct: workload.io.direct,
+        synchronous: workload.io.synchronous,
+        mapped: workload.io.interface == Interface::Mapped,
+        priority: workload.io.priority,
+    });
+    opened.collect()
 }
 
 /// A file that lies on a machine before the run.

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_net::{Span, Time};
-use headrace_spec::{Machine, Seconds};
+use headrace_spec::{
+    ClientMachine, Copying, Cpu, Machine, MainMemory, ReadAhead as Window, Seconds, WriteBack,
+};
 use headrace_trace::Operation;
 
 use super::balance::Balance;
@@ -17,6 +19,8 @@ use super::extents::Range;
 use super::journal::Journal;
 use super::placement::Placement;
 use super::read_ahead::{ReadAhead, Stream};
+use super::remote::Remote;
+use super::sizes::Sizes;
 use super::two_lists::TwoLists;
 use super::users::{Opened, Users};
 use crate::tokens::Transfer;
@@ -114,6 +118,8 @@ pub(super) struct Volume {
     pub delayed: bool,
     pub journal: Journal,
     pub journal_at: u64,
+    /// The servers below a client.
+    pub remote: Option<Remote>,
     pub balance: Balance,
     /// Whether the flusher is at work because too much was dirty.
     pub flushing: bool,
@@ -129,7 +135,7 @@ pub(super) struct Volume {
     /// All calls come from one daemon.
     pub one_daemon: bool,
     /// The byte after the last of each file.
-    pub sizes: BTreeMap<u32, u64>,
+    pub sizes: Sizes,
     /// The largest folio, and the size of each file's.
     pub largest_folio: u64,
     pub folios: BTreeMap<u32, u64>,
@@ -169,6 +175,39 @@ pub(super) struct Volume {
     pub done_for: Vec<u32>,
 }
 
+/// What of a machine its page cache and the calls on it are made of.
+struct Host<'a> {
+    cpu: &'a Cpu,
+    copying: &'a Copying,
+    memory: &'a MainMemory,
+    write_back: &'a WriteBack,
+    read_ahead: &'a Window,
+}
+
+impl<'a> From<&'a Machine> for Host<'a> {
+    fn from(spec: &'a Machine) -> Host<'a> {
+        Host {
+            cpu: &spec.cpu,
+            copying: &spec.copying,
+            memory: &spec.memory,
+            write_back: &spec.write_back,
+            read_ahead: &spec.read_ahead,
+        }
+    }
+}
+
+impl<'a> From<&'a ClientMachine> for Host<'a> {
+    fn from(spec: &'a ClientMachine) -> Host<'a> {
+        Host {
+            cpu: &spec.cpu,
+            copying: &spec.copying,
+            memory: &spec.memory,
+            write_back: &spec.write_back,
+            read_ahead: &spec.read_ahead,
+        }
+    }
+}
+
 fn span(seconds: Seconds) -> Span {
     Span::from_seconds(seconds.0)
 }
@@ -177,16 +216,58 @@ impl Volume {
     /// A file system that nobody has used yet, on a device of so many bytes that
     /// takes so many at once.
     pub fn new(spec: &Machine, capacity: u64, transfer: u64, users: &Users) -> Volume {
+        let file_system = &spec.file_system;
+        let volume = Volume::empty(Host::from(spec), transfer, users);
+        Volume {
+            costs: Costs {
+                write_call: span(file_system.write_call),
+                write_page: span(file_system.write_page),
+                new_page: span(file_system.new_page),
+                flush_page: span(file_system.flush_page),
+                create: span(file_system.create),
+                unlink: span(file_system.unlink),
+                lookup: span(file_system.lookup),
+                ..volume.costs
+            },
+            placement: Placement::new(&file_system.allocation, capacity),
+            delayed: file_system.allocation.delayed,
+            journal: Journal::new(file_system),
+            journal_at: capacity / 2,
+            periods: [
+                volume.periods[0],
+                span(file_system.journal.commit_interval),
+            ],
+            ..volume
+        }
+    }
+
+    /// The cache of a client, with the servers in place of a file system; reads ask
+    /// for so many bytes at once.
+    pub fn above_servers(
+        spec: &ClientMachine,
+        transfer: u64,
+        users: &Users,
+        remote: Remote,
+        sizes: Sizes,
+    ) -> Volume {
+        Volume {
+            remote: Some(remote),
+            sizes,
+            ..Volume::empty(Host::from(spec), transfer, users)
+        }
+    }
+
+    /// An empty cache, with nothing below it.
+    fn empty(spec: Host<'_>, transfer: u64, users: &Users) -> Volume {
         let room = spec.memory.page_cache();
         let page = spec.memory.page.0;
-        let file_system = &spec.file_system;
-        let cpu = &spec.cpu;
+        let cpu = spec.cpu;
         // A window must fit into the cache with room for others.
         let window = spec.read_ahead.window.0.min(room / 4);
-        let write_back = &spec.write_back;
+        let write_back = spec.write_back;
         let (background, limit) = (
-            write_back.background(&spec.memory),
-            write_back.limit(&spec.memory),
+            write_back.background(spec.memory),
+            write_back.limit(spec.memory),
         );
         let mut balance = Balance::new(background, limit);
         if write_back.below.0 > 0 {
@@ -199,15 +280,15 @@ impl Volume {
                 system_call: span(cpu.system_call),
                 transfer: span(cpu.transfer),
                 page_fault: span(cpu.page_fault),
-                write_call: span(file_system.write_call),
-                write_page: span(file_system.write_page),
-                new_page: span(file_system.new_page),
-                flush_page: span(file_system.flush_page),
-                create: span(file_system.create),
-                unlink: span(file_system.unlink),
-                lookup: span(file_system.lookup),
+                write_call: Span::ZERO,
+                write_page: Span::ZERO,
+                new_page: Span::ZERO,
+                flush_page: Span::ZERO,
+                create: Span::ZERO,
+                unlink: Span::ZERO,
+                lookup: Span::ZERO,
             },
-            copy: CopyTime::new(&spec.copying, page),
+            copy: CopyTime::new(spec.copying, page),
             cache: TwoLists::new(room, page, spec.memory.active_share),
             page,
             read_ahead: ReadAhead {
@@ -217,24 +298,22 @@ impl Volume {
             },
             streams: BTreeMap::new(),
             marks: BTreeSet::new(),
-            placement: Placement::new(&file_system.allocation, capacity),
-            delayed: file_system.allocation.delayed,
-            journal: Journal::new(file_system),
-            journal_at: capacity / 2,
+            placement: Placement::elsewhere(),
+            delayed: false,
+            journal: Journal::none(),
+            journal_at: 0,
+            remote: None,
             balance,
             flushing: false,
             others: spec.write_back.others.0,
             below: 0,
             most_below: spec.write_back.below.0,
             expiry: span(spec.write_back.expiry),
-            periods: [
-                span(spec.write_back.interval),
-                span(file_system.journal.commit_interval),
-            ],
+            periods: [span(spec.write_back.interval), Span::ZERO],
             ticking: [false; 2],
             opened: users.opened.clone(),
             one_daemon: users.one_daemon,
-            sizes: BTreeMap::new(),
+            sizes: Sizes::default(),
             largest_folio: spec.memory.largest_folio.0.max(page),
             folios: BTreeMap::new(),
             dirty: 0,
@@ -264,7 +343,7 @@ impl Volume {
     /// A file that is there before the run: of this size, made by calls of
     /// `made_by` bytes, in the page cache or not.
     pub fn add_file(&mut self, file: u32, size: u64, made_by: u64, cached: bool) {
-        self.sizes.insert(file, size);
+        self.sizes.set(file, size);
         self.placement
             .place(file, 0, size.next_multiple_of(self.page));
         if cached {

@@ -58,7 +58,8 @@ impl Volume {
 
     /// The byte after the last of the piece that begins at `call.at`.
     fn piece_end(&self, call: &Call) -> u64 {
-        let most = PIECE.min(self.balance.limit / 4).max(self.page);
+        let servers = self.remote.as_ref().map_or(u64::MAX, |remote| remote.most());
+        let most = PIECE.min(self.balance.limit / 4).min(servers).max(self.page);
         let border = call.at - call.at % self.page;
         (border + most).min(call.end)
     }
@@ -109,7 +110,7 @@ impl Volume {
 
     /// A page of which only a part is written, and that must be read first.
     fn edge_to_read(&self, file: u32, start: u64, end: u64) -> Option<u64> {
-        let size = self.sizes.get(&file).copied().unwrap_or(0);
+        let size = self.sizes.get(file).unwrap_or(0);
         let needs = |page: u64| {
             let held = self.cache.held_until(file, page, page + self.page) > page;
             !held && page < size
@@ -138,6 +139,9 @@ impl Volume {
             }
             return Next::Wait(Wait::DirtyRoom);
         }
+        if !self.servers_let(range, now) {
+            return Next::Wait(Wait::DirtyRoom);
+        }
         self.grow(call.file, call.at, end, now);
         if self.journal.mode == JournalMode::Data {
             self.cache.fill(range);
@@ -147,7 +151,9 @@ impl Volume {
             self.changed_in.entry(call.file).or_default().0 = id;
             self.tick_on(Tick::Commit);
         } else {
+            self.count_for_servers(range);
             self.soil(range, soiled, now);
+            self.write_full_requests(range, now);
         }
         self.make_room(now);
         let load = self.load();
@@ -247,9 +253,7 @@ impl Volume {
     /// A file is written up to `end`: blocks are chosen now or later, and what that
     /// changes goes into the running transaction.
     pub(super) fn grow(&mut self, file: u32, start: u64, end: u64, now: Time) {
-        let size = self.sizes.entry(file).or_insert(0);
-        let longer = end > *size;
-        *size = end.max(*size);
+        let longer = self.sizes.grow(file, end);
         let range = self.cache.pages(file, start, end);
         let placed = self.placement.is_placed(file, range.start, range.end);
         let tick = now.0 / CLOCK;

@@ -207,9 +207,19 @@ pub fn build(page: &mut Page<'_>, scenario: &Parallel, groups: &Groups) -> Optio
 pub fn with(
     page: &mut Page<'_>,
     message_latency: Span,
+    make: impl FnMut(u32) -> Box<dyn Scheduler>,
+) -> SchedulerPorts {
+    named(page, "scheduler", message_latency, make)
+}
+
+/// The same, as a page of another name.
+pub fn named(
+    page: &mut Page<'_>,
+    name: &str,
+    message_latency: Span,
     mut make: impl FnMut(u32) -> Box<dyn Scheduler>,
 ) -> SchedulerPorts {
-    page.page("scheduler", |page| {
+    page.page(name, |page| {
         let ports = SchedulerPorts {
             submit: page.input("submit"),
             dispatched: page.output("dispatched"),

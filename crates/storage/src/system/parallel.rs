@@ -1,12 +1,14 @@
 //! A parallel file system: clients, network, data and metadata servers.
 
-use headrace_net::{Builder, Page, Port, To};
+use headrace_net::{Builder, Node, Page, Port, Span, To};
 use headrace_spec::{Clients, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, work};
-use crate::client::Layout;
-use crate::localfs::Users;
+use crate::client::in_flight::InFlight;
+use crate::client::{Knowledge, Layout};
+use crate::localfs::{Sizes, Users};
 use crate::network::{self, ClientAttachment, Hosts, ServerAttachment};
+use crate::qos::SchedulerPorts;
 use crate::server::Holdings;
 use crate::tokens::{Job, Request, Role};
 use crate::{client, metadata, qos, server};
@@ -25,10 +27,17 @@ pub(super) fn build(
     let mut builder = Builder::new("system", scenario.run.seed);
     let mut page = builder.root();
     let work = work::write(&mut page, scenario, options)?;
+    let knowledge = Knowledge {
+        users: Users::clients(scenario),
+        sizes: Sizes::default(),
+    };
+    for file in &work.existing {
+        knowledge.sizes.grow(file.file, file.size);
+    }
     let clients = page.fold("client", hosts.clients, |page| {
-        client_host(page, parallel, &scenario.clients, hosts)
+        client_host(page, scenario, parallel, &knowledge, hosts)
     });
-    let layout = Layout::new(parallel, page.seed());
+    let layout = Layout::new(scenario, parallel, page.seed());
     let files = |server: u32| {
         let parts = work.existing.iter().map(|file| {
             let size = layout.part(file.file, file.size, server);
@@ -78,10 +87,12 @@ struct ClientHost {
 /// A client, with its scheduler if schedulers stand there.
 fn client_host(
     page: &mut Page<'_>,
+    scenario: &Scenario,
     parallel: &Parallel,
-    clients: &Clients,
+    knowledge: &Knowledge,
     hosts: Hosts,
 ) -> ClientHost {
+    let clients = &scenario.clients;
     let request = page.input("request");
     let complete = page.output("complete");
     let attachment = network::attach_client(page, parallel, &clients.card, hosts);
@@ -89,27 +100,21 @@ fn client_host(
         Position::Client => qos::build(page, parallel, &clients.groups),
         Position::Gateway | Position::Server => None,
     };
-    let (send, received) = match scheduler {
-        None => (attachment.send, attachment.received),
-        Some(scheduler) => {
-            page.connect(scheduler.dispatched, attachment.send);
-            // Answers of metadata servers were not scheduled.
-            let back = page.place("back");
-            let (job, answer): (To<Job>, To<Job>) = (scheduler.finished.into(), back.into());
-            page.transition("sort").take(attachment.received).route(
-                [job, answer],
-                move |_, it: &mut Job, ()| {
-                    if it.role == Role::Data { job } else { answer }
-                },
-            );
-            page.connect(scheduler.returned, back);
-            (scheduler.submit.into(), back)
-        }
-    };
+    let mut way = (attachment.send, attachment.received);
+    if let Some(scheduler) = scheduler {
+        way = through(page, ["back", "sort"], &scheduler, way);
+    }
+    if let Some(most) = clients.rpc.in_flight.limit() {
+        let lines = qos::named(page, "rpc", Span::ZERO, |_| Box::new(InFlight::new(most)));
+        way = through(page, ["answered rpc", "sort rpc"], &lines, way);
+    }
+    let (send, received) = way;
     let ask = attachment.ask;
     client::client(
         page,
+        scenario,
         parallel,
+        knowledge,
         request,
         complete,
         client::Network {
@@ -123,6 +128,27 @@ fn client_host(
         complete,
         attachment,
     }
+}
+
+/// A client's way to the servers, through a scheduler; the names are of the place
+/// where jobs come back, and of the transition that tells them apart.
+fn through(
+    page: &mut Page<'_>,
+    [place, transition]: [&str; 2],
+    scheduler: &SchedulerPorts,
+    (send, received): (To<Job>, Node<Job>),
+) -> (To<Job>, Node<Job>) {
+    page.connect(scheduler.dispatched, send);
+    // Answers of metadata servers were not scheduled.
+    let back = page.place(place);
+    let (job, answer): (To<Job>, To<Job>) = (scheduler.finished.into(), back.into());
+    page.transition(transition)
+        .take(received)
+        .route([job, answer], move |_, it: &mut Job, ()| {
+            if it.role == Role::Data { job } else { answer }
+        });
+    page.connect(scheduler.returned, back);
+    (scheduler.submit.into(), back)
 }
 
 /// A data server, with its scheduler if schedulers stand there.

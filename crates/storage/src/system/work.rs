@@ -26,7 +26,8 @@ pub(super) fn write(
 ) -> Result<Work, Error> {
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();
-    let machines = matches!(scenario.kind, SystemKind::Local(_));
+    let machines =
+        matches!(scenario.kind, SystemKind::Local(_)) || scenario.clients.machine().is_some();
     let below_servers = scenario
         .parallel()
         .is_some_and(|it| it.servers.machine().is_some());

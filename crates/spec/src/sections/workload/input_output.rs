@@ -19,9 +19,10 @@ choice! {
 }
 
 section! {
-    /// How a process opens and calls its files; only with `kind = "local"`, and in
-    /// part with a `[servers.machine]`: `synchronous`, `existing`, `cached` and
-    /// `made_by` then hold for the servers' file systems.
+    /// How a process opens and calls its files; only with `kind = "local"` or a
+    /// `[clients.machine]`, and in part with a `[servers.machine]`: `existing`, `cached`
+    /// and `made_by` then hold for the servers' file systems, `synchronous` for them
+    /// too.
     pub struct InputOutput {
         /// By which calls it reads and writes.
         interface: Interface = default("system-call", "IOR's POSIX interface") aka ["api"],
@@ -80,7 +81,9 @@ fn some_of_it_is_for_local_file_systems(
         ("direct", io.direct),
         ("priority", io.priority != IoPriority::default()),
     ];
-    if let Some((field, _)) = of_processes.iter().find(|(_, given)| *given) {
+    let cached = all.clients.machine().is_some();
+    let refused = |(field, given): &&(&str, bool)| *given && (!cached || *field == "priority");
+    if let Some((field, _)) = of_processes.iter().find(refused) {
         let message = "it has an effect on local file systems only: kind = \"parallel\"; leave it \
                        out";
         return Err(at.error(field, message));
@@ -92,6 +95,7 @@ fn some_of_it_is_for_local_file_systems(
     ];
     if let Some((field, _)) = of_files.iter().find(|(_, given)| *given)
         && parallel.servers.machine().is_none()
+        && !(cached && *field != "cached")
     {
         let message = "it has an effect where there are local file systems only: leave it out, or \
                        give the servers a [servers.machine]";

@@ -1,0 +1,65 @@
+//! `[clients.rpc]`: requests of a client to the data servers.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{Bytes, CountOr, word};
+
+word! {
+    /// How many requests may be under way.
+    pub enum InFlight {
+        /// Any number.
+        Unlimited = "unlimited",
+        /// So many.
+        Count(u32),
+    }
+}
+
+impl InFlight {
+    /// The number, if there is a limit.
+    #[must_use]
+    pub fn limit(self) -> Option<u32> {
+        match self {
+            InFlight::Unlimited => None,
+            InFlight::Count(count) => Some(count),
+        }
+    }
+}
+
+section! {
+    /// How a client asks the data servers: in requests of some size, some of them
+    /// under way to each server at a time.
+    pub struct Rpc {
+        /// The largest request to a server; 0: as large as `layout.packet` lets it
+        /// be. With a `[clients.machine]` dirty data goes out as soon as it fills one.
+        size: Bytes = default("0 B", "no limit of its own") aka ["max", "largest", "max_pages_per_rpc"],
+        /// How many requests of a client a server may have at a time; the others wait
+        /// on the client, first come, first served.
+        in_flight: InFlight as CountOr<InFlight> = default("unlimited", "no limit is assumed")
+            aka ["max_rpcs_in_flight", "depth", "window"],
+    }
+    check has_an_effect;
+}
+
+fn has_an_effect(rpc: &Rpc, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let local = all.local().is_some();
+    let given = [
+        ("size", rpc.size.0 > 0),
+        ("in_flight", rpc.in_flight != InFlight::Unlimited),
+    ];
+    if let Some((field, _)) = given.iter().find(|(_, given)| *given)
+        && local
+    {
+        let message = "a local file system has no servers: leave it out";
+        return Err(at.error(field, message));
+    }
+    if let Some(machine) = all.clients.machine() {
+        let page = machine.memory.page;
+        if rpc.size.0 > 0 && rpc.size.0 < page.0 {
+            let message =
+                format!("expected 0 or at least a page: clients.machine.memory.page = \"{page}\"");
+            return Err(at.error("size", message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! A client with a page cache: what the cache misses and what it writes back goes to
+//! the servers.
+
+use headrace_net::{Page, Port, Slot, Time};
+use headrace_spec::{ClientMachine, Parallel, Scenario};
+use headrace_trace::Operation;
+
+use super::split::Split;
+use super::{Answers, Knowledge, Layout, Network};
+use crate::localfs::{self, Remote};
+use crate::tokens::{Direction, Job, Request, Role, Transfer};
+
+/// What the cache has asked of the servers.
+#[derive(Clone, Copy)]
+struct Asked {
+    owner: Option<u32>,
+    file: u32,
+    offset: u64,
+    size: u64,
+    operation: Operation,
+    /// Jobs that are still out.
+    pending: u32,
+}
+
+/// Writes what becomes of requests whose data has been found.
+#[expect(clippy::too_many_arguments, reason = "each is a part of its own")]
+pub(super) fn data(
+    page: &mut Page<'_>,
+    scenario: &Scenario,
+    parallel: &Parallel,
+    cache: &ClientMachine,
+    knowledge: &Knowledge,
+    network: Network,
+    answers: Answers,
+    complete: Port<Request>,
+) {
+    let Network { send, received, .. } = network;
+    let rpc = &scenario.clients.rpc;
+    let layout = Layout::new(scenario, parallel, page.seed());
+    let reads = layout.filling(layout.largest()).min(cache.memory.page_cache());
+    let page_size = cache.memory.page.0;
+    let remote = Remote::new(layout, rpc.size.0, cache.dirty_per_server.0, page_size);
+    let users = &knowledge.users;
+    let machine = page.page("machine", |page| {
+        localfs::above_servers(page, cache, reads, users, &remote, &knowledge.sizes)
+    });
+    page.connect(answers.mapped, machine.request);
+    page.connect(machine.complete, complete);
+
+    let asked = page.place::<Transfer>("asked");
+    page.connect(machine.transfer, asked);
+    let outstanding = page.bag::<Asked>("outstanding");
+    let split = Split::new(scenario, parallel, page.seed());
+    let groups: Vec<u8> = scenario
+        .clients
+        .group_sizes()
+        .iter()
+        .zip(0_u8..=u8::MAX)
+        .flat_map(|((_, clients), group)| std::iter::repeat_n(group, *clients as usize))
+        .collect();
+    let workloads = scenario.workload.len().max(1) as u32;
+    page.transition("split")
+        .take(asked)
+        .puts(outstanding)
+        .puts_many(send)
+        .fires(move |firing, transfer: Transfer, ()| {
+            let slot = firing.put(
+                outstanding,
+                Asked {
+                    owner: transfer.owner,
+                    file: transfer.file,
+                    offset: transfer.offset,
+                    size: transfer.size,
+                    operation: transfer.operation,
+                    pending: 0,
+                },
+            );
+            let client = firing.copy();
+            let like = Job {
+                request: slot.0,
+                client,
+                server: 0,
+                file: transfer.file,
+                offset: transfer.offset,
+                size: transfer.size,
+                wire: 0,
+                tail: Time::ZERO,
+                pending: 0,
+                workload: transfer.process % workloads,
+                group: groups[client as usize],
+                operation: transfer.operation,
+                direction: Direction::Out,
+                role: Role::Data,
+            };
+            if let Some(jobs) = split.send(firing, like, send) {
+                firing.token_mut(outstanding, slot).pending = jobs;
+            }
+        });
+    let answered = page.place::<Transfer>("answered");
+    page.connect(answered, machine.transferred);
+    page.transition("collect")
+        .take(received)
+        .with(answers.known)
+        .may_take(outstanding)
+        .may_put(answered)
+        .may_pass(answers.asking, answers.mapped)
+        .fires(move |firing, job: Job, known| {
+            if job.role == Role::Metadata {
+                answers.take(firing, known, &job);
+                return;
+            }
+            let slot = Slot(job.request);
+            let asked = firing.token_mut(outstanding, slot);
+            asked.pending -= 1;
+            if asked.pending == 0
+                && let Some(asked) = firing.take(outstanding, slot)
+            {
+                let transfer = Transfer {
+                    owner: asked.owner,
+                    file: asked.file,
+                    offset: asked.offset,
+                    ..Transfer::new(asked.operation, asked.offset, asked.size)
+                };
+                firing.put(answered, transfer);
+            }
+        });
+}

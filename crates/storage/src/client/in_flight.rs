@@ -1,0 +1,61 @@
+//! Requests of a client under way to each server: at most so many, the others wait
+//! in a line of their own for each server, first come, first served (Lustre,
+//! max_rpcs_in_flight).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::qos::{Dispatcher, JobId, Scheduler};
+use crate::tokens::Job;
+
+/// The lines of a client.
+#[derive(Debug)]
+pub struct InFlight {
+    most: u32,
+    /// By server, while anything is out to it.
+    lines: BTreeMap<u32, Line>,
+}
+
+#[derive(Default, Debug)]
+struct Line {
+    out: u32,
+    waiting: VecDeque<JobId>,
+}
+
+impl InFlight {
+    /// At most `most` to each server.
+    pub fn new(most: u32) -> InFlight {
+        InFlight {
+            most,
+            lines: BTreeMap::new(),
+        }
+    }
+}
+
+impl Scheduler for InFlight {
+    fn job_arrival(&mut self, job: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
+        let line = self.lines.entry(dispatcher.job(job).server).or_default();
+        if line.out < self.most {
+            line.out += 1;
+            dispatcher.dispatch(job);
+        } else {
+            line.waiting.push_back(job);
+        }
+    }
+
+    fn job_finish(&mut self, job: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
+        let Some(line) = self.lines.get_mut(&job.server) else {
+            return;
+        };
+        match line.waiting.pop_front() {
+            Some(next) => dispatcher.dispatch(next),
+            None => line.out -= 1,
+        }
+        if line.out == 0 {
+            self.lines.remove(&job.server);
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("at most {} to each server", self.most)
+    }
+}

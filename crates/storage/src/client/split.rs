@@ -1,0 +1,70 @@
+//! From a request to jobs: one for each server that is concerned, or several where
+//! they would be too large.
+
+use headrace_net::{Firing, Time, To};
+use headrace_spec::{MOST_JOBS, Parallel, Scenario};
+use headrace_trace::Operation;
+
+use super::layout::{Layout, Piece};
+use crate::network::Wire;
+use crate::tokens::{Direction, Job, Role};
+
+/// Splits what is asked of the servers.
+#[derive(Clone)]
+pub(super) struct Split {
+    layout: Layout,
+    wire: Wire,
+    /// Servers with a file system have something to bring to the device; the others
+    /// are asked as if for a byte.
+    everywhere: bool,
+}
+
+impl Split {
+    pub fn new(scenario: &Scenario, parallel: &Parallel, seed: u64) -> Split {
+        Split {
+            layout: Layout::new(scenario, parallel, seed),
+            wire: Wire::new(&parallel.network),
+            everywhere: parallel.servers.machine().is_some(),
+        }
+    }
+
+    /// Sends jobs like this one; gives their number, and none if they are too many.
+    pub fn send(&self, firing: &mut Firing<'_>, like: Job, send: To<Job>) -> Option<u32> {
+        let mut jobs = 0;
+        if self.layout.jobs(like.size) > MOST_JOBS {
+            firing.fail(format!(
+                "a request of {} bytes makes more than {MOST_JOBS} jobs: raise layout.packet",
+                like.size
+            ));
+            return None;
+        }
+        let mut ask = |piece: Piece| {
+            let mut job = Job {
+                server: piece.server,
+                offset: piece.offset,
+                size: piece.size,
+                wire: 0,
+                tail: Time::ZERO,
+                pending: 0,
+                direction: Direction::Out,
+                role: Role::Data,
+                ..like
+            };
+            job.wire = self.wire.bytes(job.payload());
+            firing.put(send, job);
+            jobs += 1;
+        };
+        if self.everywhere && like.operation == Operation::Sync {
+            for server in self.layout.servers_of(like.file) {
+                ask(Piece {
+                    server,
+                    offset: 0,
+                    size: 0,
+                });
+            }
+        } else {
+            self.layout.pieces(like.file, like.offset, like.size, ask);
+        }
+        Some(jobs)
+    }
+}

@@ -1,0 +1,74 @@
+//! A client's page cache above the servers of a parallel file system.
+//!
+//! ```text
+//!   request ─▶ machine ─▶ transfer ─▶ …servers… ─▶ transferred ─▶ machine ─▶ complete
+//! ```
+//!
+//! It is the page of a local file system ([`super::machine`]) with the servers in
+//! place of an I/O queue and a device: no journal, no placement, no blocks of its
+//! own.
+
+use headrace_net::{Fcfs, Page, Port, Random};
+use headrace_spec::ClientMachine;
+
+use super::call::Call;
+use super::machine::{Volumes, Ways, volume};
+use super::remote::Remote;
+use super::sizes::Sizes;
+use super::users::Users;
+use super::volume::Volume;
+use crate::device::BlockDevice;
+use crate::tokens::{Request, Transfer};
+
+/// A cache's ways in and out.
+#[derive(Clone, Copy)]
+pub struct CachePorts {
+    /// Where processes' requests come in.
+    pub request: Port<Request>,
+    /// Where they go out when they are done.
+    pub complete: Port<Request>,
+    /// What the servers are asked: file, offset, size and operation count.
+    pub transfer: Port<Transfer>,
+    /// What they have answered.
+    pub transferred: Port<Transfer>,
+}
+
+/// Writes the page of a client's cache, which reads in transfers of so many bytes.
+pub fn above_servers(
+    page: &mut Page<'_>,
+    spec: &ClientMachine,
+    transfer: u64,
+    users: &Users,
+    remote: &Remote,
+    sizes: &Sizes,
+) -> CachePorts {
+    let ports = CachePorts {
+        request: page.input("request"),
+        complete: page.output("complete"),
+        transfer: page.output("transfer"),
+        transferred: page.input("transferred"),
+    };
+    let volumes = page.store("cache", |_| {
+        let (remote, sizes) = (remote.clone(), sizes.clone());
+        Volumes::one(Volume::above_servers(spec, transfer, users, remote, sizes))
+    });
+    let device = BlockDevice {
+        submit: page.place("asked of servers"),
+        done: page.place("servers have answered"),
+    };
+    page.connect(device.submit, ports.transfer);
+    page.connect(ports.transferred, device.done);
+    let new = page.place::<Request>("new");
+    page.connect(ports.request, new);
+    let time = |call: &Call, _: &mut Random<'_>| call.time;
+    let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
+    let ways = Ways {
+        new,
+        complete: ports.complete.into(),
+        processor: processor.into(),
+        processed: processor,
+        users: users.clone(),
+    };
+    volume(page, 0, volumes, device, ways);
+    ports
+}

@@ -1,0 +1,198 @@
+//! A page cache above servers: what they do not have yet, server by server.
+//!
+//! Dirty data goes out as soon as it fills a request, aligned to requests, whatever
+//! the flusher does (Lustre, osc_makes_rpc in lustre/osc: a request is made when
+//! there are pages for a full one), and otherwise as on a local file system. A
+//! server's dirty data has a limit (Lustre, max_dirty_mb) that counts until the
+//! server has answered; who would pass it makes all that is dirty go out, and waits.
+
+use std::collections::BTreeMap;
+
+use headrace_net::Time;
+
+use super::extents::Range;
+use super::flushing::CHUNK;
+use super::two_lists::TwoLists;
+use super::volume::Volume;
+use crate::client::Layout;
+
+/// What a client's page cache knows of the servers below it.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    layout: Layout,
+    /// Bytes of a file that fill requests; 0: nothing goes out for that.
+    full: u64,
+    /// The most dirty bytes for a server; 0: any number.
+    limit: u64,
+    page: u64,
+    /// Dirty bytes by server, until the server has them.
+    dirty: BTreeMap<u32, u64>,
+}
+
+impl Remote {
+    /// Servers that have everything, with requests of so many bytes (0: of any size)
+    /// and a limit of dirty bytes for each (0: none).
+    pub fn new(layout: Layout, request: u64, limit: u64, page: u64) -> Remote {
+        let full = layout.filling(request);
+        Remote {
+            layout,
+            full: full - full % page,
+            limit,
+            page,
+            dirty: BTreeMap::new(),
+        }
+    }
+
+    /// How much of a write may be copied before the limit is looked at.
+    pub(super) fn most(&self) -> u64 {
+        match self.limit {
+            0 => u64::MAX,
+            limit => limit / 4,
+        }
+    }
+
+    /// The parts of a range by server, whole pages each: a page counts for the server
+    /// of its first byte.
+    fn parts(&self, range: Range) -> impl Iterator<Item = (u32, Range)> {
+        let page = self.page;
+        let mut at = range.start;
+        std::iter::from_fn(move || {
+            if at >= range.end {
+                return None;
+            }
+            let start = at;
+            let (server, end) = self.layout.server_at(range.file, start - start % page);
+            at = end.next_multiple_of(page).max(start + 1).min(range.end);
+            let part = Range {
+                file: range.file,
+                start,
+                end: at,
+            };
+            Some((server, part))
+        })
+    }
+
+    /// Whether pages of a range that are not dirty can become so.
+    fn has_room(&self, range: Range, cache: &TwoLists) -> bool {
+        let mut new: BTreeMap<u32, u64> = BTreeMap::new();
+        for (server, part) in self.parts(range) {
+            *new.entry(server).or_default() += clean_bytes(cache, part, self.page);
+        }
+        new.iter().all(|(server, new)| {
+            let dirty = self.dirty.get(server).copied().unwrap_or(0);
+            dirty == 0 || dirty.saturating_add(*new) <= self.limit
+        })
+    }
+
+    /// Bytes go out, or become dirty.
+    fn add(&mut self, server: u32, bytes: u64) {
+        *self.dirty.entry(server).or_default() += bytes;
+    }
+
+    /// The servers have a range, or will never get it.
+    fn settle(&mut self, range: Range) {
+        let parts: Vec<_> = self.parts(range).collect();
+        for (server, part) in parts {
+            if let Some(dirty) = self.dirty.get_mut(&server) {
+                *dirty = dirty.saturating_sub(part.len());
+            }
+        }
+    }
+}
+
+/// Bytes of whole pages that are not dirty.
+fn clean_bytes(cache: &TwoLists, range: Range, page: u64) -> u64 {
+    let mut clean = 0;
+    let mut at = range.start;
+    while at < range.end {
+        let end = (at + page).min(range.end);
+        if !cache.is_dirty(range.file, at, end) {
+            clean += end - at;
+        }
+        at = end;
+    }
+    clean
+}
+
+impl Volume {
+    /// Whether the servers' limits let a range become dirty; if not, all that is
+    /// dirty goes out.
+    pub(super) fn servers_let(&mut self, range: Range, now: Time) -> bool {
+        let Some(remote) = &self.remote else {
+            return true;
+        };
+        if remote.limit == 0 || remote.has_room(range, &self.cache) {
+            return true;
+        }
+        self.write_everything(now);
+        false
+    }
+
+    /// A range is about to be made dirty.
+    pub(super) fn count_for_servers(&mut self, range: Range) {
+        if let Some(remote) = &mut self.remote
+            && remote.limit > 0
+        {
+            let parts: Vec<_> = remote.parts(range).collect();
+            for (server, part) in parts {
+                remote.add(server, clean_bytes(&self.cache, part, remote.page));
+            }
+        }
+    }
+
+    /// A range goes out past the cache.
+    pub(super) fn passes_to_servers(&mut self, range: Range) {
+        if let Some(remote) = &mut self.remote
+            && remote.limit > 0
+        {
+            let parts: Vec<_> = remote.parts(range).collect();
+            for (server, part) in parts {
+                remote.add(server, part.len());
+            }
+        }
+    }
+
+    /// The servers have a range, or will never get it.
+    pub(super) fn servers_have(&mut self, range: Range) {
+        if let Some(remote) = &mut self.remote
+            && remote.limit > 0
+        {
+            remote.settle(range);
+        }
+    }
+
+    /// What of a range, just written, fills requests goes out.
+    pub(super) fn write_full_requests(&mut self, range: Range, now: Time) {
+        let full = self.remote.as_ref().map_or(0, |remote| remote.full);
+        if full == 0 {
+            return;
+        }
+        let file = range.file;
+        let mut at = range.start - range.start % full;
+        while at < range.end {
+            if self.cache.dirty_until(file, at, at + full) == at + full
+                && let Some(all) = self.cache.clean_next(file, at, full)
+            {
+                self.goes_to_servers(all, now);
+            }
+            at += full;
+        }
+    }
+
+    /// All that is dirty goes out.
+    fn write_everything(&mut self, now: Time) {
+        let files: Vec<u32> = self.dirty_order.iter().map(|&(_, file)| file).collect();
+        for file in files {
+            while let Some(range) = self.cache.clean_next(file, 0, CHUNK) {
+                self.goes_to_servers(range, now);
+            }
+        }
+    }
+
+    fn goes_to_servers(&mut self, range: Range, now: Time) {
+        self.cleaned(range, range.len());
+        self.balance.sent(now);
+        self.write_back(range, None, now);
+        self.charge(range);
+    }
+}
