@@ -37,7 +37,9 @@ pub(super) fn data(
     let Network { send, received, .. } = network;
     let rpc = &scenario.clients.rpc;
     let layout = Layout::new(scenario, parallel, page.seed());
-    let reads = layout.filling(layout.largest()).min(cache.memory.page_cache());
+    let reads = layout
+        .filling(layout.largest())
+        .min(cache.memory.page_cache());
     let page_size = cache.memory.page.0;
     let remote = Remote::new(layout, rpc.size.0, cache.dirty_per_server.0, page_size);
     let users = &knowledge.users;

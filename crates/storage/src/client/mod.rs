@@ -149,12 +149,7 @@ struct Answers {
 
 impl Answers {
     /// An answer has come.
-    fn take(
-        self,
-        firing: &mut headrace_net::Firing<'_>,
-        known: &mut KnownFiles,
-        answer: &Job,
-    ) {
+    fn take(self, firing: &mut headrace_net::Firing<'_>, known: &mut KnownFiles, answer: &Job) {
         let Some(request) = firing.take(self.asking, Slot(answer.request)) else {
             return;
         };

@@ -30,7 +30,7 @@ mod writing;
 pub use above_servers::{CachePorts, above_servers};
 pub use extents::Range;
 pub use machine::{MachinePorts, machine};
+pub use page_cache::PageCache;
 pub use remote::Remote;
 pub use sizes::Sizes;
-pub use page_cache::PageCache;
 pub use users::{Opened, StoredFile, Users};

@@ -47,7 +47,8 @@ impl Remote {
     pub(super) fn most(&self) -> u64 {
         match self.limit {
             0 => u64::MAX,
-            limit => limit / 4,
+            // Whole pages, so that none is written in two parts.
+            limit => (limit / 4 / self.page).max(1) * self.page,
         }
     }
 

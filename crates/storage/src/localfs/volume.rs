@@ -233,10 +233,7 @@ impl Volume {
             delayed: file_system.allocation.delayed,
             journal: Journal::new(file_system),
             journal_at: capacity / 2,
-            periods: [
-                volume.periods[0],
-                span(file_system.journal.commit_interval),
-            ],
+            periods: [volume.periods[0], span(file_system.journal.commit_interval)],
             ..volume
         }
     }

@@ -58,8 +58,14 @@ impl Volume {
 
     /// The byte after the last of the piece that begins at `call.at`.
     fn piece_end(&self, call: &Call) -> u64 {
-        let servers = self.remote.as_ref().map_or(u64::MAX, |remote| remote.most());
-        let most = PIECE.min(self.balance.limit / 4).min(servers).max(self.page);
+        let servers = self
+            .remote
+            .as_ref()
+            .map_or(u64::MAX, |remote| remote.most());
+        let most = PIECE
+            .min(self.balance.limit / 4)
+            .min(servers)
+            .max(self.page);
         let border = call.at - call.at % self.page;
         (border + most).min(call.end)
     }

@@ -2,6 +2,7 @@
 
 mod activity;
 mod bottleneck;
+mod clients;
 mod local;
 mod recorder;
 mod report;

@@ -10,10 +10,10 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::bottleneck::{Bottleneck, bottleneck};
-use super::local;
 use super::recorder::{Cell, Recorder, column, histogram};
 use super::servers;
 use super::stop::StopReport;
+use super::{clients, local};
 
 /// What a run of a scenario showed.
 #[derive(Clone, Debug, Serialize)]
@@ -200,6 +200,10 @@ pub(crate) fn report(
         None => local::breakdown(&reports, mean_latency),
         Some((_, true)) => servers::breakdown(net, &reports, mean_latency, requests),
         Some((_, false)) => breakdown(net, &reports, mean_latency, requests),
+    };
+    let breakdown = match scenario.clients.machine() {
+        Some(_) => clients::breakdown(&reports, breakdown, mean_latency),
+        None => breakdown,
     };
     let stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
     let think = recorder.mean_think();
@@ -397,7 +401,10 @@ fn breakdown(
     requests: u64,
 ) -> Vec<BreakdownEntry> {
     let nodes = net.nodes_of_colours(&["Request", "Job", "Transfer"]);
-    let nodes: Vec<&NodeReport> = nodes.map(|id| &reports[id as usize]).collect();
+    let nodes: Vec<&NodeReport> = nodes
+        .map(|id| &reports[id as usize])
+        .filter(|node| !clients::in_machine(&node.path))
+        .collect();
     let total: f64 = nodes.iter().map(|node| node.mean_inside).sum();
     let mut entries: Vec<BreakdownEntry> = nodes
         .into_iter()

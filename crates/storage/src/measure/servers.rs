@@ -8,8 +8,8 @@ use headrace_net::{Net, NodeReport};
 use headrace_spec::Daemon;
 
 use super::bottleneck::{self, Bottleneck, SATURATED, finite, rise};
-use super::local;
 use super::report::{BreakdownEntry, StationReport, on_the_way};
+use super::{clients, local};
 
 /// The page of the machines.
 const MACHINE: &str = "system/server/machine/";
@@ -35,7 +35,7 @@ pub(super) fn breakdown(
     let outside: Vec<&NodeReport> = net
         .nodes_of_colours(&["Request", "Job"])
         .map(|id| &reports[id as usize])
-        .filter(|node| !in_machine(&node.path))
+        .filter(|node| !in_machine(&node.path) && !clients::in_machine(&node.path))
         .collect();
     let (held, parts) = local::parts(&machines);
     let total = held + outside.iter().map(|node| node.mean_inside).sum::<f64>();

@@ -3,6 +3,7 @@
 
 mod bottlenecks;
 mod caches;
+mod client_caches;
 mod closed_systems;
 mod conservation;
 mod determinism;
