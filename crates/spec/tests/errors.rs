@@ -155,7 +155,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "system",
         r#"system = "pvfs""#,
-        r#"my.toml:2:10: system = "pvfs": expected "ideal", "pvfs2", "ext2", "ext3", "ext4", "xfs", "poweredge-1850" or "atlantis": did you mean "pvfs2"?"#,
+        r#"my.toml:2:10: system = "pvfs": expected "ideal", "pvfs2", "lustre", "ext2", "ext3", "ext4", "xfs", "poweredge-1850" or "atlantis": did you mean "pvfs2"?"#,
     ),
     (
         "kind",
@@ -616,8 +616,8 @@ const SETS: &[(&str, &str)] = &[
         r#"--set scheduler.weights.G3=1: expected a group of clients.groups, "G1" or "G2": did you mean "G1"?"#,
     ),
     (
-        "system=luster",
-        r#"--set system=luster: expected "ideal", "pvfs2", "ext2", "ext3", "ext4", "xfs", "poweredge-1850" or "atlantis""#,
+        "system=lustro",
+        r#"--set system=lustro: expected "ideal", "pvfs2", "lustre", "ext2", "ext3", "ext4", "xfs", "poweredge-1850" or "atlantis": did you mean "lustre"?"#,
     ),
     (
         "workload.0.read_share=1.5",

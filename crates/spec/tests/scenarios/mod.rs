@@ -113,11 +113,45 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn clients()(count in 50..100_000_u32, processes in 1..=20_u32, groups in groups(), card in card())
-        -> Clients
-    {
-        Clients { count, processes, groups, card }
+    fn clients()(
+        count in 50..100_000_u32,
+        processes in 1..=20_u32,
+        groups in groups(),
+        card in card(),
+        rpc in rpc(),
+        kind in client_kind(),
+    ) -> Clients {
+        Clients { count, processes, groups, card, rpc, kind }
     }
+}
+
+prop_compose! {
+    // No smaller than a page, nor so small that requests make too many.
+    fn rpc()(
+        size in prop_oneof![Just(0), 4096..=u64::MAX],
+        in_flight in prop_oneof![Just(InFlight::Unlimited), count().prop_map(InFlight::Count)],
+    ) -> Rpc {
+        Rpc { size: Bytes(size), in_flight }
+    }
+}
+
+fn client_kind() -> BoxedStrategy<ClientKind> {
+    let machine = prop_oneof![Just(0), 4096..=u64::MAX].prop_map(|limit| {
+        // A server's machine has the same parts.
+        let server = machine_of(None);
+        ClientKind::MachineClient(MachineClient {
+            machine: ClientMachine {
+                cpu: server.cpu,
+                copying: server.copying,
+                memory: server.memory,
+                write_back: server.write_back,
+                read_ahead: server.read_ahead,
+                dirty_per_server: Bytes(limit),
+            },
+        })
+    });
+    let simple = Just(ClientKind::SimpleClient(SimpleClient {}));
+    prop_oneof![2 => simple, 1 => machine].boxed()
 }
 
 prop_compose! {
@@ -455,7 +489,8 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
     .prop_map(|mut scenario| {
         // Local file systems hold few files.
         let parallel = scenario.parallel().map(|it| &it.servers);
-        if parallel.is_some_and(|servers| servers.machine().is_some()) {
+        let clients = scenario.clients.machine().is_some();
+        if clients || parallel.is_some_and(|servers| servers.machine().is_some()) {
             for workload in &mut scenario.workload {
                 if let WorkloadKind::Ior(ior) = &mut workload.kind {
                     ior.files = ior.files.min(5);
