@@ -58,7 +58,15 @@ fn section(section: &Section, path: &str, presets: &[Node]) -> Value {
                 or_a_preset(&mut schema, section);
                 schema
             });
-            json!({ "description": section.doc, "oneOf": each.collect::<Vec<_>>() })
+            let each: Vec<Value> = each.collect();
+            // Where a preset gives a kind that is not the default, and nothing in the
+            // file has to say which it is, a table can be of either.
+            let told_apart = (1..each.len()).all(|at| {
+                let mut before = each[..at].iter();
+                before.all(|other| other["required"] != each[at]["required"])
+            });
+            let word = if told_apart { "oneOf" } else { "anyOf" };
+            json!({ "description": section.doc, word: each })
         }
     }
 }

@@ -83,7 +83,7 @@ fn what_does_not_load_is_invalid() {
         ("/scheduler", json!({ "kind": "lottery" })),
         ("/workload", json!([])),
         ("/workload", json!([{ "kind": "trace", "block": "1 MB" }])),
-        ("/system", json!("lustre")),
+        ("/system", json!("gpfs")),
         ("/run", json!({ "stop": { "precision": 1.5 } })),
     ] {
         assert!(
