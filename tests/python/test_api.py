@@ -157,14 +157,17 @@ def test_progress_is_told_and_can_break_off() -> None:
     assert hr.run(hr.load(SMALL)).json()["operations"]["read"]["count"] == 20
 
 
-def test_ctrl_c_breaks_a_run_and_a_sweep_off() -> None:
+def test_ctrl_c_breaks_a_run_a_sweep_and_a_what_if_off() -> None:
     def calls() -> None:
         hr.run(hr.load(SMALL, ENDLESS))
 
     def sweeps() -> None:
         hr.sweep(hr.load(SMALL, ENDLESS), {"clients.count": [2, 4, 8]}, processes=2)
 
-    for call in (calls, sweeps):
+    def whatifs() -> None:
+        hr.whatif(hr.load(SMALL, ENDLESS))
+
+    for call in (calls, sweeps, whatifs):
         main = threading.main_thread().ident
         assert main is not None
         timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
