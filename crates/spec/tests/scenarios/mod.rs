@@ -348,8 +348,8 @@ prop_compose! {
             access,
             order,
             streams: if order == Order::Sequential { streams } else { 1 },
+            read_share: if phases.contains(&Phase::Mixed) { read_share } else { 0.5 },
             phases,
-            read_share,
             think,
             think_distribution,
             repeat: if forever && stops { Repeat::Forever } else { Repeat::Times(repeat) },
@@ -496,6 +496,13 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                     ior.files = ior.files.min(5);
                 }
             }
+        }
+        // Files have to fit on devices whose size is known.
+        if let SystemKind::Parallel(parallel) = &mut scenario.kind
+            && let ServerKind::MachineServer(server) = &mut parallel.servers.kind
+            && server.machine.device.capacity().is_some()
+        {
+            server.machine.device = machine_of(None).device;
         }
         // Only hosts of a star have cards.
         if let SystemKind::Parallel(parallel) = &mut scenario.kind

@@ -146,7 +146,7 @@ impl Volume {
     }
 
     /// Where a block of metadata lies: at the head of its group.
-    fn address_of(&mut self, block: Metadata) -> u64 {
+    pub(super) fn address_of(&mut self, block: Metadata) -> u64 {
         let (group, within) = match block {
             Metadata::Bitmap(group) => (group, 0),
             Metadata::Inodes(group) => (group, 1),

@@ -89,6 +89,11 @@ impl Placement {
         }
     }
 
+    /// Whether files have inodes that point to blocks, as those of ext2 and ext3.
+    pub fn has_pointers(&self) -> bool {
+        self.indirect
+    }
+
     /// The indirect block that points to a byte of a file, if one does.
     pub fn indirect_block_of(&self, offset: u64) -> Option<u64> {
         (self.indirect && offset >= DIRECT).then(|| (offset - DIRECT) / INDIRECT)

@@ -169,6 +169,11 @@ impl Stream {
         Some(self.window())
     }
 
+    /// Whether a read at this place goes on where the last one ended.
+    pub fn goes_on(&self, at: u64) -> bool {
+        self.last == Some(at)
+    }
+
     /// Bytes up to `end` were read.
     pub fn read(&mut self, end: u64) {
         self.last = Some(end);

@@ -7,12 +7,22 @@ use super::call::{Call, Stage};
 use super::extents::Range;
 use super::placement::Piece;
 use super::read_ahead::Window;
-use super::users::Opened;
 use super::volume::{Next, SELF, Volume, Wait};
 use crate::tokens::Transfer;
 
 /// Pages that one fault maps, if they are cached (fault_around_bytes).
 const FAULT_AROUND: u64 = 64 << 10;
+
+/// How many faults it takes to read mapped bytes that are cached; the page before
+/// them is mapped already if the reader goes on from there. That what was mapped once
+/// stays mapped is not modelled.
+fn faults(start: u64, end: u64, goes_on: bool) -> u64 {
+    let first = match goes_on {
+        true => start.div_ceil(FAULT_AROUND),
+        false => start / FAULT_AROUND,
+    };
+    end.div_ceil(FAULT_AROUND).saturating_sub(first)
+}
 
 impl Volume {
     pub(super) fn read_step(&mut self, call: &mut Call, now: Time) -> Next {
@@ -46,20 +56,15 @@ impl Volume {
         let range = self.cache.pages(call.file, call.at, until);
         self.cache.touch(range);
         self.pass_marks(call, call.at, until);
+        let goes_on = self.stream(call).goes_on(call.at);
         self.stream(call).read(until);
-        let bytes = until - call.at;
-        time += self.take_time(opened, bytes, call.size);
+        time += if opened.mapped {
+            Span(self.costs.page_fault.0 * faults(call.at, until, goes_on))
+        } else {
+            self.copy.of(until - call.at, call.size)
+        };
         call.at = until;
         Next::Work(time)
-    }
-
-    /// Processor time to hand out cached bytes.
-    fn take_time(&self, opened: Opened, bytes: u64, size: u64) -> Span {
-        if opened.mapped {
-            Span(self.costs.page_fault.0 * bytes.div_ceil(FAULT_AROUND))
-        } else {
-            self.copy.of(bytes, size)
-        }
     }
 
     /// The next byte is not cached: it is asked for, if it was not yet.

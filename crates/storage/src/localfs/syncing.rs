@@ -6,6 +6,7 @@ use headrace_spec::JournalMode;
 use headrace_trace::Operation;
 
 use super::call::{Call, Stage};
+use super::journal::BLOCK;
 use super::volume::{Next, Volume, Wait};
 
 impl Volume {
@@ -39,7 +40,7 @@ impl Volume {
                         call.stage = Stage::Settling;
                         Next::Wait(Wait::Commit(id))
                     }
-                    None => self.settle(call),
+                    None => self.write_own_blocks(call),
                 }
             }
             Stage::Settling => {
@@ -60,6 +61,23 @@ impl Volume {
             Stage::Placing => self.settle(call),
             Stage::Working | Stage::Filling | Stage::Returning => Next::Return,
         }
+    }
+
+    /// Without a journal an fsync of ext2 writes the file's inode and its pointer blocks
+    /// itself (ext2_fsync: sync_mapping_buffers and sync_inode_metadata in
+    /// fs/buffer.c and fs/fs-writeback.c).
+    fn write_own_blocks(&mut self, call: &mut Call) -> Next {
+        let blocks = self.unsynced.remove(&call.file).unwrap_or_default();
+        if blocks.is_empty() {
+            return self.settle(call);
+        }
+        for block in blocks {
+            let address = self.address_of(block);
+            let transfer = self.own_transfer(Operation::Write, address, BLOCK);
+            self.out.push(transfer);
+        }
+        call.stage = Stage::Placing;
+        Next::Wait(Wait::Transfers)
     }
 
     /// Flushes the device's write cache.

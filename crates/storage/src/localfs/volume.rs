@@ -16,7 +16,7 @@ use super::balance::Balance;
 use super::call::{Call, Caller, Stage};
 use super::copying::CopyTime;
 use super::extents::Range;
-use super::journal::Journal;
+use super::journal::{Journal, Metadata};
 use super::placement::Placement;
 use super::read_ahead::{ReadAhead, Stream};
 use super::remote::Remote;
@@ -157,6 +157,8 @@ pub(super) struct Volume {
     pub indirect_known: BTreeSet<(u32, u64)>,
     /// The transaction that last changed a file, and when its times changed.
     pub changed_in: BTreeMap<u32, (u64, u64)>,
+    /// Without a journal: blocks that an fsync of a file has to write.
+    pub unsynced: BTreeMap<u32, BTreeSet<Metadata>>,
     pub commit_wanted: bool,
     pub commit_waiters: Vec<(u64, u32)>,
     pub room_waiters: Vec<u32>,
@@ -324,6 +326,7 @@ impl Volume {
             arriving: BTreeMap::new(),
             indirect_known: BTreeSet::new(),
             changed_in: BTreeMap::new(),
+            unsynced: BTreeMap::new(),
             commit_wanted: false,
             commit_waiters: Vec::new(),
             room_waiters: Vec::new(),

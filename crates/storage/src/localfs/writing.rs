@@ -294,6 +294,10 @@ impl Volume {
     /// A block of metadata is changed on behalf of a file.
     pub(super) fn change(&mut self, file: u32, block: Metadata, now: Time) {
         if !self.journal.exists() {
+            let own = matches!(block, Metadata::Inode(_) | Metadata::Indirect(..));
+            if own && self.placement.has_pointers() {
+                self.unsynced.entry(file).or_default().insert(block);
+            }
             return;
         }
         self.journal.change(block, now);

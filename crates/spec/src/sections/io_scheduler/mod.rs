@@ -80,6 +80,10 @@ impl IoScheduler {
 }
 
 fn has_effect(queue: &IoScheduler, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if queue.largest_request.0 == 0 {
+        let message = r#"expected a size of more than 0 such as "1280 KiB""#;
+        return Err(at.error("largest_request", message));
+    }
     let field = match (queue.requests, queue.largest_request.0) {
         _ if queue.queues() => return Ok(()),
         (REQUESTS, LARGEST) => return Ok(()),

@@ -40,8 +40,9 @@ fn something_is_left(memory: &MainMemory, _all: &Scenario, at: &Place<'_>) -> Re
     let MainMemory {
         size, used, page, ..
     } = memory;
-    if page.0 == 0 || page.0 > 1 << 20 {
-        return Err(at.error("page", r#"expected 1 B to 1 MiB such as "4 KiB""#));
+    if !page.0.is_power_of_two() || page.0 > 1 << 20 {
+        let message = r#"expected a power of two up to 1 MiB such as "4 KiB""#;
+        return Err(at.error("page", message));
     }
     if memory.page_cache() < 16 * page.0 {
         let path = at.field("used").path;

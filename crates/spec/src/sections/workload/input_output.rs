@@ -66,11 +66,11 @@ fn some_of_it_is_for_local_file_systems(
         let message = "stores in a mapping do not wait: leave it out, or let phases sync";
         return Err(at.error("synchronous", message));
     }
-    if io.buffer.0 == 0 {
-        return Err(at.error(
-            "buffer",
-            r#"expected a size of more than 0 such as "4 KiB""#,
-        ));
+    for (field, size) in [("buffer", io.buffer), ("made_by", io.made_by)] {
+        if size.0 == 0 {
+            let message = r#"expected a size of more than 0 such as "4 KiB""#;
+            return Err(at.error(field, message));
+        }
     }
     volume_exists(io.volume.as_ref(), "volume", all, at)?;
     let Some(parallel) = all.parallel() else {

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::Scenario;
+use crate::sections::{InputOutput, Interface, Scenario};
 use crate::values::{AtLeastOne, Bytes, CountOr, NonEmpty, Portion, Seconds, choice, word};
 
 choice! {
@@ -92,7 +92,7 @@ section! {
             aka ["phase", "operation", "operations"],
         /// Which part of the transfers of a mixed phase are reads: each is drawn for
         /// itself, the same ones whatever else happens in the run.
-        read_share: f64 as Portion = default(0.5, "fio's rwmixread") aka ["read_fraction"],
+        read_share: f64 as Portion = default(Ior::READ_SHARE, "fio's rwmixread") aka ["read_fraction"],
         /// Time between the end of a request and the next one.
         think: Seconds = default("0 s", "IOR does not wait") aka ["think_time"],
         /// How think times are distributed around that mean.
@@ -102,6 +102,31 @@ section! {
     }
     check transfers_fill_the_block;
 }
+
+impl Ior {
+    const READ_SHARE: f64 = 0.5;
+
+    /// Says no to what the kernel or the model does not do with files opened so.
+    pub(super) fn suits(&self, io: &InputOutput, at: &Place<'_>) -> Result<(), Error> {
+        let writes = |phase: &Phase| matches!(phase, Phase::Write | Phase::Mixed);
+        if io.interface == Interface::Mapped && self.phases.iter().any(writes) {
+            let message = "stores in a mapping are not modelled: let phases only read, or take \
+                           interface = \"system-call\"";
+            return Err(at.field("io").error("interface", message));
+        }
+        if io.direct && !self.transfer.0.is_multiple_of(SECTOR) {
+            let message = format!(
+                "direct transfers go by sectors: expected a multiple of {SECTOR} B with {} = true",
+                at.field("io").field("direct").path
+            );
+            return Err(at.error("transfer", message));
+        }
+        Ok(())
+    }
+}
+
+/// What O_DIRECT transfers must be a multiple of: the smallest logical block.
+const SECTOR: u64 = 512;
 
 fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let Ior {
@@ -126,6 +151,13 @@ fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result
             at.field("order").path
         );
         return Err(at.error("streams", message));
+    }
+    if !ior.phases.contains(&Phase::Mixed) && ior.read_share != Ior::READ_SHARE {
+        let message = format!(
+            "no phase is mixed: leave it out, or give {} = [\"mixed\"]",
+            at.field("phases").path
+        );
+        return Err(at.error("read_share", message));
     }
     if ior.repeat == Repeat::Forever && !all.run.stop.is_given() {
         let message = "the run would never stop: give run.stop.time, run.stop.requests or \

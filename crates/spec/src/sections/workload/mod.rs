@@ -64,6 +64,9 @@ fn group_exists_and_files_can_be_made(
             return Err(at.field("io").error(field, message));
         }
     }
+    if let WorkloadKind::Ior(ior) = &workload.kind {
+        ior.suits(&workload.io, at)?;
+    }
     group_exists(workload, all, at)?;
     room::files_fit(workload, all, at)
 }

@@ -2,14 +2,14 @@
 
 use crate::Error;
 use crate::declare::Place;
-use crate::sections::{Journal, JournalMode, Phase, Scenario, Workload, WorkloadKind};
+use crate::sections::{Ior, Journal, JournalMode, Phase, Scenario, Workload, WorkloadKind};
 use crate::values::Bytes;
 
 /// Says no to files of a client that are larger than the device of its machine,
 /// where the device's size is known.
 pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let Some(local) = all.local() else {
-        return Ok(());
+        return servers_have_room(workload, all, at);
     };
     let machine = &local.machine;
     let room = |name: Option<&String>| {
@@ -29,17 +29,7 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
     let processes = u64::from(all.clients.processes);
     let volume = workload.io.volume.as_ref();
     let parts = match &workload.kind {
-        WorkloadKind::Ior(ior) => {
-            let bytes = ior.block.0.saturating_mul(u64::from(ior.segments));
-            let new = !workload.io.existing && ior.phases.first() != Some(&Phase::Read);
-            // Of a new file only what is written takes room.
-            let written = ior
-                .requests
-                .filter(|_| new)
-                .map_or(u64::MAX, |requests| requests.saturating_mul(ior.transfer.0));
-            let bytes = bytes.saturating_mul(u64::from(ior.files)).min(written);
-            vec![("block", bytes, volume)]
-        }
+        WorkloadKind::Ior(ior) => vec![("block", of_a_process(ior, workload), volume)],
         WorkloadKind::Pipeline(pipeline) => {
             let to = pipeline.output_volume.as_ref().or(volume);
             let output = if pipeline.in_place {
@@ -71,6 +61,56 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
         }
     }
     Ok(())
+}
+
+/// Says no to files that are larger than the devices of all servers together, where
+/// their size is known.
+fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let parallel = all.parallel();
+    let machine = parallel.and_then(|parallel| parallel.servers.machine());
+    let (Some(parallel), Some(machine)) = (parallel, machine) else {
+        return Ok(());
+    };
+    let (Some(capacity), WorkloadKind::Ior(ior)) = (machine.device.capacity(), &workload.kind)
+    else {
+        return Ok(());
+    };
+    let clients = match &workload.group {
+        None => all.clients.count,
+        Some(group) => {
+            let sizes = all.clients.group_sizes();
+            let of_group = sizes.iter().find(|(name, _)| name == group);
+            of_group.map_or(0, |(_, size)| *size)
+        }
+    };
+    let bytes = of_a_process(ior, workload)
+        .saturating_mul(u64::from(all.clients.processes))
+        .saturating_mul(u64::from(clients));
+    let room = (capacity.0)
+        .saturating_sub(of_journal(&machine.file_system.journal))
+        .saturating_mul(u64::from(parallel.servers.count));
+    if bytes <= room {
+        return Ok(());
+    }
+    let message = format!(
+        "the files of all clients take \"{}\": expected no more than \"{}\", what the devices of \
+         the servers have room for",
+        Bytes(bytes),
+        Bytes(room)
+    );
+    Err(at.error("block", message))
+}
+
+/// Bytes of the files of a process; of all processes' parts of shared files.
+fn of_a_process(ior: &Ior, workload: &Workload) -> u64 {
+    let bytes = ior.block.0.saturating_mul(u64::from(ior.segments));
+    let new = !workload.io.existing && ior.phases.first() != Some(&Phase::Read);
+    // Of a new file only what is written takes room.
+    let written = ior
+        .requests
+        .filter(|_| new)
+        .map_or(u64::MAX, |requests| requests.saturating_mul(ior.transfer.0));
+    bytes.saturating_mul(u64::from(ior.files)).min(written)
 }
 
 /// Bytes of a journal, if there is one.
