@@ -54,8 +54,10 @@ fn what_only_a_cache_can_do_is_refused_without_one() {
         "workload.0.io.direct=true",
         "workload.0.io.interface=mapped",
     ] {
-        good(FILE, &[set]);
-        let error = load(FILE, &[set, "clients.kind=simple"]).expect_err("no cache");
+        // Mappings are only read.
+        let read = "workload.0.phases=[\"read\"]";
+        good(FILE, &[read, set]);
+        let error = load(FILE, &[read, set, "clients.kind=simple"]).expect_err("no cache");
         let error = error.to_string();
         assert!(error.contains("on local file systems only"), "{error}");
     }
