@@ -175,3 +175,72 @@ proptest! {
         drive(&disk, &script, depth);
     }
 }
+
+/// Seconds that the medium needs for bytes: zones are equally wide, and their
+/// rates count the ways between tracks.
+fn on_the_medium(from: u64, size: u64, rates: &[f64]) -> f64 {
+    let (from, size) = (from as f64, size as f64);
+    let across: f64 = rates.iter().sum();
+    let (mut begins, mut time) = (0.0, 0.0);
+    for rate in rates {
+        let ends = begins + CAPACITY as f64 * rate / across;
+        time += (ends.min(from + size) - begins.max(from)).max(0.0) / rate;
+        begins = ends;
+    }
+    time
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    /// However many commands of one stream in order are out, and however they fit
+    /// the buffer, the medium passes under the head once and without a pause.
+    #[test]
+    fn a_stream_in_order_runs_at_the_rate_of_the_medium(
+        sectors in 16_u64..8192, depth in 1_usize..40, queue in 1_u32..34,
+        room in prop::sample::select(vec![256_u64 << 10, 1 << 20, 8 << 20, 64 << 20]),
+        segments in 1_u32..33, zones in 1_usize..8, from in 0_u64..CAPACITY / 2,
+    ) {
+        let disk = with(&format!(
+            "queue_depth = {queue}\nzones = {zones}\ninner_rate = \"40 MB/s\"\n\
+             buffer = \"{room} B\"\nsegments = {segments}",
+        ));
+        let (size, from) = (sectors * 512, from / 512 * 512);
+        let script = sequential(read, size, (128 << 20) / size, from);
+        let log = drive(&disk, &script, depth);
+        let inwards = |zone: usize| 80e6 - 40e6 * zone as f64 / (zones.max(2) - 1) as f64;
+        let rates: Vec<f64> = (0..zones).map(inwards).collect();
+        let bytes: u64 = script.iter().map(|ask| ask.size).sum();
+        let medium = on_the_medium(from, bytes, &rates);
+        // The way to the first, at most a long stroke and a revolution.
+        let took = end(&log) as f64 * 1e-12;
+        // A sector more or less on a track.
+        prop_assert!(took > medium * 0.998, "{took} s, medium {medium} s");
+        prop_assert!(took < medium / 0.95 + 0.02, "{took} s, medium {medium} s");
+    }
+
+    /// Several streams, each in order: what each has had comes off the medium too.
+    #[test]
+    fn no_streams_in_order_outrun_the_medium(
+        sectors in 16_u64..4096, depth in 1_usize..40, queue in 1_u32..34, streams in 1_u64..9,
+        room in prop::sample::select(vec![256_u64 << 10, 1 << 20, 8 << 20, 64 << 20]),
+        segments in 1_u32..33, pause in prop::sample::select(vec![0_u64, 30_000_000_000]),
+    ) {
+        let disk = with(&format!(
+            "queue_depth = {queue}\nbuffer = \"{room} B\"\nsegments = {segments}",
+        ));
+        let size = sectors * 512;
+        let script: Vec<Ask> = (0..(64 << 20) / size)
+            .map(|n| read(n % streams * 10_000_000_000 + n / streams * size, size))
+            .enumerate()
+            .map(|(n, ask)| if pause > 0 { ask.at(n as u64 / 20 * pause) } else { ask })
+            .collect();
+        let log = drive(&disk, &script, depth);
+        // At any time: nothing is read twice.
+        let mut done: Vec<u64> = log.iter().map(|took| took.done).collect();
+        done.sort_unstable();
+        for (n, done) in done.into_iter().enumerate() {
+            let so_far = (n as u64 + 1) * size;
+            prop_assert!(done as f64 * 1e-12 > so_far as f64 / 80e6 * 0.998, "{n} at {done} ps");
+        }
+    }
+}

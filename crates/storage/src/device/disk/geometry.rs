@@ -120,14 +120,17 @@ impl Geometry {
         }
     }
 
-    /// The sector that is not yet read wholly at a position.
+    /// The sector that is not yet read wholly at a position; at the `end` of one
+    /// it is the next.
     pub(super) fn sector_at(&self, position: u64) -> u64 {
         let zone = self.zones.partition_point(|zone| zone.position <= position);
         let zone = self.zones[zone.max(1) - 1];
         let into = position - zone.position;
         let (cylinder, into) = (into / self.cylinder_time, into % self.cylinder_time);
         let head = (into / self.track_time).min(self.surfaces - 1);
-        let within = (into - head * self.track_time) * zone.sectors_per_track / self.turn;
+        // The most whose end, a whole number of picoseconds, is not after it.
+        let within = into - head * self.track_time;
+        let within = ((within + 1) * zone.sectors_per_track - 1) / self.turn;
         let tracks = cylinder * self.surfaces + head;
         let within = within.min(zone.sectors_per_track);
         (zone.first_sector + tracks * zone.sectors_per_track + within).min(self.sectors)

@@ -5,10 +5,12 @@
 //! and the platters, one command at a time: the one with the shortest
 //! positioning time, unless one has waited past the age limit (Jacobson and
 //! Wilkes, "Disk scheduling algorithms based on rotational position",
-//! HPL-CSL-91-7, 1991; Worthington, Ganger, Patt, SIGMETRICS 1994). When there
-//! is nothing to do after a read, the disk reads on into that stream's segment;
-//! what it holds dirty it writes when no command waits, or when the buffer is
-//! full (Ruemmler and Wilkes 1994).
+//! HPL-CSL-91-7, 1991; Worthington, Ganger, Patt, SIGMETRICS 1994). After a read
+//! the disk reads on into that stream's segment. A command for what it is about to
+//! read waits until it has passed there: the arm does not move for it, and its
+//! positioning time is that until its first sector. Any other ends the stream. What
+//! the disk holds dirty it writes when no command waits, or when the buffer is full
+//! (Ruemmler and Wilkes 1994).
 //!
 //! To synchronise is a command that others do not overtake in either direction,
 //! as FLUSH CACHE is in ATA: it waits for those before it and for all dirty
@@ -176,7 +178,7 @@ impl Drive {
         let moved = self.over_interface(transfer.size);
         let writing = transfer.operation == Operation::Write;
         if writing {
-            self.forget(first, end, now);
+            self.forget(first, end, station);
             if self.dirty_room > 0 && !transfer.forced {
                 self.hold(slot, station);
                 return;
@@ -189,17 +191,18 @@ impl Drive {
             return;
         }
         let mut from = first;
-        if !writing && let Some((until, through)) = self.read_until(first, end, now) {
-            if until >= end && through <= now {
-                self.consumed(end);
+        if !writing && let Some(stream) = self.stream_for(first, now) {
+            if end <= self.head_at(stream, now) {
+                self.consumed(end, now);
                 self.answer(slot, moved, station);
                 return;
             }
-            if until >= end && matches!(self.work, Work::Idle) && self.pending.is_empty() {
-                self.read_through(slot, first, end, through, moved, station);
+        } else if !writing && let Some(index) = self.segments.find(first) {
+            from = self.segments.get(index).end;
+            if end <= from {
+                self.answer(slot, moved, station);
                 return;
             }
-            from = until.clamp(first, end - 1);
         }
         self.pending.push(Command {
             slot: Some(slot),
@@ -245,83 +248,117 @@ impl Drive {
         }
     }
 
-    /// How far the buffer holds or will hold what is read, and when.
-    fn read_until(&mut self, first: u64, end: u64, now: Time) -> Option<(u64, Time)> {
-        if let Some(stream) = self.stream
-            && self.segments.get(stream.segment).start <= first
-            && first < stream.limit
-            && first <= self.head_at(stream, now) + self.segments.room
-        {
-            // While the head has not come to the limit, the host makes room in time.
-            let position = self.geometry.place(stream.limit - 1).position;
-            let moving = now < stream.since + Span(position.saturating_sub(stream.position));
-            let until = if moving { end } else { end.min(stream.limit) };
-            let position = self.geometry.end(until).position;
-            let through = stream.since + Span(position.saturating_sub(stream.position));
-            return Some((until, through));
-        }
-        let index = self.segments.find(first)?;
-        Some((self.segments.get(index).end.min(end), now))
+    /// The stream, if it has read a sector or will come to it. What lies further
+    /// ahead than the buffer has room for is sooner reached by the arm than waited for.
+    fn stream_for(&self, sector: u64, now: Time) -> Option<Stream> {
+        let stream = self.stream?;
+        let near = self.segments.get(stream.segment).start <= sector
+            && sector < stream.limit
+            && sector <= self.head_at(stream, now) + self.segments.room;
+        near.then_some(stream)
     }
 
-    /// The sector that a stream has come to. What lies further ahead than the buffer
-    /// has room for is sooner reached by the arm than waited for.
+    /// When a stream has come, or will come, to a position.
+    fn comes(stream: Stream, position: u64) -> Time {
+        stream.since + Span(position.saturating_sub(stream.position))
+    }
+
+    /// When a stream has to stop for want of room: that long the host can make some.
+    fn stops(&self, stream: Stream) -> Time {
+        Drive::comes(stream, self.geometry.place(stream.limit).position)
+    }
+
+    /// When the stream is at the first sector of a command and when past its last,
+    /// if the command only has to wait for it.
+    fn delivered(&self, command: &Command, now: Time) -> Option<(Time, Time)> {
+        let stream = self.stream_for(command.first, now)?;
+        let waits = !command.writing && (command.end <= stream.limit || now <= self.stops(stream));
+        let end = self.geometry.end(command.end).position;
+        waits.then(|| {
+            let begins = Drive::comes(stream, command.place.position).max(now);
+            (begins, Drive::comes(stream, end).max(now))
+        })
+    }
+
+    /// The sector that a stream has come to.
     fn head_at(&self, stream: Stream, now: Time) -> u64 {
         let position = stream.position + now.since(stream.since).0;
         self.geometry.sector_at(position).min(stream.limit)
     }
 
-    /// A command waits until the stream has passed its end.
-    fn read_through(
-        &mut self,
-        slot: Slot,
-        first: u64,
-        end: u64,
-        through: Time,
-        moved: Span,
-        station: &mut Station<'_, Transfer>,
-    ) {
-        let now = station.now();
-        let command = Command {
-            slot: Some(slot),
-            writing: false,
-            first,
-            end,
-            place: self.geometry.place(first),
-            came: now,
-            ready: now + self.overhead,
-            moved,
-        };
-        self.run(command, through, station);
-    }
-
     /// The host has read up to here: the stream may go on as far as there is room.
-    fn consumed(&mut self, end: u64) {
-        let room = self.segments.room;
-        if let Some(stream) = &mut self.stream {
-            stream.limit = stream.limit.max(end + room).min(self.geometry.sectors);
-            self.segments.extend(stream.segment, end);
+    /// If it had stopped, the platters first turn until it is where it was.
+    fn consumed(&mut self, end: u64, now: Time) {
+        let Some(mut stream) = self.stream else {
+            return;
+        };
+        let stopped = self.stops(stream);
+        // What a command reads past the limit leaves the buffer as it comes.
+        if end <= stream.limit && stopped < now {
+            let turn = self.geometry.turn;
+            stream.position = self.geometry.place(stream.limit).position;
+            stream.since = stopped + Span(now.since(stopped).0.div_ceil(turn) * turn);
         }
+        let limit = (end + self.segments.room).min(self.geometry.sectors);
+        stream.limit = stream.limit.max(limit);
+        self.segments.extend(stream.segment, end);
+        self.stream = Some(stream);
     }
 
     /// Overwritten sectors are not in the buffer any more.
-    fn forget(&mut self, first: u64, end: u64, now: Time) {
+    fn forget(&mut self, first: u64, end: u64, station: &mut Station<'_, Transfer>) {
         if let Some(stream) = self.stream
             && first < stream.limit
             && self.segments.get(stream.segment).start < end
         {
-            self.interrupt(now);
+            self.pass(station);
+            self.interrupt(station.now());
         }
         self.segments.forget(first, end);
     }
 
-    /// Reading on ends; the segment keeps what there is.
-    fn interrupt(&mut self, now: Time) {
-        if let Some(stream) = self.stream.take() {
-            let sector = self.head_at(stream, now);
-            self.segments.extend(stream.segment, sector);
-            self.arm_at(sector);
+    /// Commands that the stream has passed need the arm no more; and that is where
+    /// the arm is.
+    fn pass(&mut self, station: &mut Station<'_, Transfer>) {
+        let now = station.now();
+        let Some(stream) = self.stream else {
+            return;
+        };
+        let head = self.head_at(stream, now);
+        self.arm_at(head);
+        let mut index = 0;
+        while let Some(&Command { slot, end, .. }) = self.pending.get(index) {
+            let it = self.pending[index];
+            if it.writing || end > head || self.stream_for(it.first, now).is_none() {
+                index += 1;
+                continue;
+            }
+            self.pending.swap_remove(index);
+            self.consumed(end, now);
+            if let Some(slot) = slot {
+                self.answer(slot, it.moved, station);
+            }
         }
+    }
+
+    /// Reading on ends; the segment keeps what there is, and commands for it need
+    /// only the rest.
+    fn interrupt(&mut self, now: Time) {
+        let Some(stream) = self.stream else {
+            return;
+        };
+        let head = self.head_at(stream, now);
+        for index in 0..self.pending.len() {
+            let it = self.pending[index];
+            if !it.writing && it.first < head && self.stream_for(it.first, now).is_some() {
+                let first = head.min(it.end - 1);
+                self.pending[index].first = first;
+                self.pending[index].place = self.geometry.place(first);
+            }
+        }
+        self.stream = None;
+        self.segments.extend(stream.segment, head);
+        self.arm_at(head);
     }
 
     fn arm_at(&mut self, sector: u64) {
@@ -343,7 +380,17 @@ impl Drive {
         there + Span(wait)
     }
 
-    /// The next command for the arm, if there is any.
+    /// When the first sector of a command is under the head, and when its last has
+    /// passed: on the stream's way, or else if the arm goes there now.
+    fn times(&self, command: &Command, now: Time) -> (Time, Time) {
+        self.delivered(command, now).unwrap_or_else(|| {
+            let under = self.positioning(command, now);
+            let passes = self.geometry.end(command.end).position - command.place.position;
+            (under, under + Span(passes))
+        })
+    }
+
+    /// The next command for the arm, if there is any, and when it is done.
     fn choose(&mut self, now: Time) -> Option<(Command, Time)> {
         let oldest = self
             .pending
@@ -353,27 +400,28 @@ impl Drive {
         let aged = oldest.filter(|(_, it)| now.since(it.came) > self.age_limit);
         if let Some((index, _)) = aged {
             let command = self.pending.swap_remove(index);
-            return Some((command, self.positioning(&command, now)));
+            return Some((command, self.times(&command, now).1));
         }
-        let mut best: Option<(Time, usize)> = None;
+        let mut best: Option<((Time, Time), usize)> = None;
         for (index, command) in self.pending.iter().enumerate() {
-            let under = self.positioning(command, now);
-            if best.is_none_or(|(other, _)| under < other) {
-                best = Some((under, index));
+            let times = self.times(command, now);
+            if best.is_none_or(|(other, _)| times < other) {
+                best = Some((times, index));
             }
         }
         // Dirty data goes when no command waits, or when one waits for its room.
         if !self.dirty.is_empty() && (best.is_none() || !self.held.is_empty()) {
             let nearest = self.nearest_dirty(now);
             if let Some((under, mut command)) = nearest
-                && best.is_none_or(|(other, _)| under < other)
+                && best.is_none_or(|((other, _), _)| under < other)
             {
                 command.end = self.dirty.take(command.first, self.unit());
                 self.destaging = command.end - command.first;
-                return Some((command, under));
+                let passes = self.geometry.end(command.end).position - command.place.position;
+                return Some((command, under + Span(passes)));
             }
         }
-        best.map(|(under, index)| (self.pending.swap_remove(index), under))
+        best.map(|((_, through), index)| (self.pending.swap_remove(index), through))
     }
 
     /// The most sectors of dirty data that are written in one go, so that a
@@ -407,13 +455,18 @@ impl Drive {
         if !matches!(self.work, Work::Idle) {
             return;
         }
+        self.pass(station);
         let now = station.now();
-        if self.stream.is_some() && !(self.pending.is_empty() && self.dirty.is_empty()) {
+        let waits = |command: &Command| self.delivered(command, now).is_some();
+        let idle = self.pending.is_empty() && self.dirty.is_empty();
+        if self.stream.is_some() && !idle && !self.pending.iter().any(waits) {
             self.interrupt(now);
         }
-        if let Some((command, under)) = self.choose(now) {
-            let passes = self.geometry.end(command.end).position - command.place.position;
-            self.run(command, under + Span(passes), station);
+        if let Some((command, through)) = self.choose(now) {
+            if self.delivered(&command, now).is_none() {
+                self.interrupt(now);
+            }
+            self.run(command, through, station);
         }
     }
 
@@ -447,12 +500,8 @@ impl Drive {
             self.destaging = 0;
             self.release_held(station);
         }
-        if let Some(stream) = self.stream {
-            // What came out of another segment does not move this stream on.
-            let begins = self.segments.get(stream.segment).start;
-            if begins <= command.first && command.first < stream.limit {
-                self.consumed(command.end);
-            }
+        if self.stream.is_some() {
+            self.consumed(command.end, now);
         } else {
             self.arm_at(command.end);
             if !command.writing && self.read_ahead {
