@@ -791,3 +791,34 @@ fn what_is_larger_than_its_device_is_refused() {
         assert_eq!(found.as_deref(), Some(expected));
     }
 }
+
+#[test]
+fn drives_that_no_memory_holds_are_refused() {
+    let drive = "machine.volume.0.device.member";
+    for (field, value, expected) in [
+        (
+            "over_provisioning",
+            "1e9",
+            "more than 20 million erase blocks would be spare: expected at most ",
+        ),
+        (
+            "capacity",
+            "1000000 PB",
+            "these are more than 20 million erase blocks: expected more pages_per_block",
+        ),
+    ] {
+        let error = load(LOCAL, &[&format!("{drive}.{field}={value}")])
+            .expect_err(field)
+            .to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    for (field, expected) in [("segments", "4096"), ("zones", "1000000")] {
+        let sets = [
+            "machine.device.buffer=1 PB",
+            &format!("machine.device.{field}=1000000000"),
+        ];
+        let error = load(LOCAL, &sets).expect_err(field).to_string();
+        let expected = format!("expected at most {expected}");
+        assert!(error.ends_with(&expected), "{error}");
+    }
+}

@@ -20,8 +20,9 @@
 //! Beyond Linux, `burst` lets what was not used be saved up, as providers of
 //! virtual disks do.
 //!
-//! It counts as busy while the device works, and while a limit is used up: each
-//! transfer for as long as the limit needs to allow it.
+//! It counts as busy while the device works, while a transfer waits for a limit,
+//! and while a limit is used up: each transfer for as long as the limit needs to
+//! allow it.
 //!
 //! Not modelled: hierarchies of groups; bytes of the second in line being paid
 //! while the first waits for its operations.
@@ -290,6 +291,7 @@ impl Limited {
             if wait > 0 {
                 let time = Time((now + wait).saturating_mul(self.tick.0));
                 station.wake_at(time, WAYS[way]);
+                station.busy_until(time);
                 return;
             }
             station.pop(&mut it.waiting);

@@ -243,4 +243,21 @@ proptest! {
             prop_assert!(done as f64 * 1e-12 > so_far as f64 / 80e6 * 0.998, "{n} at {done} ps");
         }
     }
+
+    /// Four in an array give no more than four times that.
+    #[test]
+    fn no_array_outruns_its_members(
+        sectors in 1024_u64..16_384, depth in 4_usize..40, queue in 1_u32..34,
+        chunk in prop::sample::select(vec![64_u64, 256, 1024]),
+        room in prop::sample::select(vec![1_u64 << 20, 16 << 20, 64 << 20]),
+    ) {
+        let array = device(&format!(
+            "kind = \"raid\"\nlevel = 0\ndisks = 4\nchunk = \"{chunk} KiB\"\n\
+             [servers.device.member]\n{DRIVE}\nqueue_depth = {queue}\nbuffer = \"{room} B\"",
+        ));
+        let size = sectors * 512;
+        let script = sequential(read, size, (256 << 20) / size, 0);
+        let log = drive(&array, &script, depth);
+        prop_assert!(rate(&script, &log) < 4.0 * 80e6 * 1.002, "{}", rate(&script, &log));
+    }
 }

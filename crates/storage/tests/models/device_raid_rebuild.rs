@@ -47,10 +47,15 @@ fn an_idle_array_is_rebuilt_at_the_rate() {
                 .replace("disk = 3", if level == 1 { "disk = 1" } else { "disk = 3" })
                 .as_str(),
         );
-        let (last, transfers, _) = run(&it, &[]);
+        let (last, transfers, chunks) = run(&it, &[]);
         // Buffers that find nothing left are told so at the next times there are.
         assert!(last >= 9_970 * MILLISECOND, "level {level}: {last}");
         assert_eq!(transfers, 200 * (sources + 1), "level {level}");
+        // Each of the buffers comes once more and finds none.
+        assert!(
+            (200..=200 + 32).contains(&chunks),
+            "level {level}: {chunks}"
+        );
         // The same chunk by chunk, as fast as it goes: 200 times 20 ms.
         let it = raid(
             level,

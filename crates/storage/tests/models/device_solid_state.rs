@@ -78,6 +78,31 @@ fn writes_in_order_are_limited_by_programming() {
     close(rate(&script, &log), 16_384.0 / 1.041e-3, 0.01);
 }
 
+/// A full drive that is overwritten in order again and again keeps its rate, with
+/// a file's own index of a unit after each 4 MiB passed over as well.
+#[test]
+fn overwriting_in_order_keeps_its_rate() {
+    // As far as no die has to wait for one that is erasing.
+    let dies = 32.0 * 16_384.0 / 1.041e-3;
+    let more = "interface_rate = \"2 GB/s\"\nwrite_cache = \"64 MiB\"";
+    let small = device(&format!("{}\n{more}", DRIVE.replace("16 GB", "4 GB")));
+    for index in [0, 4096] {
+        let pieces = 4_000_000_000 / ((4 << 20) + index);
+        let script: Vec<Ask> = (0..6 * pieces * 4)
+            .map(|n| {
+                let n = n % (pieces * 4);
+                write(n / 4 * ((4 << 20) + index) + (n % 4 << 20), 1 << 20)
+            })
+            .collect();
+        let log = drive(&small, &script, 1);
+        close(rate(&script, &log), dies, 0.03);
+        let half = script.len() / 2;
+        let later = log[script.len() - 1].done - log[half].done;
+        let bytes = (half - 1) as f64 * 1_048_576.0;
+        close(bytes / (later as f64 * 1e-12), dies, 0.03);
+    }
+}
+
 /// Cleaning makes writing at random slower than in order, the less the more
 /// is spare.
 #[test]

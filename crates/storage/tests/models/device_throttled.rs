@@ -196,6 +196,11 @@ fn a_limit_that_is_used_up_counts_as_busy() {
     let both = "read_rate = \"600 MB/s\"\nread_operations = 400";
     close(share(both, &reads, 8), 1.0, 0.05);
     close(share("write_rate = \"60 MB/s\"", &reads, 8), 1.0, 1e-3);
+    // Few that wait long: from the first on the limit is what they wait for.
+    for number in 1..4 {
+        let few: Vec<Ask> = (0..number).map(|n| read(n * 4096, 4096)).collect();
+        close(share("read_rate = \"1 B/s\"", &few, 2), 1.0, 1e-3);
+    }
     // Asked for less than a limit allows: 0.1 MB each 10 ms, of 40 MB/s.
     let slow: Vec<Ask> = (0..1000)
         .map(|n| read(n << 17, 100_000).at(n * SECOND / 100))

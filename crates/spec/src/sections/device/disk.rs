@@ -61,6 +61,12 @@ section! {
     check geometry_is_possible;
 }
 
+/// Segments of a buffer: each command looks through all, and drives have some tens.
+const MOST_SEGMENTS: u32 = 4096;
+
+/// Zones: drives have some tens.
+const MOST_ZONES: u32 = 1_000_000;
+
 fn geometry_is_possible(disk: &Disk, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let (least, mean, most) = (
         disk.track_to_track_seek,
@@ -88,6 +94,14 @@ fn geometry_is_possible(disk: &Disk, _all: &Scenario, at: &Place<'_>) -> Result<
             "sector",
             r#"expected a size of more than 0 such as "512 B""#,
         ));
+    }
+    for (field, number, most) in [
+        ("segments", disk.segments, MOST_SEGMENTS),
+        ("zones", disk.zones, MOST_ZONES),
+    ] {
+        if number > most {
+            return Err(at.error(field, format!("expected at most {most}")));
+        }
     }
     let turn = 60.0 / f64::from(disk.rpm);
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]

@@ -55,6 +55,9 @@ section! {
     check geometry_is_possible;
 }
 
+/// Erase blocks of a drive: some 60 bytes each are remembered.
+const MOST_BLOCKS: u64 = 20_000_000;
+
 fn geometry_is_possible(drive: &SolidState, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     if drive.mapping_unit.0 == 0 {
         let message = r#"expected a size of more than 0 such as "4 KiB""#;
@@ -85,9 +88,24 @@ fn geometry_is_possible(drive: &SolidState, _all: &Scenario, at: &Place<'_>) -> 
         );
         return Err(at.error("capacity", message));
     }
-    if blocks.saturating_mul(dies) > 50_000_000 {
-        let message = "these are more than 50 million erase blocks: expected more pages_per_block";
+    if blocks.saturating_mul(dies) > MOST_BLOCKS {
+        let message = format!(
+            "these are more than {} million erase blocks: expected more pages_per_block, or less \
+             capacity",
+            MOST_BLOCKS / 1_000_000
+        );
         return Err(at.error("pages_per_block", message));
+    }
+    // Counted as in the model: at least some are spare on each die.
+    #[expect(clippy::cast_precision_loss, reason = "both are far below 2^52")]
+    let (all, most) = ((blocks * dies) as f64, MOST_BLOCKS as f64);
+    if all * drive.over_provisioning > most {
+        let message = format!(
+            "more than {} million erase blocks would be spare: expected at most {:.0}",
+            MOST_BLOCKS / 1_000_000,
+            most / all
+        );
+        return Err(at.error("over_provisioning", message));
     }
     Ok(())
 }

@@ -151,8 +151,8 @@ pub(super) fn members(
     };
     let number = spec.disks as usize;
     let capacity = capacity_of(spec);
-    let progress = Progress::new(&spec.rebuild, device::capacity(&member));
-    let rebuilds = progress.is_some();
+    let mut progress = Progress::new(&spec.rebuild, device::capacity(&member));
+    let first = progress.as_mut().map(|it| it.first(spec.rebuild.chunks));
     let array = page.store("state", move |_| Array {
         layout: layout.clone(),
         capacity,
@@ -180,7 +180,7 @@ pub(super) fn members(
     let ends = Ends {
         run,
         done,
-        buffers: rebuilds.then(|| rebuild::page(page, spec, array, run)),
+        buffers: first.map(|first| rebuild::page(page, array, run, first)),
     };
     let collect = page
         .transition("collect")
@@ -229,11 +229,12 @@ impl Ends {
         firing.take(self.run.waiting, slot);
         match (&mut array.rebuild, self.buffers) {
             (Some(rebuild), Some(buffers)) if rebuilds => {
-                let took = firing.now().since(Time(transfer.offset));
-                let rest = rebuild.finish(transfer.address, took);
+                let now = firing.now();
+                let took = now.since(Time(transfer.offset));
+                let rest = rebuild.finish(transfer.address, took, now);
                 let how_far = rebuild.how_far();
                 array.layout.rebuilt(how_far);
-                firing.put(buffers, Buffer { rest, told: false });
+                firing.put(buffers, Buffer { rest });
             }
             _ => {
                 firing.put(self.done, transfer);

@@ -5,7 +5,7 @@
 //! ```
 
 use headrace_net::{Infinite, Node, Page, Random, Span, Store, Time};
-use headrace_spec::{Raid, Rebuild};
+use headrace_spec::Rebuild;
 use headrace_trace::Operation;
 
 use super::layout::{Part, Rebuilt};
@@ -16,10 +16,8 @@ use crate::tokens::Transfer;
 /// waits for is nobody's request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
-    /// How long it rests first.
+    /// How long it rests before it takes the next chunk.
     pub rest: Span,
-    /// It has been told when to begin, and rests until then.
-    pub told: bool,
 }
 
 /// Which chunks are rebuilt, which are under way, and when the next may begin.
@@ -51,13 +49,14 @@ impl Progress {
         })
     }
 
-    /// When the next chunk may begin: chunks begin no faster than the rate.
-    pub(super) fn reserve_unless(&mut self, told: bool, now: Time) -> Span {
-        if told || self.next >= self.size {
-            return Span::ZERO;
+    /// How long a buffer that may go on at `ready` rests from now: chunks begin no
+    /// faster than the rate.
+    fn reserve(&mut self, ready: Time, now: Time) -> Span {
+        if self.next >= self.size {
+            return ready.since(now);
         }
-        let begins = now.max(self.free);
-        let size = self.chunk.min(self.size - self.next.min(self.size));
+        let begins = ready.max(self.free);
+        let size = self.chunk.min(self.size - self.next);
         self.free = begins + Span((size as f64 * self.picoseconds_per_byte + 0.5) as u64);
         begins.since(now)
     }
@@ -74,9 +73,18 @@ impl Progress {
     }
 
     /// A chunk is on the spare; gives how long its buffer rests.
-    pub(super) fn finish(&mut self, address: u64, took: Span) -> Span {
+    pub(super) fn finish(&mut self, address: u64, took: Span, now: Time) -> Span {
         self.under_way.retain(|it| *it != address);
-        Span((took.0 as f64 * self.rest + 0.5) as u64)
+        let rest = Span((took.0 as f64 * self.rest + 0.5) as u64);
+        self.reserve(now + rest, now)
+    }
+
+    /// How long so many buffers rest before their first chunks.
+    pub(super) fn first(&mut self, buffers: u32) -> Vec<Buffer> {
+        let one = |_| Buffer {
+            rest: self.reserve(Time::ZERO, Time::ZERO),
+        };
+        (0..buffers).map(one).collect()
     }
 
     pub(super) fn how_far(&self) -> Rebuilt {
@@ -95,34 +103,22 @@ impl Progress {
 /// show how many chunks have come to it.
 pub(super) fn page(
     page: &mut Page<'_>,
-    spec: &Raid,
     array: Store<Array>,
     run: Run,
+    first: Vec<Buffer>,
 ) -> Node<Buffer> {
     let rest = |buffer: &Buffer, _: &mut Random<'_>| buffer.rest;
     let buffers = page.station("rebuild", Infinite(rest));
-    let number = spec.rebuild.chunks;
-    page.tokens(buffers, move |_| {
-        (0..number).map(|_| Buffer {
-            rest: Span::ZERO,
-            told: false,
-        })
-    });
+    page.tokens(buffers, move |_| first.clone());
     page.transition("rebuild next")
         .take(buffers)
         .with(array)
-        .may_put(buffers)
         .may_put(run.waiting)
         .puts_many(run.members)
-        .fires(move |firing, buffer: Buffer, array| {
+        .fires(move |firing, _: Buffer, array| {
             let Some(rebuild) = &mut array.rebuild else {
                 return;
             };
-            let rest = rebuild.reserve_unless(buffer.told, firing.now());
-            if rest.0 > 0 {
-                firing.put(buffers, Buffer { rest, told: true });
-                return;
-            }
             let (Some((address, size)), member) = (rebuild.begin(), rebuild.member) else {
                 return;
             };
