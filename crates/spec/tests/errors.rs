@@ -803,7 +803,7 @@ fn drives_that_no_memory_holds_are_refused() {
         ),
         (
             "capacity",
-            "1000000 PB",
+            "10000 PB",
             "these are more than 20 million erase blocks: expected more pages_per_block",
         ),
     ] {

@@ -91,7 +91,7 @@ fn overwriting_in_order_keeps_its_rate() {
         let script: Vec<Ask> = (0..6 * pieces * 4)
             .map(|n| {
                 let n = n % (pieces * 4);
-                write(n / 4 * ((4 << 20) + index) + (n % 4 << 20), 1 << 20)
+                write(n / 4 * ((4 << 20) + index) + ((n % 4) << 20), 1 << 20)
             })
             .collect();
         let log = drive(&small, &script, 1);
