@@ -41,7 +41,8 @@ prop_compose! {
         interface_rate in rate(),
         sector in select(vec![512, 4096]),
         [extra, buffer] in [0..1_u64 << 40, 4096..1 << 30],
-        [segments, queue_depth] in [count(), count()],
+        segments in 1..4097_u32,
+        queue_depth in count(),
         [read_ahead, write_cache] in [any::<bool>(), any::<bool>()],
     ) -> Disk {
         let most = least + more;
@@ -79,7 +80,7 @@ prop_compose! {
     fn solid_state()(
         model in select(vec![None, Some("850-PRO-512GB".to_owned())]),
         [channels, dies, pages_per_block, units] in [1..64_u32, 1..64, 1..4000, 1..16],
-        [blocks, extra, unit] in [1..10_000_u64, 0..1_000_000, 1..100_000],
+        [blocks, extra, unit] in [1..1000_u64, 0..1_000_000, 1..100_000],
         [read_time, program_time, erase_time, overhead] in [seconds(), seconds(), seconds(), seconds()],
         [channel_rate, interface_rate] in [rate(), rate()],
         queue_depth in count(),
