@@ -110,10 +110,9 @@ impl Volume {
         Vec::new()
     }
 
-    /// A write of a file's bytes goes out to the device; [`Volume::written`] is its
-    /// end.
+    /// A write of a file's bytes, counted already, goes out to the device;
+    /// [`Volume::written`] is its end.
     pub(super) fn goes_out(&mut self, transfer: &Transfer) {
-        self.writing += transfer.size;
         let writing = self.writing_of.entry(transfer.file).or_default();
         writing.bytes += transfer.size;
         let range = Range {
@@ -170,9 +169,9 @@ impl Volume {
     pub(super) fn written(&mut self, range: Range, now: Time) {
         self.mark_folios(range, true);
         let besides = self.writing_besides.remove(&(range.file, range.start));
-        let counted = range.len() + besides.unwrap_or(0);
-        self.balance.wrote(counted);
-        self.writing = self.writing.saturating_sub(counted);
+        let counted = range.len() as i64 + besides.unwrap_or(0);
+        self.balance.wrote(counted.max(0).unsigned_abs());
+        self.writing = self.writing.saturating_add_signed(-counted);
         self.below = (self.below + range.len()).min(self.most_below);
         self.servers_have(range);
         if let Some(writing) = self.writing_of.get_mut(&range.file) {

@@ -169,21 +169,20 @@ impl Journal {
     /// Data of a file is changed, in data mode.
     pub fn data(&mut self, file: u32, start: u64, end: u64, now: Time) {
         self.begin(now);
-        let mut start = start;
-        let old = self.running.data.range(..=(file, start)).next_back();
-        if let Some((&key, &size)) = old
+        let (mut start, mut end) = (start, end);
+        let data = &mut self.running.data;
+        // What overlaps or touches becomes one with it.
+        while let Some((&key, &size)) = data.range(..=(file, end)).next_back()
             && key.0 == file
             && key.1 + size >= start
         {
-            let grown = end.saturating_sub(key.1).max(size);
-            self.running.data.insert(key, grown);
-            self.running.data_bytes += grown - size;
-            start = end;
+            data.remove(&key);
+            self.running.data_bytes -= size;
+            start = start.min(key.1);
+            end = end.max(key.1 + size);
         }
-        if start < end {
-            self.running.data.insert((file, start), end - start);
-            self.running.data_bytes += end - start;
-        }
+        data.insert((file, start), end - start);
+        self.running.data_bytes += end - start;
     }
 
     /// The data of a file must be on the device before the commit.

@@ -295,6 +295,7 @@ impl Volume {
                         ..self.transfer(call.operation, call.file, piece)
                     };
                     if call.operation == Operation::Write {
+                        self.writing += transfer.size;
                         self.goes_out(&transfer);
                         self.passes_to_servers(Range {
                             file: transfer.file,

@@ -40,6 +40,11 @@ impl Volume {
                         call.stage = Stage::Settling;
                         Next::Wait(Wait::Commit(id))
                     }
+                    None if self.journal.mode == JournalMode::Data => {
+                        // A commit may have ended while this waited.
+                        call.stage = Stage::Settling;
+                        self.sync_step(call, now)
+                    }
                     None => self.write_own_blocks(call),
                 }
             }

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_net::{Span, Time};
 use headrace_spec::{
-    ClientMachine, Copying, Cpu, Machine, MainMemory, ReadAhead as Window, Seconds, WriteBack,
+    ClientMachine, Copying, Cpu, JournalMode, Machine, MainMemory, ReadAhead as Window, Seconds,
+    WriteBack,
 };
 use headrace_trace::Operation;
 
@@ -142,9 +143,9 @@ pub(super) struct Volume {
     /// Dirty bytes as the limits count them: whole folios.
     pub dirty: u64,
     /// Bytes under write-back, whole folios too, and what a transfer counts for
-    /// beyond its own bytes.
+    /// beyond its own bytes: less than none where a folio is dirty still.
     pub writing: u64,
-    pub writing_besides: BTreeMap<(u32, u64), u64>,
+    pub writing_besides: BTreeMap<(u32, u64), i64>,
     pub writing_of: BTreeMap<u32, Writing>,
     /// Transfers that are out, by file and folio, where folios are large.
     pub folios_out: BTreeMap<(u32, u64), u32>,
@@ -220,7 +221,14 @@ impl Volume {
     pub fn new(spec: &Machine, capacity: u64, transfer: u64, users: &Users) -> Volume {
         let file_system = &spec.file_system;
         let volume = Volume::empty(Host::from(spec), transfer, users);
+        let journal = Journal::new(file_system);
         Volume {
+            // Files whose data goes into the journal have no large folios
+            // (ext4_should_enable_large_folio in fs/ext4/inode.c).
+            largest_folio: match journal.mode {
+                JournalMode::Data => volume.page,
+                _ => volume.largest_folio,
+            },
             costs: Costs {
                 write_call: span(file_system.write_call),
                 write_page: span(file_system.write_page),
@@ -233,7 +241,7 @@ impl Volume {
             },
             placement: Placement::new(&file_system.allocation, capacity),
             delayed: file_system.allocation.delayed,
-            journal: Journal::new(file_system),
+            journal,
             journal_at: capacity / 2,
             periods: [volume.periods[0], span(file_system.journal.commit_interval)],
             ..volume

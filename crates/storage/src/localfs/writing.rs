@@ -20,6 +20,11 @@ const PIECE: u64 = 1 << 20;
 /// The clock that file times are taken from ticks so often (CONFIG_HZ=250).
 const CLOCK: u64 = 4_000_000_000;
 
+/// The folios that a range lies in.
+fn folios(range: Range, unit: u64) -> std::ops::Range<u64> {
+    range.start / unit..range.end.div_ceil(unit)
+}
+
 /// Processor time comes before waiting.
 fn wait_or_work(wait: Wait, due: Span) -> Next {
     match due {
@@ -152,6 +157,7 @@ impl Volume {
         if self.journal.mode == JournalMode::Data {
             self.cache.fill(range);
             self.cache.touch(range);
+            self.leave_to_journal(range);
             self.journal.data(call.file, range.start, range.end, now);
             let id = self.journal.running.id;
             self.changed_in.entry(call.file).or_default().0 = id;
@@ -184,6 +190,17 @@ impl Volume {
             self.dirty_order.insert((now, range.file));
         }
         self.tick_on(Tick::WriteBack);
+    }
+
+    /// What of a range is to go to its place goes into the running transaction
+    /// instead: it is written to its place after that.
+    fn leave_to_journal(&mut self, range: Range) {
+        while let Some(at) = self.cache.next_dirty(range.file, range.start)
+            && at < range.end
+            && let Some(clean) = self.cache.clean_next(range.file, at, range.end - at)
+        {
+            self.dirty -= clean.len();
+        }
     }
 
     /// What is dirty, as the kernel looks at it.
@@ -231,26 +248,35 @@ impl Volume {
     }
 
     /// Pages of a range became clean, of which so many bytes will be written: their
-    /// folios count no more, unless other parts of them are dirty still. What they
-    /// count for beyond the range stays counted until it is written.
+    /// folios count no more, unless other parts of them are dirty still.
     pub(super) fn cleaned(&mut self, range: Range, written: u64) {
-        let unit = self.folios.get(&range.file).copied().unwrap_or(self.page);
-        let mut at = range.start - range.start % unit;
-        let mut bytes = 0;
-        if unit == self.page {
-            bytes = range.len();
+        let unit = self.folio_of(range.file);
+        let bytes = if unit == self.page {
+            range.len()
         } else {
-            while at < range.end {
-                if !self.cache.is_dirty(range.file, at, at + unit) {
-                    bytes += unit;
-                }
-                at += unit;
-            }
-        }
+            let folios = folios(range, unit);
+            folios.filter(|&it| self.is_clean(range.file, it)).count() as u64 * unit
+        };
+        self.count_clean(range, bytes, written);
+    }
+
+    fn folio_of(&self, file: u32) -> u64 {
+        self.folios.get(&file).copied().unwrap_or(self.page)
+    }
+
+    fn is_clean(&self, file: u32, folio: u64) -> bool {
+        let unit = self.folio_of(file);
+        !self.cache.is_dirty(file, folio * unit, (folio + 1) * unit)
+    }
+
+    /// So many bytes count as dirty no more, and as being written instead. What they
+    /// count for beyond what will be written stays counted until then; what goes out
+    /// of a folio that is dirty still is not counted twice.
+    fn count_clean(&mut self, range: Range, bytes: u64, written: u64) {
         self.dirty = self.dirty.saturating_sub(bytes);
-        let besides = bytes.saturating_sub(written);
-        if besides > 0 {
-            self.writing += besides;
+        self.writing += bytes;
+        let besides = bytes as i64 - written as i64;
+        if besides != 0 {
             let key = (range.file, range.start);
             *self.writing_besides.entry(key).or_default() += besides;
         }
@@ -308,8 +334,14 @@ impl Volume {
 
     /// Reclaims pages; dirty ones among them are written first.
     pub(super) fn make_room(&mut self, now: Time) {
+        let mut counted = BTreeSet::new();
         for range in self.cache.reclaim() {
-            self.cleaned(range, range.len());
+            let unit = self.folio_of(range.file);
+            // A folio of which several parts leave counts once.
+            let folios = folios(range, unit).filter(|&it| self.is_clean(range.file, it));
+            let new = folios.filter(|&it| counted.insert((range.file, it)));
+            let bytes = new.count() as u64 * unit;
+            self.count_clean(range, bytes, range.len());
             self.write_back(range, None, now);
         }
     }
