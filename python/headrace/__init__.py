@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headrace._core import VERSION as __version__
-    from headrace._core import RunError, ScenarioError, TraceError
+    from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
     from headrace.simulate import Result, Scenario, load, load_result, run, sweep, whatif
 
 __all__ = [
+    "Job",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Scheduler",
     "TraceError",
     "__version__",
     "load",
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 IN_CORE = {"__version__": "VERSION"} | {
-    name: name for name in ("RunError", "ScenarioError", "TraceError")
+    name: name for name in ("Job", "RunError", "ScenarioError", "Scheduler", "TraceError")
 }
 
 

@@ -6,6 +6,7 @@ mod errors;
 mod guard;
 mod run;
 mod scenario;
+mod scheduler;
 mod trace;
 
 use pyo3::prelude::*;
@@ -17,5 +18,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
     scenario::register(module)?;
     run::register(module)?;
+    scheduler::register(module)?;
     trace::register(module)
 }

@@ -9,12 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use headrace_storage::{Error, Options, Outcome};
+use headrace_spec::Scenario;
+use headrace_storage::{Error, Observer, Options, Outcome, qos};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::scenario::{PyLoaded, replaying};
-use crate::{columns, errors, guard};
+use crate::scheduler::{Adapter, PyScheduler};
+use crate::{columns, errors, guard, scheduler};
 
 /// How often signals are looked after and progress is told.
 const LOOK: Duration = Duration::from_millis(50);
@@ -33,23 +35,23 @@ struct Shared {
 
 /// Runs a scenario once.
 ///
-/// `traces` are files to read in the place of those that the scenario names, by
+/// `schedulers` are those of the scenario's own class, by number. `traces` are files to read in the place of those that the scenario names, by
 /// the workload's number; the result still names the scenario's. `progress` is
 /// called with simulated seconds, requests done, and the part of the run that is
 /// over or None; what it raises breaks the run off, and so does a signal.
 #[pyfunction]
-#[pyo3(signature = (loaded, *, requests=false, traces=None, progress=None))]
+#[pyo3(signature = (loaded, *, requests=false, traces=None, schedulers=None, progress=None))]
 fn run<'py>(
     py: Python<'py>,
     loaded: &PyLoaded,
     requests: bool,
     traces: Option<Vec<(usize, PathBuf)>>,
+    schedulers: Option<Vec<Bound<'py, PyScheduler>>>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let own = schedulers.map(|it| Own::new(&it)).transpose()?;
+    let failure = own.as_ref().map(|own| Arc::clone(&own.shared));
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
-    let options = Options {
-        keep_requests: requests,
-    };
     let shared = Arc::new(Shared::default());
     let (sender, receiver) = mpsc::channel();
     let seen = Arc::clone(&shared);
@@ -58,19 +60,28 @@ fn run<'py>(
         .spawn(move || {
             let watch = &mut |seconds, done, part| {
                 *lock(&seen.progress) = Some((seconds, done, part));
+                // A run with schedulers in Python holds Python's lock; others want it.
+                if own.is_some() {
+                    Python::attach(|py| py.detach(thread::yield_now));
+                }
                 match seen.break_off.load(Ordering::Relaxed) {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }
             };
-            let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
+            let work = || simulated(&scenario, requests, own.as_ref(), watch);
+            let ended = guard::catch(work);
             // Nobody listens any more if the caller was interrupted.
             let _ = sender.send(ended);
         })?;
     let ended = watched(py, receiver, &shared, progress.as_ref());
     // A run that nobody waits for ends at its next look.
     shared.break_off.store(true, Ordering::Relaxed);
-    let mut outcome = ended?
+    let ended = ended?;
+    if let Some(failed) = failure.and_then(|it| it.take_failure()) {
+        return Err(failed);
+    }
+    let mut outcome = ended
         .map_err(|panic| errors::of_ours(&panic))?
         .map_err(|error| errors::of_run(&error))?;
     outcome.report.scenario.toml = loaded.loaded.scenario.to_canonical_toml();
@@ -85,6 +96,60 @@ fn run<'py>(
         result.set_item("requests", columns::requests(py, &outcome.requests)?)?;
     }
     Ok(result)
+}
+
+/// A scenario's schedulers in Python, to be taken by number.
+struct Own {
+    shared: Arc<scheduler::Shared>,
+    adapters: Mutex<Vec<Option<Adapter>>>,
+}
+
+impl Own {
+    fn new(objects: &[Bound<'_, PyScheduler>]) -> PyResult<Own> {
+        let shared = Arc::new(scheduler::Shared::default());
+        let adapters = objects
+            .iter()
+            .map(|object| Adapter::new(object, Arc::clone(&shared)).map(Some))
+            .collect::<PyResult<_>>()?;
+        Ok(Own {
+            shared,
+            adapters: Mutex::new(adapters),
+        })
+    }
+
+    fn take(&self, number: u32) -> Box<dyn qos::Scheduler> {
+        let adapter = lock(&self.adapters)
+            .get_mut(number as usize)
+            .map(Option::take);
+        match adapter.flatten() {
+            Some(adapter) => Box::new(adapter),
+            // There are as many as `Loaded.scheduler` says.
+            None => Box::new(qos::Fifo::new(None)),
+        }
+    }
+}
+
+/// The run itself. With schedulers in Python this thread holds Python's lock all the
+/// time, since taking it for every call costs more than most calls.
+fn simulated(
+    scenario: &Scenario,
+    keep_requests: bool,
+    own: Option<&Own>,
+    watch: &mut Observer<'_>,
+) -> Result<Outcome, Error> {
+    let Some(own) = own else {
+        let options = Options {
+            keep_requests,
+            schedulers: None,
+        };
+        return headrace_storage::simulate(scenario, options, watch);
+    };
+    let make = |number| own.take(number);
+    let options = Options {
+        keep_requests,
+        schedulers: Some(&make),
+    };
+    Python::attach(|_| headrace_storage::simulate(scenario, options, watch))
 }
 
 /// Waits for the run's end.

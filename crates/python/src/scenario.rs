@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use headrace_spec::{Bytes, Error, Loaded, Seconds, WorkloadKind};
+use headrace_spec::{Bytes, ClassOption, Error, Loaded, SchedulerKind, Seconds, WorkloadKind};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
 use crate::errors;
 use crate::guard::detached;
@@ -113,6 +114,31 @@ impl PyLoaded {
             .collect()
     }
 
+    /// The scheduler in Python, if the scenario has one: its module, its class, the
+    /// folder to look in first, the options, and how many there are.
+    #[getter]
+    fn scheduler<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let scenario = &self.loaded.scenario;
+        let kind = scenario.parallel().map(|it| &it.scheduler.kind);
+        let Some(SchedulerKind::PythonScheduler(it)) = kind else {
+            return Ok(None);
+        };
+        let options = PyDict::new(py);
+        for (name, value) in &it.options.0 {
+            options.set_item(name, option(py, value)?)?;
+        }
+        let (module, class) = (&it.python.module, &it.python.class);
+        let count = headrace_storage::qos::count(scenario);
+        (module, class, &it.folder, options, count)
+            .into_pyobject(py)
+            .map(Some)
+    }
+
+    /// The error about the value of the field at `path`.
+    fn refusal(&self, py: Python<'_>, path: &str, message: String) -> PyErr {
+        errors::of_scenario(py, &self.loaded.error(path, message))
+    }
+
     /// The full scenario with the meaning and the origin of each value.
     fn explain(&self) -> String {
         headrace_spec::explain(&self.loaded).to_toml().to_owned()
@@ -133,6 +159,27 @@ impl PyLoaded {
             .map_err(|error| errors::of_run(&error))?;
         serde_json::to_string(&structure).map_err(|error| errors::of_ours(&error.to_string()))
     }
+}
+
+/// An option of a class as Python's value.
+fn option<'py>(py: Python<'py>, value: &ClassOption) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        ClassOption::Boolean(truth) => PyBool::new(py, *truth).to_owned().into_any(),
+        ClassOption::Integer(number) => number.into_pyobject(py)?.into_any(),
+        ClassOption::Number(number) => number.into_pyobject(py)?.into_any(),
+        ClassOption::Text(text) => text.into_pyobject(py)?.into_any(),
+        ClassOption::List(list) => {
+            let items = list.iter().map(|item| option(py, item));
+            PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        ClassOption::Table(table) => {
+            let dict = PyDict::new(py);
+            for (name, value) in table {
+                dict.set_item(name, option(py, value)?)?;
+            }
+            dict.into_any()
+        }
+    })
 }
 
 /// The scenario with other files in the place of some of its traces.

@@ -58,5 +58,5 @@ pub use quantities::{Quantified, Quantity, quantities};
 pub use reference::reference;
 pub use schema::schema;
 pub use sections::*;
-pub use values::{Bytes, Rate, Seconds};
+pub use values::{Bytes, PerGroup, Rate, Seconds};
 pub use workloads::workloads;

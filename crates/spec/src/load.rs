@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use crate::declare::{Codec, Nature, Place, Section, Shape};
+use crate::declare::{Codec, Nature, Place, Presence, Section, Shape};
 use crate::error::Error;
 use crate::presets::PresetName;
 use crate::sections::Scenario;
@@ -20,6 +20,19 @@ pub struct Loaded {
     /// The scenario, complete.
     pub scenario: Scenario,
     pub(crate) tree: Node,
+}
+
+impl Loaded {
+    /// The error about the value of the field at `path`, found after loading.
+    #[must_use]
+    pub fn error(&self, path: &str, message: impl Into<String>) -> Error {
+        let (section, field) = path.rsplit_once('.').unwrap_or(("", path));
+        let at = Place {
+            root: &self.tree,
+            path: section.to_owned(),
+        };
+        in_file(at.error(field, message), &self.tree)
+    }
 }
 
 /// Loads a scenario from the text of `file`, with values from the command line
@@ -132,7 +145,8 @@ fn name_kinds(node: &mut Node, section: &Section) {
     }
 }
 
-/// Puts the scenario's folder before the files that it names.
+/// Puts the scenario's folder before the files that it names, or that are named
+/// if it names none.
 fn resolve_files(
     node: &mut Node,
     section: &Section,
@@ -144,6 +158,15 @@ fn resolve_files(
     };
     let kind = section.kind_of(table);
     for field in section.fields(kind.as_deref()) {
+        if let (Shape::Leaf { nature, .. }, Presence::Default { value, .. }) =
+            (&field.shape, &field.presence)
+            && *nature == Nature::File
+            && table.get(field.name).is_none()
+        {
+            let raw = value.clone();
+            let origin = Origin::Default;
+            table.push(field.name, Node { raw, origin });
+        }
         let Some(node) = table.get_mut(field.name) else {
             continue;
         };
@@ -188,7 +211,6 @@ fn in_file(mut error: Error, tree: &Node) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declare::Presence;
     use crate::tree::key;
 
     /// Kinds by the path of their sections.

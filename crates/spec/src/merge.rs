@@ -34,9 +34,12 @@ pub(crate) fn tables(lower: &mut Table, upper: Table, section: &Section) {
             .iter()
             .map(|field| field.name)
             .collect();
+        let told = upper.get("kind").is_none();
         lower.entries.retain(|entry| {
             let key = entry.key.as_str();
-            kept.contains(&key) || !known.contains(&key)
+            // A kind told by a field stands above one that is named below.
+            let replaced = told && key == "kind";
+            !replaced && (kept.contains(&key) || !known.contains(&key))
         });
     }
     let fields = section.fields(None);

@@ -160,7 +160,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "kind",
         r#"kind = "sfqd""#,
-        r#"my.toml:20:8: scheduler.kind = "sfqd": expected "none", "fifo" or "sfq": did you mean "sfq"?"#,
+        r#"my.toml:20:8: scheduler.kind = "sfqd": expected "none", "fifo", "round-robin", "sfq", "sfq-plus", "dsfq", "edf", "two-level", "mclock", "crrn", "orr", "trr", "tbf" or "python": did you mean "sfq"?"#,
     ),
     (
         "groups",
@@ -211,7 +211,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "kind",
         r#"kind = "fifo""#,
-        r#"my.toml:22:1: unknown field "weights" in [scheduler] of kind "fifo": it belongs to kind "sfq""#,
+        r#"my.toml:22:1: unknown field "weights" in [scheduler] of kind "fifo": it belongs to kind "sfq", "sfq-plus", "dsfq" or "mclock""#,
     ),
     (
         "file",

@@ -8,6 +8,7 @@ from headrace.simulate.frames import Outcome, outcome
 from headrace.simulate.replications import together
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
+from headrace.simulate.schedulers import broken_off, schedulers
 from headrace.simulate.traces import readable_traces
 
 Progress: TypeAlias = Callable[[float, int, float | None], object]
@@ -21,6 +22,7 @@ def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None
     `requests` keeps every single request, which takes some 100 bytes for each.
 
     Raises:
+        ScenarioError: if the scenario's own scheduler is not there or cannot be made.
         TraceError: if a trace that it replays cannot be read.
         RunError: if the run breaks off.
         KeyboardInterrupt: on Ctrl-C, at once.
@@ -33,12 +35,16 @@ def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None
             this = loaded
             if replications > 1:
                 this = loaded.with_sets([f"run.seed={loaded.seed + number}", "run.replications=1"])
-            ended = _core.run(
-                this,
-                requests=requests,
-                traces=traces,
-                progress=progress and _part_of(progress, number, replications),
-            )
+            try:
+                ended = _core.run(
+                    this,
+                    requests=requests,
+                    traces=traces,
+                    schedulers=schedulers(this),
+                    progress=progress and _part_of(progress, number, replications),
+                )
+            except _core.SchedulerFailure as failure:
+                raise broken_off(failure, this) from failure.args[3]
             return outcome(this, ended)
 
         if replications == 1:

@@ -48,7 +48,11 @@ pub use parallel::Parallel;
 pub use rpc::{InFlight, Rpc};
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};
-pub use scheduler::{Fifo, NoScheduler, Position, Scheduler, SchedulerKind, Sfq};
+pub use scheduler::{
+    Class, ClassOption, ClassOptions, Crrn, Dsfq, Edf, Fifo, Mclock, NoScheduler, Ordered, Orr,
+    Position, PythonClass, PythonScheduler, RoundRobin, Scheduler, SchedulerKind, Sfq, SfqPlus,
+    Tbf, Trr, TwoLevel,
+};
 pub use servers::{MachineServer, ServerKind, Servers, SimpleServer};
 pub use stop::Stop;
 pub use weights::Weights;

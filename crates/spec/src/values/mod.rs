@@ -7,6 +7,7 @@ mod fallback;
 mod file_path;
 mod list;
 mod number;
+mod per_group;
 mod rate;
 mod seconds;
 mod text;
@@ -19,5 +20,7 @@ pub(crate) use list::NonEmpty;
 pub(crate) use number::{
     AtLeastOne, Count, Fraction, NonNegative, Ordinal, Portion, Positive, Seed, Share,
 };
+pub(crate) use per_group::ByGroup;
+pub use per_group::PerGroup;
 pub use rate::Rate;
 pub use seconds::Seconds;

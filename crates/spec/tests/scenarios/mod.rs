@@ -2,6 +2,7 @@
 
 mod devices;
 mod io_schedulers;
+mod schedulers;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -286,40 +287,6 @@ fn layout(servers: u32) -> BoxedStrategy<Layout> {
         .boxed()
 }
 
-fn scheduler(groups: Vec<String>) -> BoxedStrategy<Scheduler> {
-    let weights = prop::collection::btree_map(
-        select(groups),
-        prop_oneof![
-            0.1..10.0_f64,
-            prop::num::f64::POSITIVE | prop::num::f64::NORMAL
-        ],
-        0..3,
-    );
-    let kind = prop_oneof![
-        Just(SchedulerKind::NoScheduler(NoScheduler {})),
-        prop::option::of(count()).prop_map(|depth| SchedulerKind::Fifo(Fifo { depth })),
-        (count(), weights).prop_map(|(depth, weights)| {
-            SchedulerKind::Sfq(Sfq {
-                depth,
-                weights: Weights(weights.into_iter().collect()),
-            })
-        }),
-    ];
-    (kind, choice(Position::ALL), prop::option::of(seconds()))
-        .prop_map(|(mut kind, position, message_latency)| {
-            // A client is of one group: there is nothing to weigh.
-            if let (SchedulerKind::Sfq(sfq), Position::Client) = (&mut kind, position) {
-                sfq.weights = Weights::default();
-            }
-            Scheduler {
-                kind,
-                position,
-                message_latency,
-            }
-        })
-        .boxed()
-}
-
 prop_compose! {
     fn ior(stops: bool)(
         files in 1..2000_u32,
@@ -467,8 +434,12 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
             let groups: Vec<String> = clients.groups.names().map(str::to_owned).collect();
             let stops = run.stop.is_given();
             let workload = prop::collection::vec(workload(groups.clone(), stops), 1..4);
-            (layout(servers.count), scheduler(groups), workload).prop_map(
-                move |(layout, scheduler, workload)| Scenario {
+            (
+                layout(servers.count),
+                schedulers::scheduler(groups),
+                workload,
+            )
+                .prop_map(move |(layout, scheduler, workload)| Scenario {
                     name: name.clone(),
                     description: description.clone(),
                     system: system.to_owned(),
@@ -482,8 +453,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                     }),
                     workload,
                     run: run.clone(),
-                },
-            )
+                })
         },
     )
     .prop_map(|mut scenario| {

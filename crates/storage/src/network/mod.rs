@@ -73,28 +73,42 @@ pub fn attach_server(page: &mut Page<'_>, scenario: &Parallel, card: &Card) -> S
     }
 }
 
-/// Joins the hosts, through a gateway's scheduler if there is one.
+/// Schedulers that stand between clients and data servers.
+pub enum Between {
+    /// One for all.
+    Gateway(SchedulerPorts),
+    /// One for each data server, numbered as these.
+    Proxies(SchedulerPorts),
+}
+
+/// Joins the hosts, through the schedulers between them if there are any.
 pub fn join(
     page: &mut Page<'_>,
     clients: &ClientAttachment,
     servers: &ServerAttachment,
     metadata: &ServerAttachment,
-    gateway: Option<SchedulerPorts>,
+    between: Option<Between>,
 ) {
     let (to_servers, to_clients) = (
         servers.receive.by(server_of),
         clients.from_servers.by(client_of),
     );
-    match gateway {
+    match between {
         None => {
             page.connect(clients.to_servers, to_servers);
             page.connect(servers.sent, to_clients);
         }
-        Some(gateway) => {
+        Some(Between::Gateway(gateway)) => {
             page.connect(clients.to_servers, gateway.submit);
             page.connect(gateway.dispatched, to_servers);
             page.connect(servers.sent, gateway.finished);
             page.connect(gateway.returned, to_clients);
+        }
+        Some(Between::Proxies(proxies)) => {
+            page.connect(clients.to_servers, proxies.submit.by(server_of));
+            page.connect(proxies.dispatched, to_servers);
+            page.connect(servers.sent, proxies.finished.by(server_of));
+            page.connect(proxies.returned, to_clients);
         }
     }
     page.connect(clients.to_metadata, metadata.receive.by(server_of));

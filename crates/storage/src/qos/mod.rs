@@ -1,14 +1,37 @@
 //! Schedulers of jobs: who is served next, and when. To add one, write a file
-//! with a type that implements [`Scheduler`] and name it in [`build`].
+//! with a type that implements [`Scheduler`] and name it in `kinds.rs`.
 
+mod batches;
+mod class;
+mod crrn;
+mod dsfq;
+mod edf;
+mod elsewhere;
 mod fifo;
+mod kinds;
+mod mclock;
+mod orr;
+mod round_robin;
 mod sfq;
+mod sfq_plus;
+mod tag;
+mod tbf;
+mod two_level;
 
+pub use crrn::Crrn;
+pub use dsfq::Dsfq;
+pub use edf::Edf;
 pub use fifo::Fifo;
+pub use mclock::{Controls, Mclock};
+pub use orr::{BatchOf, Orr};
+pub use round_robin::RoundRobin;
 pub use sfq::Sfq;
+pub use sfq_plus::SfqPlus;
+pub use tbf::Tbf;
+pub use two_level::{Promise, TwoLevel};
 
 use headrace_net::{Discipline, Message, Page, Port, Slot, Span, Station, Time};
-use headrace_spec::{Groups, Parallel, SchedulerKind};
+use headrace_spec::{Groups, Parallel, Position, Scenario, SchedulerKind};
 
 use crate::tokens::Job;
 
@@ -102,6 +125,11 @@ impl Dispatcher<'_, '_> {
         self.station.send(to, message, self.message_latency);
     }
 
+    /// Ends the run with an error of the scheduler's.
+    pub fn fail(&mut self, message: impl Into<String>) {
+        self.station.fail(message);
+    }
+
     /// Asks for [`Scheduler::wake`] after some time.
     pub fn wake_in(&mut self, span: Span, tag: u32) {
         self.station.wake_in(span, tag);
@@ -173,32 +201,80 @@ pub struct SchedulerPorts {
     pub returned: Port<Job>,
 }
 
-/// The scheduler page, in every copy of the page around it: none if the
-/// scenario has no scheduler.
+/// Makes the scheduler of a number among those at its position.
+pub type Make<'a> = dyn Fn(u32) -> Box<dyn Scheduler> + Sync + 'a;
+
+/// Which schedulers a scenario has.
+#[derive(Clone, Copy)]
+pub struct Schedulers<'a> {
+    scenario: &'a Parallel,
+    groups: &'a Groups,
+    own: Option<&'a Make<'a>>,
+}
+
+impl<'a> Schedulers<'a> {
+    /// The scenario's, or in their place those of the caller's own.
+    pub fn new(
+        scenario: &'a Parallel,
+        groups: &'a Groups,
+        own: Option<&'a Make<'a>>,
+    ) -> Schedulers<'a> {
+        Schedulers {
+            scenario,
+            groups,
+            own,
+        }
+    }
+
+    fn make(&self, number: u32) -> Option<Box<dyn Scheduler>> {
+        match self.own {
+            Some(make) => Some(make(number)),
+            None => kinds::make(&self.scenario.scheduler.kind, self.groups),
+        }
+    }
+}
+
+/// How many schedulers a scenario has, if it has any.
+pub fn count(scenario: &Scenario) -> u32 {
+    scenario
+        .parallel()
+        .map_or(0, |parallel| match parallel.scheduler.position {
+            Position::Server | Position::Proxy => parallel.servers.count,
+            Position::Client => scenario.clients.count,
+            Position::Gateway => 1,
+            Position::Metadata => parallel.metadata.servers,
+        })
+}
+
+/// The scheduler page, in every copy of the page around it, if schedulers stand at
+/// this position: none if they do not, or the scenario has none.
 ///
 /// ```text
 ///   submit ─▶ (queue) ─▶ dispatched
 ///                ╎ job done
 ///   returned ◀─ [finish] ◀─ finished
 /// ```
-pub fn build(page: &mut Page<'_>, scenario: &Parallel, groups: &Groups) -> Option<SchedulerPorts> {
-    let weights = |sfq: &headrace_spec::Sfq| -> Vec<f64> {
-        groups.names().map(|group| sfq.weights.of(group)).collect()
-    };
-    let make = |kind: &SchedulerKind| -> Option<Box<dyn Scheduler>> {
-        match kind {
-            SchedulerKind::NoScheduler(_) => None,
-            SchedulerKind::Fifo(fifo) => Some(Box::new(Fifo::new(fifo.depth))),
-            SchedulerKind::Sfq(sfq) => Some(Box::new(Sfq::new(sfq.depth, weights(sfq)))),
-        }
-    };
-    make(&scenario.scheduler.kind)?;
+pub fn build(
+    page: &mut Page<'_>,
+    schedulers: Schedulers<'_>,
+    position: Position,
+) -> Option<SchedulerPorts> {
+    let scenario = schedulers.scenario;
+    if scenario.scheduler.position != position {
+        return None;
+    }
+    let own = schedulers.own.is_some();
+    if !own && matches!(scenario.scheduler.kind, SchedulerKind::NoScheduler(_)) {
+        return None;
+    }
     let latency = scenario
         .scheduler
         .message_latency
         .unwrap_or(scenario.network.latency);
-    Some(with(page, Span::from_seconds(latency.0), |_| {
-        make(&scenario.scheduler.kind).unwrap_or_else(|| Box::new(Fifo::new(None)))
+    Some(with(page, Span::from_seconds(latency.0), |number| {
+        schedulers
+            .make(number)
+            .unwrap_or_else(|| Box::new(Fifo::new(None)))
     }))
 }
 

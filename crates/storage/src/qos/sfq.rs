@@ -10,6 +10,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::tag::{Tag, cost};
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
 
@@ -25,24 +26,6 @@ pub struct Sfq {
     virtual_time: f64,
     waiting: BinaryHeap<Reverse<(Tag, u64, JobId)>>,
     arrivals: u64,
-}
-
-/// A start tag; always finite.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Tag(f64);
-
-impl Eq for Tag {}
-
-impl PartialOrd for Tag {
-    fn partial_cmp(&self, other: &Tag) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Tag {
-    fn cmp(&self, other: &Tag) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
 }
 
 impl Sfq {
@@ -74,7 +57,7 @@ impl Scheduler for Sfq {
     fn job_arrival(&mut self, id: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
         let job = dispatcher.job(id);
         let group = usize::from(job.group);
-        let cost = job.size.max(1) as f64;
+        let cost = cost(job);
         let start = self.virtual_time.max(self.finish[group]);
         self.finish[group] = start + cost / self.weights[group];
         self.waiting.push(Reverse((Tag(start), self.arrivals, id)));

@@ -8,7 +8,11 @@ use crate::localfs::{self, Users};
 use crate::tokens::Request;
 
 /// Builds the scenario's net.
-pub(super) fn build(scenario: &Scenario, local: &Local, options: Options) -> Result<System, Error> {
+pub(super) fn build(
+    scenario: &Scenario,
+    local: &Local,
+    options: Options<'_>,
+) -> Result<System, Error> {
     let mut builder = Builder::new("system", scenario.run.seed);
     let mut page = builder.root();
     let work = work::write(&mut page, scenario, options)?;

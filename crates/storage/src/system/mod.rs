@@ -15,6 +15,7 @@ use headrace_spec::{Scenario, SystemKind};
 
 use crate::app::TraceError;
 use crate::measure::{Completed, Recorder, Report, Series, StopReport, report};
+use crate::qos::Make;
 
 /// Why there is no result.
 #[derive(thiserror::Error, Debug)]
@@ -35,10 +36,12 @@ pub enum Error {
 }
 
 /// How to run a scenario.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Options {
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
     /// Keep every single request.
     pub keep_requests: bool,
+    /// Schedulers of the caller's own, in the place of the scenario's.
+    pub schedulers: Option<&'a Make<'a>>,
 }
 
 /// Who watches a run: gets the simulated time in seconds, the requests done
@@ -79,7 +82,7 @@ pub fn structure(scenario: &Scenario) -> Result<Structure, Error> {
 /// If the scenario cannot be built, or the run breaks off.
 pub fn simulate(
     scenario: &Scenario,
-    options: Options,
+    options: Options<'_>,
     observer: &mut Observer<'_>,
 ) -> Result<Outcome, Error> {
     let mut system = build(scenario, options)?;
@@ -103,7 +106,7 @@ pub fn simulate(
 }
 
 /// Builds a scenario's net. To add a kind of system, write a file and name it here.
-fn build(scenario: &Scenario, options: Options) -> Result<System, Error> {
+fn build(scenario: &Scenario, options: Options<'_>) -> Result<System, Error> {
     match &scenario.kind {
         SystemKind::Parallel(parallel) => parallel::build(scenario, parallel, options),
         SystemKind::Local(local) => local::build(scenario, local, options),

@@ -1,14 +1,14 @@
 //! A parallel file system: clients, network, data and metadata servers.
 
 use headrace_net::{Builder, Node, Page, Port, Span, To};
-use headrace_spec::{Clients, Parallel, Position, Scenario};
+use headrace_spec::{Parallel, Position, Scenario};
 
 use super::{Error, Options, System, work};
 use crate::client::in_flight::InFlight;
 use crate::client::{Knowledge, Layout};
 use crate::localfs::{Sizes, Users};
-use crate::network::{self, ClientAttachment, Hosts, ServerAttachment};
-use crate::qos::SchedulerPorts;
+use crate::network::{self, Between, ClientAttachment, Hosts, ServerAttachment};
+use crate::qos::{SchedulerPorts, Schedulers};
 use crate::server::Holdings;
 use crate::tokens::{Job, Request, Role};
 use crate::{client, metadata, qos, server};
@@ -17,13 +17,14 @@ use crate::{client, metadata, qos, server};
 pub(super) fn build(
     scenario: &Scenario,
     parallel: &Parallel,
-    options: Options,
+    options: Options<'_>,
 ) -> Result<System, Error> {
     let hosts = Hosts {
         clients: scenario.clients.count,
         servers: parallel.servers.count,
         metadata: parallel.metadata.servers,
     };
+    let schedulers = Schedulers::new(parallel, &scenario.clients.groups, options.schedulers);
     let mut builder = Builder::new("system", scenario.run.seed);
     let mut page = builder.root();
     let work = work::write(&mut page, scenario, options)?;
@@ -35,7 +36,7 @@ pub(super) fn build(
         knowledge.sizes.grow(file.file, file.size);
     }
     let clients = page.fold("client", hosts.clients, |page| {
-        client_host(page, scenario, parallel, &knowledge, hosts)
+        client_host(page, scenario, parallel, &knowledge, hosts, schedulers)
     });
     let layout = Layout::new(scenario, parallel, page.seed());
     let files = |server: u32| {
@@ -50,20 +51,15 @@ pub(super) fn build(
         files: &files,
     };
     let servers = page.fold("server", hosts.servers, |page| {
-        server_host(page, parallel, &scenario.clients, &holdings)
+        server_host(page, parallel, &holdings, schedulers)
     });
     let names = page.fold("metadata", hosts.metadata, |page| {
         let attachment = network::attach_server(page, parallel, &parallel.metadata.card);
-        metadata::server(page, parallel, attachment.received, attachment.send);
+        metadata_host(page, parallel, &attachment, schedulers);
         attachment
     });
-    let gateway = match parallel.scheduler.position {
-        Position::Gateway => page.page("gateway", |page| {
-            qos::build(page, parallel, &scenario.clients.groups)
-        }),
-        Position::Client | Position::Server => None,
-    };
-    network::join(&mut page, &clients.attachment, &servers, &names, gateway);
+    let between = between(&mut page, parallel.scheduler.position, hosts, schedulers);
+    network::join(&mut page, &clients.attachment, &servers, &names, between);
     page.connect(
         work.ports.request,
         clients.request.by(|it: &Request| it.process.client),
@@ -91,15 +87,13 @@ fn client_host(
     parallel: &Parallel,
     knowledge: &Knowledge,
     hosts: Hosts,
+    schedulers: Schedulers<'_>,
 ) -> ClientHost {
     let clients = &scenario.clients;
     let request = page.input("request");
     let complete = page.output("complete");
     let attachment = network::attach_client(page, parallel, &clients.card, hosts);
-    let scheduler = match parallel.scheduler.position {
-        Position::Client => qos::build(page, parallel, &clients.groups),
-        Position::Gateway | Position::Server => None,
-    };
+    let scheduler = qos::build(page, schedulers, Position::Client);
     let mut way = (attachment.send, attachment.received);
     if let Some(scheduler) = scheduler {
         way = through(page, ["back", "sort"], &scheduler, way);
@@ -155,14 +149,11 @@ fn through(
 fn server_host(
     page: &mut Page<'_>,
     parallel: &Parallel,
-    clients: &Clients,
     holdings: &Holdings<'_>,
+    schedulers: Schedulers<'_>,
 ) -> ServerAttachment {
     let attachment = network::attach_server(page, parallel, &parallel.servers.card);
-    let scheduler = match parallel.scheduler.position {
-        Position::Server => qos::build(page, parallel, &clients.groups),
-        Position::Gateway | Position::Client => None,
-    };
+    let scheduler = qos::build(page, schedulers, Position::Server);
     match scheduler {
         None => server::server(
             page,
@@ -186,4 +177,45 @@ fn server_host(
         }
     }
     attachment
+}
+
+/// A metadata server, with its scheduler if schedulers stand there.
+fn metadata_host(
+    page: &mut Page<'_>,
+    parallel: &Parallel,
+    attachment: &ServerAttachment,
+    schedulers: Schedulers<'_>,
+) {
+    let scheduler = qos::build(page, schedulers, Position::Metadata);
+    match scheduler {
+        None => metadata::server(page, parallel, attachment.received, attachment.send),
+        Some(scheduler) => {
+            let dispatched = page.place("dispatched");
+            page.connect(attachment.received, scheduler.submit);
+            page.connect(scheduler.dispatched, dispatched);
+            page.connect(scheduler.returned, attachment.send);
+            metadata::server(page, parallel, dispatched, scheduler.finished.into());
+        }
+    }
+}
+
+/// The schedulers that stand in the network, if they do.
+fn between(
+    page: &mut Page<'_>,
+    position: Position,
+    hosts: Hosts,
+    schedulers: Schedulers<'_>,
+) -> Option<Between> {
+    match position {
+        Position::Gateway => {
+            let build = |page: &mut Page<'_>| qos::build(page, schedulers, position);
+            page.page("gateway", build).map(Between::Gateway)
+        }
+        Position::Proxy => {
+            let build = |page: &mut Page<'_>| qos::build(page, schedulers, position);
+            page.fold("proxy", hosts.servers, build)
+                .map(Between::Proxies)
+        }
+        Position::Client | Position::Server | Position::Metadata => None,
+    }
 }

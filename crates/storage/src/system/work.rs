@@ -22,7 +22,7 @@ pub(super) struct Work {
 pub(super) fn write(
     page: &mut Page<'_>,
     scenario: &Scenario,
-    options: Options,
+    options: Options<'_>,
 ) -> Result<Work, Error> {
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();

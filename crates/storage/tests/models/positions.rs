@@ -2,8 +2,38 @@
 
 use crate::running::{MICROSECOND, NANOSECOND, SMALLEST, busy, last, latencies, run, station};
 
-const POSITIONS: [&str; 3] = ["server", "client", "gateway"];
-const KINDS: [&str; 3] = ["none", "fifo", "sfq"];
+const POSITIONS: [&str; 5] = ["server", "client", "gateway", "proxy", "metadata"];
+
+/// Each kind with what it cannot be without.
+const KINDS: [(&str, &[&str]); 13] = [
+    ("none", &[]),
+    ("fifo", &["scheduler.depth=2"]),
+    ("round-robin", &["scheduler.depth=2"]),
+    ("sfq", &["scheduler.depth=2"]),
+    ("sfq-plus", &["scheduler.depth=12 kB"]),
+    ("dsfq", &["scheduler.depth=2"]),
+    ("edf", &["scheduler.depth=2", "scheduler.deadline=1 ms"]),
+    (
+        "two-level",
+        &[
+            "scheduler.depth=2",
+            "scheduler.deadline=1 ms",
+            "scheduler.rate=1 MB/s",
+        ],
+    ),
+    (
+        "mclock",
+        &[
+            "scheduler.depth=2",
+            "scheduler.reservations.a=1 MB/s",
+            "scheduler.limits.b=9 MB/s",
+        ],
+    ),
+    ("crrn", &["scheduler.depth=2"]),
+    ("orr", &["scheduler.depth=2"]),
+    ("trr", &["scheduler.depth=2"]),
+    ("tbf", &["scheduler.rate=500.0"]),
+];
 
 /// Everybody asks for everything: each combination does all the work, and the
 /// device does the same amount of it.
@@ -11,7 +41,7 @@ const KINDS: [&str; 3] = ["none", "fifo", "sfq"];
 fn no_scheduler_loses_or_repeats_a_job() {
     let text = format!("{SMALLEST}\n[scheduler]\n");
     for position in POSITIONS {
-        for kind in KINDS {
+        for (kind, needs) in KINDS {
             for topology in ["star", "pairs"] {
                 let position = format!("scheduler.position={position}");
                 let kind_set = format!("scheduler.kind={kind}");
@@ -30,9 +60,7 @@ fn no_scheduler_loses_or_repeats_a_job() {
                     kind_set.as_str(),
                     topology.as_str(),
                 ];
-                if kind != "none" {
-                    sets.push("scheduler.depth=2");
-                }
+                sets.extend(needs);
                 // A client is of one group: there is nothing to weigh.
                 if kind == "sfq" && !position.ends_with("client") {
                     sets.push("scheduler.weights.b=3");

@@ -46,6 +46,7 @@ pub fn run(text: &str, sets: &[&str]) -> Outcome {
 pub fn run_scenario(scenario: &Scenario) -> Outcome {
     let options = Options {
         keep_requests: true,
+        ..Options::default()
     };
     let outcome = simulate(scenario, options, &mut |_, _, _| ControlFlow::Continue(()));
     outcome.unwrap_or_else(|error| panic!("{error}"))

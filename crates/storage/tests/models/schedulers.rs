@@ -3,114 +3,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use headrace_net::{Builder, Fcfs, Limits, Message, Span, Time};
+use headrace_net::{Message, Span};
 use headrace_storage::Job;
-use headrace_storage::qos::{Dispatcher, Fifo, JobId, Scheduler, Sfq, with};
-use headrace_trace::Operation;
+use headrace_storage::qos::{Dispatcher, Fifo, JobId, Scheduler, Sfq};
 use proptest::prelude::*;
 
-/// A job of a group that comes at a time; its number is kept in `file`.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    at: u64,
-    group: u8,
-    size: u64,
-    scheduler: u32,
-}
-
-fn at(at: u64, group: u8, size: u64) -> Arrival {
-    Arrival {
-        at,
-        group,
-        size,
-        scheduler: 0,
-    }
-}
-
-/// When jobs came to their server, by the job's number.
-type Log = Arc<Mutex<Vec<(u64, u32)>>>;
-
-const SERVICE: u64 = 10;
-const MESSAGE: u64 = 7;
-
-/// Runs jobs through schedulers, each before `servers` servers of its own.
-/// Gives (time, job) as jobs were dispatched, and the time at which all were back.
-fn drive(
-    arrivals: &[Arrival],
-    servers: u32,
-    schedulers: u32,
-    make: impl FnMut(u32) -> Box<dyn Scheduler>,
-) -> (Vec<(u64, u32)>, u64) {
-    let log: Log = Arc::default();
-    let mut builder = Builder::new("test", 1);
-    let mut page = builder.root();
-    let jobs: Vec<Job> = arrivals
-        .iter()
-        .zip(0..)
-        .map(|(arrival, number)| job(arrival, number))
-        .collect();
-    let source = page.place::<Job>("source");
-    let coming = page.place::<Job>("coming");
-    let back = page.place::<Job>("back");
-    page.sink(back);
-    let times: Vec<u64> = arrivals.iter().map(|arrival| arrival.at).collect();
-    page.tokens(source, move |_| jobs.clone());
-    page.transition("send")
-        .take(source)
-        .puts(coming)
-        .fires(move |firing, job: Job, ()| {
-            firing.put_after(coming, job, Span(times[job.file as usize]));
-        });
-    let ports = page.fold("node", schedulers, |page| {
-        let ports = with(page, Span(MESSAGE), make);
-        let dispatched = page.place::<Job>("dispatched");
-        let server = page.station("server", Fcfs::new(servers, Span(SERVICE)));
-        let submit = page.input::<Job>("submit");
-        let returned = page.output::<Job>("returned");
-        page.connect(submit, ports.submit);
-        page.connect(ports.dispatched, dispatched);
-        let log = Arc::clone(&log);
-        page.transition("note")
-            .take(dispatched)
-            .put(server, move |firing, job: Job, ()| {
-                log.lock().unwrap().push((firing.now().0, job.file));
-                job
-            });
-        page.connect(server, ports.finished);
-        page.connect(ports.returned, returned);
-        (submit, returned)
-    });
-    page.connect(coming, ports.0.by(|job: &Job| job.server));
-    page.connect(ports.1, back);
-    let mut net = builder.compile().unwrap();
-    net.run(&Limits::default()).unwrap();
-    assert_eq!(net.node_report(back).inside, arrivals.len() as u64);
-    let log = log.lock().unwrap().clone();
-    (log, net.now().0)
-}
-
-fn job(arrival: &Arrival, number: u32) -> Job {
-    Job {
-        request: 0,
-        client: 0,
-        server: arrival.scheduler,
-        file: number,
-        offset: 0,
-        size: arrival.size,
-        wire: 0,
-        tail: Time::ZERO,
-        pending: 0,
-        workload: 0,
-        group: arrival.group,
-        operation: Operation::Write,
-        direction: headrace_storage::Direction::Out,
-        role: headrace_storage::Role::Data,
-    }
-}
-
-fn numbers(log: &[(u64, u32)]) -> Vec<u32> {
-    log.iter().map(|&(_, number)| number).collect()
-}
+use crate::driving::{Arrival, MESSAGE, SERVICE, at, drive, numbers};
 
 /// Groups of weight 1 and 2, jobs of cost 2: finish tags grow by 2 and by 1.
 ///
@@ -289,6 +187,7 @@ fn schedulers_hear_each_other_after_the_message_latency() {
             group: scheduler as u8,
             size: 5 + u64::from(scheduler),
             scheduler,
+            ..at(0, 0, 0)
         })
         .collect();
     drive(&arrivals, 1, 3, |_| {

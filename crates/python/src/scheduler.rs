@@ -1,0 +1,518 @@
+//! Schedulers of one's own: subclasses of `headrace.Scheduler` as schedulers of the
+//! model. What a method asks for (dispatch, messages, wake-ups) is gathered and done
+//! when the method has returned: no simulated time passes in it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use headrace_net::{Message, Span};
+use headrace_storage::qos::{self, Dispatcher, JobId};
+use headrace_storage::{Job, Role};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::{create_exception, intern};
+
+create_exception!(
+    headrace,
+    SchedulerFailure,
+    pyo3::exceptions::PyException,
+    "What a scheduler's method did wrong: (number, method, what, exception or None)."
+);
+
+/// A job, as schedulers see it.
+#[pyclass(frozen, module = "headrace", name = "Job")]
+pub struct PyJob {
+    job: Job,
+    group: Py<PyString>,
+    /// Where it waits, and in which scheduler's hands it is.
+    slot: JobId,
+    scheduler: u64,
+    /// When it came to the scheduler, in seconds.
+    #[pyo3(get)]
+    arrival: f64,
+    waiting: std::sync::atomic::AtomicBool,
+}
+
+#[pymethods]
+impl PyJob {
+    /// The name of its client's group.
+    #[getter]
+    fn group(&self, py: Python<'_>) -> Py<PyString> {
+        self.group.clone_ref(py)
+    }
+
+    /// The number of its client.
+    #[getter]
+    fn client(&self) -> u32 {
+        self.job.client
+    }
+
+    /// The number of the workload that it is a part of.
+    #[getter]
+    fn workload(&self) -> u32 {
+        self.job.workload
+    }
+
+    /// The number of the server that it is for.
+    #[getter]
+    fn server(&self) -> u32 {
+        self.job.server
+    }
+
+    /// The number of its file.
+    #[getter]
+    fn file(&self) -> u32 {
+        self.job.file
+    }
+
+    /// The first byte, within the part of the file that the server holds.
+    #[getter]
+    fn offset(&self) -> u64 {
+        self.job.offset
+    }
+
+    /// Bytes to read or write; 0 for an operation that moves none.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.job.size
+    }
+
+    /// What is asked: "read", "write", "open" and so on.
+    #[getter]
+    fn operation(&self) -> &'static str {
+        self.job.operation.name()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let group = self.group.bind(py).to_string();
+        format!(
+            "<Job: {} {} bytes of file {} at {}, client {}, group {group:?}>",
+            self.job.operation.name(),
+            self.job.size,
+            self.job.file,
+            self.job.offset,
+            self.job.client,
+        )
+    }
+}
+
+/// What a method asked for.
+enum Asked {
+    Dispatch(JobId),
+    Send(u32, Py<PyAny>),
+    Wake(Span, u32),
+}
+
+/// The base class of schedulers of one's own.
+#[pyclass(subclass, module = "headrace", name = "Scheduler")]
+#[derive(Default)]
+pub struct PyScheduler {
+    /// Unlike that of any other, so that nobody dispatches another's jobs.
+    identity: u64,
+    number: u32,
+    count: u32,
+    seed: u64,
+    groups: Option<Py<PyTuple>>,
+    now: f64,
+    asked: Vec<Asked>,
+}
+
+static IDENTITIES: AtomicU64 = AtomicU64::new(1);
+
+#[pymethods]
+impl PyScheduler {
+    #[new]
+    #[pyo3(signature = (*_arguments, **_options))]
+    fn new(_arguments: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyScheduler {
+        PyScheduler {
+            identity: IDENTITIES.fetch_add(1, Ordering::Relaxed),
+            count: 1,
+            ..PyScheduler::default()
+        }
+    }
+
+    /// So that a subclass may call it with whatever it is made with.
+    #[pyo3(signature = (*_arguments, **_options))]
+    fn __init__(&self, _arguments: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) {}
+
+    /// Says which of the scenario's schedulers this is.
+    fn _place(&mut self, number: u32, count: u32, groups: Py<PyTuple>, seed: u64) {
+        self.number = number;
+        self.count = count;
+        self.groups = Some(groups);
+        self.seed = seed;
+    }
+
+    /// A job has come; it waits until it is dispatched. Must be overridden.
+    fn job_arrival(slf: &Bound<'_, Self>, _job: &Bound<'_, PyJob>) -> PyResult<()> {
+        let class = slf.get_type().name()?;
+        Err(pyo3::exceptions::PyNotImplementedError::new_err(format!(
+            "class {class} has no method job_arrival(self, job), so no job would ever go on"
+        )))
+    }
+
+    /// A job that was dispatched has come back from its server.
+    fn job_finish(&self, _job: &Bound<'_, PyJob>) {}
+
+    /// Another scheduler's message has come.
+    fn message_arrival(&self, _sender: u32, _message: &Bound<'_, PyAny>) {}
+
+    /// A time asked for with `wake_in` has come.
+    fn wake(&self, _tag: u32) {}
+
+    /// Sends a waiting job on to its server.
+    fn dispatch(&mut self, job: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Ok(job) = job.cast::<PyJob>() else {
+            let given = job.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "dispatch() takes a job that came in job_arrival, not {given}"
+            )));
+        };
+        let job = job.get();
+        if job.scheduler != self.identity {
+            return Err(PyValueError::new_err(
+                "dispatch() of a job that came to another scheduler",
+            ));
+        }
+        if !job.waiting.swap(false, Ordering::Relaxed) {
+            return Err(PyValueError::new_err(
+                "dispatch() of a job that was dispatched before",
+            ));
+        }
+        self.asked.push(Asked::Dispatch(job.slot));
+        Ok(())
+    }
+
+    /// Sends a message, any object, to another scheduler. It takes the scenario's
+    /// `scheduler.message_latency`.
+    fn send_message(&mut self, to: u32, message: Py<PyAny>) -> PyResult<()> {
+        if to >= self.count {
+            let count = self.count;
+            return Err(PyValueError::new_err(format!(
+                "send_message() to scheduler {to}: there are {count}, numbered from 0"
+            )));
+        }
+        self.asked.push(Asked::Send(to, message));
+        Ok(())
+    }
+
+    /// Asks for `wake(tag)` after so many seconds.
+    #[pyo3(signature = (seconds, tag=0))]
+    fn wake_in(&mut self, seconds: f64, tag: u32) -> PyResult<()> {
+        if !(seconds >= 0.0 && seconds.is_finite()) {
+            return Err(PyValueError::new_err(format!(
+                "wake_in() takes seconds of at least 0, not {seconds}"
+            )));
+        }
+        self.asked
+            .push(Asked::Wake(Span::from_seconds(seconds), tag));
+        Ok(())
+    }
+
+    /// The simulated time, in seconds.
+    #[getter]
+    fn now(&self) -> f64 {
+        self.now
+    }
+
+    /// The number of this scheduler among those of the scenario, from 0.
+    #[getter]
+    fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How many schedulers the scenario has.
+    #[getter]
+    fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The scenario's `run.seed`, for random numbers of one's own.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The names of the clients' groups.
+    #[getter]
+    fn groups(&self, py: Python<'_>) -> Option<Py<PyTuple>> {
+        self.groups.as_ref().map(|groups| groups.clone_ref(py))
+    }
+}
+
+/// What the schedulers of a run share.
+#[derive(Default)]
+pub struct Shared {
+    /// The first thing that went wrong.
+    failure: Mutex<Option<PyErr>>,
+    /// Messages under way: they cross the model as numbers.
+    messages: Mutex<Messages>,
+}
+
+#[derive(Default)]
+struct Messages {
+    objects: Vec<Option<Py<PyAny>>>,
+    free: Vec<usize>,
+}
+
+impl Shared {
+    /// What went wrong, if anything did.
+    pub fn take_failure(&self) -> Option<PyErr> {
+        lock(&self.failure).take()
+    }
+
+    fn put(&self, object: Py<PyAny>) -> Message {
+        let mut messages = lock(&self.messages);
+        let index = match messages.free.pop() {
+            Some(index) => {
+                messages.objects[index] = Some(object);
+                index
+            }
+            None => {
+                messages.objects.push(Some(object));
+                messages.objects.len() - 1
+            }
+        };
+        [index as u64, 0, 0, 0]
+    }
+
+    fn take(&self, message: Message) -> Option<Py<PyAny>> {
+        let mut messages = lock(&self.messages);
+        let index = usize::try_from(message[0]).ok()?;
+        let object = messages.objects.get_mut(index)?.take();
+        messages.free.push(index);
+        object
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What tells a job that is out from others.
+type Key = ([u32; 4], u64, u8, bool);
+
+fn key(job: &Job) -> Key {
+    let numbers = [job.client, job.request, job.server, job.file];
+    let metadata = job.role == Role::Metadata;
+    (numbers, job.offset, job.operation.code(), metadata)
+}
+
+/// An object of a subclass as a scheduler of the model.
+pub struct Adapter {
+    shared: Arc<Shared>,
+    object: Py<PyScheduler>,
+    number: u32,
+    identity: u64,
+    name: String,
+    groups: Vec<Py<PyString>>,
+    job_arrival: Py<PyAny>,
+    /// None where the subclass does not override the method.
+    job_finish: Option<Py<PyAny>>,
+    message_arrival: Option<Py<PyAny>>,
+    wake: Option<Py<PyAny>>,
+    /// Jobs that are here or out, if anybody wants to see them again.
+    jobs: HashMap<Key, Py<PyJob>>,
+    /// Those of them of which there are several alike: it does not matter which of
+    /// them comes back.
+    alike: Vec<(Key, Py<PyJob>)>,
+    /// Used again and again.
+    asked: Vec<Asked>,
+}
+
+impl Adapter {
+    /// # Errors
+    /// If the object has no such methods.
+    pub fn new(object: &Bound<'_, PyScheduler>, shared: Arc<Shared>) -> PyResult<Adapter> {
+        let py = object.py();
+        let class = object.get_type();
+        let base = PyType::new::<PyScheduler>(py);
+        let own = |method: &str| -> PyResult<Option<Py<PyAny>>> {
+            let overridden = !class.getattr(method)?.is(&base.getattr(method)?);
+            match overridden {
+                true => Ok(Some(object.getattr(method)?.unbind())),
+                false => Ok(None),
+            }
+        };
+        let (number, identity, groups) = {
+            let state = object.borrow();
+            let groups = state.groups.as_ref().map(|it| it.bind(py).clone());
+            (state.number, state.identity, groups)
+        };
+        let groups = groups.map_or(Ok(Vec::new()), |groups| groups.extract())?;
+        Ok(Adapter {
+            shared,
+            object: object.clone().unbind(),
+            number,
+            identity,
+            name: class.name()?.to_string(),
+            groups,
+            job_arrival: object.getattr("job_arrival")?.unbind(),
+            job_finish: own("job_finish")?,
+            message_arrival: own("message_arrival")?,
+            wake: own("wake")?,
+            jobs: HashMap::new(),
+            alike: Vec::new(),
+            asked: Vec::new(),
+        })
+    }
+
+    /// Calls a method and does what it asked for.
+    fn call(
+        &mut self,
+        py: Python<'_>,
+        name: &'static str,
+        call: impl FnOnce(&Adapter) -> PyResult<Py<PyAny>>,
+        dispatcher: &mut Dispatcher<'_, '_>,
+    ) {
+        // Nothing after the first failure: the run is over.
+        if lock(&self.shared.failure).is_some() {
+            return;
+        }
+        self.object.borrow_mut(py).now = dispatcher.now().as_seconds();
+        match call(self) {
+            Err(error) => return self.fail(py, name, None, Some(error), dispatcher),
+            Ok(returned) if !returned.is_none(py) => {
+                let given = shown(returned.bind(py));
+                let what = format!(
+                    "returned {given}; expected no value: what it decides it says by \
+                     self.dispatch(job)"
+                );
+                return self.fail(py, name, Some(what), None, dispatcher);
+            }
+            Ok(_) => {}
+        }
+        let mut asked = std::mem::take(&mut self.asked);
+        std::mem::swap(&mut asked, &mut self.object.borrow_mut(py).asked);
+        for each in asked.drain(..) {
+            match each {
+                Asked::Dispatch(job) => dispatcher.dispatch(job),
+                Asked::Send(to, message) => dispatcher.send_message(to, self.shared.put(message)),
+                Asked::Wake(span, tag) => dispatcher.wake_in(span, tag),
+            }
+        }
+        self.asked = asked;
+    }
+
+    fn fail(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        what: Option<String>,
+        error: Option<PyErr>,
+        dispatcher: &mut Dispatcher<'_, '_>,
+    ) {
+        let exception = error.map(|error| error.into_value(py));
+        let failure = SchedulerFailure::new_err((self.number, method.to_owned(), what, exception));
+        *lock(&self.shared.failure) = Some(failure);
+        dispatcher.fail("a scheduler in Python failed");
+    }
+}
+
+/// A short text of a value.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    let text = value.repr().map_or_else(
+        |_| "a value that cannot be shown".to_owned(),
+        |text| text.to_string(),
+    );
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+impl qos::Scheduler for Adapter {
+    fn job_arrival(&mut self, id: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
+        Python::attach(|py| {
+            let job = *dispatcher.job(id);
+            let group = match self.groups.get(usize::from(job.group)) {
+                Some(group) => group.clone_ref(py),
+                None => intern!(py, "").clone().unbind(),
+            };
+            let shown = PyJob {
+                job,
+                group,
+                slot: id,
+                scheduler: self.identity,
+                arrival: dispatcher.now().as_seconds(),
+                waiting: true.into(),
+            };
+            let shown = match Py::new(py, shown) {
+                Ok(shown) => shown,
+                Err(error) => {
+                    return self.fail(py, "job_arrival", None, Some(error), dispatcher);
+                }
+            };
+            if self.job_finish.is_some()
+                && let Some(other) = self.jobs.insert(key(&job), shown.clone_ref(py))
+            {
+                self.alike.push((key(&job), other));
+            }
+            let call = |it: &Adapter| it.job_arrival.call1(py, (shown,));
+            self.call(py, "job_arrival", call, dispatcher);
+        });
+    }
+
+    fn job_finish(&mut self, job: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
+        if self.job_finish.is_none() {
+            return;
+        }
+        Python::attach(|py| {
+            let found = self.jobs.remove(&key(job)).or_else(|| {
+                let at = self.alike.iter().position(|it| it.0 == key(job))?;
+                Some(self.alike.swap_remove(at).1)
+            });
+            if let Some(job) = found {
+                let call = |it: &Adapter| match &it.job_finish {
+                    Some(method) => method.call1(py, (job,)),
+                    None => Ok(py.None()),
+                };
+                self.call(py, "job_finish", call, dispatcher);
+            }
+        });
+    }
+
+    fn message_arrival(
+        &mut self,
+        from: u32,
+        message: Message,
+        dispatcher: &mut Dispatcher<'_, '_>,
+    ) {
+        Python::attach(|py| {
+            let object = self.shared.take(message);
+            if let Some(object) = object {
+                let call = |it: &Adapter| match &it.message_arrival {
+                    Some(method) => method.call1(py, (from, object)),
+                    None => Ok(py.None()),
+                };
+                self.call(py, "message_arrival", call, dispatcher);
+            }
+        });
+    }
+
+    fn wake(&mut self, tag: u32, dispatcher: &mut Dispatcher<'_, '_>) {
+        Python::attach(|py| {
+            let call = |it: &Adapter| match &it.wake {
+                Some(method) => method.call1(py, (tag,)),
+                None => Ok(py.None()),
+            };
+            self.call(py, "wake", call, dispatcher);
+        });
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+/// Makes schedulers known to Python.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyJob>()?;
+    module.add_class::<PyScheduler>()?;
+    module.add(
+        "SchedulerFailure",
+        module.py().get_type::<SchedulerFailure>(),
+    )
+}

@@ -1,0 +1,15 @@
+//! Classes of jobs: who has a queue, a turn or a bucket of its own.
+
+use headrace_spec::Class;
+
+use crate::tokens::Job;
+
+/// The number of a job's class.
+pub(super) fn of(class: Class, job: &Job) -> u32 {
+    match class {
+        Class::Group => u32::from(job.group),
+        Class::Client => job.client,
+        Class::Workload => job.workload,
+        Class::File => job.file,
+    }
+}

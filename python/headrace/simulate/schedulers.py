@@ -1,0 +1,138 @@
+"""Schedulers of one's own: classes in Python that a scenario names."""
+
+import importlib
+import importlib.util
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from headrace._core import Loaded, RunError, Scheduler, SchedulerFailure
+
+FIELD = "scheduler.python"
+IMPORTING = threading.Lock()
+"""Held while `sys.path` and `sys.modules` are not as others expect them."""
+
+
+def schedulers(loaded: Loaded) -> list[Scheduler] | None:
+    """New schedulers of a scenario's own class; None if it names none.
+
+    Raises ScenarioError if there is no such class, or it cannot be made with the options.
+    """
+    if loaded.scheduler is None:
+        return None
+    module, name, folder, options, count = loaded.scheduler
+    of_class = _class(loaded, _module(loaded, module, Path(folder)), name)
+    groups = tuple(loaded.groups)
+    made = []
+    try:
+        for number in range(count):
+            scheduler = of_class.__new__(of_class, **options)
+            # Before it is made, so that its __init__ knows where it stands.
+            scheduler._place(number, count, groups, loaded.seed)
+            of_class.__init__(scheduler, **options)
+            made.append(scheduler)
+    except Exception as error:
+        given = ", ".join(f"{key}={value!r}" for key, value in options.items())
+        message = f"{name}({given}) cannot be made: {_told(error)}"
+        raise loaded.refusal(FIELD, message) from error
+    return made
+
+
+def broken_off(failure: SchedulerFailure, loaded: Loaded) -> RunError:
+    """The error of a run that a scheduler's method broke off."""
+    number, method, what, error = failure.args
+    name = loaded.scheduler[1] if loaded.scheduler else "scheduler"
+    place, said = "", what
+    if error is not None:
+        place, said = _place(error), f"raised {_named(error)}"
+    raised = RunError(f"{place}{name}.{method} of scheduler {number} {said}")
+    raised.__cause__ = error
+    return raised
+
+
+def _module(loaded: Loaded, name: str, folder: Path) -> ModuleType:
+    try:
+        with IMPORTING, _first(folder):
+            beside = folder.joinpath(*name.split("."))
+            for file in (beside.with_suffix(".py"), beside / "__init__.py"):
+                if file.is_file():
+                    return _fresh(name, file)
+            return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            message = f"there is no module {name!r} in {folder} or where Python looks (sys.path)"
+        else:
+            message = f"the module cannot be imported: {_told(error)}"
+        raise loaded.refusal(FIELD, message) from error
+    except Exception as error:
+        message = f"the module cannot be imported: {_told(error)}"
+        raise loaded.refusal(FIELD, message) from error
+
+
+@contextmanager
+def _first(folder: Path) -> Iterator[None]:
+    """Lets Python look into a folder first, as it does for a script's."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _fresh(name: str, file: Path) -> ModuleType:
+    """A module as its file is now: it may have been changed since it was imported."""
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no module")
+    module = importlib.util.module_from_spec(spec)
+    before = sys.modules.get(name)
+    sys.modules[name] = module  # dataclasses look for themselves there
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        if before is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = before
+    return module
+
+
+def _class(loaded: Loaded, module: ModuleType, name: str) -> type[Scheduler]:
+    found: Any = getattr(module, name, None)
+    if isinstance(found, type) and issubclass(found, Scheduler) and found is not Scheduler:
+        return found
+    if found is not None:
+        message = f"{name} is no subclass of headrace.Scheduler"
+    else:
+        here = [
+            key
+            for key, value in vars(module).items()
+            if isinstance(value, type) and issubclass(value, Scheduler) and value is not Scheduler
+        ]
+        known = f": it has {', '.join(here)}" if here else ""
+        message = f"{module.__file__} has no class {name}{known}"
+    raise loaded.refusal(FIELD, message)
+
+
+def _told(error: BaseException) -> str:
+    return f"{_place(error)}{_named(error)}"
+
+
+def _named(error: BaseException) -> str:
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _place(error: BaseException) -> str:
+    """File and line that raised an error, outside of this package and of importing."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"{error.filename}:{error.lineno}: "
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename != __file__ and not frame.filename.startswith("<frozen importlib"):
+            return f"{frame.filename}:{frame.lineno}: "
+    return ""
