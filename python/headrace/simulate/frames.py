@@ -123,6 +123,7 @@ def stations(document: Document) -> pl.DataFrame:
         "servers": pl.UInt32,
         "utilisation": pl.Float64,
         "most_utilisation": pl.Float64,
+        "busiest": pl.String,
         "queue": pl.Float64,
         "service": pl.Float64,
         "residence": pl.Float64,

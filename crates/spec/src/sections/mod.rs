@@ -43,7 +43,7 @@ pub use machine::{
 };
 pub use memory::{Memory, Replacement};
 pub use metadata::Metadata;
-pub use network::{Duplex, Network, Topology};
+pub use network::{Duplex, Grain, Network, Topology};
 pub use parallel::Parallel;
 pub use rpc::{InFlight, Rpc};
 pub use run::Run;

@@ -17,6 +17,16 @@ choice! {
 }
 
 choice! {
+    /// What a message is while it is on its way.
+    pub enum Grain {
+        /// One piece that each card sends and receives in turn.
+        Message = "message",
+        /// A flow that shares every link of its path with the others.
+        Flow = "flow",
+    }
+}
+
+choice! {
     /// Whether a link carries both directions at once.
     pub enum Duplex {
         /// Both directions at full bandwidth.
@@ -33,6 +43,13 @@ section! {
         /// its own between every client and every server, for measurements that
         /// are given per pair.
         topology: Topology = default("star", "switched Ethernet"),
+        /// `message`: every card sends and receives one message after the other;
+        /// `flow`: all messages with file data share the links of their paths, max-min
+        /// fair.
+        grain: Grain = default("message", "first come, first served, as a card's queue does"),
+        /// Least time between two findings of the rates of flows; only with
+        /// `network.grain = "flow"`.
+        interval: Seconds = default("0 s", "rates are right at every instant"),
         /// Bytes per second of a link in each direction, headers included.
         bandwidth: Rate = required("1 Gbit/s") aka ["rate", "speed"],
         /// Time from one end to the other, one way, for the first bit.
@@ -48,7 +65,24 @@ section! {
         /// Size of a message without file data: a request or an acknowledgement.
         message: Bytes = default("156 B", "an NFSv3 READ call: record mark 4 B, call header 24 B, AUTH_SYS about 40 B, verifier 8 B (RFC 5531), file handle 68 B, offset and count 12 B (RFC 1813)"),
     }
-    check packets_carry_data;
+    check network_fits;
+}
+
+fn network_fits(network: &Network, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    packets_carry_data(network, all, at)?;
+    if network.grain == Grain::Flow && network.topology == Topology::Pairs {
+        let message = "a link between two hosts carries one message after the other: \
+                       network.topology = \"pairs\"; expected network.grain = \"message\"";
+        return Err(at.error("grain", message));
+    }
+    if network.grain != Grain::Flow && network.interval.0 > 0.0 {
+        let message = format!(
+            "only flows have rates: expected network.grain = \"flow\" in place of \"{}\"",
+            network.grain.word()
+        );
+        return Err(at.error("interval", message));
+    }
+    Ok(())
 }
 
 fn packets_carry_data(network: &Network, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {

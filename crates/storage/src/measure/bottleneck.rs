@@ -45,6 +45,11 @@ pub(super) fn bottleneck(
         .filter(|station| station.servers.is_some())
         .collect();
     busy.sort_by(|a, b| b.most_utilisation.total_cmp(&a.most_utilisation));
+    // What a station's visitors pass at the same time goes with it.
+    let place_of = |station: &StationReport| match station.within {
+        Some(place) => place.to_owned(),
+        None => station.station.clone(),
+    };
     let by_turn = |place: &str| {
         let others = breakdown.iter().filter(|entry| entry.place != place);
         let left = mean_think + others.map(|entry| entry.least).sum::<f64>();
@@ -59,10 +64,11 @@ pub(super) fn bottleneck(
         (Some(first), _) if first.most_utilisation >= SATURATED => {
             let next = busy.get(1).filter(|station| station.utilisation > 0.0);
             let by_next = next.map_or(f64::INFINITY, |next| 1.0 / next.most_utilisation);
-            let most_gain = by_next.min(by_turn(&first.station)).max(1.0);
+            let turn = by_turn(&place_of(first));
+            let most_gain = by_next.min(turn).max(1.0);
             let then = match next {
                 _ if most_gain.is_infinite() => String::new(),
-                Some(next) if by_next <= by_turn(&first.station) => format!(
+                Some(next) if by_next <= turn => format!(
                     ", then {} would be the limit ({:.0} % busy now)",
                     next.station,
                     100.0 * next.most_utilisation
@@ -88,7 +94,7 @@ pub(super) fn bottleneck(
         (first, Some(most)) => {
             let next = breakdown.get(1).map(|entry| entry.place.clone());
             // The place may be a station itself, which then takes no time.
-            let others = busy.iter().filter(|station| station.station != most.place);
+            let others = busy.iter().filter(|it| place_of(it) != most.place);
             let by_others = others
                 .map(|station| 1.0 / station.most_utilisation)
                 .fold(f64::INFINITY, f64::min);
@@ -158,12 +164,14 @@ pub(super) fn rise(most_gain: f64) -> String {
 
 fn copies(station: &StationReport) -> String {
     let uneven = station.most_utilisation - station.utilisation > 0.05;
+    let busiest = station.busiest.as_ref();
     match (station.copies, uneven) {
         (1, _) => String::new(),
         (copies, false) => format!(" in each of {copies} copies"),
         (copies, true) => format!(
-            " on average of {copies} copies, {:.0} % the busiest",
-            100.0 * station.most_utilisation
+            " on average of {copies} copies, {:.0} % the busiest{}",
+            100.0 * station.most_utilisation,
+            busiest.map_or_else(String::new, |name| format!(" ({name})"))
         ),
     }
 }

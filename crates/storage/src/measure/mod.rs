@@ -3,6 +3,7 @@
 mod activity;
 mod bottleneck;
 mod clients;
+mod links;
 mod local;
 mod recorder;
 mod report;
@@ -11,6 +12,7 @@ mod servers;
 mod stop;
 
 pub use bottleneck::Bottleneck;
+pub use links::{Carried, LinkLoads};
 pub use recorder::{Completed, Recorder};
 pub use report::{
     BreakdownEntry, GroupReport, Latency, OperationReport, Report, ScenarioReport, Share,

@@ -14,6 +14,7 @@ use super::recorder::{Cell, Recorder, column, histogram};
 use super::servers;
 use super::stop::StopReport;
 use super::{clients, local};
+use crate::system::System;
 
 /// What a run of a scenario showed.
 #[derive(Clone, Debug, Serialize)]
@@ -142,6 +143,9 @@ pub struct StationReport {
     pub utilisation: f64,
     /// The same of the busiest copy.
     pub most_utilisation: f64,
+    /// The name of that copy, where copies have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busiest: Option<String>,
     /// Mean number waiting in one copy.
     pub queue: f64,
     /// Mean time of service in seconds.
@@ -150,6 +154,9 @@ pub struct StationReport {
     pub residence: f64,
     /// Visits.
     pub visits: u64,
+    /// The station in which its visitors are, if it is a part of one.
+    #[serde(skip)]
+    pub(super) within: Option<&'static str>,
 }
 
 /// A place or station on the way of requests.
@@ -172,12 +179,13 @@ pub struct BreakdownEntry {
 
 /// Sums up a run that has ended.
 pub(crate) fn report(
-    net: &Net,
+    system: &System,
     recorder: &Recorder,
     scenario: &Scenario,
     stop: StopReport,
     wall_seconds: f64,
 ) -> Report {
+    let net = &system.net;
     let all: Vec<usize> = (0..recorder.groups()).collect();
     let (throughput, operations) = rates(recorder, &all);
     let latencies = latency(recorder, &all, |cell| Some(&cell.latency));
@@ -205,7 +213,10 @@ pub(crate) fn report(
         Some(_) => clients::breakdown(&reports, breakdown, mean_latency),
         None => breakdown,
     };
-    let stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
+    let mut stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
+    if let Some(links) = &system.links {
+        stations.extend(links.stations(net));
+    }
     let think = recorder.mean_think();
     let mut bottleneck = match daemon {
         None => local::bottleneck(&stations, &breakdown, think, mean_latency),
@@ -384,10 +395,12 @@ fn station(node: &NodeReport) -> Option<StationReport> {
         servers: node.servers,
         utilisation: node.utilisation,
         most_utilisation: node.most_utilisation,
+        busiest: None,
         queue: node.mean_queue / f64::from(node.copies),
         service: node.service,
         residence: node.residence,
         visits: node.arrivals,
+        within: None,
     })
 }
 

@@ -1,18 +1,26 @@
 //! Networks: what carries jobs between clients and servers.
 //!
 //! A network is written in two steps: each host's page gets its attachment
-//! (a card, or its ends of links), and the page around the hosts joins them.
-//! To add a topology, write a file with functions like those of `star` and name
-//! it here.
+//! (a card, its ends of links, or nothing), and the page around the hosts joins them.
+//! At the grain of messages every card or link is a station of its own (`star`,
+//! `pairs`); at the others the network is a whole (`flow`), with the links that
+//! `fabric` says.
 
+mod bare;
+mod fabric;
+mod flow;
 mod link;
 mod pairs;
 mod star;
 
+pub use fabric::{Fabric, LONGEST_PATH, LinkGroup, Path, Routes};
 pub use link::{Link, Side, Wire};
 
 use headrace_net::{Node, Page, Port, To};
-use headrace_spec::{Card, Parallel, Topology};
+use headrace_spec::{Card, Clients, Grain, Parallel, Topology};
+
+use self::flow::Destinations;
+use crate::measure::LinkLoads;
 
 use crate::qos::SchedulerPorts;
 use crate::tokens::Job;
@@ -59,21 +67,34 @@ pub fn attach_client(
     card: &Card,
     hosts: Hosts,
 ) -> ClientAttachment {
-    match scenario.network.topology {
-        Topology::Star => star::client(page, scenario, card),
-        Topology::Pairs => pairs::client(page, scenario, hosts),
+    match (scenario.network.grain, scenario.network.topology) {
+        (Grain::Flow, _) => bare::client(page),
+        (Grain::Message, Topology::Star) => star::client(page, scenario, card),
+        (Grain::Message, Topology::Pairs) => pairs::client(page, scenario, hosts),
     }
 }
 
 /// Attaches a data or metadata server with this card, in whose page this is called.
 pub fn attach_server(page: &mut Page<'_>, scenario: &Parallel, card: &Card) -> ServerAttachment {
-    match scenario.network.topology {
-        Topology::Star => star::server(page, scenario, card),
-        Topology::Pairs => pairs::server(page),
+    match (scenario.network.grain, scenario.network.topology) {
+        (Grain::Message, Topology::Star) => star::server(page, scenario, card),
+        // A pair's link is in the client's page.
+        (Grain::Flow, _) | (Grain::Message, Topology::Pairs) => bare::server(page),
     }
 }
 
-/// Schedulers that stand between clients and data servers.
+/// The hosts' ways to the network.
+pub struct Attachments {
+    /// The clients'.
+    pub clients: ClientAttachment,
+    /// The data servers'.
+    pub servers: ServerAttachment,
+    /// The metadata servers'.
+    pub metadata: ServerAttachment,
+}
+
+/// Schedulers that stand between clients and data servers: where jobs enter the
+/// network, and where they leave it on their way back.
 pub enum Between {
     /// One for all.
     Gateway(SchedulerPorts),
@@ -81,38 +102,66 @@ pub enum Between {
     Proxies(SchedulerPorts),
 }
 
-/// Joins the hosts, through the schedulers between them if there are any.
+/// Joins the hosts, through the schedulers between them if there are any. Gives the
+/// links that are no stations of their own.
 pub fn join(
     page: &mut Page<'_>,
-    clients: &ClientAttachment,
-    servers: &ServerAttachment,
-    metadata: &ServerAttachment,
+    scenario: &Parallel,
+    cards: &Clients,
+    hosts: Hosts,
+    attachments: &Attachments,
     between: Option<Between>,
-) {
-    let (to_servers, to_clients) = (
-        servers.receive.by(server_of),
-        clients.from_servers.by(client_of),
-    );
+) -> Option<LinkLoads> {
+    let Attachments {
+        clients,
+        servers,
+        metadata,
+    } = attachments;
+    let to_clients = clients.from_servers.by(client_of);
+    let from_servers: To<Job> = match &between {
+        None => to_clients,
+        Some(Between::Gateway(gateway)) => gateway.finished.into(),
+        Some(Between::Proxies(proxies)) => proxies.finished.by(server_of),
+    };
+    let mut to_servers = servers.receive.by(server_of);
+    let to_metadata = metadata.receive.by(server_of);
+    let answers = clients.from_metadata.by(client_of);
+    let mut links = None;
+    if scenario.network.grain == Grain::Message {
+        page.connect(servers.sent, from_servers);
+        page.connect(clients.to_metadata, to_metadata);
+        page.connect(metadata.sent, answers);
+    } else {
+        let destinations = Destinations {
+            servers: to_servers,
+            metadata: to_metadata,
+            from_servers,
+            from_metadata: answers,
+        };
+        let fabric = Fabric::new(scenario, cards, hosts, page.seed());
+        let (submit, loads) = page.page("network", |page| {
+            flow::network(page, &scenario.network, fabric, destinations)
+        });
+        page.connect(servers.sent, submit);
+        page.connect(clients.to_metadata, submit);
+        page.connect(metadata.sent, submit);
+        to_servers = submit.into();
+        links = Some(loads);
+    }
     match between {
-        None => {
-            page.connect(clients.to_servers, to_servers);
-            page.connect(servers.sent, to_clients);
-        }
+        None => page.connect(clients.to_servers, to_servers),
         Some(Between::Gateway(gateway)) => {
             page.connect(clients.to_servers, gateway.submit);
             page.connect(gateway.dispatched, to_servers);
-            page.connect(servers.sent, gateway.finished);
             page.connect(gateway.returned, to_clients);
         }
         Some(Between::Proxies(proxies)) => {
             page.connect(clients.to_servers, proxies.submit.by(server_of));
             page.connect(proxies.dispatched, to_servers);
-            page.connect(servers.sent, proxies.finished.by(server_of));
             page.connect(proxies.returned, to_clients);
         }
     }
-    page.connect(clients.to_metadata, metadata.receive.by(server_of));
-    page.connect(metadata.sent, clients.from_metadata.by(client_of));
+    links
 }
 
 fn client_of(job: &Job) -> u32 {

@@ -10,7 +10,7 @@
 use headrace_net::{Node, Page, Port, Span};
 use headrace_spec::{Duplex, Parallel};
 
-use super::{ClientAttachment, Hosts, Link, ServerAttachment, Side, Wire, server_of};
+use super::{ClientAttachment, Hosts, Link, Side, Wire, server_of};
 use crate::tokens::{Direction, Job};
 
 pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, hosts: Hosts) -> ClientAttachment {
@@ -40,19 +40,6 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, hosts: Hosts) -> 
         to_metadata,
         from_servers,
         from_metadata,
-    }
-}
-
-pub(super) fn server(page: &mut Page<'_>) -> ServerAttachment {
-    let sent = page.output("sent");
-    let receive = page.input("receive");
-    let received = page.place("received");
-    page.connect(receive, received);
-    ServerAttachment {
-        send: sent.into(),
-        received,
-        sent,
-        receive,
     }
 }
 

@@ -35,5 +35,6 @@ pub(super) fn build(
         recorder: work.recorder,
         latency: work.latency,
         total_requests: work.total_requests,
+        links: None,
     })
 }

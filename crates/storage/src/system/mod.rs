@@ -14,7 +14,7 @@ use headrace_net::{
 use headrace_spec::{Scenario, SystemKind};
 
 use crate::app::TraceError;
-use crate::measure::{Completed, Recorder, Report, Series, StopReport, report};
+use crate::measure::{Completed, LinkLoads, Recorder, Report, Series, StopReport, report};
 use crate::qos::Make;
 
 /// Why there is no result.
@@ -66,6 +66,8 @@ pub(crate) struct System {
     pub recorder: Store<Recorder>,
     pub latency: TallyId,
     pub total_requests: Option<u64>,
+    /// A network's links that are no stations of their own.
+    pub links: Option<LinkLoads>,
 }
 
 /// The structure of a scenario's net, for drawings.
@@ -98,7 +100,7 @@ pub fn simulate(
     let latency = system.net.tally(system.latency);
     let stop = StopReport::new(stopped, scenario, recorder, latency);
     Ok(Outcome {
-        report: report(&system.net, recorder, scenario, stop, wall_seconds),
+        report: report(&system, recorder, scenario, stop, wall_seconds),
         series: recorder.series().clone(),
         latency_curve: recorder.latency_curve(),
         requests,
@@ -138,6 +140,9 @@ fn run(
         system.net.reset_statistics();
         let now = system.net.now();
         system.net.store_mut(system.recorder, 0).reset(now);
+        if let Some(links) = &system.links {
+            system.net.store_mut(links.carried, 0).reset();
+        }
     }
     let precision = stop.precision.map(|relative| Precision {
         tally: system.latency,

@@ -7,7 +7,7 @@ use super::{Error, Options, System, work};
 use crate::client::in_flight::InFlight;
 use crate::client::{Knowledge, Layout};
 use crate::localfs::{Sizes, Users};
-use crate::network::{self, Between, ClientAttachment, Hosts, ServerAttachment};
+use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
 use crate::qos::{SchedulerPorts, Schedulers};
 use crate::server::Holdings;
 use crate::tokens::{Job, Request, Role};
@@ -59,7 +59,19 @@ pub(super) fn build(
         attachment
     });
     let between = between(&mut page, parallel.scheduler.position, hosts, schedulers);
-    network::join(&mut page, &clients.attachment, &servers, &names, between);
+    let attachments = Attachments {
+        clients: clients.attachment,
+        servers,
+        metadata: names,
+    };
+    let links = network::join(
+        &mut page,
+        parallel,
+        &scenario.clients,
+        hosts,
+        &attachments,
+        between,
+    );
     page.connect(
         work.ports.request,
         clients.request.by(|it: &Request| it.process.client),
@@ -70,6 +82,7 @@ pub(super) fn build(
         recorder: work.recorder,
         latency: work.latency,
         total_requests: work.total_requests,
+        links,
     })
 }
 

@@ -1,0 +1,209 @@
+//! Fabrics: the links of a whole network, and the path that a message takes.
+//!
+//! Used where the network is modelled as a whole: at the grain of flows and of
+//! packets. Hosts are numbered clients first, then data servers, then metadata
+//! servers. To add a topology, write a file with a function that adds its links and
+//! returns its [`Routes`], and name it in [`Fabric::new`].
+
+mod star;
+
+use std::ops::Range;
+
+use headrace_spec::{Card, Clients, Duplex, Parallel, Rate, Topology};
+
+use super::Hosts;
+use crate::tokens::{Direction, Job, Role};
+
+/// The most links on a path.
+pub const LONGEST_PATH: usize = 8;
+
+/// The links that a message takes, in order.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Path {
+    links: [u32; LONGEST_PATH],
+    length: usize,
+}
+
+impl Path {
+    /// Adds a link at the end. What a path cannot hold was refused with the scenario.
+    pub fn push(&mut self, link: u32) {
+        if let Some(place) = self.links.get_mut(self.length) {
+            *place = link;
+            self.length += 1;
+        }
+    }
+
+    /// The links so far.
+    pub fn links(&self) -> &[u32] {
+        &self.links[..self.length]
+    }
+}
+
+/// The switches of a topology: how they lead from host to host.
+pub trait Routes: Send + Sync {
+    /// Adds the links between the switches that the two hosts are attached to. Where
+    /// several ways are equally short, `key` chooses one.
+    fn between(&self, from: u32, to: u32, key: u64, path: &mut Path);
+}
+
+/// Links of one kind, such as the clients' cards in one direction.
+#[derive(Clone, Debug)]
+pub struct LinkGroup {
+    /// What they are called together.
+    pub name: String,
+    /// Their numbers.
+    pub links: Range<u32>,
+    /// What one of them is called, counted within the group.
+    pub each: fn(&LinkGroup, u32) -> String,
+    /// How many of them belong to one switch, for names.
+    pub per_switch: u32,
+}
+
+impl LinkGroup {
+    /// The name of a link of this group.
+    pub fn name_of(&self, link: u32) -> String {
+        (self.each)(self, link - self.links.start)
+    }
+}
+
+/// The links of a network.
+pub struct Fabric {
+    hosts: Hosts,
+    rates: Vec<f64>,
+    groups: Vec<LinkGroup>,
+    /// By host: the links of its card.
+    sending: Vec<u32>,
+    receiving: Vec<u32>,
+    routes: Box<dyn Routes>,
+    seed: u64,
+}
+
+/// Links while they are collected.
+pub struct Links {
+    rates: Vec<f64>,
+    groups: Vec<LinkGroup>,
+}
+
+impl Links {
+    /// Adds a group of links of one rate; gives the number of the first.
+    pub fn add(
+        &mut self,
+        name: &str,
+        count: u32,
+        per_switch: u32,
+        rate: Rate,
+        each: fn(&LinkGroup, u32) -> String,
+    ) -> u32 {
+        let first = self.rates.len() as u32;
+        self.rates.resize(self.rates.len() + count as usize, rate.0);
+        self.groups.push(LinkGroup {
+            name: name.to_owned(),
+            links: first..first + count,
+            each,
+            per_switch: per_switch.max(1),
+        });
+        first
+    }
+}
+
+impl Fabric {
+    /// The scenario's network; `seed` is the run's, for paths that are drawn.
+    pub fn new(scenario: &Parallel, clients: &Clients, hosts: Hosts, seed: u64) -> Fabric {
+        let mut links = Links {
+            rates: Vec::new(),
+            groups: Vec::new(),
+        };
+        let (mut sending, mut receiving) = (Vec::new(), Vec::new());
+        let network = &scenario.network;
+        let mut cards = |name: &str, count: u32, card: &Card| {
+            let rate = card.bandwidth.unwrap_or(network.bandwidth);
+            let mut add = |side: &str| {
+                let name = format!("{name} card {side}");
+                let first = links.add(&name, count, 1, rate, card_name);
+                first..first + count
+            };
+            match network.duplex {
+                Duplex::Full => {
+                    sending.extend(add("sending"));
+                    receiving.extend(add("receiving"));
+                }
+                Duplex::Half => {
+                    let both = add("sending and receiving");
+                    sending.extend(both.clone());
+                    receiving.extend(both);
+                }
+            }
+        };
+        cards("client", hosts.clients, &clients.card);
+        cards("server", hosts.servers, &scenario.servers.card);
+        cards("metadata", hosts.metadata, &scenario.metadata.card);
+        let routes: Box<dyn Routes> = match network.topology {
+            // Pairs of hosts have links of their own: they are no fabric.
+            Topology::Star | Topology::Pairs => Box::new(star::Star),
+        };
+        Fabric {
+            hosts,
+            rates: links.rates,
+            groups: links.groups,
+            sending,
+            receiving,
+            routes,
+            seed,
+        }
+    }
+
+    /// The rates of all links, in bytes per second.
+    pub fn rates(&self) -> &[f64] {
+        &self.rates
+    }
+
+    /// The kinds of links.
+    pub fn groups(&self) -> &[LinkGroup] {
+        &self.groups
+    }
+
+    /// The links that a job's message takes, from card to card.
+    pub fn path(&self, job: &Job) -> Path {
+        let server = match job.role {
+            Role::Data => self.hosts.clients + job.server,
+            Role::Metadata => self.hosts.clients + self.hosts.servers + job.server,
+        };
+        let (from, to) = match job.direction {
+            Direction::Out => (job.client, server),
+            Direction::Back => (server, job.client),
+        };
+        let mut path = Path::default();
+        path.push(self.sending[from as usize]);
+        let key = mix(self.seed, from, to);
+        self.routes.between(from, to, key, &mut path);
+        path.push(self.receiving[to as usize]);
+        path
+    }
+
+    /// The lowest rate on a path, in bytes per second.
+    pub fn slowest(&self, path: &Path) -> f64 {
+        let rates = path.links().iter().map(|&link| self.rates[link as usize]);
+        rates.fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// "client 3 card sending".
+fn card_name(group: &LinkGroup, number: u32) -> String {
+    match group.name.split_once(' ') {
+        Some((host, rest)) => format!("{host} {number} {rest}"),
+        None => group.name.clone(),
+    }
+}
+
+/// A hash of the two hosts, as switches take one of the addresses to choose among
+/// equal paths (RFC 2992): splitmix64, Steele, Lea and Flood, OOPSLA 2014.
+fn mix(seed: u64, from: u32, to: u32) -> u64 {
+    let mut hash = seed ^ (u64::from(from) << 32 | u64::from(to));
+    for _ in 0..2 {
+        hash = hash.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        hash ^= hash >> 31;
+    }
+    hash
+}

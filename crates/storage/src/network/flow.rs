@@ -1,0 +1,109 @@
+//! The grain of flows: every message with file data is a flow through all links of
+//! its path at once, and all flows share the links max-min fair.
+//!
+//! ```text
+//!   submit ─▶ [send] ─ data ─▶ (flows) ─▶ [arrive] ····▶ host
+//!                └─ none ····························▶ host
+//! ```
+//!
+//! A message arrives when its last byte has left plus the latency of the path. One
+//! without file data, a request or an acknowledgement, takes the latency and its
+//! own transmission on the slowest link of its path, and nothing of anybody's
+//! bandwidth.
+//!
+//! Not modelled: queues in switches, loss and what TCP does about it, the order of
+//! messages on one card, the time in which rates adapt.
+
+use std::sync::Arc;
+
+use headrace_net::{Flows, Page, Port, Span, To};
+use headrace_spec::Network;
+
+use super::Fabric;
+use crate::measure::{Carried, LinkLoads};
+use crate::tokens::{Direction, Job, Role};
+
+/// Where the hosts are that messages go to.
+#[derive(Clone, Copy)]
+pub(super) struct Destinations {
+    pub servers: To<Job>,
+    pub metadata: To<Job>,
+    pub from_servers: To<Job>,
+    pub from_metadata: To<Job>,
+}
+
+impl Destinations {
+    pub fn all(self) -> [To<Job>; 4] {
+        let Destinations {
+            servers,
+            metadata,
+            from_servers,
+            from_metadata,
+        } = self;
+        [servers, metadata, from_servers, from_metadata]
+    }
+
+    pub fn of(self, job: &Job) -> To<Job> {
+        match (job.direction, job.role) {
+            (Direction::Out, Role::Data) => self.servers,
+            (Direction::Out, Role::Metadata) => self.metadata,
+            (Direction::Back, Role::Data) => self.from_servers,
+            (Direction::Back, Role::Metadata) => self.from_metadata,
+        }
+    }
+}
+
+/// The page of the network; gives where messages go in and what its links carry.
+pub(super) fn network(
+    page: &mut Page<'_>,
+    spec: &Network,
+    fabric: Fabric,
+    to: Destinations,
+) -> (Port<Job>, LinkLoads) {
+    let fabric = Arc::new(fabric);
+    let latency = Span::from_seconds(spec.latency.0);
+    let submit = page.input("submit");
+    let submitted = page.place("submitted");
+    page.connect(submit, submitted);
+    let carried = page.store("bytes carried", |_| Carried::new(fabric.rates().len()));
+    let interval = Span::from_seconds(spec.interval.0);
+    let flows = page.stations("flows", |_| {
+        let paths = fabric.clone();
+        let path = move |job: &Job, links: &mut Vec<u32>| {
+            links.extend(paths.path(job).links());
+            job.wire as f64
+        };
+        Flows::new(fabric.rates().iter().copied(), path).every(interval)
+    });
+    let paths = fabric.clone();
+    let sends = page.transition("send").take(submitted);
+    sends
+        .puts_one_of(to.all())
+        .later()
+        .or_puts(flows)
+        .fires(move |firing, job: Job, ()| {
+            if job.payload() > 0 {
+                firing.put(flows, job);
+                return;
+            }
+            let rate = paths.slowest(&paths.path(&job));
+            let transmission = Span::from_seconds(job.wire as f64 / rate);
+            firing.put_after(to.of(&job), job, transmission + latency);
+        });
+    let paths = fabric.clone();
+    let arrives = page.transition("arrive").take(flows).with(carried);
+    arrives
+        .puts_one_of(to.all())
+        .later()
+        .fires(move |firing, job: Job, carried| {
+            carried.add(paths.path(&job).links(), job.wire);
+            firing.put_after(to.of(&job), job, latency);
+        });
+    let loads = LinkLoads {
+        carried,
+        fabric,
+        page: "system/network",
+        station: "system/network/flows",
+    };
+    (submit, loads)
+}

@@ -1,0 +1,3 @@
+//! Networks at the grains of flows and packets, and their topologies.
+
+mod flow;
