@@ -258,10 +258,15 @@ prop_compose! {
         header in 0..1000_u64,
         framing in 0..1000_u64,
         message in 0..=LARGEST_PACKET,
+        grain in choice(Grain::ALL),
+        interval in seconds(),
     ) -> Network {
         let message = Bytes(message);
+        // A link between two hosts carries messages, and only flows have rates.
+        let grain = if topology == Topology::Pairs { Grain::Message } else { grain };
+        let interval = if grain == Grain::Flow { interval } else { Seconds(0.0) };
         let (mtu, header, framing) = (Bytes(mtu), Bytes(header), Bytes(framing));
-        Network { topology, bandwidth, latency, mtu, header, framing, duplex, message }
+        Network { topology, grain, interval, bandwidth, latency, mtu, header, framing, duplex, message }
     }
 }
 
