@@ -89,14 +89,22 @@ fn numbers(all: &Clients, at: &Place<'_>) -> Result<(), Error> {
 
 fn hosts(clients: &Clients, parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let servers = u64::from(parallel.servers.count);
+    let targets = servers * u64::from(parallel.servers.targets);
     let metadata = u64::from(parallel.metadata.servers);
-    let links = match parallel.network.topology {
-        Topology::Star => 0,
-        Topology::Pairs => u64::from(clients.count) * (servers + metadata),
+    let links = match &parallel.network.topology {
+        Topology::Star(_) | Topology::FatTree(_) => 0,
+        Topology::Pairs(_) => u64::from(clients.count) * (servers + metadata),
+        Topology::LeafSpine(it) => {
+            let leaves = [u64::from(clients.count), servers, metadata];
+            let leaves = leaves.map(|hosts| hosts.div_ceil(u64::from(it.hosts)));
+            leaves.iter().sum::<u64>() * u64::from(it.spines)
+        }
+        Topology::Graph(graph) => graph.link.len() as u64,
     };
     few(
         &[
             ("servers.count", "servers", servers),
+            ("servers.targets", "targets in all", targets),
             ("metadata.servers", "metadata servers", metadata),
             ("network.topology", "links between hosts", links),
         ],
@@ -178,7 +186,10 @@ impl Pattern<'_> {
 
     fn jobs_are_few(&self, scenario: &Scenario, all: &Parallel) -> Result<(), Error> {
         let LayoutKind::Striped(striped) = &all.layout.kind;
-        let (size, width) = (self.ior.transfer.0, striped.servers.of(all.servers.count));
+        let (size, width) = (
+            self.ior.transfer.0,
+            striped.servers.of(all.servers.all_targets()),
+        );
         let packets = scenario.largest_job().map_or(0, |packet| size / packet);
         let jobs = packets + u64::from(width).min(size / striped.unit.0 + 2);
         if jobs > MOST_JOBS {
@@ -210,7 +221,7 @@ impl Pattern<'_> {
     /// Bytes of the largest job of a request, at the least.
     fn job(&self, scenario: &Scenario, all: &Parallel) -> u64 {
         let LayoutKind::Striped(striped) = &all.layout.kind;
-        let piece = self.ior.transfer.0 / u64::from(striped.servers.of(all.servers.count));
+        let piece = self.ior.transfer.0 / u64::from(striped.servers.of(all.servers.all_targets()));
         scenario
             .largest_job()
             .map_or(piece, |packet| piece.min(packet))

@@ -46,6 +46,7 @@ pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
     let mut user = syntax::read(text, &Layer::File(name.clone()))?;
     // What is wrong with the scenario as a whole is wrong in no line of it.
     user.origin = Origin::Whole { file: name };
+    kinds_by_name(&mut user, &DECLARED);
     for text in sets {
         set::apply(&mut user, &DECLARED, text)?;
     }
@@ -114,6 +115,29 @@ fn supply(tree: &mut Node, key: &str, value: impl FnOnce() -> String) {
         && table.get(key).is_none()
     {
         table.push(key, Node::plain(Raw::Text(value())));
+    }
+}
+
+/// Makes tables of sections that are given by the name of their kind alone, as in
+/// `topology = "pairs"`.
+fn kinds_by_name(node: &mut Node, section: &Section) {
+    let Raw::Table(table) = &mut node.raw else {
+        return;
+    };
+    for field in section.fields(None) {
+        let Some(node) = table.get_mut(field.name) else {
+            continue;
+        };
+        match (&field.shape, &mut node.raw) {
+            (Shape::Section(inner), _) => {
+                merge::kind_by_name(node, inner);
+                kinds_by_name(node, inner);
+            }
+            (Shape::Tables(inner), Raw::List(list)) => {
+                list.iter_mut().for_each(|node| kinds_by_name(node, inner));
+            }
+            _ => {}
+        }
     }
 }
 
@@ -225,6 +249,13 @@ mod tests {
         let mut entries = Vec::new();
         if section.kinds().is_some() {
             entries.push(format!("kind = {:?}", own.unwrap_or("")));
+        }
+        // Switches between switches are part of whole networks only.
+        let switches = ["leaf-spine", "fat-tree", "graph"];
+        let has_switches =
+            |(at, kind): &(String, &str)| at == "network.topology" && switches.contains(kind);
+        if path == "network" && chosen.iter().any(has_switches) {
+            entries.push("grain = \"flow\"".to_owned());
         }
         for field in section.fields(own) {
             let path = crate::tree::join(path, field.name);

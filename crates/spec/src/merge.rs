@@ -21,6 +21,16 @@ pub(crate) fn over(below: &mut Node, above: Node, section: &Section) {
     }
 }
 
+/// Makes a table of a section that is nothing but one of several kinds, if it is given
+/// by the name of its kind alone.
+pub(crate) fn kind_by_name(node: &mut Node, section: &Section) {
+    if section.is_only_kinds() && matches!(node.raw, Raw::Text(_)) {
+        let mut table = Table::default();
+        table.push("kind", node.clone());
+        node.raw = Raw::Table(table);
+    }
+}
+
 /// The same for the entries of a section.
 pub(crate) fn tables(lower: &mut Table, upper: Table, section: &Section) {
     if let Some(kind) = section.given_kind(&upper) {

@@ -120,6 +120,10 @@ fn object(section: &Section, kind: Option<&str>, path: &str, presets: &[Node]) -
 fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
     let mut schema = match &field.shape {
         Shape::Leaf { schema, .. } => schema.clone(),
+        Shape::Section(inner) if inner.is_only_kinds() => {
+            let names = by_name(inner, path, presets);
+            json!({ "anyOf": [{ "enum": names }, section(inner, path, presets)] })
+        }
         Shape::Section(inner) => section(inner, path, presets),
         Shape::Tables(inner) => {
             json!({ "type": "array", "minItems": 1, "items": section(inner, path, presets) })
@@ -144,6 +148,20 @@ fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
     }
     schema["description"] = json!(description);
     schema
+}
+
+/// The kinds that need nothing said but their name.
+fn by_name<'a>(section: &'a Section, path: &str, presets: &[Node]) -> Vec<&'a str> {
+    let kinds = section.kinds().into_iter().flat_map(|kinds| &kinds.kinds);
+    let complete = |fields: &[Field]| {
+        !fields
+            .iter()
+            .any(|field| is_required(field, &join(path, field.name), presets))
+    };
+    kinds
+        .filter(|(_, section)| complete(&section.fields))
+        .map(|(name, _)| *name)
+        .collect()
 }
 
 /// Whether a file without the field is refused under every preset.

@@ -85,7 +85,11 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
             _ => Nature::Plain,
         };
         let mut upper = Table::default();
-        upper.push(*first, value.read(nature));
+        let mut node = value.read(nature);
+        if let Shape::Section(inner) = &field.shape {
+            merge::kind_by_name(&mut node, inner);
+        }
+        upper.push(*first, node);
         merge::tables(table, upper, section);
         return Ok(());
     }

@@ -126,6 +126,8 @@ proptest! {
             "file",
             "volume",
             "output_volume",
+            "from",
+            "to",
         ];
         let is_text = path.rsplit('.').next().is_some_and(|name| text.contains(&name));
         prop_assume!(!is_text || value.starts_with('"'));

@@ -74,6 +74,8 @@ pub struct Job {
     pub client: u32,
     /// The server, numbered within its role.
     pub server: u32,
+    /// The target of that server.
+    pub target: u16,
     /// The file.
     pub file: u32,
     /// The first byte, within the part of the file that the server holds.
@@ -139,7 +141,8 @@ pub struct Transfer {
     pub metadata: bool,
     /// It went along in another transfer, which is done.
     pub absorbed: bool,
-    /// The disk of an array it is for.
+    /// The disk of an array it is for; on its way to one of a server's targets, which
+    /// of them.
     pub member: u16,
     /// The slot of the array's transfer that it is a part of.
     pub part_of: Option<u32>,

@@ -125,6 +125,12 @@ impl Section {
             })
     }
 
+    /// Whether it is nothing but one of several kinds: the name of the kind alone then
+    /// says all, if that has no required fields.
+    pub(crate) fn is_only_kinds(&self) -> bool {
+        self.fields.len() == 1 && self.kinds().is_some()
+    }
+
     /// The fields that a table of this section can have: its own, and those of
     /// its kinds, or of one of them.
     pub(crate) fn fields<'a>(&'a self, kind: Option<&str>) -> Vec<&'a Field> {

@@ -8,7 +8,7 @@ use crate::values::Rate;
 section! {
     /// A network card.
     pub struct Card {
-        /// Bytes per second in each direction; only with `network.topology = "star"`.
+        /// Bytes per second in each direction; only where hosts have one: not between pairs.
         bandwidth: Option<Rate> = optional("network.bandwidth"),
     }
     check hosts_have_cards;
@@ -24,7 +24,7 @@ fn hosts_have_cards(card: &Card, all: &Scenario, at: &Place<'_>) -> Result<(), E
             }
         };
     };
-    if card.bandwidth.is_some() && parallel.network.topology == Topology::Pairs {
+    if card.bandwidth.is_some() && matches!(parallel.network.topology, Topology::Pairs(_)) {
         let message = "each pair of hosts has a link of its own, and no host one card: \
                        network.topology = \"pairs\"";
         return Err(at.error("bandwidth", message));

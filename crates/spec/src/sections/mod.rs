@@ -20,6 +20,7 @@ mod scenario;
 mod scheduler;
 mod servers;
 mod stop;
+mod topology;
 mod weights;
 mod workload;
 
@@ -43,7 +44,7 @@ pub use machine::{
 };
 pub use memory::{Memory, Replacement};
 pub use metadata::Metadata;
-pub use network::{Duplex, Grain, Network, Topology};
+pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;
 pub use rpc::{InFlight, Rpc};
 pub use run::Run;
@@ -55,6 +56,7 @@ pub use scheduler::{
 };
 pub use servers::{MachineServer, ServerKind, Servers, SimpleServer};
 pub use stop::Stop;
+pub use topology::{FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
 pub use weights::Weights;
 pub use workload::{
     Access, InputOutput, Interface, IoClass, IoPriority, Ior, Mdtest, NamePhase, Order, Phase,

@@ -2,19 +2,8 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::Scenario;
+use crate::sections::{Scenario, Topology};
 use crate::values::{Bytes, Rate, Seconds, choice};
-
-choice! {
-    /// Which hosts share which links.
-    pub enum Topology {
-        /// Every host has one card, and all cards meet in one switch.
-        Star = "star",
-        /// Every client has a link of its own to every server: for bandwidths
-        /// that were measured between pairs of hosts.
-        Pairs = "pairs",
-    }
-}
 
 choice! {
     /// What a message is while it is on its way.
@@ -39,10 +28,9 @@ choice! {
 section! {
     /// The network.
     pub struct Network {
-        /// `star`: one card per host, one switch between them; `pairs`: a link of
-        /// its own between every client and every server, for measurements that
-        /// are given per pair.
-        topology: Topology = default("star", "switched Ethernet"),
+        /// How hosts and switches are joined; where the kind says it all, its name
+        /// alone will do, as in `topology = "pairs"`.
+        topology: Topology = section(),
         /// `message`: every card sends and receives one message after the other;
         /// `flow`: all messages with file data share the links of their paths, max-min
         /// fair.
@@ -70,11 +58,6 @@ section! {
 
 fn network_fits(network: &Network, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     packets_carry_data(network, all, at)?;
-    if network.grain == Grain::Flow && network.topology == Topology::Pairs {
-        let message = "a link between two hosts carries one message after the other: \
-                       network.topology = \"pairs\"; expected network.grain = \"message\"";
-        return Err(at.error("grain", message));
-    }
     if network.grain != Grain::Flow && network.interval.0 > 0.0 {
         let message = format!(
             "only flows have rates: expected network.grain = \"flow\" in place of \"{}\"",

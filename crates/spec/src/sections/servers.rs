@@ -2,7 +2,10 @@
 
 use crate::Error;
 use crate::declare::{Place, kinds, section};
-use crate::sections::{Card, Daemon, Device, IoScheduler, Machine, Memory, Scenario};
+use crate::sections::{
+    Card, Daemon, Device, Grain, IoScheduler, Machine, Memory, Parallel, Position, Scenario,
+    SchedulerKind,
+};
 use crate::values::{AtLeastOne, Rate};
 
 section! {
@@ -10,6 +13,15 @@ section! {
     pub struct Servers {
         /// How many data servers there are.
         count: u32 as AtLeastOne = required(4) aka ["number", "servers"],
+        /// Devices of each server, behind one card: layouts count them one by one.
+        /// They are numbered by turns, the first of every server, then the second, so
+        /// that neighbouring stripes lie on different servers (Lustre deals out its
+        /// targets so: lustre/lod/lod_qos.c, `lod_qos_calc_rr`).
+        targets: u32 as AtLeastOne = default(1, "one device in each server") aka ["osts", "devices"],
+        /// Whether data passes the network and the device at once, at the rate that
+        /// the slowest of them leaves it, and is not stored before it goes on; only
+        /// with `network.grain = "flow"` and a simple device without a cache.
+        streaming: bool = default(false, "a job is read or written as a whole, as with small ones"),
         /// The servers' network cards.
         card: Card = section(),
         /// The process that serves the jobs.
@@ -18,6 +30,7 @@ section! {
         #[serde(flatten)]
         kind: ServerKind = kinds(),
     }
+    check targets_and_streams_fit;
 }
 
 kinds! {
@@ -64,6 +77,13 @@ impl Servers {
         (format!("{section}.{field}"), rate)
     }
 
+    /// Targets of all servers: what layouts spread files over. So many hosts were
+    /// refused that this would be too large.
+    #[must_use]
+    pub fn all_targets(&self) -> u32 {
+        self.count.saturating_mul(self.targets)
+    }
+
     /// The machine below the daemon, if there is one.
     #[must_use]
     pub fn machine(&self) -> Option<&Machine> {
@@ -72,6 +92,80 @@ impl Servers {
             ServerKind::MachineServer(server) => Some(&server.machine),
         }
     }
+}
+
+/// The most targets of a server: their numbers have 16 bits.
+const MOST_TARGETS: u32 = 65_536;
+
+fn targets_and_streams_fit(servers: &Servers, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let simple = match &servers.kind {
+        ServerKind::SimpleServer(simple) => Some(simple),
+        ServerKind::MachineServer(_) => None,
+    };
+    if servers.targets > MOST_TARGETS {
+        let message = format!("expected at most {MOST_TARGETS}");
+        return Err(at.error("targets", message));
+    }
+    if servers.targets > 1 && simple.is_none() {
+        let message = "the files of a machine lie on its first file system: expected 1, with an \
+                       array as its device perhaps";
+        return Err(at.error("targets", message));
+    }
+    if !servers.streaming {
+        return Ok(());
+    }
+    let refused = |why: String| {
+        let message = format!("data cannot pass the device while it is on its way {why}");
+        Err(at.error("streaming", message))
+    };
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    if parallel.network.grain != Grain::Flow {
+        let grain = parallel.network.grain.word();
+        return refused(format!(
+            "where messages are whole: network.grain = \"{grain}\"; expected \"flow\""
+        ));
+    }
+    let Some(simple) = simple else {
+        return refused("in a machine: expected [servers.device]".to_owned());
+    };
+    if simple.memory.cache.0 > 0 {
+        let cache = simple.memory.cache;
+        return refused(format!(
+            "with a page cache between: servers.memory.cache = \"{cache}\"; expected \"0 B\""
+        ));
+    }
+    match &simple.device {
+        Device::SimpleDevice(device) if device.time_per_request.0 > 0.0 => refused(format!(
+            "with a time for each request: servers.device.time_per_request = \"{}\"; expected \
+             \"0 s\"",
+            device.time_per_request
+        )),
+        Device::SimpleDevice(_) => at_servers(parallel, refused),
+        device => refused(format!(
+            "with a device that is more than a rate: servers.device.kind = \"{}\"; expected \
+             \"simple\"",
+            device.kind()
+        )),
+    }
+}
+
+/// A scheduler before a server would see data that has passed the device.
+fn at_servers(
+    parallel: &Parallel,
+    refused: impl Fn(String) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let scheduler = &parallel.scheduler;
+    let none = matches!(scheduler.kind, SchedulerKind::NoScheduler(_));
+    if none || scheduler.position != Position::Server {
+        return Ok(());
+    }
+    refused(
+        "before a server's scheduler has seen it: expected scheduler.position = \"client\" or \
+         \"gateway\""
+            .to_owned(),
+    )
 }
 
 fn files_lie_on_one_file_system(

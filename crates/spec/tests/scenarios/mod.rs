@@ -2,6 +2,7 @@
 
 mod devices;
 mod io_schedulers;
+mod networks;
 mod schedulers;
 
 use std::collections::BTreeSet;
@@ -184,6 +185,7 @@ fn io_scheduler() -> BoxedStrategy<IoScheduler> {
 prop_compose! {
     fn servers()(
         count in hosts(),
+        targets in 1..4_u32,
         card in card(),
         threads in count(),
         time_per_job in seconds(),
@@ -196,7 +198,8 @@ prop_compose! {
             false => (threads, time_per_job),
         };
         let daemon = Daemon { threads, time_per_job, synchronous: synchronous && machine };
-        Servers { count, card, daemon, kind }
+        let targets = if machine { 1 } else { targets };
+        Servers { count, targets, streaming: false, card, daemon, kind }
     }
 }
 
@@ -246,28 +249,6 @@ fn machine_of(system: Option<&str>) -> Machine {
     let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
     let parallel = scenario.parallel().expect("a parallel file system");
     parallel.servers.machine().expect("a machine").clone()
-}
-
-prop_compose! {
-    fn network()(
-        topology in choice(Topology::ALL),
-        duplex in choice(Duplex::ALL),
-        bandwidth in rate(),
-        latency in seconds(),
-        mtu in 1001..100_000_u64,
-        header in 0..1000_u64,
-        framing in 0..1000_u64,
-        message in 0..=LARGEST_PACKET,
-        grain in choice(Grain::ALL),
-        interval in seconds(),
-    ) -> Network {
-        let message = Bytes(message);
-        // A link between two hosts carries messages, and only flows have rates.
-        let grain = if topology == Topology::Pairs { Grain::Message } else { grain };
-        let interval = if grain == Grain::Flow { interval } else { Seconds(0.0) };
-        let (mtu, header, framing) = (Bytes(mtu), Bytes(header), Bytes(framing));
-        Network { topology, grain, interval, bandwidth, latency, mtu, header, framing, duplex, message }
-    }
 }
 
 fn layout(servers: u32) -> BoxedStrategy<Layout> {
@@ -431,7 +412,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
         clients(),
         servers(),
         metadata,
-        network(),
+        networks::network(),
         run(),
     );
     free.prop_flat_map(
@@ -481,7 +462,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
         }
         // Only hosts of a star have cards.
         if let SystemKind::Parallel(parallel) = &mut scenario.kind
-            && parallel.network.topology == Topology::Pairs
+            && matches!(parallel.network.topology, Topology::Pairs(_))
         {
             for card in [
                 &mut scenario.clients.card,

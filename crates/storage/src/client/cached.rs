@@ -82,6 +82,7 @@ pub(super) fn data(
                 request: slot.0,
                 client,
                 server: 0,
+                target: 0,
                 file: transfer.file,
                 offset: transfer.offset,
                 size: transfer.size,

@@ -30,6 +30,7 @@ pub(super) fn data(
                 request: slot.0,
                 client: request.process.client,
                 server: 0,
+                target: 0,
                 file: request.file,
                 offset: request.offset,
                 size: request.size,

@@ -1,5 +1,5 @@
-//! Requests of a client under way to each server: at most so many, the others wait
-//! in a line of their own for each server, first come, first served (Lustre,
+//! Requests of a client under way to each target of a server: at most so many, the
+//! others wait in a line of their own for each target, first come, first served (Lustre,
 //! max_rpcs_in_flight).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,8 +11,8 @@ use crate::tokens::Job;
 #[derive(Debug)]
 pub struct InFlight {
     most: u32,
-    /// By server, while anything is out to it.
-    lines: BTreeMap<u32, Line>,
+    /// By server and target, while anything is out to it.
+    lines: BTreeMap<(u32, u16), Line>,
 }
 
 #[derive(Default, Debug)]
@@ -22,7 +22,7 @@ struct Line {
 }
 
 impl InFlight {
-    /// At most `most` to each server.
+    /// At most `most` to each target.
     pub fn new(most: u32) -> InFlight {
         InFlight {
             most,
@@ -33,7 +33,8 @@ impl InFlight {
 
 impl Scheduler for InFlight {
     fn job_arrival(&mut self, job: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
-        let line = self.lines.entry(dispatcher.job(job).server).or_default();
+        let &Job { server, target, .. } = dispatcher.job(job);
+        let line = self.lines.entry((server, target)).or_default();
         if line.out < self.most {
             line.out += 1;
             dispatcher.dispatch(job);
@@ -43,7 +44,7 @@ impl Scheduler for InFlight {
     }
 
     fn job_finish(&mut self, job: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
-        let Some(line) = self.lines.get_mut(&job.server) else {
+        let Some(line) = self.lines.get_mut(&(job.server, job.target)) else {
             return;
         };
         match line.waiting.pop_front() {
@@ -51,7 +52,7 @@ impl Scheduler for InFlight {
             None => line.out -= 1,
         }
         if line.out == 0 {
-            self.lines.remove(&job.server);
+            self.lines.remove(&(job.server, job.target));
         }
     }
 

@@ -1,27 +1,27 @@
-//! Where a file's bytes are: which server holds which of them.
+//! Where a file's bytes are: which target of which server holds which of them.
 
 use headrace_net::Random;
 use headrace_spec::{FirstServer, LayoutKind, Parallel, Scenario, Striped};
 
-/// A part of a request for one server: contiguous bytes of what that server
+/// A part of a request for one target: contiguous bytes of what that target
 /// holds of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
-    /// The server.
-    pub server: u32,
-    /// The first byte, within the server's part of the file.
+    /// The target: the server, where every server has one.
+    pub target: u32,
+    /// The first byte, within the target's part of the file.
     pub offset: u64,
     /// Bytes.
     pub size: u64,
 }
 
-/// A layout of files over servers.
+/// A layout of files over targets, the devices of all servers.
 #[derive(Clone, Debug)]
 pub struct Layout {
     unit: u64,
-    /// Servers over which one file is spread.
+    /// Targets over which one file is spread.
     width: u64,
-    servers: u64,
+    targets: u64,
     first: FirstServer,
     seed: u64,
     packet: u64,
@@ -37,36 +37,36 @@ impl Layout {
         }) = &parallel.layout.kind;
         Layout {
             unit: unit.0,
-            width: u64::from(servers.of(parallel.servers.count)),
-            servers: u64::from(parallel.servers.count),
+            width: u64::from(servers.of(parallel.servers.all_targets())),
+            targets: u64::from(parallel.servers.all_targets()),
             first: *first,
             seed,
             packet: scenario.largest_job().unwrap_or(u64::MAX),
         }
     }
 
-    /// The server that holds a file's first stripe.
-    fn first_server(&self, file: u32) -> u64 {
+    /// The target that holds a file's first stripe.
+    fn first_target(&self, file: u32) -> u64 {
         match self.first {
             FirstServer::Zero => 0,
-            FirstServer::RoundRobin => u64::from(file) % self.servers,
+            FirstServer::RoundRobin => u64::from(file) % self.targets,
             FirstServer::Random => {
                 let mut draws = u64::from(file);
-                Random::named(self.seed, "first server", &mut draws).below(self.servers)
+                Random::named(self.seed, "first server", &mut draws).below(self.targets)
             }
         }
     }
 
-    /// The servers that hold parts of a file.
-    pub fn servers_of(&self, file: u32) -> impl Iterator<Item = u32> {
-        let (first, servers) = (self.first_server(file), self.servers);
-        (0..self.width).map(move |turn| ((first + turn) % servers) as u32)
+    /// The targets that hold parts of a file.
+    pub fn targets_of(&self, file: u32) -> impl Iterator<Item = u32> {
+        let (first, targets) = (self.first_target(file), self.targets);
+        (0..self.width).map(move |turn| ((first + turn) % targets) as u32)
     }
 
-    /// How many bytes of a file of `size` bytes a server holds.
-    pub fn part(&self, file: u32, size: u64, server: u32) -> u64 {
-        let first = self.first_server(file);
-        let turn = (u64::from(server) + self.servers - first) % self.servers;
+    /// How many bytes of a file of `size` bytes a target holds.
+    pub fn part(&self, file: u32, size: u64, target: u32) -> u64 {
+        let first = self.first_target(file);
+        let turn = (u64::from(target) + self.targets - first) % self.targets;
         if turn >= self.width {
             return 0;
         }
@@ -80,15 +80,15 @@ impl Layout {
         whole * self.unit + last
     }
 
-    /// The server that holds a byte of a file, and the byte after the stripe.
-    pub fn server_at(&self, file: u32, offset: u64) -> (u32, u64) {
+    /// The target that holds a byte of a file, and the byte after the stripe.
+    pub fn target_at(&self, file: u32, offset: u64) -> (u32, u64) {
         let stripe = offset / self.unit;
-        let server = (self.first_server(file) + stripe % self.width) % self.servers;
-        (server as u32, (stripe + 1).saturating_mul(self.unit))
+        let target = (self.first_target(file) + stripe % self.width) % self.targets;
+        (target as u32, (stripe + 1).saturating_mul(self.unit))
     }
 
     /// Bytes of a file, from a multiple of them on, that make requests of so many
-    /// bytes to every server they concern; 0 if that is 0.
+    /// bytes to every target they concern; 0 if that is 0.
     pub fn filling(&self, request: u64) -> u64 {
         let whole_stripes = request > 0 && self.unit.is_multiple_of(request);
         let of_one = self.width == 1 || whole_stripes;
@@ -105,11 +105,11 @@ impl Layout {
         size / self.packet + self.width.min(size / self.unit + 2)
     }
 
-    /// Gives the pieces of a request, server by server: contiguous stripes on
-    /// one server are one piece, cut at the packet limit. A request of no bytes
+    /// Gives the pieces of a request, target by target: contiguous stripes on
+    /// one target are one piece, cut at the packet limit. A request of no bytes
     /// is one empty piece.
     pub fn pieces(&self, file: u32, offset: u64, size: u64, mut give: impl FnMut(Piece)) {
-        let first = self.first_server(file);
+        let first = self.first_target(file);
         let (unit, width) = (self.unit, self.width);
         // Sizes come from traces too: past the end of 64 bits there is nothing.
         let end = offset.saturating_add(size);
@@ -120,19 +120,19 @@ impl Layout {
             (end - 1) / unit
         };
         for turn in 0..width.min(last_stripe - first_stripe + 1) {
-            // The first and last stripes of the request on this server.
+            // The first and last stripes of the request on this target.
             let from = first_stripe + turn;
             let to = from + (last_stripe - from) / width * width;
             let within = |stripe: u64, byte: u64| stripe / width * unit + (byte - stripe * unit);
             let start = within(from, offset.max(from * unit));
             let stripe_end = to.saturating_mul(unit).saturating_add(unit);
             let stop = within(to, end.min(stripe_end));
-            let server = ((first + from % width) % self.servers) as u32;
+            let target = ((first + from % width) % self.targets) as u32;
             let mut at = start;
             loop {
                 let size = (stop - at).min(self.packet);
                 give(Piece {
-                    server,
+                    target,
                     offset: at,
                     size,
                 });
@@ -155,7 +155,7 @@ mod tests {
         Layout {
             unit,
             width,
-            servers,
+            targets: servers,
             first: FirstServer::RoundRobin,
             seed: 1,
             packet,
@@ -172,8 +172,8 @@ mod tests {
     fn a_mebibyte_over_four_servers() {
         let got = pieces(&layout(256 << 10, 4, 4, u64::MAX), 0, 0, 1 << 20);
         let expected: Vec<Piece> = (0..4)
-            .map(|server| Piece {
-                server,
+            .map(|target| Piece {
+                target,
                 offset: 0,
                 size: 256 << 10,
             })
@@ -196,9 +196,9 @@ mod tests {
             let layout = layout(unit, width, width + more, u64::MAX);
             let mut parts = BTreeMap::new();
             for piece in pieces(&layout, file, 0, size) {
-                *parts.entry(piece.server).or_insert(0) += piece.size;
+                *parts.entry(piece.target).or_insert(0) += piece.size;
             }
-            let holders: Vec<u32> = layout.servers_of(file).collect();
+            let holders: Vec<u32> = layout.targets_of(file).collect();
             for server in 0..(width + more) as u32 {
                 let part = layout.part(file, size, server);
                 prop_assert_eq!(part, parts.get(&server).copied().unwrap_or(0));
@@ -224,7 +224,7 @@ mod tests {
             for piece in pieces(&layout(unit, width, servers, packet), file, offset, size) {
                 prop_assert!(piece.size <= packet);
                 for byte in piece.offset..piece.offset + piece.size {
-                    *got.entry((piece.server, byte)).or_insert(0) += 1;
+                    *got.entry((piece.target, byte)).or_insert(0) += 1;
                 }
             }
             prop_assert_eq!(got, expected);

@@ -101,6 +101,7 @@ pub fn client(
                     request: slot.0,
                     client: request.process.client,
                     server: request.file % metadata,
+                    target: 0,
                     file: request.file,
                     offset: 0,
                     size: 0,

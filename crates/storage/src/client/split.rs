@@ -1,4 +1,4 @@
-//! From a request to jobs: one for each server that is concerned, or several where
+//! From a request to jobs: one for each target that is concerned, or several where
 //! they would be too large.
 
 use headrace_net::{Firing, Time, To};
@@ -14,6 +14,7 @@ use crate::tokens::{Direction, Job, Role};
 pub(super) struct Split {
     layout: Layout,
     wire: Wire,
+    servers: u32,
     /// Servers with a file system have something to bring to the device; the others
     /// are asked as if for a byte.
     everywhere: bool,
@@ -24,6 +25,7 @@ impl Split {
         Split {
             layout: Layout::new(scenario, parallel, seed),
             wire: Wire::new(&parallel.network),
+            servers: parallel.servers.count,
             everywhere: parallel.servers.machine().is_some(),
         }
     }
@@ -40,7 +42,8 @@ impl Split {
         }
         let mut ask = |piece: Piece| {
             let mut job = Job {
-                server: piece.server,
+                server: piece.target % self.servers,
+                target: (piece.target / self.servers) as u16,
                 offset: piece.offset,
                 size: piece.size,
                 wire: 0,
@@ -55,9 +58,9 @@ impl Split {
             jobs += 1;
         };
         if self.everywhere && like.operation == Operation::Sync {
-            for server in self.layout.servers_of(like.file) {
+            for target in self.layout.targets_of(like.file) {
                 ask(Piece {
-                    server,
+                    target,
                     offset: 0,
                     size: 0,
                 });

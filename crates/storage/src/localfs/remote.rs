@@ -22,7 +22,7 @@ pub struct Remote {
     layout: Layout,
     /// Bytes of a file that fill requests; 0: nothing goes out for that.
     full: u64,
-    /// The most dirty bytes for a server; 0: any number.
+    /// The most dirty bytes for a server, or for each of its targets; 0: any number.
     limit: u64,
     page: u64,
     /// Dirty bytes by server, until the server has them.
@@ -62,7 +62,7 @@ impl Remote {
                 return None;
             }
             let start = at;
-            let (server, end) = self.layout.server_at(range.file, start - start % page);
+            let (server, end) = self.layout.target_at(range.file, start - start % page);
             at = end.next_multiple_of(page).max(start + 1).min(range.end);
             let part = Range {
                 file: range.file,

@@ -44,6 +44,11 @@ impl Wire {
         bytes.saturating_add(packets.saturating_mul(self.overhead))
     }
 
+    /// Bytes on the wire for each byte of data, where packets are full.
+    pub fn packet_per_data(&self) -> f64 {
+        self.packet() as f64 / self.payload as f64
+    }
+
     fn packet(&self) -> u64 {
         self.payload + self.overhead
     }

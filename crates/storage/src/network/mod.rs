@@ -67,19 +67,19 @@ pub fn attach_client(
     card: &Card,
     hosts: Hosts,
 ) -> ClientAttachment {
-    match (scenario.network.grain, scenario.network.topology) {
+    match (scenario.network.grain, &scenario.network.topology) {
+        (Grain::Message, Topology::Pairs(_)) => pairs::client(page, scenario, hosts),
+        (Grain::Message, _) => star::client(page, scenario, card),
         (Grain::Flow, _) => bare::client(page),
-        (Grain::Message, Topology::Star) => star::client(page, scenario, card),
-        (Grain::Message, Topology::Pairs) => pairs::client(page, scenario, hosts),
     }
 }
 
 /// Attaches a data or metadata server with this card, in whose page this is called.
 pub fn attach_server(page: &mut Page<'_>, scenario: &Parallel, card: &Card) -> ServerAttachment {
-    match (scenario.network.grain, scenario.network.topology) {
-        (Grain::Message, Topology::Star) => star::server(page, scenario, card),
+    match (scenario.network.grain, &scenario.network.topology) {
         // A pair's link is in the client's page.
-        (Grain::Flow, _) | (Grain::Message, Topology::Pairs) => bare::server(page),
+        (Grain::Flow, _) | (Grain::Message, Topology::Pairs(_)) => bare::server(page),
+        (Grain::Message, _) => star::server(page, scenario, card),
     }
 }
 

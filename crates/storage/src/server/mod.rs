@@ -5,6 +5,8 @@
 
 mod machine;
 mod simple;
+mod streaming;
+mod targets;
 
 use headrace_net::{Node, Page, To};
 use headrace_spec::{Parallel, ServerKind};
@@ -36,6 +38,9 @@ pub fn server(
         send,
     };
     match &scenario.servers.kind {
+        ServerKind::SimpleServer(_) if scenario.servers.streaming => {
+            streaming::server(page, scenario, received, reply);
+        }
         ServerKind::SimpleServer(spec) => simple::server(page, scenario, spec, received, reply),
         ServerKind::MachineServer(spec) => {
             let daemon = &scenario.servers.daemon;

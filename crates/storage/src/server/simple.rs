@@ -19,11 +19,11 @@
 //! only once.
 
 use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span, To};
-use headrace_spec::{Memory, Parallel, SimpleServer};
+use headrace_spec::{Bytes, Memory, Parallel, SimpleServer};
 use headrace_trace::Operation;
 
 use super::Reply;
-use crate::device::{self, BlockDevice};
+use super::targets::{Targets, targets};
 use crate::localfs::{PageCache, Range};
 use crate::tokens::{Job, Transfer};
 
@@ -39,7 +39,7 @@ pub(super) fn server(
     received: Node<Job>,
     reply: Reply,
 ) {
-    let device = device::queued(page, &spec.device, &spec.io_scheduler);
+    let device = targets(page, scenario, spec);
     let waiting = page.bag::<Job>("waiting for device");
     let daemon = &scenario.servers.daemon;
     let work = Span::from_seconds(daemon.time_per_job.0);
@@ -67,13 +67,14 @@ pub(super) fn server(
                 served,
             },
             &spec.memory,
+            scenario.servers.targets,
         );
     }
 }
 
 #[derive(Clone, Copy)]
 struct Parts {
-    device: BlockDevice,
+    device: Targets,
     /// Jobs whose transfers are at the device.
     waiting: Node<Job>,
     /// Jobs that are done.
@@ -84,7 +85,7 @@ struct Parts {
 fn uncached(
     page: &mut Page<'_>,
     daemon: Node<Job>,
-    device: BlockDevice,
+    device: Targets,
     waiting: Node<Job>,
     reply: Reply,
 ) {
@@ -100,7 +101,8 @@ fn uncached(
                 start,
                 end,
             };
-            firing.put(device.submit, transfer_of(range, job.operation, Some(slot)));
+            let transfer = transfer_of(range, job.operation, Some(slot), job.target);
+            firing.put(device.submit, transfer);
         });
     page.transition("reply")
         .take(device.done)
@@ -114,13 +116,22 @@ fn uncached(
         });
 }
 
-fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory) {
+fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory, targets: u32) {
     let Parts {
         device,
         waiting,
         served,
     } = parts;
-    let cache = page.store("page cache", |_| PageCache::new(spec));
+    // Where there are several targets, each has an equal part of the cache.
+    let part = Memory {
+        cache: Bytes((spec.cache.0 / u64::from(targets)).max(spec.page.0)),
+        dirty_limit: Bytes(spec.dirty_limit.0 / u64::from(targets)),
+        ..spec.clone()
+    };
+    let cache = page.store("page cache", |_| {
+        let each = (0..targets).map(|_| PageCache::new(&part));
+        each.collect::<Vec<PageCache>>()
+    });
     // Copying between cache and network buffers: reads last, writes first.
     let memory = match spec.rate.map(|rate| 1e12 / rate.0) {
         None => page.place("memory"),
@@ -160,6 +171,7 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory) {
         .puts_one_of([waiting.into(), memory.into()])
         .puts_many(device.submit)
         .fires(move |firing, job: Job, cache| {
+            let cache = &mut cache[usize::from(job.target)];
             let gaps = cache.read(job.file, job.offset, job.size);
             wait_for(firing, job, &gaps, Operation::Read, parts, memory);
         });
@@ -169,6 +181,7 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory) {
         .puts_one_of([waiting.into(), served.into()])
         .puts_many(device.submit)
         .fires(move |firing, job: Job, cache| {
+            let cache = &mut cache[usize::from(job.target)];
             let ranges = if cache.buffers_writes() {
                 cache.write(job.file, job.offset, job.size)
             } else {
@@ -193,6 +206,7 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory) {
             let Some(job) = transfer.owner.map(Slot) else {
                 return;
             };
+            let target = firing.token_mut(waiting, job).target;
             if transfer.operation == Operation::Read {
                 let Transfer {
                     file, offset, size, ..
@@ -202,8 +216,9 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory) {
                     start: offset,
                     end: offset + size,
                 };
-                for range in cache.fill(delivered) {
-                    firing.put(device.submit, transfer_of(range, Operation::Write, None));
+                for range in cache[usize::from(target)].fill(delivered) {
+                    let transfer = transfer_of(range, Operation::Write, None, target);
+                    firing.put(device.submit, transfer);
                 }
             }
             let waits = firing.token_mut(waiting, job);
@@ -226,13 +241,14 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory) {
         });
 }
 
-fn transfer_of(range: Range, operation: Operation, job: Option<Slot>) -> Transfer {
+fn transfer_of(range: Range, operation: Operation, job: Option<Slot>, target: u16) -> Transfer {
     let address = (u64::from(range.file) * FILES_APART).wrapping_add(range.start) % (1 << 62);
     Transfer {
         owner: job.map(|slot| slot.0),
         file: range.file,
         offset: range.start,
         synchronous: job.is_some(),
+        member: target,
         ..Transfer::new(operation, address, range.len())
     }
 }
@@ -252,11 +268,12 @@ fn wait_for(
         return;
     }
     job.pending = ranges.len() as u32;
+    let target = job.target;
     let slot = firing.put(parts.waiting, job);
     for &range in ranges {
         firing.put(
             parts.device.submit,
-            transfer_of(range, operation, Some(slot)),
+            transfer_of(range, operation, Some(slot), target),
         );
     }
 }

@@ -100,6 +100,7 @@ fn job(arrival: &Arrival, number: u32) -> Job {
         request: number,
         client: arrival.client,
         server: arrival.scheduler,
+        target: 0,
         file: arrival.file,
         offset: arrival.offset,
         size: arrival.size,

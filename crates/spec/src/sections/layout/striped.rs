@@ -44,7 +44,8 @@ section! {
         /// Size of a stripe: the contiguous bytes of a file on one server.
         unit: Bytes = required("64 KiB")
             aka ["stripe", "stripe_size", "stripe_unit", "strip", "strip_size", "stripe_depth"],
-        /// Over how many servers one file is spread.
+        /// Over how many servers one file is spread; where a server has several targets,
+        /// over how many of these.
         servers: ServersPerFile as CountOr<ServersPerFile> = default("all", "every file uses every server")
             aka ["count", "stripe_count"],
         /// Which server holds the first stripe of a file.
@@ -61,10 +62,17 @@ fn stripes_fit(striped: &Striped, all: &Scenario, at: &Place<'_>) -> Result<(), 
     let Some(parallel) = all.parallel() else {
         return Ok(());
     };
-    let there = parallel.servers.count;
+    let there = parallel.servers.all_targets();
     match striped.servers {
         ServersPerFile::Count(wanted) if wanted > there => {
-            let message = format!("there are fewer servers: servers.count = {there}");
+            let servers = &parallel.servers;
+            let message = match servers.targets {
+                1 => format!("there are fewer servers: servers.count = {there}"),
+                targets => format!(
+                    "there are {there} targets: servers.count = {} and servers.targets = {targets}",
+                    servers.count
+                ),
+            };
             Err(at.error("servers", message))
         }
         _ => Ok(()),

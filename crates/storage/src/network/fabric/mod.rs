@@ -5,13 +5,16 @@
 //! servers. To add a topology, write a file with a function that adds its links and
 //! returns its [`Routes`], and name it in [`Fabric::new`].
 
+mod fat_tree;
+mod graph;
+mod leaf_spine;
 mod star;
 
 use std::ops::Range;
 
-use headrace_spec::{Card, Clients, Duplex, Parallel, Rate, Topology};
+use headrace_spec::{Card, Clients, Device, Duplex, Parallel, Rate, ServerKind, Topology};
 
-use super::Hosts;
+use super::{Hosts, Wire};
 use crate::tokens::{Direction, Job, Role};
 
 /// The most links on a path.
@@ -76,6 +79,17 @@ pub struct Fabric {
     receiving: Vec<u32>,
     routes: Box<dyn Routes>,
     seed: u64,
+    streams: Option<Streams>,
+}
+
+/// Devices that data passes on its way.
+#[derive(Clone, Copy)]
+struct Streams {
+    /// Of each server.
+    targets: u32,
+    /// The first device as it reads, and as it writes.
+    reading: u32,
+    writing: u32,
 }
 
 /// Links while they are collected.
@@ -103,6 +117,11 @@ impl Links {
             per_switch: per_switch.max(1),
         });
         first
+    }
+
+    /// Adds a link that is a group of its own; gives its number.
+    fn add_one(&mut self, name: &str, rate: Rate) -> u32 {
+        self.add(name, 1, 1, rate, |group, _| group.name.clone())
     }
 }
 
@@ -137,11 +156,17 @@ impl Fabric {
         cards("client", hosts.clients, &clients.card);
         cards("server", hosts.servers, &scenario.servers.card);
         cards("metadata", hosts.metadata, &scenario.metadata.card);
-        let routes: Box<dyn Routes> = match network.topology {
+        let bandwidth = network.bandwidth;
+        let routes: Box<dyn Routes> = match &network.topology {
             // Pairs of hosts have links of their own: they are no fabric.
-            Topology::Star | Topology::Pairs => Box::new(star::Star),
+            Topology::Star(_) | Topology::Pairs(_) => Box::new(star::Star),
+            Topology::LeafSpine(it) => leaf_spine::routes(it, hosts, bandwidth, &mut links),
+            Topology::FatTree(it) => fat_tree::routes(it, bandwidth, &mut links),
+            Topology::Graph(it) => graph::routes(it, hosts, bandwidth, &mut links),
         };
+        let streams = streams(scenario, &mut links);
         Fabric {
+            streams,
             hosts,
             rates: links.rates,
             groups: links.groups,
@@ -177,6 +202,15 @@ impl Fabric {
         let key = mix(self.seed, from, to);
         self.routes.between(from, to, key, &mut path);
         path.push(self.receiving[to as usize]);
+        if let Some(streams) = &self.streams
+            && job.payload() > 0
+        {
+            let first = match job.direction {
+                Direction::Out => streams.writing,
+                Direction::Back => streams.reading,
+            };
+            path.push(first + job.server * streams.targets + u32::from(job.target));
+        }
         path
     }
 
@@ -185,6 +219,35 @@ impl Fabric {
         let rates = path.links().iter().map(|&link| self.rates[link as usize]);
         rates.fold(f64::INFINITY, f64::min)
     }
+}
+
+/// Adds the servers' devices to the links, if data streams through them.
+fn streams(scenario: &Parallel, links: &mut Links) -> Option<Streams> {
+    let servers = &scenario.servers;
+    let ServerKind::SimpleServer(simple) = &servers.kind else {
+        return None;
+    };
+    let Device::SimpleDevice(device) = &simple.device else {
+        return None;
+    };
+    if !servers.streaming {
+        return None;
+    }
+    let (count, targets) = (servers.all_targets(), servers.targets);
+    // A flow is as long as its packets are on the wire; a device sees their data only.
+    let around = Wire::new(&scenario.network).packet_per_data();
+    let mut add = |name: &str, rate: Rate| {
+        let rate = Rate(rate.0 * around);
+        links.add(name, count, targets, rate, |group, number| {
+            let (server, target) = (number / group.per_switch, number % group.per_switch);
+            format!("server {server} {} {target}", group.name)
+        })
+    };
+    Some(Streams {
+        targets,
+        reading: add("target reading", device.read_rate),
+        writing: add("target writing", device.write_rate),
+    })
 }
 
 /// "client 3 card sending".

@@ -1,3 +1,5 @@
 //! Networks at the grains of flows and packets, and their topologies.
 
 mod flow;
+mod targets;
+mod topologies;

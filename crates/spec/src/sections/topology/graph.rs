@@ -1,0 +1,161 @@
+//! `kind = "graph"`: switches and links by name.
+
+use std::collections::VecDeque;
+
+use super::needs_a_whole_network;
+use crate::Error;
+use crate::declare::{Place, Tables, section};
+use crate::names;
+use crate::sections::Scenario;
+use crate::values::{NonEmpty, Rate};
+
+section! {
+    /// Switches joined by links, each named by the scenario. Messages take a shortest
+    /// path; where several are equally short, a hash of the two hosts, with the run's
+    /// seed, chooses one at every switch.
+    pub struct Graph {
+        /// The links between switches.
+        link: Vec<GraphLink> as Tables<GraphLink> = required([GraphLink::example()]) aka ["links"],
+        /// The switches that clients are on, in turn.
+        clients: Vec<String> as NonEmpty<String> = required(["a"]),
+        /// The switches that data servers are on, in turn.
+        servers: Vec<String> as NonEmpty<String> = required(["b"]),
+        /// The switches that metadata servers are on, in turn.
+        metadata: Vec<String> as NonEmpty<String> = same(servers),
+    }
+    check every_switch_is_reached;
+}
+
+section! {
+    /// A link between two switches, the same in both directions.
+    pub struct GraphLink {
+        /// The switch at one end.
+        from: String = required("a"),
+        /// The switch at the other end.
+        to: String = required("b"),
+        /// Bytes per second in each direction.
+        bandwidth: Option<Rate> = optional("network.bandwidth") aka ["rate", "speed"],
+    }
+}
+
+impl GraphLink {
+    fn example() -> crate::tree::Table {
+        let mut table = crate::tree::Table::default();
+        table.push("from", crate::tree::Node::plain("a".into()));
+        table.push("to", crate::tree::Node::plain("b".into()));
+        table
+    }
+}
+
+/// The most links between two switches on a path, besides the two hosts' cards and what
+/// data streams through behind them.
+const MOST_HOPS: u32 = 5;
+
+/// The most switches: every one knows its way to every other.
+const MOST_SWITCHES: usize = 2000;
+
+impl Graph {
+    /// The switches, in the order in which links name them.
+    #[must_use]
+    pub fn switches(&self) -> Vec<&str> {
+        let mut switches: Vec<&str> = Vec::new();
+        let mut known = std::collections::HashSet::new();
+        for name in self.link.iter().flat_map(|link| [&link.from, &link.to]) {
+            if known.insert(name.as_str()) {
+                switches.push(name);
+            }
+        }
+        switches
+    }
+
+    /// The links by the numbers of the switches that they join.
+    #[must_use]
+    pub fn joined(&self) -> Vec<(u32, u32)> {
+        let numbers: std::collections::HashMap<&str, u32> =
+            self.switches().into_iter().zip(0..).collect();
+        let number = |name: &String| numbers.get(name.as_str()).copied().unwrap_or(0);
+        let links = self.link.iter();
+        links
+            .map(|link| (number(&link.from), number(&link.to)))
+            .collect()
+    }
+
+    /// How many links it is to every switch from one; none where there is no way.
+    #[must_use]
+    pub fn distances(&self, from: u32) -> Vec<Option<u32>> {
+        let mut neighbours = vec![Vec::new(); self.switches().len()];
+        for (one, other) in self.joined() {
+            neighbours[one as usize].push(other);
+            neighbours[other as usize].push(one);
+        }
+        let mut distances = vec![None; neighbours.len()];
+        let mut queue = VecDeque::from([(from, 0)]);
+        while let Some((switch, distance)) = queue.pop_front() {
+            let known = &mut distances[switch as usize];
+            if known.is_none() {
+                *known = Some(distance);
+                let next = neighbours[switch as usize].iter();
+                queue.extend(next.map(|&switch| (switch, distance + 1)));
+            }
+        }
+        distances
+    }
+}
+
+fn every_switch_is_reached(graph: &Graph, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    needs_a_whole_network(all, at)?;
+    let switches = graph.switches();
+    if switches.len() > MOST_SWITCHES {
+        let message = format!(
+            "these are {} switches: expected at most {MOST_SWITCHES}",
+            switches.len()
+        );
+        return Err(at.error("link", message));
+    }
+    for (number, link) in graph.link.iter().enumerate() {
+        if link.from == link.to {
+            let message = "a link joins two switches: expected another one than at its other end";
+            let at = at.field("link");
+            return Err(at.field(&number.to_string()).error("to", message));
+        }
+    }
+    let mut used = Vec::new();
+    for (field, hosts) in [
+        ("clients", &graph.clients),
+        ("servers", &graph.servers),
+        ("metadata", &graph.metadata),
+    ] {
+        for name in hosts {
+            let Some(number) = switches.iter().position(|switch| switch == name) else {
+                let message = format!(
+                    "no link leads to switch {name:?}{}",
+                    names::hint(name, &switches)
+                );
+                return Err(at.error(field, message));
+            };
+            used.push((field, name, number));
+        }
+    }
+    let clients = used.iter().filter(|(field, ..)| *field == "clients");
+    for (_, from, number) in clients {
+        #[expect(clippy::cast_possible_truncation, reason = "they are few: see above")]
+        let distances = graph.distances(*number as u32);
+        for (field, to, number) in &used {
+            match distances[*number] {
+                None => {
+                    let message = format!("there is no way from switch {from:?} to {to:?}");
+                    return Err(at.error(field, message));
+                }
+                Some(hops) if hops > MOST_HOPS => {
+                    let message = format!(
+                        "it is {hops} links from switch {from:?} to {to:?}: expected at most \
+                         {MOST_HOPS}"
+                    );
+                    return Err(at.error(field, message));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}

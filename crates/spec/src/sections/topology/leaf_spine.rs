@@ -1,0 +1,26 @@
+//! `kind = "leaf-spine"`: two tiers of switches.
+
+use super::needs_a_whole_network;
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{AtLeastOne, Rate};
+
+section! {
+    /// Hosts on leaf switches, each of which has a link to every spine switch. Clients,
+    /// data servers and metadata servers are on leaves of their own, in the order of
+    /// their numbers. A hash of the two hosts, with the run's seed, chooses the spine.
+    pub struct LeafSpine {
+        /// Hosts on one leaf switch.
+        hosts: u32 as AtLeastOne = required(48) aka ["hosts_per_leaf", "ports"],
+        /// Spine switches.
+        spines: u32 as AtLeastOne = required(4),
+        /// Bytes per second of a link between a leaf and a spine, in each direction.
+        uplink: Option<Rate> = optional("network.bandwidth") aka ["uplink_bandwidth"],
+    }
+    check is_a_whole_network;
+}
+
+fn is_a_whole_network(_: &LeafSpine, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    needs_a_whole_network(all, at)
+}

@@ -1,0 +1,40 @@
+//! `[network.topology]`: how hosts and switches are joined.
+
+mod fat_tree;
+mod graph;
+mod leaf_spine;
+mod pairs;
+mod star;
+
+pub use fat_tree::FatTree;
+pub use graph::{Graph, GraphLink};
+pub use leaf_spine::LeafSpine;
+pub use pairs::Pairs;
+pub use star::Star;
+
+use crate::Error;
+use crate::declare::{Place, kinds};
+use crate::sections::{Grain, Scenario};
+
+kinds! {
+    /// How hosts and switches are joined.
+    pub enum Topology default "star", "switched Ethernet" {
+        Star = "star",
+        Pairs = "pairs",
+        LeafSpine = "leaf-spine",
+        FatTree = "fat-tree",
+        Graph = "graph",
+    }
+}
+
+/// Only whole networks know switches that are links of each other.
+fn needs_a_whole_network(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    match all.parallel().map(|parallel| parallel.network.grain) {
+        Some(Grain::Message) => {
+            let message = "between switches, messages share links: expected network.grain = \
+                           \"flow\" beside it";
+            Err(at.error("kind", message))
+        }
+        _ => Ok(()),
+    }
+}

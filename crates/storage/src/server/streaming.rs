@@ -1,0 +1,33 @@
+//! A data server whose device is a part of the network's paths: data passes it while
+//! it is on its way, so that nothing of it is left to do here.
+//!
+//! ```text
+//!   received ─▶ (daemon) ─▶ [reply] ─▶ send
+//! ```
+//!
+//! A write has passed the device when it is here; a read passes it on its way back.
+//!
+//! Not modelled: anything of the device but a rate for reading and one for writing,
+//! each its own: reads and writes at the same time do not slow each other.
+
+use headrace_net::{Fcfs, Node, Page, Span};
+use headrace_spec::Parallel;
+
+use super::Reply;
+use crate::tokens::Job;
+
+/// Writes what of a data server is behind its scheduler, if data streams through it.
+pub(super) fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, reply: Reply) {
+    let daemon = &scenario.servers.daemon;
+    let done = match Span::from_seconds(daemon.time_per_job.0) {
+        Span::ZERO => received,
+        work => {
+            let daemon = page.station("daemon", Fcfs::new(daemon.threads, work));
+            page.connect(received, daemon);
+            daemon
+        }
+    };
+    page.transition("reply")
+        .take(done)
+        .put(reply.send, move |_, job: Job, ()| reply.to(job));
+}
