@@ -135,7 +135,8 @@ fn a_fat_tree_joins_edges_pods_and_all() {
     assert_eq!(same_pod[1].chars().last(), same_pod[2].chars().last());
     for server in 1..9 {
         let far = &paths(&hosts, 1, server)[0];
-        let pod = (3 + server) / 4;
+        let host = 3 + server;
+        let pod = host / 4;
         assert_eq!(far.len(), 6);
         let up = far[1].strip_prefix("pod 0 edge 0 up ").unwrap();
         let core = far[2]
