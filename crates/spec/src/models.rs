@@ -5,11 +5,12 @@ use serde_json::json;
 
 use crate::declare::{Leaf, Nature, Section, Shape};
 use crate::error::Error;
+use crate::links;
 use crate::merge;
 use crate::names;
 use crate::presets;
 use crate::syntax::{self, Layer};
-use crate::tree::{Node, Raw};
+use crate::tree::{Entry, Node, Origin, Raw, Table};
 
 /// A device of the catalogue.
 struct Model {
@@ -78,6 +79,7 @@ pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
             _ => {}
         }
     }
+    give_way_to_link(table, section);
     let fields = section.fields(kind.as_deref());
     let below = fields.into_iter().find_map(|field| {
         let Some(Raw::Text(name)) = table.get(field.name).map(|node| &node.raw) else {
@@ -86,6 +88,7 @@ pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
         match nature(&field.shape)? {
             Nature::Model => read(kind.as_deref()?, name),
             Nature::MachinePreset => presets::machine(name),
+            Nature::Link => links::read(name).map(Ok),
             _ => None,
         }
     });
@@ -96,6 +99,26 @@ pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
         *node = below;
     }
     Ok(())
+}
+
+/// Drops what a preset says of a link that is named: it spoke of another.
+fn give_way_to_link(table: &mut Table, section: &Section) {
+    let named = section
+        .fields
+        .iter()
+        .any(|field| nature(&field.shape) == Some(Nature::Link) && table.get(field.name).is_some());
+    if named {
+        let of_preset = |entry: &Entry| matches!(entry.node.origin, Origin::Preset { .. });
+        let gives = |entry: &Entry| links::GIVES.contains(&entry.key.as_str());
+        table
+            .entries
+            .retain(|entry| !(gives(entry) && of_preset(entry)));
+    }
+}
+
+/// Whether a field names a link.
+pub(crate) fn is_link(shape: &Shape) -> bool {
+    nature(shape) == Some(Nature::Link)
 }
 
 /// Whether what stands in a field is the name of a model.

@@ -6,7 +6,7 @@ use crate::declare::{Field, Presence, Section, Shape, heading};
 use crate::error::Error;
 use crate::load::DECLARED;
 use crate::tree::{Node, Origin, Raw, Table, join};
-use crate::{models, presets, workloads};
+use crate::{links, models, presets, workloads};
 
 /// The reference page in Markdown: every field with its type, default and
 /// source. `docs/scenario.md` is this text.
@@ -28,6 +28,11 @@ pub fn reference() -> String {
     for (kind, name, description) in models::models() {
         let title = format!("kind = {kind:?}, model = {name:?}");
         values(&title, description, models::read(kind, name), &mut page);
+    }
+    page.push_str("\n## Links\n");
+    for (name, description) in links::links() {
+        let title = format!("link = {name:?}");
+        values(&title, description, links::read(name).map(Ok), &mut page);
     }
     page
 }

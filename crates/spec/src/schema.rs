@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::declare::{Field, Nature, Presence, Section, Shape};
 use crate::load::DECLARED;
 use crate::tree::{Node, Raw, join};
-use crate::{models, presets, workloads};
+use crate::{links, models, presets, workloads};
 
 /// The JSON Schema (2020-12) of a scenario file.
 ///
@@ -97,9 +97,11 @@ fn object(section: &Section, kind: Option<&str>, path: &str, presets: &[Node]) -
     let mut required = Vec::new();
     let fields = section.fields(kind);
     let has_model = fields.iter().any(|field| models::is_model(&field.shape));
+    let has_link = fields.iter().any(|field| models::is_link(&field.shape));
+    let given = |field: &Field| has_model || (has_link && links::GIVES.contains(&field.name));
     for field in fields {
         let path = join(path, field.name);
-        if !has_model && is_required(field, &path, presets) {
+        if !given(field) && is_required(field, &path, presets) {
             required.push(json!(field.name));
         }
         let mut schema = property(field, &path, presets);

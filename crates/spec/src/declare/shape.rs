@@ -16,6 +16,8 @@ pub(crate) enum Nature {
     Keys,
     /// It names a device of the catalogue, which gives what the section does not.
     Model,
+    /// It names a link of the catalogue, which gives what the section does not.
+    Link,
     /// It names a preset, whose machine gives what the section does not.
     MachinePreset,
     /// It names a preset of a workload, which gives what the section does not.

@@ -20,6 +20,7 @@ mod scenario;
 mod scheduler;
 mod servers;
 mod stop;
+mod tcp;
 mod topology;
 mod weights;
 mod workload;
@@ -56,6 +57,7 @@ pub use scheduler::{
 };
 pub use servers::{MachineServer, ServerKind, Servers, SimpleServer};
 pub use stop::Stop;
+pub use tcp::Tcp;
 pub use topology::{FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
 pub use weights::Weights;
 pub use workload::{

@@ -88,7 +88,10 @@ fn text() -> BoxedStrategy<String> {
 
 fn card() -> BoxedStrategy<Card> {
     prop::option::of(rate())
-        .prop_map(|bandwidth| Card { bandwidth })
+        .prop_map(|bandwidth| Card {
+            bandwidth,
+            burst: None,
+        })
         .boxed()
 }
 
@@ -470,6 +473,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                 &mut parallel.metadata.card,
             ] {
                 card.bandwidth = None;
+                card.burst = None;
             }
         }
         scenario

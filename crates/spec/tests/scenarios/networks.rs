@@ -73,16 +73,21 @@ prop_compose! {
         message in 0..=LARGEST_PACKET,
         grain in choice(Grain::ALL),
         interval in seconds(),
+        tcp in (seconds(), 1..1000_u32, 0..=LARGEST_PACKET),
     ) -> Network {
+        let tcp = Tcp { minimum_timeout: tcp.0, initial_window: tcp.1, window: Bytes(tcp.2) };
         let message = Bytes(message);
         // A link between two hosts carries messages, switches share what is whole.
         let grain = match &topology {
             Topology::Pairs(_) => Grain::Message,
             Topology::Star(_) => grain,
-            _ => Grain::Flow,
+            _ if grain == Grain::Message => Grain::Flow,
+            _ => grain,
         };
+        let mtu = if grain == Grain::Packet { mtu.min(65_536) } else { mtu };
+        let queue = Bytes(mtu + framing + message.0);
         let interval = if grain == Grain::Flow { interval } else { Seconds(0.0) };
         let (mtu, header, framing) = (Bytes(mtu), Bytes(header), Bytes(framing));
-        Network { topology, grain, interval, bandwidth, latency, mtu, header, framing, duplex, message }
+        Network { link: None, topology, grain, interval, bandwidth, latency, mtu, header, framing, duplex, message, queue, tcp }
     }
 }

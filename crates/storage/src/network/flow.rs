@@ -16,42 +16,12 @@
 
 use std::sync::Arc;
 
-use headrace_net::{Flows, Page, Port, Span, To};
+use headrace_net::{Flows, Page, Port, Span};
 use headrace_spec::Network;
 
-use super::Fabric;
+use super::{Destinations, Fabric};
 use crate::measure::{Carried, LinkLoads};
-use crate::tokens::{Direction, Job, Role};
-
-/// Where the hosts are that messages go to.
-#[derive(Clone, Copy)]
-pub(super) struct Destinations {
-    pub servers: To<Job>,
-    pub metadata: To<Job>,
-    pub from_servers: To<Job>,
-    pub from_metadata: To<Job>,
-}
-
-impl Destinations {
-    pub fn all(self) -> [To<Job>; 4] {
-        let Destinations {
-            servers,
-            metadata,
-            from_servers,
-            from_metadata,
-        } = self;
-        [servers, metadata, from_servers, from_metadata]
-    }
-
-    pub fn of(self, job: &Job) -> To<Job> {
-        match (job.direction, job.role) {
-            (Direction::Out, Role::Data) => self.servers,
-            (Direction::Out, Role::Metadata) => self.metadata,
-            (Direction::Back, Role::Data) => self.from_servers,
-            (Direction::Back, Role::Metadata) => self.from_metadata,
-        }
-    }
-}
+use crate::tokens::Job;
 
 /// The page of the network; gives where messages go in and what its links carry.
 pub(super) fn network(

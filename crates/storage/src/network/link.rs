@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use headrace_net::{Discipline, Slot, Span, Station, Time};
 use headrace_spec::{Network, Rate};
 
+use super::Bucket;
 use crate::tokens::Job;
 
 /// How messages become bits on the wire.
@@ -69,6 +70,9 @@ pub struct Link {
     packet: u64,
     latency: Span,
     side: fn(&Job) -> Side,
+    bucket: Option<Bucket>,
+    /// When all that has come will have been sent.
+    free: Time,
     /// Messages on their way, by the time at which they are released.
     due: VecDeque<(Time, Slot)>,
 }
@@ -92,8 +96,31 @@ impl Link {
             packet: wire.packet(),
             latency,
             side,
+            bucket: None,
+            free: Time::ZERO,
             due: VecDeque::new(),
         }
+    }
+
+    /// The same link, with a bucket of tokens for what it sends.
+    #[must_use]
+    pub fn with(self, bucket: Option<Bucket>) -> Link {
+        Link { bucket, ..self }
+    }
+
+    /// How long so many bytes need that begin now, and the first packet of them.
+    fn times(&mut self, now: Time, bytes: u64) -> (Span, Span) {
+        let packet = bytes.min(self.packet);
+        let (whole, first) = (self.time(bytes), self.time(packet));
+        let start = now.max(self.free);
+        let Some(bucket) = &mut self.bucket else {
+            return (whole, first);
+        };
+        let first = bucket.time(start, packet, first);
+        let whole = bucket.time(start, bytes, whole);
+        bucket.pass(start, bytes, whole);
+        self.free = start + whole;
+        (whole, first)
     }
 
     fn time(&self, bytes: u64) -> Span {
@@ -105,11 +132,10 @@ impl Discipline<Job> for Link {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
         let job = station.token(slot);
         let (wire, tail, side) = (job.wire, job.tail, (self.side)(job));
-        let sending = self.time(wire);
+        let (sending, head) = self.times(station.now(), wire);
         let (start, end) = station.book(sending);
         let release = match side {
             Side::Sending => {
-                let head = self.time(wire.min(self.packet));
                 station.token_mut(slot).tail = end + self.latency;
                 start + head + self.latency
             }

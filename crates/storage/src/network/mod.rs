@@ -3,23 +3,27 @@
 //! A network is written in two steps: each host's page gets its attachment
 //! (a card, its ends of links, or nothing), and the page around the hosts joins them.
 //! At the grain of messages every card or link is a station of its own (`star`,
-//! `pairs`); at the others the network is a whole (`flow`), with the links that
-//! `fabric` says.
+//! `pairs`); at the others the network is a whole (`flow`, `packet`), with the links
+//! that `fabric` says.
 
 mod bare;
+mod bucket;
+mod destinations;
 mod fabric;
 mod flow;
 mod link;
+mod packet;
 mod pairs;
 mod star;
 
+pub use bucket::Bucket;
 pub use fabric::{Fabric, LONGEST_PATH, LinkGroup, Path, Routes};
 pub use link::{Link, Side, Wire};
 
 use headrace_net::{Node, Page, Port, To};
 use headrace_spec::{Card, Clients, Grain, Parallel, Topology};
 
-use self::flow::Destinations;
+use self::destinations::Destinations;
 use crate::measure::LinkLoads;
 
 use crate::qos::SchedulerPorts;
@@ -70,7 +74,7 @@ pub fn attach_client(
     match (scenario.network.grain, &scenario.network.topology) {
         (Grain::Message, Topology::Pairs(_)) => pairs::client(page, scenario, hosts),
         (Grain::Message, _) => star::client(page, scenario, card),
-        (Grain::Flow, _) => bare::client(page),
+        (Grain::Flow | Grain::Packet, _) => bare::client(page),
     }
 }
 
@@ -78,8 +82,9 @@ pub fn attach_client(
 pub fn attach_server(page: &mut Page<'_>, scenario: &Parallel, card: &Card) -> ServerAttachment {
     match (scenario.network.grain, &scenario.network.topology) {
         // A pair's link is in the client's page.
-        (Grain::Flow, _) | (Grain::Message, Topology::Pairs(_)) => bare::server(page),
+        (Grain::Message, Topology::Pairs(_)) => bare::server(page),
         (Grain::Message, _) => star::server(page, scenario, card),
+        (Grain::Flow | Grain::Packet, _) => bare::server(page),
     }
 }
 
@@ -139,8 +144,9 @@ pub fn join(
             from_metadata: answers,
         };
         let fabric = Fabric::new(scenario, cards, hosts, page.seed());
-        let (submit, loads) = page.page("network", |page| {
-            flow::network(page, &scenario.network, fabric, destinations)
+        let (submit, loads) = page.page("network", |page| match scenario.network.grain {
+            Grain::Packet => packet::network(page, scenario, fabric, destinations),
+            _ => flow::network(page, &scenario.network, fabric, destinations),
         });
         page.connect(servers.sent, submit);
         page.connect(clients.to_metadata, submit);

@@ -9,6 +9,7 @@
 use headrace_net::{Node, Page, Span, To};
 use headrace_spec::{Card, Duplex, Parallel};
 
+use super::fabric::rate_of;
 use super::{ClientAttachment, Link, ServerAttachment, Side, Wire};
 use crate::tokens::{Direction, Job, Role};
 
@@ -119,11 +120,11 @@ fn card(page: &mut Page<'_>, scenario: &Parallel, card: &Card, sends: Direction)
     let network = &scenario.network;
     let wire = Wire::new(network);
     let latency = Span::from_seconds(network.latency.0);
-    let rate = card.bandwidth.unwrap_or(network.bandwidth);
+    let (rate, bucket) = rate_of(card, network.bandwidth);
     match network.duplex {
         Duplex::Full => {
-            let sending = Link::new(rate, &wire, latency, |_| Side::Sending);
-            let receiving = Link::new(rate, &wire, Span::ZERO, |_| Side::Receiving);
+            let sending = Link::new(rate, &wire, latency, |_| Side::Sending).with(bucket.clone());
+            let receiving = Link::new(rate, &wire, Span::ZERO, |_| Side::Receiving).with(bucket);
             CardLinks::Full {
                 sending: page.station("card sending", sending),
                 receiving: page.station("card receiving", receiving),
@@ -134,7 +135,7 @@ fn card(page: &mut Page<'_>, scenario: &Parallel, card: &Card, sends: Direction)
                 Direction::Out => sends_out,
                 Direction::Back => sends_back,
             };
-            let link = Link::new(rate, &wire, latency, side);
+            let link = Link::new(rate, &wire, latency, side).with(bucket);
             CardLinks::Half {
                 link: page.station("card sending and receiving", link),
             }

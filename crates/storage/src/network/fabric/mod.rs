@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use headrace_spec::{Card, Clients, Device, Duplex, Parallel, Rate, ServerKind, Topology};
 
-use super::{Hosts, Wire};
+use super::{Bucket, Hosts, Wire};
 use crate::tokens::{Direction, Job, Role};
 
 /// The most links on a path.
@@ -80,6 +80,8 @@ pub struct Fabric {
     routes: Box<dyn Routes>,
     seed: u64,
     streams: Option<Streams>,
+    /// The links of cards that have one.
+    buckets: Vec<(Range<u32>, Bucket)>,
 }
 
 /// Devices that data passes on its way.
@@ -134,12 +136,15 @@ impl Fabric {
         };
         let (mut sending, mut receiving) = (Vec::new(), Vec::new());
         let network = &scenario.network;
+        let mut buckets = Vec::new();
         let mut cards = |name: &str, count: u32, card: &Card| {
-            let rate = card.bandwidth.unwrap_or(network.bandwidth);
+            let (rate, bucket) = rate_of(card, network.bandwidth);
             let mut add = |side: &str| {
                 let name = format!("{name} card {side}");
                 let first = links.add(&name, count, 1, rate, card_name);
-                first..first + count
+                let links = first..first + count;
+                buckets.extend(bucket.clone().map(|bucket| (links.clone(), bucket)));
+                links
             };
             match network.duplex {
                 Duplex::Full => {
@@ -167,6 +172,7 @@ impl Fabric {
         let streams = streams(scenario, &mut links);
         Fabric {
             streams,
+            buckets,
             hosts,
             rates: links.rates,
             groups: links.groups,
@@ -182,26 +188,45 @@ impl Fabric {
         &self.rates
     }
 
+    /// The bucket of tokens that a link has besides its rate.
+    pub fn bucket(&self, link: u32) -> Option<Bucket> {
+        let mut buckets = self.buckets.iter();
+        let bucket = buckets.find(|(links, _)| links.contains(&link));
+        bucket.map(|(_, bucket)| bucket.clone())
+    }
+
     /// The kinds of links.
     pub fn groups(&self) -> &[LinkGroup] {
         &self.groups
     }
 
-    /// The links that a job's message takes, from card to card.
-    pub fn path(&self, job: &Job) -> Path {
+    /// The hosts that a job's message goes from and to.
+    pub fn hosts_of(&self, job: &Job) -> (u32, u32) {
         let server = match job.role {
             Role::Data => self.hosts.clients + job.server,
             Role::Metadata => self.hosts.clients + self.hosts.servers + job.server,
         };
-        let (from, to) = match job.direction {
+        match job.direction {
             Direction::Out => (job.client, server),
             Direction::Back => (server, job.client),
-        };
+        }
+    }
+
+    /// The links from one host to another, from card to card.
+    pub fn between(&self, from: u32, to: u32) -> Path {
         let mut path = Path::default();
         path.push(self.sending[from as usize]);
         let key = mix(self.seed, from, to);
         self.routes.between(from, to, key, &mut path);
         path.push(self.receiving[to as usize]);
+        path
+    }
+
+    /// The links that a job's message takes, from card to card, and the device that its
+    /// data streams through.
+    pub fn path(&self, job: &Job) -> Path {
+        let (from, to) = self.hosts_of(job);
+        let mut path = self.between(from, to);
         if let Some(streams) = &self.streams
             && job.payload() > 0
         {
@@ -218,6 +243,14 @@ impl Fabric {
     pub fn slowest(&self, path: &Path) -> f64 {
         let rates = path.links().iter().map(|&link| self.rates[link as usize]);
         rates.fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// The rate at which a card sends at the most, and the bucket that it has besides.
+pub fn rate_of(card: &Card, bandwidth: Rate) -> (Rate, Option<Bucket>) {
+    match (card.bandwidth, card.burst) {
+        (Some(rate), Some(burst)) => (bandwidth, Some(Bucket::new(rate, burst))),
+        (rate, _) => (rate.unwrap_or(bandwidth), None),
     }
 }
 

@@ -1,0 +1,48 @@
+//! A token bucket: what may pass at the full rate of a link, as far as it has saved
+//! up for it (Linux, net/sched/sch_tbf.c: `tc qdisc add … tbf rate … burst …`).
+
+use headrace_net::{Span, Time};
+use headrace_spec::{Bytes, Rate};
+
+/// A bucket of tokens, one for each byte.
+#[derive(Clone, Debug)]
+pub struct Bucket {
+    /// Tokens per picosecond.
+    rate: f64,
+    most: f64,
+    tokens: f64,
+    at: Time,
+}
+
+impl Bucket {
+    /// A full bucket of this size that fills at this rate.
+    pub fn new(rate: Rate, burst: Bytes) -> Bucket {
+        Bucket {
+            rate: rate.0 * 1e-12,
+            most: burst.0 as f64,
+            tokens: burst.0 as f64,
+            at: Time::ZERO,
+        }
+    }
+
+    /// The tokens that there are at this time.
+    fn tokens(&self, now: Time) -> f64 {
+        let more = now.since(self.at).0 as f64 * self.rate;
+        (self.tokens + more).min(self.most)
+    }
+
+    /// How long bytes that begin now need to pass: at the link's rate as long as there
+    /// are tokens, and then as tokens come.
+    pub fn time(&self, now: Time, bytes: u64, at_full_rate: Span) -> Span {
+        let missing = bytes as f64 - self.tokens(now);
+        at_full_rate.max(Span((missing / self.rate).max(0.0) as u64))
+    }
+
+    /// Bytes pass, beginning at `start` and taking this long.
+    pub fn pass(&mut self, start: Time, bytes: u64, time: Span) {
+        // Tokens beyond the most are lost before the bytes begin, not while they pass.
+        let come = time.0 as f64 * self.rate;
+        self.tokens = (self.tokens(start) + come - bytes as f64).clamp(0.0, self.most);
+        self.at = start + time;
+    }
+}

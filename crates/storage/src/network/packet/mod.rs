@@ -1,0 +1,291 @@
+//! The grain of packets: messages are streams of TCP segments between hosts, each in
+//! a packet that is stored and forwarded at every switch, waits in a queue of limited
+//! length at every port and is lost where that is full.
+//!
+//! Every pair of hosts has a connection each way, open from the start, that carries
+//! its messages in order. The latency of a path is passed in equal parts on its
+//! links. A host's own queue has no limit: TCP's window sees to it.
+//!
+//! Not modelled: what [`sender`] says, connecting and closing, shared buffers of
+//! switches, priorities, lossless Ethernet and credits of InfiniBand and Fibre
+//! Channel, errors of transmission.
+
+mod connection;
+mod port;
+mod receiver;
+mod sender;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
+
+use headrace_net::{Discipline, Page, Port as PagePort, Slot, Span, Station, Time};
+use headrace_spec::{Network, Parallel};
+
+use self::connection::Connection;
+use self::port::Port;
+use self::sender::Settings;
+use super::{Destinations, Fabric, Path};
+use crate::measure::{Carried, LinkLoads};
+use crate::tokens::Job;
+
+/// The page of the network; gives where messages go in and what its links carry.
+///
+/// ```text
+///   submit ─▶ (packets) ─▶ [arrive] ─▶ host
+/// ```
+pub(super) fn network(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    fabric: Fabric,
+    to: Destinations,
+) -> (PagePort<Job>, LinkLoads) {
+    let fabric = Arc::new(fabric);
+    let submit = page.input("submit");
+    let carried = page.store("bytes carried", |_| Carried::new(fabric.rates().len()));
+    let packets = page.stations("packets", |_| Packets::new(scenario, fabric.clone()));
+    page.connect(submit, packets);
+    let paths = fabric.clone();
+    let arrives = page.transition("arrive").take(packets).with(carried);
+    arrives.route(to.all(), move |_, job, carried| {
+        carried.add(paths.path(job).links(), job.wire);
+        to.of(job)
+    });
+    let loads = LinkLoads {
+        carried,
+        fabric,
+        page: "system/network",
+        station: "system/network/packets",
+    };
+    (submit, loads)
+}
+
+/// A packet on its way, or a timer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Event {
+    /// A packet has come to the end of its n-th link.
+    Arrives {
+        connection: u32,
+        hop: u8,
+        content: Content,
+    },
+    /// A connection's timer may have run out.
+    Timer { connection: u32 },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Content {
+    /// A segment, and the packet's bytes on the wire.
+    Data { segment: u64, bytes: u32 },
+    /// Everything before this segment has come.
+    Acknowledgement { segment: u64 },
+}
+
+/// The whole network, as the discipline of one station: a message is in it from the
+/// first time that a bit of it could be sent until its last byte has come in order.
+#[derive(Clone)]
+pub struct Packets {
+    fabric: Arc<Fabric>,
+    ports: Vec<Port>,
+    /// The most bytes at a port of a switch.
+    queue: u64,
+    latency: Span,
+    settings: Settings,
+    /// Data bytes of a full segment, and what is around them.
+    segment: u64,
+    overhead: u32,
+    message: u64,
+    connections: Vec<Connection>,
+    /// By sending and receiving host.
+    between: HashMap<(u32, u32), u32>,
+    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    number: u64,
+    pending: Option<Time>,
+    tag: u32,
+    segments: Vec<u64>,
+}
+
+impl Packets {
+    /// An idle network.
+    pub fn new(scenario: &Parallel, fabric: Arc<Fabric>) -> Packets {
+        let network: &Network = &scenario.network;
+        let segment = (network.mtu.0 - network.header.0).max(1);
+        let overhead = network.header.0 + network.framing.0;
+        let ports = (0..).zip(fabric.rates());
+        let ports = ports.map(|(link, &rate)| Port::new(rate, fabric.bucket(link)));
+        let tcp = &network.tcp;
+        Packets {
+            ports: ports.collect(),
+            fabric,
+            queue: network.queue.0,
+            latency: Span::from_seconds(network.latency.0),
+            settings: Settings {
+                initial_window: f64::from(tcp.initial_window),
+                most: (tcp.window.0 as f64 / segment as f64).floor().max(1.0),
+                minimum_timeout: Span::from_seconds(tcp.minimum_timeout.0),
+            },
+            segment,
+            overhead: overhead as u32,
+            message: network.message.0,
+            connections: Vec::new(),
+            between: HashMap::new(),
+            events: BinaryHeap::new(),
+            number: 0,
+            pending: None,
+            tag: 0,
+            segments: Vec::new(),
+        }
+    }
+
+    fn connection(&mut self, from: u32, to: u32) -> u32 {
+        let (connections, fabric) = (&mut self.connections, &self.fabric);
+        let settings = self.settings;
+        *self.between.entry((from, to)).or_insert_with(|| {
+            let [out, back] = [fabric.between(from, to), fabric.between(to, from)];
+            connections.push(Connection::new(out, back, settings));
+            connections.len() as u32 - 1
+        })
+    }
+
+    fn push(&mut self, time: Time, event: Event) {
+        self.number += 1;
+        self.events.push(Reverse((time, self.number, event)));
+    }
+
+    /// A packet enters the n-th link of its path.
+    fn enter(&mut self, connection: u32, hop: u8, content: Content, now: Time) {
+        let it = &self.connections[connection as usize];
+        let (path, bytes): (&Path, u32) = match content {
+            Content::Data { bytes, .. } => (&it.out, bytes),
+            Content::Acknowledgement { .. } => (&it.back, self.overhead),
+        };
+        let links = path.links();
+        let link = links[usize::from(hop)];
+        let part = Span(self.latency.0 / links.len() as u64);
+        let most = if hop == 0 { u64::MAX } else { self.queue };
+        if let Some(sent) = self.ports[link as usize].send(now, bytes, most) {
+            let arrives = Event::Arrives {
+                connection,
+                hop,
+                content,
+            };
+            self.push(sent + part, arrives);
+        }
+    }
+
+    /// Sends segments that the sender has given out, and sees to its timer.
+    fn send(&mut self, connection: u32, now: Time) {
+        let mut segments = std::mem::take(&mut self.segments);
+        for segment in segments.drain(..) {
+            let it = &self.connections[connection as usize];
+            let bytes = it.bytes_of(segment, self.segment) as u32 + self.overhead;
+            self.enter(connection, 0, Content::Data { segment, bytes }, now);
+        }
+        self.segments = segments;
+        let it = &mut self.connections[connection as usize];
+        if let Some(deadline) = it.sender.deadline()
+            && it.timer.is_none_or(|timer| deadline < timer)
+        {
+            it.timer = Some(deadline);
+            self.push(deadline, Event::Timer { connection });
+        }
+    }
+
+    fn happens(&mut self, event: Event, station: &mut Station<'_, Job>) {
+        let now = station.now();
+        match event {
+            Event::Timer { connection } => {
+                let it = &mut self.connections[connection as usize];
+                if it.timer != Some(now) {
+                    return;
+                }
+                it.timer = None;
+                if it.sender.deadline().is_some_and(|deadline| deadline <= now) {
+                    it.sender.time_out(now, &mut self.segments);
+                }
+                self.send(connection, now);
+            }
+            Event::Arrives {
+                connection,
+                hop,
+                content,
+            } => {
+                let it = &mut self.connections[connection as usize];
+                let path = match content {
+                    Content::Data { .. } => &it.out,
+                    Content::Acknowledgement { .. } => &it.back,
+                };
+                if usize::from(hop) + 1 < path.links().len() {
+                    self.enter(connection, hop + 1, content, now);
+                    return;
+                }
+                match content {
+                    Content::Data { segment, .. } => {
+                        let expected = it.receiver.receive(segment);
+                        it.deliver(expected, |slot| {
+                            station.stop_serving();
+                            station.release(slot);
+                        });
+                        let answer = Content::Acknowledgement { segment: expected };
+                        self.enter(connection, 0, answer, now);
+                    }
+                    Content::Acknowledgement { segment } => {
+                        it.sender.acknowledge(segment, now, &mut self.segments);
+                        it.forget();
+                        self.send(connection, now);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes sure of a wake-up no later than the next event.
+    fn arm(&mut self, station: &mut Station<'_, Job>) {
+        if let Some(&Reverse((time, ..))) = self.events.peek()
+            && self.pending.is_none_or(|pending| time < pending)
+        {
+            self.tag = self.tag.wrapping_add(1);
+            self.pending = Some(time);
+            station.wake_at(time, self.tag);
+        }
+    }
+}
+
+impl Discipline<Job> for Packets {
+    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
+        let now = station.now();
+        let job = station.token(slot);
+        let bytes = job.payload().saturating_add(self.message);
+        let (from, to) = self.fabric.hosts_of(job);
+        let connection = self.connection(from, to);
+        let it = &mut self.connections[connection as usize];
+        let segments = it.write(bytes, self.segment, slot);
+        station.start_serving();
+        it.sender.write(segments, now, &mut self.segments);
+        self.send(connection, now);
+        self.arm(station);
+    }
+
+    fn wake(&mut self, tag: u32, station: &mut Station<'_, Job>) {
+        if tag != self.tag {
+            return;
+        }
+        self.pending = None;
+        while let Some(&Reverse((time, ..))) = self.events.peek()
+            && time <= station.now()
+        {
+            if let Some(Reverse((_, _, event))) = self.events.pop() {
+                self.happens(event, station);
+            }
+        }
+        self.arm(station);
+    }
+
+    fn name(&self) -> String {
+        format!("packets through {} ports", self.ports.len())
+    }
+
+    fn servers(&self) -> Option<u32> {
+        None
+    }
+}

@@ -1,0 +1,240 @@
+//! The grain of packets: where it agrees with the others, and where it does not.
+
+use headrace_storage::Outcome;
+use proptest::prelude::*;
+
+use crate::running::{MICROSECOND, NANOSECOND, SMALLEST, close, last, latencies, refusal, run};
+
+const PACKET: &str = "network.grain=packet";
+const FRAMES: [&str; 3] = [
+    "network.header=40 B",
+    "network.framing=38 B",
+    "network.message=156 B",
+];
+/// Windows that hold nothing back.
+const WIDE: [&str; 2] = [
+    "network.tcp.initial_window=1000000",
+    "network.tcp.window=1 GB",
+];
+/// Queues that lose nothing.
+const DEEP: &str = "network.queue=1 GB";
+/// A device that takes no time worth speaking of.
+const NO_DEVICE: [&str; 2] = [
+    "servers.device.read_rate=1000000 TB/s",
+    "servers.device.write_rate=1000000 TB/s",
+];
+
+fn with<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
+    parts.concat()
+}
+
+/// With windows and queues that hold nothing back, a message alone takes as long as one
+/// that cuts through by the packet: a full frame behind the sender's last bit.
+#[test]
+fn one_message_alone_takes_as_long_as_at_the_grain_of_messages() {
+    for phase in ["read", "write"] {
+        let phases = format!("workload.0.phases=[\"{phase}\"]");
+        let sets = with(&[&FRAMES, &WIDE, &[DEEP, &phases]]);
+        let messages = latencies(&run(SMALLEST, &sets));
+        let packets = latencies(&run(SMALLEST, &with(&[&sets, &[PACKET]])));
+        // Each of some two thousand packets is rounded to a picosecond.
+        assert!(
+            messages[0].abs_diff(packets[0]) < 2000,
+            "{messages:?} {packets:?}"
+        );
+    }
+}
+
+#[test]
+fn slow_start_takes_a_round_trip_for_each_doubling() {
+    // 100 segments of 1,500 B over a long way: 10, 20, 40 and 30 of them.
+    let sets = [
+        PACKET,
+        "workload.0.block=150 kB",
+        "workload.0.phases=[\"write\"]",
+        "network.latency=10 ms",
+        "metadata.client_cache=true",
+    ];
+    let outcome = run(SMALLEST, &with(&[&sets, &NO_DEVICE]));
+    let time = latencies(&outcome)[0];
+    // Metadata there and back, three windows' round trips, the last one way, and the answer.
+    let ways = 2 + 3 * 2 + 1 + 1;
+    let latency = 10_000 * MICROSECOND;
+    assert!(time > ways * latency, "{time}");
+    // What is sent takes a bit besides.
+    assert!(time < ways * latency + 200 * MICROSECOND, "{time}");
+}
+
+/// Of transfers that begin together at one port, all grains make the same time in all.
+#[test]
+fn equal_transfers_through_one_port_share_it_at_every_grain() {
+    // 64 KiB windows of eight: nothing is lost in 1 MB.
+    let base = [
+        "servers.count=8",
+        "layout.servers=1",
+        "layout.unit=100 MB",
+        "workload.0.block=4 MB",
+        "workload.0.transfer=4 MB",
+        "clients.processes=8",
+        "network.queue=1 MB",
+        "network.tcp.window=64 KiB",
+    ];
+    let mut ends = Vec::new();
+    for grain in ["network.grain=message", "network.grain=flow", PACKET] {
+        let outcome = run(SMALLEST, &with(&[&base, &FRAMES, &NO_DEVICE, &[grain]]));
+        assert_eq!(outcome.requests.len(), 8);
+        ends.push(last(&outcome).as_seconds());
+        if grain != "network.grain=message" {
+            // Each got the same of the port: they end together.
+            let times = latencies(&outcome);
+            let (first, last) = (times.iter().min(), times.iter().max());
+            close(*first.unwrap() as f64, *last.unwrap() as f64, 0.02);
+        }
+    }
+    // 32 MB and what is around them at 1 ns a byte.
+    let wire = 32e6 * 1538.0 / 1460.0 * 1e-9;
+    for end in ends {
+        close(end, wire, 0.01);
+    }
+}
+
+/// A client reads blocks that are striped over servers, each block when it has the one
+/// before: 256 KiB from every server through a port with room for 64 KiB (Phanishayee
+/// et al., FAST 2008, §3: SRU of 256 KB, 1 Gbit/s, 100 us round trip).
+fn incast(servers: u32, timeout: &str) -> f64 {
+    let text = r#"
+        [clients]
+        count = 1
+        [servers]
+        count = 4
+        device = { read_rate = "1000 TB/s", write_rate = "1000 TB/s" }
+        [network]
+        grain = "packet"
+        bandwidth = "1 Gbit/s"
+        latency = "50 us"
+        queue = "64 KiB"
+        [layout]
+        unit = "256 KiB"
+        [[workload]]
+        block = "64 MiB"
+        phases = ["read"]
+    "#;
+    let transfer = 256 * servers;
+    let sets = [
+        format!("servers.count={servers}"),
+        format!("workload.transfer={transfer} KiB"),
+        format!("workload.block={} KiB", 20 * transfer),
+        format!("network.tcp.minimum_timeout={timeout}"),
+    ];
+    let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+    goodput(&run(text, &sets))
+}
+
+fn goodput(outcome: &Outcome) -> f64 {
+    outcome.report.throughput["read"]
+}
+
+#[test]
+fn many_servers_that_answer_at_once_make_throughput_collapse() {
+    let most = 125e6 * 1460.0 / 1538.0;
+    // One server has the port to itself.
+    close(incast(1, "200 ms"), most, 0.05);
+    // With many, whole windows are lost at the ends of blocks, and the port idles until
+    // a timer runs out: an order of magnitude is gone.
+    let collapsed = incast(32, "200 ms");
+    assert!(collapsed < 0.15 * most, "{collapsed}");
+    // With timers of the order of a round trip it does not (their §5; Vasudevan et al.,
+    // SIGCOMM 2009).
+    let fine = incast(32, "1 ms");
+    assert!(fine > 0.6 * most, "{fine}");
+}
+
+#[test]
+fn what_is_no_packet_is_refused() {
+    for (sets, names) in [
+        (vec![PACKET, "network.queue=1 kB"], "network.queue"),
+        (vec![PACKET, "network.mtu=1 MB"], "network.mtu"),
+        (vec!["clients.card.burst=64 KiB"], "clients.card.burst"),
+        (
+            vec![
+                "network.grain=flow",
+                "clients.card.burst=64 KiB",
+                "clients.card.bandwidth=1 MB/s",
+            ],
+            "clients.card.burst",
+        ),
+    ] {
+        let message = refusal(SMALLEST, &sets);
+        assert!(message.contains(names), "{message}");
+    }
+}
+
+/// Requests of 16 KiB one after the other through a card of 59.5 MB/s: a bucket of
+/// 64 KiB makes up for the time in which nothing is sent, so that the bytes take what
+/// they would without any gap, less the bucket that was full at the start.
+#[test]
+fn a_bucket_hides_the_latency_of_synchronous_requests() {
+    let base = [
+        "clients.card.bandwidth=59.5 MB/s",
+        "workload.0.block=16 MiB",
+        "workload.0.transfer=16 KiB",
+        "workload.0.phases=[\"write\"]",
+        "network.latency=20 us",
+    ];
+    for grain in ["network.grain=message", PACKET] {
+        let sets = with(&[&base, &NO_DEVICE, &WIDE, &[grain, DEEP]]);
+        let line = last(&run(SMALLEST, &sets)).as_seconds();
+        let bucket = "clients.card.burst=64 KiB";
+        let hidden = last(&run(SMALLEST, &with(&[&sets, &[bucket]]))).as_seconds();
+        let bytes = f64::from(16 << 20);
+        // Every request's way there and back is lost without it.
+        assert!(line > bytes / 59.5e6 + 1024.0 * 40e-6, "{line}");
+        let saved_up = f64::from(64 << 10);
+        close(hidden, (bytes - saved_up) / 59.5e6, 0.002);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Whatever is lost is sent again: every request ends, and no faster than the
+    /// slowest card lets its bytes pass.
+    #[test]
+    fn all_bytes_come(
+        clients in 1..5_u32,
+        servers in 1..9_u32,
+        queue in 2..40_u64,
+        segments in 1..100_u64,
+        window in 1..64_u64,
+        write in any::<bool>(),
+        shape in 0..3_usize,
+    ) {
+        let topology = [
+            "star",
+            "{ kind = \"leaf-spine\", hosts = 2, spines = 2 }",
+            "{ kind = \"fat-tree\", arity = 4 }",
+        ][shape];
+        let phase = if write { "write" } else { "read" };
+        let block = segments * 1000;
+        let sets = [
+            PACKET.to_owned(),
+            format!("clients.count={clients}"),
+            format!("servers.count={servers}"),
+            format!("network.queue={} B", queue * 1500),
+            format!("network.tcp.window={} B", window * 1500),
+            "network.tcp.minimum_timeout=1 ms".to_owned(),
+            format!("network.topology={topology}"),
+            "layout.unit=5 kB".to_owned(),
+            format!("workload.0.block={block} B"),
+            format!("workload.0.phases=[\"{phase}\"]"),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let outcome = run(SMALLEST, &with(&[&sets, &NO_DEVICE]));
+        prop_assert_eq!(outcome.requests.len(), clients as usize);
+        let moved: u64 = outcome.report.operations.values().map(|it| it.bytes).sum();
+        prop_assert_eq!(moved, block * u64::from(clients));
+        for time in latencies(&outcome) {
+            prop_assert!(time >= block * NANOSECOND);
+        }
+    }
+}
