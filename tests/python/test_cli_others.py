@@ -22,10 +22,15 @@ def test_nets_of_shipped_scenarios(path: Path, headrace: Command, tmp_path: Path
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == ended.stderr == ""
     text = "".join(ElementTree.parse(picture).getroot().itertext())
-    local = tomllib.loads(hr.load(path).toml)["kind"] == "local"
-    for word in (
-        ("client", "processor", "device") if local else ("client", "link", "server", "device")
-    ):
+    scenario = tomllib.loads(hr.load(path).toml)
+    words = ["client", "processor", "device"]
+    if scenario["kind"] != "local":
+        # A device that data streams through is a part of the network's paths.
+        streaming = scenario["servers"]["streaming"]
+        link = {"message": "link", "flow": "flows", "packet": "packets"}
+        words = ["client", link[scenario["network"]["grain"]], "server"]
+        words += [] if streaming else ["device"]
+    for word in words:
         assert word in text
 
 

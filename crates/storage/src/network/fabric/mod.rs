@@ -121,9 +121,14 @@ impl Links {
         first
     }
 
-    /// Adds a link that is a group of its own; gives its number.
+    /// Adds a link that is a group of its own, numbered if there is one of that name;
+    /// gives its number.
     fn add_one(&mut self, name: &str, rate: Rate) -> u32 {
-        self.add(name, 1, 1, rate, |group, _| group.name.clone())
+        let taken = |name: &str| self.groups.iter().any(|group| group.name == name);
+        let numbered = (2_u32..).map(|number| format!("{name} {number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        let name = names.find(|name| !taken(name)).unwrap_or_default();
+        self.add(&name, 1, 1, rate, |group, _| group.name.clone())
     }
 }
 

@@ -123,6 +123,7 @@ impl Packets {
                 initial_window: f64::from(tcp.initial_window),
                 most: (tcp.window.0 as f64 / segment as f64).floor().max(1.0),
                 minimum_timeout: Span::from_seconds(tcp.minimum_timeout.0),
+                handshake: Span::from_seconds(2.0 * network.latency.0),
             },
             segment,
             overhead: overhead as u32,

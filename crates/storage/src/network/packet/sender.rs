@@ -17,10 +17,9 @@ pub(super) struct Settings {
     /// The most segments under way: what the receiver has room for.
     pub most: f64,
     pub minimum_timeout: Span,
+    /// The round trip that opening the connection has measured, on an idle path.
+    pub handshake: Span,
 }
-
-/// Before there is a measurement (RFC 6298, 2.1).
-const FIRST_TIMEOUT: Span = Span(1_000_000_000_000);
 
 /// A timeout does not grow beyond this (RFC 6298, 2.5).
 const LONGEST_TIMEOUT: Span = Span(60_000_000_000_000);
@@ -56,7 +55,7 @@ pub(super) struct Sender {
 
 impl Sender {
     pub fn new(settings: Settings) -> Sender {
-        Sender {
+        let mut sender = Sender {
             settings,
             end: 0,
             acknowledged: 0,
@@ -69,10 +68,12 @@ impl Sender {
             recovered: 0,
             timed: None,
             round_trip: None,
-            timeout: FIRST_TIMEOUT.max(settings.minimum_timeout),
+            timeout: settings.minimum_timeout,
             deadline: None,
             last_sent: Time::ZERO,
-        }
+        };
+        sender.measure(settings.handshake);
+        sender
     }
 
     /// The first segment that is not acknowledged.
@@ -222,6 +223,7 @@ mod tests {
             initial_window: 2.0,
             most: 1000.0,
             minimum_timeout: Span(200 * MILLISECOND),
+            handshake: Span(10 * MILLISECOND),
         })
     }
 
@@ -266,13 +268,14 @@ mod tests {
     fn without_acknowledgements_the_timer_starts_anew_with_one_segment() {
         let mut sender = sender();
         sent(|out| sender.write(10, at(0), out));
-        assert_eq!(sender.deadline(), Some(at(1000)));
-        assert_eq!(sent(|out| sender.time_out(at(1000), out)), [0]);
+        assert_eq!(sender.deadline(), Some(at(200)));
+        assert_eq!(sent(|out| sender.time_out(at(200), out)), [0]);
         // It is doubled, and stays so until a round trip is measured again.
-        assert_eq!(sender.deadline(), Some(at(3000)));
-        assert_eq!(sent(|out| sender.acknowledge(2, at(1010), out)), [2, 3]);
-        assert_eq!(sent(|out| sender.acknowledge(3, at(1020), out)), [4]);
-        // 10 ms and four times its half are 30 ms: less than the least.
-        assert_eq!(sender.deadline(), Some(at(1220)));
+        assert_eq!(sender.deadline(), Some(at(600)));
+        assert_eq!(sent(|out| sender.acknowledge(2, at(210), out)), [2, 3]);
+        assert_eq!(sender.deadline(), Some(at(610)));
+        assert_eq!(sent(|out| sender.acknowledge(3, at(220), out)), [4]);
+        // Segment 2 took 10 ms: that and four times its variation are less than the least.
+        assert_eq!(sender.deadline(), Some(at(420)));
     }
 }
