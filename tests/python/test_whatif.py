@@ -44,9 +44,7 @@ def test_disks_that_are_the_limit_are_named_and_gain_up_to_the_next_limit() -> N
     for path in more_disks:
         assert 1.5 < gain(study.table, path) <= 2.0
     # Nothing else can be worth anything.
-    others = study.table.filter(
-        ~pl.col("path").is_in(["servers.device.read_rate", *more_disks])
-    )
+    others = study.table.filter(~pl.col("path").is_in(["servers.device.read_rate", *more_disks]))
     assert (others["throughput_gain"].fill_null(1.0) < 1.01).all()
     assert changed(study.table, "network.bandwidth")["effect"] == "none"
 
