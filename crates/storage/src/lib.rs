@@ -17,12 +17,14 @@ pub mod device;
 pub mod iosched;
 pub mod localfs;
 pub mod measure;
+pub mod messages;
 pub mod metadata;
 pub mod network;
+pub mod processors;
 pub mod qos;
 pub mod server;
 pub mod system;
 mod tokens;
 
 pub use system::{Error, Observer, Options, Outcome, simulate, structure};
-pub use tokens::{Direction, Job, Process, Request, Role, Transfer};
+pub use tokens::{Direction, Job, Message, Process, Request, Role, Transfer};

@@ -65,6 +65,23 @@ pub enum Role {
     Metadata,
 }
 
+/// Which message of a job it is that travels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Message {
+    /// The only one in its direction: with the data, if there is any.
+    Whole,
+    /// What is to be read or written.
+    Request,
+    /// The server is ready for the data, or to send it.
+    Ready,
+    /// A part of the data.
+    Data,
+    /// There is room for one more part.
+    Room,
+    /// All has been written.
+    Done,
+}
+
 /// A part of a request: what one server is asked, as one message each way.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
@@ -99,11 +116,18 @@ pub struct Job {
     pub direction: Direction,
     /// Which kind of server it is for.
     pub role: Role,
+    /// Which message of the job it is.
+    pub message: Message,
+    /// It has arrived, and its receiver's processor has still to take it.
+    pub received: bool,
 }
 
 impl Job {
     /// Bytes of file data in the message under way.
     pub fn payload(&self) -> u64 {
+        if !matches!(self.message, Message::Whole | Message::Data) {
+            return 0;
+        }
         match (self.operation, self.direction) {
             (Operation::Write, Direction::Out) | (Operation::Read, Direction::Back) => self.size,
             _ => 0,

@@ -6,11 +6,13 @@ mod clients;
 mod daemon;
 mod device;
 mod groups;
+mod hosts;
 mod io_scheduler;
 mod layout;
 mod local;
 mod machine;
 mod memory;
+mod messages;
 mod metadata;
 mod network;
 mod parallel;
@@ -32,6 +34,7 @@ pub use device::{
     Bus, ControllerCache, Device, Disk, Member, Raid, Rebuild, SimpleDevice, SolidState, Throttled,
 };
 pub use groups::{Group, Groups};
+pub use hosts::{HostCpu, Hosts, SharedBy};
 pub use io_scheduler::{
     Anticipatory, Bfq, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,
     NoIoScheduler, Noop,
@@ -44,6 +47,7 @@ pub use machine::{
     ReadAhead, Volume, WriteBack,
 };
 pub use memory::{Memory, Replacement};
+pub use messages::{Messages, Rendezvous, Whole};
 pub use metadata::Metadata;
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;

@@ -416,10 +416,11 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
         servers(),
         metadata,
         networks::network(),
+        (messages(), hosts_cpu()),
         run(),
     );
     free.prop_flat_map(
-        |(name, description, system, clients, servers, metadata, network, run)| {
+        |(name, description, system, clients, servers, metadata, network, shared, run)| {
             let groups: Vec<String> = clients.groups.names().map(str::to_owned).collect();
             let stops = run.stop.is_given();
             let workload = prop::collection::vec(workload(groups.clone(), stops), 1..4);
@@ -437,6 +438,18 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                         servers: servers.clone(),
                         metadata: metadata.clone(),
                         network: network.clone(),
+                        messages: if matches!(
+                            scheduler.position,
+                            Position::Gateway | Position::Proxy
+                        ) || servers.streaming
+                        {
+                            Messages::Whole(Whole {})
+                        } else {
+                            shared.0.clone()
+                        },
+                        hosts: Hosts {
+                            cpu: shared.1.clone(),
+                        },
                         layout,
                         scheduler,
                     }),
@@ -479,4 +492,31 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
         scenario
     })
     .boxed()
+}
+
+fn messages() -> impl Strategy<Value = Messages> {
+    let rendezvous = (0..1_u64 << 40, 1..1_u64 << 40, 1..100_u32);
+    let rendezvous = rendezvous.prop_map(|(eager, buffer, buffers)| {
+        Messages::Rendezvous(Rendezvous {
+            eager_limit: Bytes(eager),
+            buffer: Bytes(buffer),
+            buffers,
+        })
+    });
+    prop_oneof![Just(Messages::Whole(Whole {})), rendezvous]
+}
+
+prop_compose! {
+    fn hosts_cpu()(
+        cores in 1..100_u32,
+        shared_by in choice(SharedBy::ALL),
+        send in seconds(),
+        receive in seconds(),
+        send_rate in prop::option::of(rate()),
+        receive_rate in prop::option::of(rate()),
+    ) -> HostCpu {
+        let cpu = HostCpu { cores, shared_by, send, receive, send_rate, receive_rate };
+        let shared_by = if cpu.costs() { shared_by } else { SharedBy::None };
+        HostCpu { shared_by, ..cpu }
+    }
 }

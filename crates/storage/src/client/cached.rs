@@ -8,7 +8,7 @@ use headrace_trace::Operation;
 use super::split::Split;
 use super::{Answers, Knowledge, Layout, Network};
 use crate::localfs::{self, Remote};
-use crate::tokens::{Direction, Job, Request, Role, Transfer};
+use crate::tokens::{Direction, Job, Message, Request, Role, Transfer};
 
 /// What the cache has asked of the servers.
 #[derive(Clone, Copy)]
@@ -94,6 +94,8 @@ pub(super) fn data(
                 operation: transfer.operation,
                 direction: Direction::Out,
                 role: Role::Data,
+                message: Message::Whole,
+                received: false,
             };
             if let Some(jobs) = split.send(firing, like, send) {
                 firing.token_mut(outstanding, slot).pending = jobs;

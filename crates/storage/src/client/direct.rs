@@ -5,7 +5,7 @@ use headrace_spec::{Parallel, Scenario};
 
 use super::split::Split;
 use super::{Answers, Network};
-use crate::tokens::{Direction, Job, Request, Role};
+use crate::tokens::{Direction, Job, Message, Request, Role};
 
 /// Writes what becomes of requests whose data has been found.
 pub(super) fn data(
@@ -42,6 +42,8 @@ pub(super) fn data(
                 operation: request.operation,
                 direction: Direction::Out,
                 role: Role::Data,
+                message: Message::Whole,
+                received: false,
             };
             if let Some(jobs) = split.send(firing, like, send) {
                 firing.token_mut(outstanding, slot).pending = jobs;

@@ -39,7 +39,7 @@ use headrace_trace::{Group, Operation};
 
 use crate::localfs::{Sizes, Users};
 use crate::network::Wire;
-use crate::tokens::{Direction, Job, Request, Role};
+use crate::tokens::{Direction, Job, Message, Request, Role};
 
 /// A client's way to the servers.
 pub struct Network {
@@ -116,6 +116,8 @@ pub fn client(
                     },
                     direction: Direction::Out,
                     role: Role::Metadata,
+                    message: Message::Whole,
+                    received: false,
                 },
             );
         });

@@ -31,6 +31,7 @@ fn fields(path: &str) -> Option<&'static str> {
         "processor" if page.contains("server/machine") => "servers.machine",
         "processor" if page.contains("client") => "machine",
         "processor" => "metadata.time_per_operation",
+        "cpu" => "hosts.cpu and the sizes of requests (workload, layout)",
         "asking" => "workload.think, and of a trace workload.shift and workload.scale",
         "queue" if page.ends_with("scheduler") => "scheduler.message_latency",
         _ if station.starts_with("card ") || page.ends_with(" link") => {

@@ -8,10 +8,11 @@ use crate::client::in_flight::InFlight;
 use crate::client::{Knowledge, Layout};
 use crate::localfs::{Sizes, Users};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
+use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
 use crate::server::Holdings;
 use crate::tokens::{Job, Request, Role};
-use crate::{client, metadata, qos, server};
+use crate::{client, messages, metadata, processors, qos, server};
 
 /// Builds the scenario's net.
 pub(super) fn build(
@@ -50,14 +51,19 @@ pub(super) fn build(
         users: Users::daemon(scenario, parallel.servers.daemon.synchronous),
         files: &files,
     };
-    let servers = page.fold("server", hosts.servers, |page| {
+    let (servers, server_cpu) = page.fold("server", hosts.servers, |page| {
         server_host(page, parallel, &holdings, schedulers)
     });
-    let names = page.fold("metadata", hosts.metadata, |page| {
+    let (names, metadata_cpu) = page.fold("metadata", hosts.metadata, |page| {
         let attachment = network::attach_server(page, parallel, &parallel.metadata.card);
-        metadata_host(page, parallel, &attachment, schedulers);
-        attachment
+        let shared = metadata_host(page, parallel, &attachment, schedulers);
+        (attachment, shared)
     });
+    processors::join(
+        &mut page,
+        parallel,
+        [clients.shared, server_cpu, metadata_cpu],
+    );
     let between = between(&mut page, parallel.scheduler.position, hosts, schedulers);
     let attachments = Attachments {
         clients: clients.attachment,
@@ -91,6 +97,7 @@ struct ClientHost {
     request: Port<Request>,
     complete: Port<Request>,
     attachment: ClientAttachment,
+    shared: Option<Shared>,
 }
 
 /// A client, with its scheduler if schedulers stand there.
@@ -107,7 +114,9 @@ fn client_host(
     let complete = page.output("complete");
     let attachment = network::attach_client(page, parallel, &clients.card, hosts);
     let scheduler = qos::build(page, schedulers, Position::Client);
-    let mut way = (attachment.send, attachment.received);
+    let send = [attachment.send, attachment.ask];
+    let host = processors::host(page, parallel, Kind::Client, send, attachment.received);
+    let mut way = messages::client(page, parallel, (host.send, host.received));
     if let Some(scheduler) = scheduler {
         way = through(page, ["back", "sort"], &scheduler, way);
     }
@@ -116,7 +125,7 @@ fn client_host(
         way = through(page, ["answered rpc", "sort rpc"], &lines, way);
     }
     let (send, received) = way;
-    let ask = attachment.ask;
+    let (ask, shared) = (host.ask, host.shared);
     client::client(
         page,
         scenario,
@@ -134,6 +143,7 @@ fn client_host(
         request,
         complete,
         attachment,
+        shared,
     }
 }
 
@@ -164,22 +174,25 @@ fn server_host(
     parallel: &Parallel,
     holdings: &Holdings<'_>,
     schedulers: Schedulers<'_>,
-) -> ServerAttachment {
+) -> (ServerAttachment, Option<Shared>) {
     let attachment = network::attach_server(page, parallel, &parallel.servers.card);
+    let to_clients = [attachment.send; 2];
+    let host = processors::host(
+        page,
+        parallel,
+        Kind::Server,
+        to_clients,
+        attachment.received,
+    );
+    let (send, received) = messages::server(page, parallel, (host.send, host.received));
     let scheduler = qos::build(page, schedulers, Position::Server);
     match scheduler {
-        None => server::server(
-            page,
-            parallel,
-            holdings,
-            attachment.received,
-            attachment.send,
-        ),
+        None => server::server(page, parallel, holdings, received, send),
         Some(scheduler) => {
             let dispatched = page.place("dispatched");
-            page.connect(attachment.received, scheduler.submit);
+            page.connect(received, scheduler.submit);
             page.connect(scheduler.dispatched, dispatched);
-            page.connect(scheduler.returned, attachment.send);
+            page.connect(scheduler.returned, send);
             server::server(
                 page,
                 parallel,
@@ -189,7 +202,7 @@ fn server_host(
             );
         }
     }
-    attachment
+    (attachment, host.shared)
 }
 
 /// A metadata server, with its scheduler if schedulers stand there.
@@ -198,18 +211,22 @@ fn metadata_host(
     parallel: &Parallel,
     attachment: &ServerAttachment,
     schedulers: Schedulers<'_>,
-) {
+) -> Option<Shared> {
+    let send = [attachment.send; 2];
+    let host = processors::host(page, parallel, Kind::Server, send, attachment.received);
+    let (send, received) = (host.send, host.received);
     let scheduler = qos::build(page, schedulers, Position::Metadata);
     match scheduler {
-        None => metadata::server(page, parallel, attachment.received, attachment.send),
+        None => metadata::server(page, parallel, received, send),
         Some(scheduler) => {
             let dispatched = page.place("dispatched");
-            page.connect(attachment.received, scheduler.submit);
+            page.connect(received, scheduler.submit);
             page.connect(scheduler.dispatched, dispatched);
-            page.connect(scheduler.returned, attachment.send);
+            page.connect(scheduler.returned, send);
             metadata::server(page, parallel, dispatched, scheduler.finished.into());
         }
     }
+    host.shared
 }
 
 /// The schedulers that stand in the network, if they do.

@@ -112,6 +112,8 @@ fn job(arrival: &Arrival, number: u32) -> Job {
         operation: arrival.operation,
         direction: headrace_storage::Direction::Out,
         role: headrace_storage::Role::Data,
+        message: headrace_storage::Message::Whole,
+        received: false,
     }
 }
 

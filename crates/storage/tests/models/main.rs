@@ -22,6 +22,7 @@ mod limits;
 mod local_bottlenecks;
 mod local_streams;
 mod local_times;
+mod messages;
 mod networks;
 mod pipelines;
 mod positions;

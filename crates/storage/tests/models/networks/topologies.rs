@@ -2,7 +2,7 @@
 
 use headrace_net::Time;
 use headrace_storage::network::{Fabric, Hosts};
-use headrace_storage::{Direction, Job, Role};
+use headrace_storage::{Direction, Job, Message, Role};
 use headrace_trace::Operation;
 
 use crate::running::{NANOSECOND, SMALLEST, close, latencies, load, refusal, run, station};
@@ -24,6 +24,8 @@ fn job(client: u32, server: u32, direction: Direction) -> Job {
         operation: Operation::Write,
         direction,
         role: Role::Data,
+        message: Message::Whole,
+        received: false,
     }
 }
 

@@ -1,0 +1,107 @@
+//! A client's messages about its jobs.
+//!
+//! ```text
+//!   jobs ─▶ [ask] ─ whole ─▶ send
+//!             └─ request ─▶ send, (under way)
+//!   received ─▶ [take in] ─ data, if asked for ─▶ send
+//!                   └─ the last of a job ─▶ answered
+//! ```
+
+use headrace_net::{Node, Page, Slot, To};
+use headrace_spec::Parallel;
+use headrace_trace::Operation;
+
+use super::Buffers;
+use crate::tokens::{Direction, Job, Message};
+
+/// Puts the messages between a client's jobs and its way to the servers, if jobs are
+/// more than a message each way.
+pub fn client(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    (send, received): (To<Job>, Node<Job>),
+) -> (To<Job>, Node<Job>) {
+    let Some(spec) = scenario.messages.rendezvous() else {
+        return (send, received);
+    };
+    let buffers = Buffers::new(scenario, spec);
+    let jobs = page.place::<Job>("to ask for");
+    let answered = page.place::<Job>("answered");
+    // Their field `wire` holds the bytes that have been sent or received.
+    let under_way = page.bag::<Job>("under way");
+    page.transition("ask")
+        .take(jobs)
+        .may_put(under_way)
+        .puts(send)
+        .fires(move |firing, job: Job, ()| {
+            if buffers.eager(&job) {
+                firing.put(send, job);
+                return;
+            }
+            let slot = firing.put(under_way, Job { wire: 0, ..job });
+            let request = slot.0;
+            let asked = buffers.about(&job, Message::Request);
+            firing.put(send, Job { request, ..asked });
+        });
+    page.transition("take in")
+        .take(received)
+        .may_take(under_way)
+        .may_put(answered)
+        .puts_many(send)
+        .fires(move |firing, job: Job, ()| {
+            let slot = Slot(job.request);
+            match job.message {
+                Message::Whole => {
+                    firing.put(answered, job);
+                    return;
+                }
+                Message::Ready | Message::Room => {
+                    let whole = firing.token_mut(under_way, slot);
+                    if whole.operation != Operation::Write {
+                        return;
+                    }
+                    let from = whole.wire;
+                    let to = match job.message {
+                        Message::Ready => buffers.at_once(whole),
+                        _ => (from + 1).min(whole.size),
+                    };
+                    let mut next = Job {
+                        request: slot.0,
+                        ..*whole
+                    };
+                    next.wire = from;
+                    let mut at = from;
+                    while at < to {
+                        let part = buffers.part(&next, at);
+                        at += part.size;
+                        firing.put(send, part);
+                    }
+                    firing.token_mut(under_way, slot).wire = at;
+                    return;
+                }
+                Message::Data => {
+                    let whole = firing.token_mut(under_way, slot);
+                    whole.wire += job.size;
+                    let (got, whole) = (whole.wire, *whole);
+                    if got < whole.size {
+                        if buffers.waits(&whole, got) {
+                            let room = buffers.about(&whole, Message::Room);
+                            let request = slot.0;
+                            firing.put(send, Job { request, ..room });
+                        }
+                        return;
+                    }
+                }
+                Message::Request | Message::Done => {}
+            }
+            if let Some(whole) = firing.take(under_way, slot) {
+                let mut back = Job {
+                    direction: Direction::Back,
+                    ..whole
+                };
+                back.wire = buffers.wire.bytes(back.payload());
+                firing.put(answered, back);
+            }
+        });
+    (jobs.into(), answered)
+}

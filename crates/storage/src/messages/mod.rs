@@ -1,0 +1,96 @@
+//! How data and what is asked about it cross the network: what stands between a host's
+//! jobs and its messages. Jobs that go as one message each way need nothing.
+//!
+//! A job that is too large for that is asked for first, and its data goes in buffers
+//! (OrangeFS: src/client/sysint/sys-io.sm, src/io/flow/flowproto-bmi-trove):
+//!
+//! ```text
+//!   read:  request ─▶   ◀─ ready   ◀─ data ◀─ data …
+//!   write: request ─▶   ◀─ ready   data ─▶ data ─▶ …   ◀─ done
+//! ```
+//!
+//! So many buffers of a job are on their way at a time; whoever receives data makes
+//! room for one more when he has put it where it belongs, and tells so by an empty
+//! packet, as TCP opens its window. Those take no processor time.
+//!
+//! Not modelled: that the server's answer to a read and its first data can share a
+//! packet.
+
+mod client;
+mod server;
+
+pub use client::client;
+pub use server::server;
+
+use headrace_spec::{Parallel, Rendezvous};
+
+use crate::network::Wire;
+use crate::tokens::{Job, Message};
+
+/// What a job is cut into.
+#[derive(Clone, Copy)]
+struct Buffers {
+    eager: u64,
+    message: u64,
+    buffer: u64,
+    window: u64,
+    wire: Wire,
+    /// An empty packet.
+    packet: u64,
+}
+
+impl Buffers {
+    fn new(scenario: &Parallel, spec: &Rendezvous) -> Buffers {
+        let network = &scenario.network;
+        Buffers {
+            eager: spec.eager_limit.0,
+            message: network.message.0,
+            buffer: spec.buffer.0,
+            window: u64::from(spec.buffers),
+            wire: Wire::new(network),
+            packet: network.header.0 + network.framing.0,
+        }
+    }
+
+    /// Whether a job goes as one message each way.
+    fn eager(&self, job: &Job) -> bool {
+        job.size == 0 || job.size.saturating_add(self.message) <= self.eager
+    }
+
+    /// Bytes that go before anybody makes room.
+    fn at_once(&self, job: &Job) -> u64 {
+        job.size.min(self.buffer.saturating_mul(self.window))
+    }
+
+    /// Whether the sender of a job's data still waits for room when the receiver has
+    /// put so many bytes away.
+    fn waits(&self, job: &Job, put_away: u64) -> bool {
+        let room = self.buffer.saturating_mul(self.window);
+        put_away.saturating_add(room - self.buffer) < job.size
+    }
+
+    /// The buffer of a job that begins at so many of its bytes.
+    fn part(&self, job: &Job, from: u64) -> Job {
+        let mut part = Job {
+            offset: job.offset + from,
+            size: self.buffer.min(job.size - from),
+            message: Message::Data,
+            ..*job
+        };
+        part.wire = self.wire.bytes(part.payload());
+        part
+    }
+
+    /// A message about a job that carries none of its data.
+    fn about(&self, job: &Job, message: Message) -> Job {
+        let wire = match message {
+            Message::Room => self.packet,
+            _ => self.wire.bytes(0),
+        };
+        Job {
+            wire,
+            message,
+            ..*job
+        }
+    }
+}

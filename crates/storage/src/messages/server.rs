@@ -1,0 +1,104 @@
+//! A data server's messages about its clients' jobs.
+//!
+//! ```text
+//!   received ─▶ [take in] ─ whole, data ─▶ jobs
+//!                   └─ ready ─▶ send
+//!   served ─▶ [give back] ─ data, whole, done ─▶ send
+//! ```
+
+use std::collections::BTreeMap;
+
+use headrace_net::{Node, Page, To};
+use headrace_spec::Parallel;
+use headrace_trace::Operation;
+
+use super::Buffers;
+use crate::tokens::{Direction, Job, Message};
+
+/// Large jobs under way by client and the client's number of it: the whole job, whose
+/// field `wire` holds the bytes that have been asked of the file system (of a read), or
+/// that it has stored (of a write).
+type UnderWay = BTreeMap<(u32, u32), Job>;
+
+/// Puts the messages between a server's jobs and its way to the clients, if jobs are
+/// more than a message each way.
+pub fn server(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    (send, received): (To<Job>, Node<Job>),
+) -> (To<Job>, Node<Job>) {
+    let Some(spec) = scenario.messages.rendezvous() else {
+        return (send, received);
+    };
+    let buffers = Buffers::new(scenario, spec);
+    let jobs = page.place::<Job>("taken in");
+    let served = page.place::<Job>("to give back");
+    let under_way = page.store("jobs under way", |_| UnderWay::new());
+    page.transition("take in")
+        .take(received)
+        .with(under_way)
+        .may_put(send)
+        .puts_many(jobs)
+        .fires(move |firing, job: Job, under_way| {
+            let key = (job.client, job.request);
+            match job.message {
+                Message::Request => {
+                    let ready = buffers.about(&job, Message::Ready);
+                    let direction = Direction::Back;
+                    firing.put(send, Job { direction, ..ready });
+                    let mut whole = Job { wire: 0, ..job };
+                    if job.operation != Operation::Write {
+                        let to = buffers.at_once(&job);
+                        while whole.wire < to {
+                            let part = buffers.part(&whole, whole.wire);
+                            whole.wire += part.size;
+                            firing.put(jobs, part);
+                        }
+                        if whole.wire == job.size {
+                            return;
+                        }
+                    }
+                    under_way.insert(key, whole);
+                }
+                Message::Room => {
+                    let Some(whole) = under_way.get_mut(&key) else {
+                        return;
+                    };
+                    let part = buffers.part(whole, whole.wire);
+                    whole.wire += part.size;
+                    if whole.wire == whole.size {
+                        under_way.remove(&key);
+                    }
+                    firing.put(jobs, part);
+                }
+                _ => {
+                    firing.put(jobs, job);
+                }
+            }
+        });
+    page.transition("give back")
+        .take(served)
+        .with(under_way)
+        .may_put(send)
+        .fires(move |firing, job: Job, under_way| {
+            if job.message != Message::Data || job.operation != Operation::Write {
+                firing.put(send, job);
+                return;
+            }
+            let key = (job.client, job.request);
+            let Some(whole) = under_way.get_mut(&key) else {
+                return;
+            };
+            whole.wire += job.size;
+            let message = if whole.wire == whole.size {
+                under_way.remove(&key);
+                Message::Done
+            } else if buffers.waits(whole, whole.wire) {
+                Message::Room
+            } else {
+                return;
+            };
+            firing.put(send, buffers.about(&job, message));
+        });
+    (served.into(), jobs)
+}

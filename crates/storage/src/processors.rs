@@ -1,0 +1,169 @@
+//! The processors that send and receive messages: one on each host, or one that
+//! several hosts share.
+//!
+//! ```text
+//!   to send ─▶ [begin sending] ─┐                   ┌─▶ send
+//!                               ├─▶ (processor) ─▶ [end]
+//!   received ─▶ [begin receiving] ┘                 └─▶ arrived
+//! ```
+//!
+//! Messages take its cores in the order they come, first come, first served. Not
+//! modelled: switching between processes, interrupts that push a message aside, caches
+//! that other work has emptied.
+
+use headrace_net::{Fcfs, Node, Page, Port, Random, Span, To};
+use headrace_spec::{HostCpu, Parallel, Rate, SharedBy};
+
+use crate::tokens::{Direction, Job, Message, Role};
+
+/// The hosts that are of one kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Clients.
+    Client,
+    /// Data and metadata servers.
+    Server,
+}
+
+/// A host's way to a processor that it shares with others.
+#[derive(Clone, Copy)]
+pub struct Shared {
+    work: Port<Job>,
+    done: Port<Job>,
+}
+
+/// A host's ways to and from its network.
+pub struct Host {
+    /// Where jobs for data servers, or from them, go.
+    pub send: To<Job>,
+    /// Where questions for metadata servers, or their answers, go.
+    pub ask: To<Job>,
+    /// What has arrived.
+    pub received: Node<Job>,
+    /// Its way to a shared processor, if it has none of its own.
+    pub shared: Option<Shared>,
+}
+
+/// Puts a processor between a host and its network, in whose page this is called, if
+/// messages take any time; it sends to `data` and `names`.
+pub fn host(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    kind: Kind,
+    [data, names]: [To<Job>; 2],
+    received: Node<Job>,
+) -> Host {
+    let spec = &scenario.hosts.cpu;
+    if !spec.costs() {
+        return Host {
+            send: data,
+            ask: names,
+            received,
+            shared: None,
+        };
+    }
+    let shared = match spec.shared_by {
+        SharedBy::None => false,
+        SharedBy::Clients => kind == Kind::Client,
+        SharedBy::Servers => kind == Kind::Server,
+        SharedBy::All => true,
+    };
+    let to_send = page.place::<Job>("to send");
+    let arrived = page.place::<Job>("arrived");
+    let (work, done, ways): (To<Job>, Node<Job>, _) = if shared {
+        let work = page.output("messages to processor");
+        let done = page.input("messages from processor");
+        let processed = page.place("processed");
+        page.connect(done, processed);
+        (work.into(), processed, Some(Shared { work, done }))
+    } else {
+        let processor = cpu(page, spec);
+        (processor.into(), processor, None)
+    };
+    for (name, from, received) in [
+        ("begin sending", to_send, false),
+        ("begin receiving", received, true),
+    ] {
+        page.transition(name)
+            .take(from)
+            .put(work, move |_, job: Job, ()| Job { received, ..job });
+    }
+    page.transition("end").take(done).route(
+        [arrived.into(), data, names],
+        move |_, job: &mut Job, ()| match (job.received, job.role) {
+            (true, _) => arrived.into(),
+            (false, Role::Data) => data,
+            (false, Role::Metadata) => names,
+        },
+    );
+    Host {
+        send: to_send.into(),
+        ask: to_send.into(),
+        received: arrived,
+        shared: ways,
+    }
+}
+
+/// The processors that hosts share, in the page around the clients, the data servers and
+/// the metadata servers.
+pub fn join(page: &mut Page<'_>, scenario: &Parallel, hosts: [Option<Shared>; 3]) {
+    let [clients, servers, metadata] = hosts;
+    let Some(any) = clients.or(servers) else {
+        return;
+    };
+    let processor = page.page("hosts", |page| {
+        let ports = (page.input("messages"), page.output("done"));
+        let cpu = cpu(page, &scenario.hosts.cpu);
+        page.connect(ports.0, cpu);
+        page.connect(cpu, ports.1);
+        ports
+    });
+    let processed = page.place::<Job>("processed");
+    page.connect(processor.1, processed);
+    for host in hosts.into_iter().flatten() {
+        page.connect(host.work, processor.0);
+    }
+    // Where there are none, no message is from them.
+    let clients = clients.map_or(any.done.by(server_of), |host| host.done.by(client_of));
+    let [servers, metadata] =
+        [servers, metadata].map(|host| host.map_or(clients, |host| host.done.by(server_of)));
+    page.transition("back to its host").take(processed).route(
+        [clients, servers, metadata],
+        move |_, job: &mut Job, ()| {
+            // A message that has arrived is at the other end.
+            let at_client = (job.direction == Direction::Out) != job.received;
+            match (at_client, job.role) {
+                (true, _) => clients,
+                (false, Role::Data) => servers,
+                (false, Role::Metadata) => metadata,
+            }
+        },
+    );
+}
+
+/// A processor.
+fn cpu(page: &mut Page<'_>, spec: &HostCpu) -> Node<Job> {
+    let per_byte = |rate: Option<Rate>| rate.map_or(0.0, |rate| 1e12 / rate.0);
+    let sending = (Span::from_seconds(spec.send.0), per_byte(spec.send_rate));
+    let receiving = (
+        Span::from_seconds(spec.receive.0),
+        per_byte(spec.receive_rate),
+    );
+    let time = move |job: &Job, _: &mut Random<'_>| {
+        let (message, per_byte) = if job.received { receiving } else { sending };
+        let bytes = Span((job.payload() as f64 * per_byte + 0.5) as u64);
+        match job.message {
+            Message::Room => Span::ZERO,
+            _ => message + bytes,
+        }
+    };
+    page.station("cpu", Fcfs::new(spec.cores, time))
+}
+
+fn client_of(job: &Job) -> u32 {
+    job.client
+}
+
+fn server_of(job: &Job) -> u32 {
+    job.server
+}
