@@ -1,6 +1,7 @@
 //! Extents of cached pages, findable by place and kept in order of their last
 //! use, in one list or two, and for dirty ones of when they became dirty.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Contiguous bytes of a file.
@@ -68,6 +69,39 @@ struct Ends {
     last: Id,
 }
 
+/// What is known of some bytes of a file: one extent holds all of them, or none
+/// does ([`NONE`]). A call asks for the same bytes many times over, and a search
+/// among all extents costs more than the rest of a step.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    range: Range,
+    by: Id,
+}
+
+const NOTHING_KNOWN: Known = Known {
+    range: Range {
+        file: 0,
+        start: 0,
+        end: 0,
+    },
+    by: NONE,
+};
+
+impl Known {
+    fn covers(&self, range: Range) -> bool {
+        self.range.file == range.file
+            && self.range.start <= range.start
+            && range.end <= self.range.end
+            && !range.is_empty()
+    }
+
+    fn overlaps(&self, range: Range) -> bool {
+        self.range.file == range.file
+            && self.range.start < range.end
+            && range.start < self.range.end
+    }
+}
+
 /// All extents of one cache. They never overlap.
 #[derive(Debug)]
 pub(super) struct Extents {
@@ -75,6 +109,7 @@ pub(super) struct Extents {
     free: Vec<Id>,
     places: BTreeMap<(u32, u64), Id>,
     dirty_places: BTreeMap<(u32, u64), Id>,
+    known: Cell<Known>,
     ends: [Ends; 3],
     pub bytes: u64,
     pub dirty_bytes: u64,
@@ -88,6 +123,7 @@ impl Default for Extents {
             free: Vec::new(),
             places: BTreeMap::new(),
             dirty_places: BTreeMap::new(),
+            known: Cell::new(NOTHING_KNOWN),
             ends: [Ends {
                 first: NONE,
                 last: NONE,
@@ -116,17 +152,58 @@ impl Extents {
 
     /// The extents that overlap a range, in order of place.
     pub fn overlapping(&self, range: Range) -> Vec<Id> {
+        let known = self.known.get();
+        if known.covers(range) {
+            return match known.by {
+                NONE => Vec::new(),
+                id => vec![id],
+            };
+        }
         // From the end, which takes one search: the extent that the range begins in
         // begins before it.
-        let mut found: Vec<Id> = (self.places.range(..(range.file, range.end)).rev())
-            .map(|(_, &id)| id)
-            .take_while(|&id| {
-                let other = self.get(id).range;
-                other.file == range.file && other.end > range.start
-            })
-            .collect();
+        let mut found = Vec::new();
+        let mut free = 0;
+        for (&(file, _), &id) in self.places.range(..(range.file, range.end)).rev() {
+            let other = self.get(id).range;
+            if file != range.file || other.end <= range.start {
+                free = if file == range.file { other.end } else { 0 };
+                break;
+            }
+            found.push(id);
+        }
         found.reverse();
+        self.known.set(match found.first() {
+            None => Known {
+                range: Range {
+                    start: free,
+                    ..range
+                },
+                by: NONE,
+            },
+            Some(&id) => Known {
+                range: self.get(id).range,
+                by: id,
+            },
+        });
         found
+    }
+
+    /// An extent is there now, or has another place.
+    fn learn(&mut self, id: Id) {
+        let known = self.known.get_mut();
+        let range = self.slab[id as usize].range;
+        if known.by == id || known.overlaps(range) {
+            *known = Known { range, by: id };
+        }
+    }
+
+    /// An extent is no more.
+    fn unlearn(&mut self, id: Id) {
+        let known = self.known.get_mut();
+        if known.by == id {
+            // Nothing else holds its bytes.
+            known.by = NONE;
+        }
     }
 
     /// The extent that starts just here.
@@ -151,6 +228,7 @@ impl Extents {
         self.bytes += by;
         self.dirty_bytes += if extent.dirty { by } else { 0 };
         self.active_bytes += if extent.list == Order::Active { by } else { 0 };
+        self.learn(id);
     }
 
     pub fn remove(&mut self, id: Id) -> Extent {
@@ -167,6 +245,7 @@ impl Extents {
         }
         self.bytes -= extent.range.len();
         self.places.remove(&key);
+        self.unlearn(id);
         self.free.push(id);
         extent
     }
@@ -266,6 +345,7 @@ impl Extents {
         } = *self.get(id);
         let second = Range { start: at, ..range };
         self.slab[id as usize].range.end = at;
+        self.learn(id);
         self.bytes -= second.len();
         self.dirty_bytes -= if dirty { second.len() } else { 0 };
         self.active_bytes -= if list == Order::Active {
@@ -301,6 +381,7 @@ impl Extents {
             }
         };
         self.places.insert((range.file, range.start), id);
+        self.learn(id);
         self.bytes += range.len();
         if dirty {
             self.dirty_bytes += range.len();
