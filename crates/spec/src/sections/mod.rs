@@ -48,7 +48,7 @@ pub use machine::{
 };
 pub use memory::{Memory, Replacement};
 pub use messages::{Messages, Rendezvous, Whole};
-pub use metadata::Metadata;
+pub use metadata::{Database, Distribution, Metadata, MetadataKind, OperationTimes};
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;
 pub use rpc::{InFlight, Rpc};
@@ -65,6 +65,7 @@ pub use tcp::Tcp;
 pub use topology::{FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
 pub use weights::Weights;
 pub use workload::{
-    Access, InputOutput, Interface, IoClass, IoPriority, Ior, Mdtest, NamePhase, Order, Phase,
-    Pipeline, Repeat, Replay, ThinkDistribution, Threads, TraceReplay, Workload, WorkloadKind,
+    Access, Directory, InputOutput, Interface, IoClass, IoPriority, Ior, Mdtest, NamePhase, Order,
+    Phase, Pipeline, Repeat, Replay, ThinkDistribution, Threads, TraceReplay, Workload,
+    WorkloadKind,
 };

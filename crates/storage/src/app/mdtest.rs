@@ -1,10 +1,10 @@
 //! The pattern of the mdtest benchmark: each process does one thing with all of
 //! its files, then the next with all of them.
 //!
-//! Not modelled: the tree of directories (mdtest's depth and branching factor).
+//! Not modelled: a tree of directories (mdtest's depth and branching factor).
 
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{Mdtest, NamePhase};
+use headrace_spec::{Directory, Mdtest, NamePhase};
 use headrace_trace::Operation;
 
 use super::{Application, Ask, Next};
@@ -50,6 +50,13 @@ impl Application for MdtestApplication {
 
     fn files(&self) -> u32 {
         self.spec.files.saturating_mul(self.processes)
+    }
+
+    fn files_in_a_directory(&self) -> Option<u32> {
+        match self.spec.directory {
+            Directory::Shared => None,
+            Directory::Own => Some(self.spec.files),
+        }
     }
 
     fn next(&mut self, rank: u32, _: Time, _: &mut Random<'_>) -> Result<Next, String> {
@@ -112,6 +119,7 @@ mod tests {
             phases: vec![NamePhase::Create, NamePhase::Stat, NamePhase::Unlink],
             bytes: Bytes(0),
             think: Seconds(0.0),
+            directory: Directory::Shared,
         };
         let mut application = MdtestApplication::new(&spec, 2);
         let mut counter = 0;
@@ -148,6 +156,7 @@ mod tests {
             bytes: Bytes(3901),
             phases: vec![NamePhase::Create, NamePhase::Read, NamePhase::Unlink],
             think: Seconds(1.0),
+            directory: Directory::Own,
         };
         let mut application = MdtestApplication::new(&spec, 1);
         let mut counter = 0;

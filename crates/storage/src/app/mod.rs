@@ -2,6 +2,7 @@
 //! write a file with a type that implements [`Application`] and name it in
 //! [`build`].
 
+mod directories;
 mod ior;
 mod library;
 mod mdtest;
@@ -10,6 +11,7 @@ mod permutation;
 mod pipeline;
 mod replay;
 
+pub use directories::Directories;
 pub use ior::IorApplication;
 pub use mdtest::MdtestApplication;
 pub use page::{ApplicationPorts, Existing, Workloads, processes};
@@ -27,6 +29,11 @@ pub trait Application: Send {
 
     /// How many files they use, numbered from 0.
     fn files(&self) -> u32;
+
+    /// How many files lie in each directory, in order; none if all lie in one.
+    fn files_in_a_directory(&self) -> Option<u32> {
+        None
+    }
 
     /// What a process does next. Asked once at the start and then whenever its
     /// last request is done.

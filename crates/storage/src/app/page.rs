@@ -13,7 +13,7 @@ use headrace_net::{Barrier, Page, Port, Random, Slot, Span, Store, TallyId, Time
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
-use super::{Application, Next};
+use super::{Application, Directories, Next};
 use crate::localfs::StoredFile;
 use crate::measure::Recorder;
 use crate::tokens::{Process, Request};
@@ -103,6 +103,17 @@ impl Workloads {
             .iter()
             .map(|part| part.application.total_requests())
             .sum()
+    }
+
+    /// Which directories their files lie in.
+    pub fn directories(&self) -> Directories {
+        let mut directories = Directories::default();
+        for part in &self.parts {
+            let application = &part.application;
+            let in_each = application.files_in_a_directory();
+            directories.add(part.first_file, application.files(), in_each);
+        }
+        directories
     }
 
     /// The files that are there before the run.

@@ -37,7 +37,9 @@ use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::{Parallel, Scenario};
 use headrace_trace::{Group, Operation};
 
+use crate::app::Directories;
 use crate::localfs::{Sizes, Users};
+use crate::metadata::Placement;
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Message, Request, Role};
 
@@ -57,6 +59,8 @@ pub struct Knowledge {
     pub users: Users,
     /// How large files are.
     pub sizes: Sizes,
+    /// Which directories they lie in.
+    pub directories: Directories,
 }
 
 /// Writes the page of a client: requests come in by `request` and go out by
@@ -72,7 +76,7 @@ pub fn client(
 ) {
     let wire = Wire::new(&parallel.network);
     let keeps = parallel.metadata.client_cache;
-    let metadata = parallel.metadata.servers;
+    let placement = Placement::new(&parallel.metadata, &knowledge.directories);
     let cache = scenario.clients.machine();
     let known = page.store("layouts known", |_| KnownFiles::default());
 
@@ -100,7 +104,7 @@ pub fn client(
                 Job {
                     request: slot.0,
                     client: request.process.client,
-                    server: request.file % metadata,
+                    server: placement.server_of(request.file),
                     target: 0,
                     file: request.file,
                     offset: 0,

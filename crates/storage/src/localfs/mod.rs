@@ -33,4 +33,5 @@ pub use machine::{MachinePorts, machine};
 pub use page_cache::PageCache;
 pub use remote::Remote;
 pub use sizes::Sizes;
+pub use two_lists::TwoLists;
 pub use users::{Opened, StoredFile, Users};

@@ -1,29 +1,122 @@
 //! A metadata server: answers where files are, and does what changes names.
 //!
 //! ```text
-//!   receive ─▶ (processor) ─▶ [answer] ─▶ send
+//!   receive ─▶ (processor) ─▶ [look up] ─ known, changes nothing ─▶ [answer] ─▶ send
+//!                                │ not in memory, or a change           ▲
+//!                                └─▶ (waiting) ─▶ (device) ─▶ [stored] ─┘
 //! ```
 //!
-//! Not modelled: its own storage, locks, the tree of names.
+//! Without a database all is in memory, and what has been processed is answered.
+//!
+//! Not modelled: locks, the tree of names, messages between metadata servers.
 
-use headrace_net::{Fcfs, Node, Page, Span, To};
-use headrace_spec::Parallel;
+mod database;
 
+use headrace_net::{Fcfs, Node, Page, Random, Span, To};
+use headrace_spec::{Distribution, Metadata, Parallel};
+use headrace_trace::Operation;
+
+use crate::app::Directories;
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
+
+/// Which metadata server knows a file.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    servers: u32,
+    /// Of all files, if it goes by them.
+    directories: Option<Directories>,
+}
+
+impl Placement {
+    /// The scenario's, of files that lie in these directories.
+    pub fn new(spec: &Metadata, directories: &Directories) -> Placement {
+        let by_directory = spec.distribution == Distribution::Directory;
+        Placement {
+            servers: spec.servers,
+            directories: by_directory.then(|| directories.clone()),
+        }
+    }
+
+    /// The server.
+    pub fn server_of(&self, file: u32) -> u32 {
+        match &self.directories {
+            Some(directories) => directories.of(file) % self.servers,
+            None => (hash(file) % u64::from(self.servers)) as u32,
+        }
+    }
+}
+
+/// A number that says nothing of the file's (Fibonacci hashing: Knuth, The Art of
+/// Computer Programming 3, section 6.4).
+fn hash(file: u32) -> u64 {
+    u64::from(file).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20
+}
+
+/// What the processor takes for each operation.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    of: [Span; 8],
+    other: Span,
+}
+
+impl Times {
+    fn new(spec: &Metadata) -> Times {
+        let times = &spec.times;
+        let other = Span::from_seconds(spec.time_per_operation.0);
+        let own = [
+            times.open,
+            times.create,
+            times.stat,
+            times.unlink,
+            times.rename,
+            times.mkdir,
+            times.rmdir,
+            times.readdir,
+        ];
+        Times {
+            of: own.map(|own| own.map_or(other, |own| Span::from_seconds(own.0))),
+            other,
+        }
+    }
+
+    fn all_zero(&self) -> bool {
+        self.other == Span::ZERO && self.of.iter().all(|time| *time == Span::ZERO)
+    }
+
+    fn of(&self, operation: Operation) -> Span {
+        let index = match operation {
+            Operation::Open => 0,
+            Operation::Create => 1,
+            Operation::Stat => 2,
+            Operation::Unlink => 3,
+            Operation::Rename => 4,
+            Operation::Mkdir => 5,
+            Operation::Rmdir => 6,
+            Operation::Readdir => 7,
+            _ => return self.other,
+        };
+        self.of[index]
+    }
+}
 
 /// Writes the page of a metadata server that takes jobs from `received` and
 /// puts answers into `send`.
 pub fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, send: To<Job>) {
+    let spec = &scenario.metadata;
     let wire = Wire::new(&scenario.network);
-    let time = Span::from_seconds(scenario.metadata.time_per_operation.0);
-    let done = match time {
-        Span::ZERO => received,
-        time => {
-            let processor = page.station("processor", Fcfs::new(1, time));
-            page.connect(received, processor);
-            processor
-        }
+    let times = Times::new(spec);
+    let processed = if times.all_zero() {
+        received
+    } else {
+        let time = move |job: &Job, _: &mut Random<'_>| times.of(job.operation);
+        let processor = page.station("processor", Fcfs::new(spec.threads, time));
+        page.connect(received, processor);
+        processor
+    };
+    let done = match spec.database() {
+        None => processed,
+        Some(spec) => database::stored(page, spec, processed),
     };
     page.transition("answer")
         .take(done)

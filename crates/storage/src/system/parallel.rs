@@ -32,6 +32,7 @@ pub(super) fn build(
     let knowledge = Knowledge {
         users: Users::clients(scenario),
         sizes: Sizes::default(),
+        directories: work.directories.clone(),
     };
     for file in &work.existing {
         knowledge.sizes.grow(file.file, file.size);

@@ -5,7 +5,7 @@ use headrace_net::{Page, Span, Store, TallyId, Time};
 use headrace_spec::{Scenario, SystemKind, Workload};
 
 use super::{Error, Options, span};
-use crate::app::{self, ApplicationPorts, Existing, Workloads};
+use crate::app::{self, ApplicationPorts, Directories, Existing, Workloads};
 use crate::measure::Recorder;
 
 /// The processes, as a system sees them.
@@ -16,6 +16,8 @@ pub(super) struct Work {
     pub total_requests: Option<u64>,
     /// Files that are there before the run; see [`Workloads::existing`].
     pub existing: Vec<Existing>,
+    /// Which directories files lie in.
+    pub directories: Directories,
 }
 
 /// Writes the page of the processes.
@@ -35,6 +37,7 @@ pub(super) fn write(
         true => workloads.existing(),
         false => Vec::new(),
     };
+    let directories = workloads.directories();
     let groups = scenario.clients.group_sizes().len();
     let window: Option<Span> = scenario.run.window.map(span);
     let recorder = page.store("recorder", |_| {
@@ -54,6 +57,7 @@ pub(super) fn write(
         latency,
         total_requests,
         existing,
+        directories,
     })
 }
 

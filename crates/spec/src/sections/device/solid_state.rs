@@ -45,7 +45,7 @@ section! {
         /// when it is programmed.
         write_cache: Bytes = default("0 B", "nothing is assumed about a cache") aka ["cache", "buffer"],
         /// Whether the write cache survives a loss of power, so that
-        /// synchronising costs nothing.
+        /// synchronising, and writes that must be on the medium, wait for nothing else.
         power_loss_protection: bool = default(false, "what is synchronised is in the flash"),
         /// Flash beyond the capacity, as a part of the capacity.
         over_provisioning: f64 as NonNegative = default(0.07, "a drive of 2^30 bytes to the GB that offers 10^9 has 7 %") aka ["spare"],

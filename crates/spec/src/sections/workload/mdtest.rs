@@ -28,6 +28,16 @@ choice! {
     }
 }
 
+choice! {
+    /// Which directories the files lie in.
+    pub enum Directory {
+        /// All in one.
+        Shared = "shared",
+        /// Those of each process in one of its own.
+        Own = "own",
+    }
+}
+
 section! {
     /// The pattern of the mdtest benchmark: every process makes, looks up and
     /// removes small or empty files of its own.
@@ -41,6 +51,9 @@ section! {
         /// for each other between phases.
         phases: Vec<NamePhase> as NonEmpty<NamePhase> = default(["create", "stat", "unlink"], "mdtest -F")
             aka ["phase", "operations"],
+        /// Whether all files lie in one directory, or those of each process in one of its
+        /// own (option -u).
+        directory: Directory = default("shared", "mdtest without its option -u") aka ["unique_dir"],
         /// Time between the end of a request and the next one.
         think: Seconds = default("0 s", "mdtest does not wait") aka ["think_time"],
     }

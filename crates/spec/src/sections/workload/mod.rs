@@ -11,7 +11,7 @@ mod trace;
 pub use input_output::{InputOutput, Interface};
 pub use io_priority::{IoClass, IoPriority};
 pub use ior::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
-pub use mdtest::{Mdtest, NamePhase};
+pub use mdtest::{Directory, Mdtest, NamePhase};
 pub use pipeline::{Pipeline, Threads};
 pub use trace::{Replay, TraceReplay};
 

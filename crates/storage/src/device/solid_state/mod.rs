@@ -169,7 +169,11 @@ impl Drive {
             let transfer = *station.token(slot);
             match transfer.operation {
                 Operation::Sync => self.synchronise(slot, station),
-                Operation::Write if self.write_cache > 0 && !transfer.forced => {
+                // A cache that survives a loss of power counts as the medium: such a drive
+                // reports no volatile write cache (NVM Express base specification, VWC).
+                Operation::Write
+                    if self.write_cache > 0 && (self.protected || !transfer.forced) =>
+                {
                     self.hold(slot, station);
                 }
                 operation => self.start(slot, operation == Operation::Write, station),

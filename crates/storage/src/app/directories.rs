@@ -1,0 +1,60 @@
+//! Which directory a file lies in.
+
+/// The directories of all workloads: of each, its files in order, so many in each
+/// directory.
+#[derive(Clone, Default, Debug)]
+pub struct Directories {
+    parts: Vec<Part>,
+    /// The number of the next.
+    next: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    first_file: u32,
+    first: u32,
+    /// How many files a directory has.
+    files: u32,
+}
+
+impl Directories {
+    /// Adds those of a workload with so many files from `first_file` on: all in one
+    /// directory, or so many in each.
+    pub fn add(&mut self, first_file: u32, files: u32, in_each: Option<u32>) {
+        let files = files.max(1);
+        let in_each = in_each.map_or(files, |in_each| in_each.max(1));
+        self.parts.push(Part {
+            first_file,
+            first: self.next,
+            files: in_each,
+        });
+        self.next = self.next.saturating_add(files.div_ceil(in_each));
+    }
+
+    /// The number of a file's directory.
+    pub fn of(&self, file: u32) -> u32 {
+        let after = self.parts.partition_point(|part| part.first_file <= file);
+        match after.checked_sub(1).map(|index| self.parts[index]) {
+            Some(part) => part.first + (file - part.first_file) / part.files,
+            None => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_workload_has_directories_of_its_own() {
+        let mut directories = Directories::default();
+        directories.add(0, 10, None);
+        directories.add(10, 6, Some(2));
+        directories.add(16, 0, None);
+        directories.add(16, 1, None);
+        let of = |file| directories.of(file);
+        assert_eq!([of(0), of(9)], [0, 0]);
+        assert_eq!([of(10), of(11), of(12), of(15)], [1, 1, 2, 3]);
+        assert_eq!(of(16), 5);
+    }
+}

@@ -1,0 +1,225 @@
+//! Entries of metadata on a device: some are in memory, changes go to a log.
+//!
+//! An operation on an entry that is not in memory waits for the device to read it.
+//! Changes wait for a write to the end of the log which the device confirms from its
+//! medium; those that come while one is under way go together in the next (group
+//! commit, as of jbd2 in Linux and of the coalescing of PVFS2's database syncs).
+//! Without `synchronous` they are written too, but nobody waits.
+//!
+//! Not modelled: entries go from the log to their place in idle time only, that is,
+//! for nothing; the log never ends.
+
+use headrace_net::{Firing, Node, Page, Slot};
+use headrace_spec::Database as Spec;
+use headrace_trace::Operation;
+
+use crate::device;
+use crate::localfs::{Range, TwoLists};
+use crate::tokens::{Job, Transfer};
+
+/// Half of the pages in use may be active, as in the page cache of Linux.
+const ACTIVE_SHARE: f64 = 0.5;
+
+/// State of one server's database.
+struct Entries {
+    entry: u64,
+    /// Bytes of the device; the log lies in the second half.
+    capacity: u64,
+    log: u64,
+    /// Which are in memory; none where all are.
+    memory: Option<TwoLists>,
+    synchronous: bool,
+    group: usize,
+    /// Changes that wait for the log, and those that are being written to it.
+    waiting: Vec<Slot>,
+    writing: Vec<Slot>,
+    /// Changes to be written that nobody waits for.
+    behind: u64,
+    is_writing: bool,
+}
+
+/// The owner of a transfer to the log.
+const LOG: u32 = u32::MAX;
+
+fn changes(operation: Operation) -> bool {
+    use Operation::{Create, Mkdir, Rename, Rmdir, Unlink};
+    matches!(operation, Create | Unlink | Rename | Mkdir | Rmdir)
+}
+
+/// What is made new needs no reading.
+fn is_new(operation: Operation) -> bool {
+    matches!(operation, Operation::Create | Operation::Mkdir)
+}
+
+impl Entries {
+    fn new(spec: &Spec) -> Entries {
+        let entry = spec.entry.0;
+        let capacity = device::capacity(&spec.device).min(1 << 62) / (2 * entry) * 2 * entry;
+        Entries {
+            entry,
+            capacity,
+            log: 0,
+            memory: spec
+                .cache
+                .map(|cache| TwoLists::new(cache.0, entry, ACTIVE_SHARE)),
+            synchronous: spec.synchronous,
+            group: spec.group.limit().map_or(usize::MAX, |most| most as usize),
+            waiting: Vec::new(),
+            writing: Vec::new(),
+            behind: 0,
+            is_writing: false,
+        }
+    }
+
+    fn range(&self, file: u32) -> Range {
+        let start = u64::from(file) * self.entry;
+        Range {
+            file: 0,
+            start,
+            end: start + self.entry,
+        }
+    }
+
+    /// Whether an entry is in memory; if so, it is used.
+    fn has(&mut self, file: u32) -> bool {
+        let range = self.range(file);
+        let Some(memory) = &mut self.memory else {
+            return true;
+        };
+        let has = memory.held_until(0, range.start, range.end) == range.end;
+        if has {
+            memory.touch(range);
+        }
+        has
+    }
+
+    fn keep(&mut self, file: u32) {
+        let range = self.range(file);
+        if let Some(memory) = &mut self.memory {
+            memory.fill(range);
+            memory.reclaim();
+        }
+    }
+
+    /// The transfer that reads an entry.
+    fn read(&self, file: u32, slot: Slot) -> Transfer {
+        // Entries lie where a hash of their names puts them.
+        let place = super::hash(file) % (self.capacity / 2 / self.entry) * self.entry;
+        Transfer {
+            owner: Some(slot.0),
+            file,
+            synchronous: true,
+            ..Transfer::new(Operation::Read, place, self.entry)
+        }
+    }
+
+    /// The next write to the log, if one is to be made.
+    fn next_write(&mut self) -> Option<Transfer> {
+        if self.is_writing {
+            return None;
+        }
+        let together = self.waiting.len().min(self.group);
+        self.writing.extend(self.waiting.drain(..together));
+        let behind = self.behind.min((self.group - together) as u64);
+        self.behind -= behind;
+        let entries = together as u64 + behind;
+        if entries == 0 {
+            return None;
+        }
+        self.is_writing = true;
+        let half = self.capacity / 2;
+        let size = (entries * self.entry).min(half);
+        if self.log + size > half {
+            self.log = 0;
+        }
+        let address = half + self.log;
+        self.log += size;
+        Some(Transfer {
+            owner: Some(LOG),
+            synchronous: self.synchronous,
+            forced: self.synchronous,
+            ..Transfer::new(Operation::Write, address, size)
+        })
+    }
+}
+
+/// The nodes of a database.
+#[derive(Clone, Copy)]
+struct Nodes {
+    submit: Node<Transfer>,
+    waiting: Node<Job>,
+    done: Node<Job>,
+}
+
+/// Writes a database: jobs from `processed` come out when it is done with them.
+pub(super) fn stored(page: &mut Page<'_>, spec: &Spec, processed: Node<Job>) -> Node<Job> {
+    let device = device::queued(page, &spec.device, &spec.io_scheduler);
+    let nodes = Nodes {
+        submit: device.submit,
+        waiting: page.bag::<Job>("waiting for device"),
+        done: page.place::<Job>("stored"),
+    };
+    let spec = spec.clone();
+    let entries = page.store("database", move |_| Entries::new(&spec));
+    page.transition("look up")
+        .take(processed)
+        .with(entries)
+        .puts_one_of([nodes.waiting.into(), nodes.done.into()])
+        .puts_many(nodes.submit)
+        .fires(move |firing, job: Job, entries| {
+            if entries.has(job.file) || is_new(job.operation) {
+                go_on(firing, job, entries, nodes);
+                return;
+            }
+            let slot = firing.put(nodes.waiting, job);
+            firing.put(nodes.submit, entries.read(job.file, slot));
+        });
+    page.transition("transferred")
+        .take(device.done)
+        .with(entries)
+        .may_take(nodes.waiting)
+        .puts_many(nodes.waiting)
+        .puts_many(nodes.done)
+        .puts_many(nodes.submit)
+        .fires(move |firing, transfer: Transfer, entries| {
+            match transfer.owner {
+                Some(LOG) => {
+                    entries.is_writing = false;
+                    for slot in std::mem::take(&mut entries.writing) {
+                        if let Some(job) = firing.take(nodes.waiting, slot) {
+                            firing.put(nodes.done, job);
+                        }
+                    }
+                }
+                Some(slot) => {
+                    if let Some(job) = firing.take(nodes.waiting, Slot(slot)) {
+                        go_on(firing, job, entries, nodes);
+                    }
+                }
+                None => {}
+            }
+            if let Some(write) = entries.next_write() {
+                firing.put(nodes.submit, write);
+            }
+        });
+    nodes.done
+}
+
+/// What becomes of a job whose entry is in memory.
+fn go_on(firing: &mut Firing<'_>, job: Job, entries: &mut Entries, nodes: Nodes) {
+    entries.keep(job.file);
+    if !changes(job.operation) {
+        firing.put(nodes.done, job);
+        return;
+    }
+    if entries.synchronous {
+        let slot = firing.put(nodes.waiting, job);
+        entries.waiting.push(slot);
+    } else {
+        entries.behind += 1;
+        firing.put(nodes.done, job);
+    }
+    if let Some(write) = entries.next_write() {
+        firing.put(nodes.submit, write);
+    }
+}

@@ -1,0 +1,145 @@
+//! Metadata servers: what operations cost, where entries are, how changes are written.
+
+use headrace_storage::Outcome;
+
+use crate::running::{close, latency, refusal, run, station};
+
+/// The network takes next to no time.
+const SYSTEM: &str = r#"
+    [clients]
+    count = 8
+    [servers]
+    count = 1
+    device = { read_rate = "100 MB/s", write_rate = "100 MB/s" }
+    [network]
+    bandwidth = "100 GB/s"
+    latency = "0 s"
+    [layout]
+    unit = "64 KiB"
+    [[workload]]
+    kind = "mdtest"
+    files = 100
+    phases = ["create"]
+"#;
+
+/// An access takes 5 ms, whatever its size.
+const DATABASE: [&str; 3] = [
+    "metadata.kind=database",
+    "metadata.device.time_per_request=5 ms",
+    "metadata.device.write_rate=1 TB/s",
+];
+
+fn rate(sets: &[&str]) -> f64 {
+    rate_of(&run(SYSTEM, sets))
+}
+
+fn rate_of(outcome: &Outcome) -> f64 {
+    let requests: u64 = outcome.requests.len() as u64;
+    requests as f64 / outcome.report.simulated_seconds
+}
+
+fn stored(more: &[&str]) -> f64 {
+    let sets = ["metadata.device.read_rate=1 TB/s"];
+    rate(&[&DATABASE, &sets[..], more].concat())
+}
+
+#[test]
+fn each_operation_takes_its_time() {
+    let outcome = run(
+        SYSTEM,
+        &[
+            "clients.count=1",
+            "workload.0.phases=[\"create\", \"stat\", \"rename\", \"readdir\", \"unlink\"]",
+            "metadata.time_per_operation=1 ms",
+            "metadata.times.create=4 ms",
+            "metadata.times.stat=100 us",
+            "metadata.times.unlink=2 ms",
+        ],
+    );
+    close(outcome.report.simulated_seconds, 100.0 * 8.1e-3, 1e-4);
+}
+
+#[test]
+fn threads_work_side_by_side() {
+    let time = "metadata.time_per_operation=1 ms";
+    close(rate(&[time]), 1000.0, 1e-3);
+    close(rate(&[time, "metadata.threads=4"]), 4000.0, 1e-3);
+    close(rate(&[time, "metadata.threads=100"]), 8000.0, 1e-3);
+}
+
+/// Files take the servers in turn; a directory stays on one.
+#[test]
+fn directories_can_be_kept_together() {
+    let four = ["metadata.time_per_operation=1 ms", "metadata.servers=4"];
+    let with = |more: &[&str]| rate(&[&four, more].concat());
+    // Eight processes, each at one of four servers by chance, leave some idle.
+    let by_hash = with(&[]);
+    assert!(by_hash > 2000.0 && by_hash < 4000.0, "{by_hash}");
+    let together = "metadata.distribution=directory";
+    close(with(&[together]), 1000.0, 0.01);
+    close(with(&[together, "workload.0.directory=own"]), 4000.0, 0.01);
+}
+
+/// One write after the other, each with all that has come during the one before: of
+/// eight processes one is alone in the first, and seven and one take turns from then on.
+#[test]
+fn changes_that_wait_are_written_together() {
+    close(stored(&["metadata.group=1"]), 200.0, 0.01);
+    close(stored(&["metadata.group=4"]), 800.0, 0.01);
+    close(stored(&[]), 800.0, 0.02);
+    close(stored(&["clients.count=1"]), 200.0, 0.01);
+}
+
+/// Nobody waits, but every change is written.
+#[test]
+fn changes_may_be_written_later() {
+    let sets = [
+        "metadata.synchronous=false",
+        "metadata.group=1",
+        "metadata.time_per_operation=1 ms",
+        "metadata.device.read_rate=1 TB/s",
+    ];
+    let outcome = run(SYSTEM, &[&DATABASE, &sets[..]].concat());
+    close(rate_of(&outcome), 1000.0, 0.01);
+    let device = station(&outcome, "metadata/device");
+    close(device.utilisation, 1.0, 0.02);
+}
+
+/// What was made is in memory as long as there is room, the least recently used leaves
+/// first: of files looked up in the order in which they were made, all are there or
+/// none is. What is not there is read, one after the other.
+#[test]
+fn what_does_not_fit_into_memory_is_read() {
+    let with = |cache: &str| {
+        let cache = format!("metadata.cache={cache}");
+        let sets = [
+            "clients.count=1",
+            "workload.0.phases=[\"create\", \"stat\"]",
+            "metadata.synchronous=false",
+            "metadata.time_per_operation=10 us",
+            "metadata.device.read_rate=1 TB/s",
+            &cache,
+        ];
+        let outcome = run(SYSTEM, &[&DATABASE, &sets[..]].concat());
+        let stats = outcome.requests.iter().filter(|it| it.request.phase == 1);
+        let times: Vec<f64> = stats.map(|it| latency(it) as f64 * 1e-12).collect();
+        times.iter().sum::<f64>() / times.len() as f64
+    };
+    close(with("400 KiB"), 10e-6, 0.01);
+    // The first waits for what is still being written.
+    close(with("200 KiB"), 5.01e-3, 0.02);
+    close(with("0 B"), 5.01e-3, 0.02);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for (set, says) in [
+        ("metadata.entry=0 B", "expected a multiple of 512 B"),
+        ("metadata.cache=1 KiB", "expected 0 or at least an entry"),
+        ("metadata.group=0", "a whole number of at least 1"),
+    ] {
+        let sets = [&DATABASE, &["metadata.device.read_rate=1 TB/s", set][..]].concat();
+        let message = refusal(SYSTEM, &sets);
+        assert!(message.contains(says), "{message}");
+    }
+}
