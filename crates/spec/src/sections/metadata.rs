@@ -3,7 +3,7 @@
 mod database;
 mod times;
 
-pub use database::Database;
+pub use database::{Database, Together};
 pub use times::OperationTimes;
 
 use crate::declare::{kinds, section};

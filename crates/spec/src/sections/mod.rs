@@ -48,7 +48,9 @@ pub use machine::{
 };
 pub use memory::{Memory, Replacement};
 pub use messages::{Messages, Rendezvous, Whole};
-pub use metadata::{Database, Distribution, Metadata, MetadataKind, OperationTimes};
+pub use metadata::{
+    Database, Distribution, InMemory, Metadata, MetadataKind, OperationTimes, Together,
+};
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;
 pub use rpc::{InFlight, Rpc};

@@ -2,6 +2,7 @@
 
 mod devices;
 mod io_schedulers;
+mod metadata;
 mod networks;
 mod schedulers;
 
@@ -400,21 +401,13 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
             .map(|(name, _)| name)
             .collect::<Vec<_>>(),
     );
-    let metadata = (hosts(), seconds(), any::<bool>(), card()).prop_map(
-        |(servers, time_per_operation, client_cache, card)| Metadata {
-            servers,
-            time_per_operation,
-            client_cache,
-            card,
-        },
-    );
     let free = (
         text(),
         text(),
         system,
         clients(),
         servers(),
-        metadata,
+        metadata::metadata(),
         networks::network(),
         (messages(), hosts_cpu()),
         run(),

@@ -7,7 +7,7 @@ use crate::values::{Bytes, CountOr, word};
 
 word! {
     /// How many changes are written together.
-    pub enum Group {
+    pub enum Together {
         /// All that wait.
         Unlimited = "unlimited",
         /// At most so many.
@@ -15,13 +15,13 @@ word! {
     }
 }
 
-impl Group {
+impl Together {
     /// The number, if there is a limit.
     #[must_use]
     pub fn limit(self) -> Option<u32> {
         match self {
-            Group::Unlimited => None,
-            Group::Count(count) => Some(count),
+            Together::Unlimited => None,
+            Together::Count(count) => Some(count),
         }
     }
 }
@@ -39,7 +39,7 @@ section! {
         synchronous: bool = default(true, "PVFS2: TroveSyncMeta yes, as pvfs2-genconfig writes it") aka ["sync"],
         /// How many changes are written together at most, with one flush: those that
         /// wait when the last write ends.
-        group: Group as CountOr<Group> = default("unlimited", "as a journal commits") aka ["coalescing"],
+        group: Together as CountOr<Together> = default("unlimited", "as a journal commits") aka ["coalescing"],
         /// The queue of the device.
         io_scheduler: IoScheduler = section() aka ["elevator"],
         /// What the metadata is stored on.
