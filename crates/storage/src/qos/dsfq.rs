@@ -1,7 +1,7 @@
 //! Distributed start-time fair queueing, DSFQ.
 //!
 //! Wang, Merchant 2007 ("Proportional-share scheduling for distributed storage
-//! systems", FAST, §3): as in SFQ, but the start tag of a group's job is delayed by
+//! systems", FAST): as in SFQ, but the start tag of a group's job is delayed by
 //! what the group has had elsewhere since its last job here,
 //! S = max(v, F of g's previous job here + delay / weight of g). There the
 //! coordinators that clients ask piggyback the delay on their requests; here, where

@@ -1,7 +1,7 @@
 //! mClock: reservation, limit and weights.
 //!
 //! Gulati, Merchant, Varman 2010 ("mClock: handling throughput variability for
-//! hypervisor IO scheduling", OSDI, §3, algorithm 1). Each job has three tags,
+//! hypervisor IO scheduling", OSDI). Each job has three tags,
 //! spaced by the group's reservation (R), limit (L) and weight (P). If a job's R is
 //! due, that with the least R goes: nobody's reservation waits. Otherwise, of the
 //! jobs whose L is due, that with the least P goes, which is not counted against the

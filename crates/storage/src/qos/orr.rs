@@ -4,9 +4,7 @@
 //! system", Computer Science - Research and Development 23); Lustre,
 //! ptlrpc/nrs_orr.c. Batches are sorted by logical offsets; Lustre can also sort by
 //! physical ones. Jobs that are not ordered go to Lustre's fallback policy, first
-//! in, first out: whichever of the two has had jobs waiting for longer is emptied
-//! first (ptlrpc/nrs.c, `ptlrpc_nrs_req_get_nolock`: the first policy of the list
-//! of those with requests).
+//! in, first out; while both have jobs they take turns, a job each (ptlrpc/nrs.c).
 
 use std::collections::VecDeque;
 
@@ -37,7 +35,7 @@ pub struct Orr {
     others: VecDeque<JobId>,
     /// Jobs waiting in batches.
     batched: u32,
-    /// Whether the batches are emptied before the others.
+    /// Whether it is the batches' turn, if others wait too.
     batches_first: bool,
 }
 
@@ -65,19 +63,17 @@ impl Orr {
     }
 
     fn next(&mut self) -> Option<JobId> {
-        let job = if self.batches_first && self.batched > 0 || self.others.is_empty() {
-            let job = self.batches.pop()?;
+        let batched = self.batched > 0 && (self.batches_first || self.others.is_empty());
+        let job = if batched {
             self.batched -= 1;
-            job
+            self.batches.pop()?
         } else {
             self.others.pop_front()?
         };
-        // The one that is empty now stands behind the other.
-        match (self.batched, self.others.is_empty()) {
-            (0, false) => self.batches_first = false,
-            (1.., true) => self.batches_first = true,
-            _ => {}
-        }
+        self.batches_first = match (self.batched > 0, !self.others.is_empty()) {
+            (true, true) => !batched,
+            (ordered, _) => ordered,
+        };
         Some(job)
     }
 

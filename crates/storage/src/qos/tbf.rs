@@ -1,7 +1,7 @@
 //! Lustre's token bucket filter, TBF.
 //!
 //! Qian et al. 2017 ("A configurable rule based classful token bucket filter
-//! network request scheduler for the Lustre file system", SC 2017, §3); Lustre,
+//! network request scheduler for the Lustre file system", SC 2017); Lustre,
 //! ptlrpc/nrs_tbf.c: each class has a queue and a bucket, which begins full; a job
 //! takes a token; of the classes with a token and a job, that whose token was due
 //! first goes next. Not modelled: rules that change, and their order.

@@ -19,7 +19,7 @@ section! {
         weights: Weights = default(Table::default(), "equal shares") aka ["weight", "shares"],
         /// The least time between two messages about a group to all others; what
         /// comes in between is told with the next.
-        message_interval: Seconds = default("0 s", "every job is told of at once, as Wang and Merchant's coordinators do with each request, FAST 2007, section 3"),
+        message_interval: Seconds = default("0 s", "every job is told of at once, as Wang and Merchant's coordinators do with each request, FAST 2007"),
     }
     check check;
 }
