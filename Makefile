@@ -27,7 +27,7 @@ help:
 	@echo 'make demo    build, run two example scenarios, leave plots in $(SEE)/'
 	@echo 'make test    build, check style and types, run every test'
 	@echo 'make lint    style and types only'
-	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, and its cost against size'
+	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, and its cost against size'
 	@echo 'make build   build into .venv; the command is then .venv/bin/headrace'
 	@echo 'make clean   remove .venv, target/, $(SEE)/ and caches'
 
@@ -56,12 +56,14 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
-	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/scale benches/striped-read
+	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/scale benches/schedulers benches/striped-read
 
 bench: build
 	@$(PY) benches/kernel/compare.py
 	@$(PY) benches/striped-read/striped_read.py
 	@$(PY) benches/scale/scale.py
+	@$(PY) benches/schedulers/crossing.py
+	@$(PY) benches/schedulers/at_scale.py
 
 clean:
 	rm -rf $(VENV) target $(SEE) .pytest_cache .mypy_cache .ruff_cache .hypothesis
