@@ -1,7 +1,9 @@
 """Schedulers of one's own: found, run, and told what is wrong with them."""
 
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -176,15 +178,30 @@ WRONG = [
     (RAISES + "self.dispatch(3)", "raised TypeError: dispatch.. takes a job .* not int"),
     (RAISES + "self.dispatch(None)", "takes a job that came in job_arrival, not NoneType"),
     (RAISES + "self.send_message(2, 1)", "send_message.. to scheduler 2: there are 2"),
-    (RAISES + "self.wake_in(-1.0)", "wake_in.. takes seconds of at least 0, not -1"),
-    (RAISES + "self.wake_in(float('nan'))", "wake_in.. takes seconds of at least 0, not NaN"),
+    (RAISES + "self.send_message(-1, 1)", "send_message.. to scheduler -1: there are 2"),
+    (RAISES + "self.wake_in(-1.0)", "wake_in.. takes seconds from 0 to 1.728e7, not -1.0"),
+    (RAISES + "self.wake_in(float('nan'))", "wake_in.. takes seconds from 0 to .*, not NaN"),
+    (RAISES + "self.wake_in(1e300)", "wake_in.. takes seconds from 0 to .*, not 1e300"),
+    (RAISES + "self.wake_in(1.0, -1)", "wake_in.. takes a tag from 0 to 4294967295, not -1"),
+    (
+        "class Wordless(Exception):\n    __str__ = None\n\n\n" + RAISES + "raise Wordless",
+        "raised Wordless$",
+    ),
+    (
+        "class Mine(headrace.Scheduler):\n    async def job_arrival(self, job): ...",
+        "returned <coroutine .*; expected no value",
+    ),
+    (
+        RAISES + "self.wake_in(0)\n\n    def wake(self, tag):\n        self.wake_in(0)",
+        "time stands still .* a scheduler that wakes itself",
+    ),
     (RAISES + "raise SystemExit(3)", "raised SystemExit: 3"),
     ("class Mine(headrace.Scheduler):\n    pass", "has no method job_arrival"),
     (
         "class Mine(headrace.Scheduler):\n    def job_arrival(self): pass",
         r"raised TypeError: .*takes 1 positional argument but 2 were given",
     ),
-    (RAISES + "pass", "deadlock"),
+    (RAISES + "pass", "deadlock .* a scheduler in which jobs wait must dispatch one"),
 ]
 
 
@@ -206,6 +223,19 @@ NOT_MADE = [
     ("class Mine: ...", "Mine is no subclass of headrace.Scheduler"),
     ("class Mine(headrace.Scheduler)", r"mine.py:4: SyntaxError"),
     ("import no_such_module", r"mine.py:4: ModuleNotFoundError: No module named 'no_such_module'"),
+    ("raise SystemExit(7)", "cannot be imported: .*mine.py:4: SystemExit: 7"),
+    (
+        "class Mine(headrace.Scheduler):\n    def __init__(self): raise SystemExit(7)",
+        "cannot be made: .*mine.py:5: SystemExit: 7",
+    ),
+    (
+        "class Mine(headrace.Scheduler):\n    def __init__(self): self.wake_in(1)",
+        r"mine.py:5: RuntimeError: wake_in\(\) before the run has begun",
+    ),
+    (
+        "class Mine(headrace.Scheduler):\n    def __new__(cls): return None",
+        "TypeError: __new__ gave None, no new Mine",
+    ),
     ("raise RuntimeError", "cannot be imported: .*mine.py:4: RuntimeError"),
     (
         "class Mine(headrace.Scheduler):\n    def __init__(self, depth): ...",
@@ -238,6 +268,32 @@ def test_the_command_tells_it_in_one_line(tmp_path: Path) -> None:
     status, said = command("class Other: ...")
     assert (status, said.count("\n")) == (2, 1)
     assert "Traceback" not in said
+
+
+def test_a_class_without_init_takes_no_options(tmp_path: Path) -> None:
+    file = write(tmp_path, RAISES + "self.dispatch(job)", "options = { depth = 4 }")
+    with pytest.raises(hr.ScenarioError, match="Mine takes no options, .* but gets depth=4"):
+        hr.run(hr.load(file))
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "says"),
+    [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "")],
+)
+@pytest.mark.parametrize("does", ["while True: pass", "time.sleep(0.02); self.dispatch(job)"])
+def test_a_signal_ends_a_run_whatever_a_method_does(
+    tmp_path: Path, does: str, number: signal.Signals, status: int, says: str
+) -> None:
+    begun = tmp_path / "begun"
+    body = f"import time\n\n\n{RAISES}open({str(begun)!r}, 'w').close()\n        {does}"
+    command = [sys.executable, "-m", "headrace", "run", str(write(tmp_path, body))]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not begun.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (status, says)
 
 
 def test_a_drawing_needs_no_class(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 //! Runs for Python: the simulation goes on in a thread of its own while the
-//! calling one looks after signals and tells how far it is.
+//! calling one looks after signals and tells how far it is; with schedulers in Python
+//! it goes on in the calling one.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -7,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use headrace_spec::Scenario;
-use headrace_storage::{Error, Observer, Options, Outcome, qos};
+use headrace_storage::{Error, Options, Outcome, qos};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -35,9 +36,9 @@ struct Shared {
 
 /// Runs a scenario once.
 ///
-/// `schedulers` are those of the scenario's own class, by number. `traces` are files to read in the place of those that the scenario names, by
-/// the workload's number; the result still names the scenario's. `progress` is
-/// called with simulated seconds, requests done, and the part of the run that is
+/// `schedulers` are those of the scenario's own class, by number. `traces` are files
+/// to read in the place of those that the scenario names, by the workload's number; the
+/// result still names the scenario's. `progress` is called with simulated seconds, requests done, and the part of the run that is
 /// over or None; what it raises breaks the run off, and so does a signal.
 #[pyfunction]
 #[pyo3(signature = (loaded, *, requests=false, traces=None, schedulers=None, progress=None))]
@@ -50,35 +51,12 @@ fn run<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let own = schedulers.map(|it| Own::new(&it)).transpose()?;
-    let failure = own.as_ref().map(|own| Arc::clone(&own.shared));
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
-    let shared = Arc::new(Shared::default());
-    let (sender, receiver) = mpsc::channel();
-    let seen = Arc::clone(&shared);
-    thread::Builder::new()
-        .name("headrace-run".to_owned())
-        .spawn(move || {
-            let watch = &mut |seconds, done, part| {
-                *lock(&seen.progress) = Some((seconds, done, part));
-                // A run with schedulers in Python holds Python's lock; others want it.
-                if own.is_some() {
-                    Python::attach(|py| py.detach(thread::yield_now));
-                }
-                match seen.break_off.load(Ordering::Relaxed) {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            };
-            let work = || simulated(&scenario, requests, own.as_ref(), watch);
-            let ended = guard::catch(work);
-            // Nobody listens any more if the caller was interrupted.
-            let _ = sender.send(ended);
-        })?;
-    let ended = watched(py, receiver, &shared, progress.as_ref());
-    // A run that nobody waits for ends at its next look.
-    shared.break_off.store(true, Ordering::Relaxed);
-    let ended = ended?;
-    if let Some(failed) = failure.and_then(|it| it.take_failure()) {
+    let ended = match &own {
+        Some(own) => here(py, &scenario, requests, own, progress.as_ref())?,
+        None => elsewhere(py, scenario, requests, progress.as_ref())?,
+    };
+    if let Some(failed) = own.and_then(|own| own.shared.take_failure()) {
         return Err(failed);
     }
     let mut outcome = ended
@@ -96,6 +74,81 @@ fn run<'py>(
         result.set_item("requests", columns::requests(py, &outcome.requests)?)?;
     }
     Ok(result)
+}
+
+/// A run in a thread of its own, while this one looks after signals.
+fn elsewhere(
+    py: Python<'_>,
+    scenario: Scenario,
+    requests: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Ended> {
+    let shared = Arc::new(Shared::default());
+    let (sender, receiver) = mpsc::channel();
+    let seen = Arc::clone(&shared);
+    thread::Builder::new()
+        .name("headrace-run".to_owned())
+        .spawn(move || {
+            let watch = &mut |seconds, done, part| {
+                *lock(&seen.progress) = Some((seconds, done, part));
+                match seen.break_off.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            };
+            let options = Options {
+                keep_requests: requests,
+                schedulers: None,
+            };
+            let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
+            // Nobody listens any more if the caller was interrupted.
+            let _ = sender.send(ended);
+        })?;
+    let ended = watched(py, receiver, &shared, progress);
+    // A run that nobody waits for ends at its next look.
+    shared.break_off.store(true, Ordering::Relaxed);
+    ended
+}
+
+/// A run with schedulers in Python, in the calling thread: there a signal breaks off
+/// whatever a method is doing, and Python's lock need not be taken for every call.
+fn here(
+    py: Python<'_>,
+    scenario: &Scenario,
+    requests: bool,
+    own: &Own,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Ended> {
+    let mut broken_off = None;
+    let mut told = Instant::now();
+    let watch = &mut |seconds: f64, done: u64, part: Option<f64>| {
+        // Other threads want Python's lock too.
+        py.detach(thread::yield_now);
+        let mut look = || {
+            py.check_signals()?;
+            if let Some(progress) = progress
+                && told.elapsed() >= LOOK
+            {
+                told = Instant::now();
+                progress.call1((seconds, done, part))?;
+            }
+            Ok(())
+        };
+        match look() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                broken_off = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let make = |number| own.take(number);
+    let options = Options {
+        keep_requests: requests,
+        schedulers: Some(&make),
+    };
+    let ended = guard::catch(|| headrace_storage::simulate(scenario, options, watch));
+    broken_off.map_or(Ok(ended), Err)
 }
 
 /// A scenario's schedulers in Python, to be taken by number.
@@ -127,29 +180,6 @@ impl Own {
             None => Box::new(qos::Fifo::new(None)),
         }
     }
-}
-
-/// The run itself. With schedulers in Python this thread holds Python's lock all the
-/// time, since taking it for every call costs more than most calls.
-fn simulated(
-    scenario: &Scenario,
-    keep_requests: bool,
-    own: Option<&Own>,
-    watch: &mut Observer<'_>,
-) -> Result<Outcome, Error> {
-    let Some(own) = own else {
-        let options = Options {
-            keep_requests,
-            schedulers: None,
-        };
-        return headrace_storage::simulate(scenario, options, watch);
-    };
-    let make = |number| own.take(number);
-    let options = Options {
-        keep_requests,
-        schedulers: Some(&make),
-    };
-    Python::attach(|_| headrace_storage::simulate(scenario, options, watch))
 }
 
 /// Waits for the run's end.

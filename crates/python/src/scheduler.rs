@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use headrace_net::{Message, Span};
 use headrace_storage::qos::{self, Dispatcher, JobId};
 use headrace_storage::{Job, Role};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use pyo3::{create_exception, intern};
@@ -116,8 +116,14 @@ pub struct PyScheduler {
     seed: u64,
     groups: Option<Py<PyTuple>>,
     now: f64,
+    /// Whether its methods are called: not while it is made.
+    runs: bool,
     asked: Vec<Asked>,
 }
+
+/// The longest time that a scheduler can ask for, in seconds: 200 days. Simulated time
+/// holds 213.
+const LONGEST: f64 = 1.728e7;
 
 static IDENTITIES: AtomicU64 = AtomicU64::new(1);
 
@@ -181,34 +187,39 @@ impl PyScheduler {
                 "dispatch() of a job that was dispatched before",
             ));
         }
-        self.asked.push(Asked::Dispatch(job.slot));
-        Ok(())
+        self.ask("dispatch", Asked::Dispatch(job.slot))
     }
 
     /// Sends a message, any object, to another scheduler. It takes the scenario's
     /// `scheduler.message_latency`.
-    fn send_message(&mut self, to: u32, message: Py<PyAny>) -> PyResult<()> {
-        if to >= self.count {
-            let count = self.count;
-            return Err(PyValueError::new_err(format!(
-                "send_message() to scheduler {to}: there are {count}, numbered from 0"
-            )));
+    fn send_message(&mut self, to: i64, message: Py<PyAny>) -> PyResult<()> {
+        match u32::try_from(to) {
+            Ok(number) if number < self.count => {
+                self.ask("send_message", Asked::Send(number, message))
+            }
+            _ => Err(PyValueError::new_err(format!(
+                "send_message() to scheduler {to}: there are {}, numbered from 0",
+                self.count
+            ))),
         }
-        self.asked.push(Asked::Send(to, message));
-        Ok(())
     }
 
     /// Asks for `wake(tag)` after so many seconds.
     #[pyo3(signature = (seconds, tag=0))]
-    fn wake_in(&mut self, seconds: f64, tag: u32) -> PyResult<()> {
-        if !(seconds >= 0.0 && seconds.is_finite()) {
-            return Err(PyValueError::new_err(format!(
-                "wake_in() takes seconds of at least 0, not {seconds}"
-            )));
+    fn wake_in(&mut self, seconds: f64, tag: i64) -> PyResult<()> {
+        let wrong = |message: String| Err(PyValueError::new_err(message));
+        if !(0.0..=LONGEST).contains(&seconds) {
+            return wrong(format!(
+                "wake_in() takes seconds from 0 to {LONGEST:e}, not {seconds:?}"
+            ));
         }
-        self.asked
-            .push(Asked::Wake(Span::from_seconds(seconds), tag));
-        Ok(())
+        match u32::try_from(tag) {
+            Ok(tag) => self.ask("wake_in", Asked::Wake(Span::from_seconds(seconds), tag)),
+            Err(_) => wrong(format!(
+                "wake_in() takes a tag from 0 to {}, not {tag}",
+                u32::MAX
+            )),
+        }
     }
 
     /// The simulated time, in seconds.
@@ -239,6 +250,18 @@ impl PyScheduler {
     #[getter]
     fn groups(&self, py: Python<'_>) -> Option<Py<PyTuple>> {
         self.groups.as_ref().map(|groups| groups.clone_ref(py))
+    }
+}
+
+impl PyScheduler {
+    fn ask(&mut self, by: &str, asked: Asked) -> PyResult<()> {
+        if !self.runs {
+            return Err(PyRuntimeError::new_err(format!(
+                "{by}() before the run has begun: call it when a job has come, not in __init__"
+            )));
+        }
+        self.asked.push(asked);
+        Ok(())
     }
 }
 
@@ -337,7 +360,8 @@ impl Adapter {
             }
         };
         let (number, identity, groups) = {
-            let state = object.borrow();
+            let mut state = object.borrow_mut();
+            state.runs = true;
             let groups = state.groups.as_ref().map(|it| it.bind(py).clone());
             (state.number, state.identity, groups)
         };
@@ -380,6 +404,8 @@ impl Adapter {
                     "returned {given}; expected no value: what it decides it says by \
                      self.dispatch(job)"
                 );
+                // A coroutine would complain that nobody waits for it.
+                let _ = returned.call_method0(py, intern!(py, "close"));
                 return self.fail(py, name, Some(what), None, dispatcher);
             }
             Ok(_) => {}

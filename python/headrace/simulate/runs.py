@@ -44,7 +44,8 @@ def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None
                     progress=progress and _part_of(progress, number, replications),
                 )
             except _core.SchedulerFailure as failure:
-                raise broken_off(failure, this) from failure.args[3]
+                error = broken_off(failure, this)
+                raise error from error.__cause__
             return outcome(this, ended)
 
         if replications == 1:

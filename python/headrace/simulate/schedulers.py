@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from headrace._core import Loaded, RunError, Scheduler, SchedulerFailure
 
@@ -28,24 +28,36 @@ def schedulers(loaded: Loaded) -> list[Scheduler] | None:
     module, name, folder, options, count = loaded.scheduler
     of_class = _class(loaded, _module(loaded, module, Path(folder)), name)
     groups = tuple(loaded.groups)
-    made = []
+    given = ", ".join(f"{key}={value!r}" for key, value in options.items())
+    if options and of_class.__init__ is Scheduler.__init__:
+        message = f"{name} takes no options, as it has no __init__, but gets {given}"
+        raise loaded.refusal(FIELD, message)
+    made: list[Scheduler] = []
+    identities: set[int] = set()
     try:
         for number in range(count):
             scheduler = of_class.__new__(of_class, **options)
+            if not isinstance(scheduler, of_class) or id(scheduler) in identities:
+                raise TypeError(f"__new__ gave {scheduler!r}, no new {name}")
+            identities.add(id(scheduler))
             # Before it is made, so that its __init__ knows where it stands.
             scheduler._place(number, count, groups, loaded.seed)
             of_class.__init__(scheduler, **options)
             made.append(scheduler)
-    except Exception as error:
-        given = ", ".join(f"{key}={value!r}" for key, value in options.items())
+    except (Exception, SystemExit) as error:
         message = f"{name}({given}) cannot be made: {_told(error)}"
         raise loaded.refusal(FIELD, message) from error
     return made
 
 
-def broken_off(failure: SchedulerFailure, loaded: Loaded) -> RunError:
-    """The error of a run that a scheduler's method broke off."""
+def broken_off(failure: SchedulerFailure, loaded: Loaded) -> BaseException:
+    """The error of a run that a scheduler's method broke off.
+
+    That of a signal that came while the method ran is left as it is.
+    """
     number, method, what, error = failure.args
+    if isinstance(error, KeyboardInterrupt) or _is_of_a_signal(error):
+        return error
     name = loaded.scheduler[1] if loaded.scheduler else "scheduler"
     place, said = "", what
     if error is not None:
@@ -69,7 +81,7 @@ def _module(loaded: Loaded, name: str, folder: Path) -> ModuleType:
         else:
             message = f"the module cannot be imported: {_told(error)}"
         raise loaded.refusal(FIELD, message) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         message = f"the module cannot be imported: {_told(error)}"
         raise loaded.refusal(FIELD, message) from error
 
@@ -124,8 +136,19 @@ def _told(error: BaseException) -> str:
 
 
 def _named(error: BaseException) -> str:
-    text = str(error)
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _is_of_a_signal(error: BaseException | None) -> TypeGuard[SystemExit]:
+    """Whether the command's own handler of SIGTERM raised it."""
+    if not isinstance(error, SystemExit):
+        return False
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and Path(frames[-1].filename).is_relative_to(Path(__file__).parents[1])
 
 
 def _place(error: BaseException) -> str:

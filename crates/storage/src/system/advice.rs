@@ -10,6 +10,14 @@ pub(super) fn in_fields(error: &RunError) -> String {
             Some(fields) => format!("{error}; look at {fields}"),
             None => error.to_string(),
         },
+        RunError::Deadlock { .. } if error.to_string().contains("scheduler/queue") => format!(
+            "{error}; a scheduler in which jobs wait must dispatch one when another comes back, \
+             or ask to be woken"
+        ),
+        RunError::ZeroTimeLoop { .. } if error.to_string().contains("scheduler/queue") => format!(
+            "{error}; something must take time: a scheduler that wakes itself, or messages \
+             between schedulers (scheduler.message_latency)"
+        ),
         RunError::ZeroTimeLoop { .. } => format!(
             "{error}; something must take time: workload.think, or of a parallel system \
              network or servers.device, of a local one machine.cpu.system_call or \
@@ -33,7 +41,7 @@ fn fields(path: &str) -> Option<&'static str> {
         "processor" => "metadata.time_per_operation",
         "cpu" => "hosts.cpu and the sizes of requests (workload, layout)",
         "asking" => "workload.think, and of a trace workload.shift and workload.scale",
-        "queue" if page.ends_with("scheduler") => "scheduler.message_latency",
+        "queue" if page.ends_with("scheduler") => "the times and rates in [scheduler]",
         _ if station.starts_with("card ") || page.ends_with(" link") => {
             "network.latency, bandwidths, and the sizes of requests (workload, layout)"
         }
