@@ -54,6 +54,8 @@ def result(document: Document) -> RenderableType:
         parts.append(_stations(document))
     if document["breakdown"]:
         parts.append(_breakdown(document))
+    if packets := document.get("packets"):
+        parts.append(Text("\n" + _packets(packets)))
     parts.append(Text("\n" + plain(document["bottleneck"]["sentence"]), style="bold"))
     parts.append(Text(_end(document)))
     return Group(*parts)
@@ -183,6 +185,8 @@ def _stations(document: Document) -> FittedTable:
         "service ms",
         "visits",
     )
+    lost = any(station.get("lost") for station in document["stations"])
+    columns += ("lost",) * lost
     made = FittedTable("Stations", 1, columns, LESS_TO_STATIONS)
     for station in sorted(document["stations"], key=lambda it: -it["utilisation"]):
         if not station["visits"]:
@@ -198,8 +202,17 @@ def _stations(document: Document) -> FittedTable:
             figure(station["queue"]),
             milliseconds(station["service"]),
             whole(station["visits"]),
+            *(("" if station.get("lost") is None else whole(station["lost"]),) * lost),
         )
     return made
+
+
+def _packets(packets: Document) -> str:
+    return (
+        f"Packets: {whole(packets['sent'])} sent, {whole(packets['lost'])} lost at full queues;"
+        f" {whole(packets['sent_again'])} segments sent again,"
+        f" {whole(packets['timeouts'])} timers run out."
+    )
 
 
 def _breakdown(document: Document) -> FittedTable:

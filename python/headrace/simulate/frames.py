@@ -128,6 +128,7 @@ def stations(document: Document) -> pl.DataFrame:
         "service": pl.Float64,
         "residence": pl.Float64,
         "visits": pl.Float64,
+        "lost": pl.Float64,
     }
     table = pl.DataFrame(document["stations"], schema=schema)
     return table.rename({"service": "service_s", "residence": "residence_s"})

@@ -1,6 +1,8 @@
 //! Closed nets: a number of customers who never leave.
 
-use headrace_net::{Builder, Discipline, Exponential, Fcfs, Infinite, Limits, Net, Node, Span};
+use headrace_net::{
+    Builder, Discipline, Exponential, Fcfs, Infinite, Limits, Net, Node, Sharing, Span,
+};
 
 use crate::estimate::check;
 
@@ -119,5 +121,73 @@ fn the_common_net_with_exponential_service_has_a_product_form() {
             .expect("a ring runs for ever");
         let report = net.node_report(disk);
         [report.arrivals as f64 / 40_000.0, report.utilisation]
+    });
+}
+
+/// Throughput and the mean number at each station by mean value analysis, where a
+/// customer needs so many seconds of each and thinks between.
+fn unequal_stations(customers: u32, think: f64, demands: [f64; 3]) -> (f64, [f64; 3]) {
+    let (mut queues, mut throughput) = ([0.0; 3], 0.0);
+    for population in 1..=customers {
+        let mut stays = demands;
+        for (stay, queue) in stays.iter_mut().zip(queues) {
+            *stay *= 1.0 + queue;
+        }
+        throughput = f64::from(population) / (think + stays.iter().sum::<f64>());
+        queues = stays.map(|stay| throughput * stay);
+    }
+    (throughput, queues)
+}
+
+/// A processor shared by all, and two disks that are asked unequally often and are
+/// unequally fast: a product form with several stations (Baskett et al. 1975), one first
+/// come, first served, and one shared equally.
+#[test]
+fn unequal_stations_hold_what_mean_value_analysis_says() {
+    const CUSTOMERS: u32 = 10;
+    let (processor, disks) = (2e-3, [5e-3, 8e-3]);
+    let demands = [processor, 0.6 * disks[0], 0.4 * disks[1]];
+    let (throughput, queues) = unequal_stations(CUSTOMERS, 10e-3, demands);
+    let exact = [
+        ("throughput", throughput),
+        ("at the processor", queues[0]),
+        ("at the first disk", queues[1]),
+        ("at the second disk", queues[2]),
+    ];
+    check(exact, |seed| {
+        let mut builder = Builder::new("machine", seed);
+        let mut page = builder.root();
+        let millis = |it: f64| Exponential(Span::from_seconds(it));
+        let thinking = page.station("thinking", Infinite(millis(10e-3)));
+        let cpu = page.station("processor", Sharing::new(1, millis(processor)));
+        let first = page.station("first disk", Fcfs::new(1, millis(disks[0])));
+        let second = page.station("second disk", Fcfs::new(1, millis(disks[1])));
+        page.connect(thinking, cpu);
+        page.transition("choose")
+            .take(cpu)
+            .puts_one_of([first.into(), second.into()])
+            .fires(move |firing, customer: u32, ()| {
+                let disk = if firing.random().below(10) < 6 {
+                    first
+                } else {
+                    second
+                };
+                firing.put(disk, customer);
+            });
+        page.connect(first, thinking);
+        page.connect(second, thinking);
+        page.tokens(thinking, |_| 0..CUSTOMERS);
+        let mut net = builder.compile().expect("a ring is a valid net");
+        net.run(&Limits::until_seconds(1.0))
+            .expect("a ring runs for ever");
+        net.reset_statistics();
+        net.run(&Limits::until_seconds(301.0))
+            .expect("a ring runs for ever");
+        [
+            net.node_report(cpu).arrivals as f64 / 300.0,
+            net.node_report(cpu).mean_inside,
+            net.node_report(first).mean_inside,
+            net.node_report(second).mean_inside,
+        ]
     });
 }

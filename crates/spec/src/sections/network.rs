@@ -99,6 +99,11 @@ fn packets_are_packets(network: &Network, at: &Place<'_>) -> Result<(), Error> {
         let message = format!("expected room for a packet with what is around it, {whole} B");
         return Err(at.error("queue", message));
     }
+    let segment = Bytes(network.mtu.0 - network.header.0);
+    if network.tcp.window < segment {
+        let message = format!("expected at least a segment, {segment} (network.mtu - header)");
+        return Err(at.error("tcp.window", message));
+    }
     Ok(())
 }
 

@@ -75,7 +75,7 @@ prop_compose! {
         interval in seconds(),
         tcp in (seconds(), 1..1000_u32, 0..=LARGEST_PACKET),
     ) -> Network {
-        let tcp = Tcp { minimum_timeout: tcp.0, initial_window: tcp.1, window: Bytes(tcp.2) };
+        let tcp = Tcp { minimum_timeout: tcp.0, initial_window: tcp.1, window: Bytes(mtu + tcp.2) };
         let message = Bytes(message);
         // A link between two hosts carries messages, switches share what is whole.
         let grain = match &topology {

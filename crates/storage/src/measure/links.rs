@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use headrace_net::{Net, Store};
 
+use super::packets::PacketCounts;
 use super::report::StationReport;
 use crate::network::Fabric;
 
@@ -54,9 +55,19 @@ pub struct LinkLoads {
     pub page: &'static str,
     /// The station in which messages are while they pass the links.
     pub station: &'static str,
+    /// What became of packets, if it is packets that pass the links.
+    pub packets: Option<PacketCounts>,
 }
 
 impl LinkLoads {
+    /// Forgets what was.
+    pub fn reset(&self, net: &mut Net) {
+        net.store_mut(self.carried, 0).reset();
+        if let Some(packets) = &self.packets {
+            packets.reset();
+        }
+    }
+
     /// Every kind of link as a station of its own: its utilisation is the bytes that
     /// it carried over those that it could have. Messages still on their way are not
     /// counted.
@@ -91,6 +102,10 @@ impl LinkLoads {
                     service: worked / messages.max(1) as f64,
                     residence: 0.0,
                     visits: messages,
+                    lost: self
+                        .packets
+                        .as_ref()
+                        .map(|packets| packets.lost_at(group.links.clone())),
                     within: Some(self.station),
                 })
             })

@@ -5,6 +5,7 @@ mod bottleneck;
 mod clients;
 mod links;
 mod local;
+mod packets;
 mod recorder;
 mod report;
 mod series;
@@ -13,6 +14,7 @@ mod stop;
 
 pub use bottleneck::Bottleneck;
 pub use links::{Carried, LinkLoads};
+pub use packets::{PacketCounts, PacketReport};
 pub use recorder::{Completed, Recorder};
 pub use report::{
     BreakdownEntry, GroupReport, Latency, OperationReport, Report, ScenarioReport, Share,

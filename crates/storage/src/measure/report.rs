@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::bottleneck::{Bottleneck, bottleneck};
+use super::packets::{PacketCounts, PacketReport};
 use super::recorder::{Cell, Recorder, column, histogram};
 use super::servers;
 use super::stop::StopReport;
@@ -49,6 +50,9 @@ pub struct Report {
     pub stations: Vec<StationReport>,
     /// Where requests spend their time, most first.
     pub breakdown: Vec<BreakdownEntry>,
+    /// What became of the network's packets, at the grain of packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<PacketReport>,
     /// What holds the system back.
     pub bottleneck: Bottleneck,
 }
@@ -154,6 +158,9 @@ pub struct StationReport {
     pub residence: f64,
     /// Visits.
     pub visits: u64,
+    /// Packets that found its queue full, where there are packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
     /// The station in which its visitors are, if it is a part of one.
     #[serde(skip)]
     pub(super) within: Option<&'static str>,
@@ -217,6 +224,8 @@ pub(crate) fn report(
     if let Some(links) = &system.links {
         stations.extend(links.stations(net));
     }
+    let links = system.links.as_ref();
+    let packets = links.and_then(|links| links.packets.as_ref());
     let think = recorder.mean_think();
     let mut bottleneck = match daemon {
         None => local::bottleneck(&stations, &breakdown, think, mean_latency),
@@ -247,6 +256,7 @@ pub(crate) fn report(
         groups: groups(recorder, scenario),
         stations,
         breakdown,
+        packets: packets.map(PacketCounts::report),
         bottleneck,
     }
 }
@@ -400,6 +410,7 @@ fn station(node: &NodeReport) -> Option<StationReport> {
         service: node.service,
         residence: node.residence,
         visits: node.arrivals,
+        lost: None,
         within: None,
     })
 }

@@ -74,6 +74,7 @@ pub(super) fn network(
         fabric,
         page: "system/network",
         station: "system/network/flows",
+        packets: None,
     };
     (submit, loads)
 }

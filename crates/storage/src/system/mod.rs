@@ -141,7 +141,7 @@ fn run(
         let now = system.net.now();
         system.net.store_mut(system.recorder, 0).reset(now);
         if let Some(links) = &system.links {
-            system.net.store_mut(links.carried, 0).reset();
+            links.reset(&mut system.net);
         }
     }
     let precision = stop.precision.map(|relative| Precision {

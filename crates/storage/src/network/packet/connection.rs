@@ -15,6 +15,8 @@ pub(super) struct Connection {
     pub back: Path,
     pub sender: Sender,
     pub receiver: Receiver,
+    /// The first segment that was never sent.
+    pub fresh: u64,
     /// When its timer's event is due.
     pub timer: Option<Time>,
     /// Messages that are not acknowledged.
@@ -39,6 +41,7 @@ impl Connection {
             back,
             sender: Sender::new(settings),
             receiver: Receiver::default(),
+            fresh: 0,
             timer: None,
             messages: VecDeque::new(),
             delivered: 0,

@@ -26,7 +26,7 @@ use self::connection::Connection;
 use self::port::Port;
 use self::sender::Settings;
 use super::{Destinations, Fabric, Path};
-use crate::measure::{Carried, LinkLoads};
+use crate::measure::{Carried, LinkLoads, PacketCounts};
 use crate::tokens::Job;
 
 /// The page of the network; gives where messages go in and what its links carry.
@@ -43,7 +43,10 @@ pub(super) fn network(
     let fabric = Arc::new(fabric);
     let submit = page.input("submit");
     let carried = page.store("bytes carried", |_| Carried::new(fabric.rates().len()));
-    let packets = page.stations("packets", |_| Packets::new(scenario, fabric.clone()));
+    let counts = PacketCounts::new(fabric.rates().len());
+    let packets = page.stations("packets", |_| {
+        Packets::new(scenario, fabric.clone(), counts.clone())
+    });
     page.connect(submit, packets);
     let paths = fabric.clone();
     let arrives = page.transition("arrive").take(packets).with(carried);
@@ -56,6 +59,7 @@ pub(super) fn network(
         fabric,
         page: "system/network",
         station: "system/network/packets",
+        packets: Some(counts.clone()),
     };
     (submit, loads)
 }
@@ -75,10 +79,14 @@ enum Event {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Content {
-    /// A segment, and the packet's bytes on the wire.
-    Data { segment: u64, bytes: u32 },
-    /// Everything before this segment has come.
-    Acknowledgement { segment: u64 },
+    /// A segment, the packet's bytes on the wire, and when it was sent.
+    Data {
+        segment: u64,
+        bytes: u32,
+        sent: Time,
+    },
+    /// Everything before this segment has come, by what was sent then.
+    Acknowledgement { segment: u64, echo: Time },
 }
 
 /// The whole network, as the discipline of one station: a message is in it from the
@@ -103,11 +111,12 @@ pub struct Packets {
     pending: Option<Time>,
     tag: u32,
     segments: Vec<u64>,
+    counts: PacketCounts,
 }
 
 impl Packets {
     /// An idle network.
-    pub fn new(scenario: &Parallel, fabric: Arc<Fabric>) -> Packets {
+    pub fn new(scenario: &Parallel, fabric: Arc<Fabric>, counts: PacketCounts) -> Packets {
         let network: &Network = &scenario.network;
         let segment = (network.mtu.0 - network.header.0).max(1);
         let overhead = network.header.0 + network.framing.0;
@@ -135,6 +144,7 @@ impl Packets {
             pending: None,
             tag: 0,
             segments: Vec::new(),
+            counts,
         }
     }
 
@@ -163,7 +173,12 @@ impl Packets {
         let links = path.links();
         let link = links[usize::from(hop)];
         let part = Span(self.latency.0 / links.len() as u64);
-        let most = if hop == 0 { u64::MAX } else { self.queue };
+        let most = if hop == 0 {
+            self.counts.sent();
+            u64::MAX
+        } else {
+            self.queue
+        };
         if let Some(sent) = self.ports[link as usize].send(now, bytes, most) {
             let arrives = Event::Arrives {
                 connection,
@@ -171,6 +186,8 @@ impl Packets {
                 content,
             };
             self.push(sent + part, arrives);
+        } else {
+            self.counts.lost(link);
         }
     }
 
@@ -178,9 +195,19 @@ impl Packets {
     fn send(&mut self, connection: u32, now: Time) {
         let mut segments = std::mem::take(&mut self.segments);
         for segment in segments.drain(..) {
-            let it = &self.connections[connection as usize];
+            let it = &mut self.connections[connection as usize];
+            if segment < it.fresh {
+                self.counts.sent_again();
+            }
+            it.fresh = it.fresh.max(segment + 1);
             let bytes = it.bytes_of(segment, self.segment) as u32 + self.overhead;
-            self.enter(connection, 0, Content::Data { segment, bytes }, now);
+            let sent = now;
+            let data = Content::Data {
+                segment,
+                bytes,
+                sent,
+            };
+            self.enter(connection, 0, data, now);
         }
         self.segments = segments;
         let it = &mut self.connections[connection as usize];
@@ -202,6 +229,7 @@ impl Packets {
                 }
                 it.timer = None;
                 if it.sender.deadline().is_some_and(|deadline| deadline <= now) {
+                    self.counts.timed_out();
                     it.sender.time_out(now, &mut self.segments);
                 }
                 self.send(connection, now);
@@ -221,17 +249,21 @@ impl Packets {
                     return;
                 }
                 match content {
-                    Content::Data { segment, .. } => {
-                        let expected = it.receiver.receive(segment);
+                    Content::Data { segment, sent, .. } => {
+                        let (expected, echo) = it.receiver.receive(segment, sent);
                         it.deliver(expected, |slot| {
                             station.stop_serving();
                             station.release(slot);
                         });
-                        let answer = Content::Acknowledgement { segment: expected };
+                        let answer = Content::Acknowledgement {
+                            segment: expected,
+                            echo,
+                        };
                         self.enter(connection, 0, answer, now);
                     }
-                    Content::Acknowledgement { segment } => {
-                        it.sender.acknowledge(segment, now, &mut self.segments);
+                    Content::Acknowledgement { segment, echo } => {
+                        it.sender
+                            .acknowledge(segment, echo, now, &mut self.segments);
                         it.forget();
                         self.send(connection, now);
                     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use headrace_net::Time;
+
 /// What has come of a connection's segments; every one is acknowledged at once (no
 /// delayed acknowledgements, RFC 1122, 4.2.3.2).
 #[derive(Clone, Default, Debug)]
@@ -10,11 +12,17 @@ pub(super) struct Receiver {
     expected: u64,
     /// Those after it that have.
     ahead: BTreeSet<u64>,
+    /// When that was sent which came last and was not early (RFC 7323, 4.3: TS.Recent).
+    recent: Time,
 }
 
 impl Receiver {
-    /// A segment comes; gives the first that has not.
-    pub fn receive(&mut self, segment: u64) -> u64 {
+    /// A segment comes that was sent at a time; gives the first that has not come, and
+    /// the time that its acknowledgement echoes.
+    pub fn receive(&mut self, segment: u64, sent: Time) -> (u64, Time) {
+        if segment <= self.expected {
+            self.recent = self.recent.max(sent);
+        }
         if segment == self.expected {
             self.expected += 1;
             while self.ahead.remove(&self.expected) {
@@ -23,7 +31,7 @@ impl Receiver {
         } else if segment > self.expected {
             self.ahead.insert(segment);
         }
-        self.expected
+        (self.expected, self.recent)
     }
 }
 
@@ -34,7 +42,13 @@ mod tests {
     #[test]
     fn what_comes_early_or_twice_is_acknowledged_with_what_is_missing() {
         let mut receiver = Receiver::default();
-        let answers = [0, 2, 3, 2, 1, 1, 4].map(|segment| receiver.receive(segment));
-        assert_eq!(answers, [1, 1, 1, 1, 4, 4, 5]);
+        let mut now = 0;
+        let answers = [0, 2, 3, 2, 1, 1, 4].map(|segment| {
+            now += 1;
+            let (expected, echo) = receiver.receive(segment, Time(now));
+            (expected, echo.0)
+        });
+        let expected = [(1, 1), (1, 1), (1, 1), (1, 1), (4, 5), (4, 6), (5, 7)];
+        assert_eq!(answers, expected);
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Slow start, congestion avoidance, fast retransmit and fast recovery as RFC 5681
 //! has them, partial acknowledgements as RFC 6582 (NewReno), retransmission timer as
-//! RFC 6298, with a least timeout of the scenario's.
+//! RFC 6298, with a least timeout of the scenario's. Every acknowledgement of something
+//! new measures a round trip, by the timestamps of RFC 7323: so a timeout that was
+//! doubled is forgotten as soon as what was sent again has come.
 //!
 //! Not modelled: selective acknowledgements (RFC 2018), limited transmit (RFC 3042),
 //! CUBIC (RFC 9438), pacing, congestion notification.
@@ -24,6 +26,10 @@ pub(super) struct Settings {
 /// A timeout does not grow beyond this (RFC 6298, 2.5).
 const LONGEST_TIMEOUT: Span = Span(60_000_000_000_000);
 
+/// How fine time is measured (RFC 6298, 2: G). Linux measures round trips in
+/// microseconds (net/ipv4/tcp_input.c: tcp_rtt_estimator).
+const GRANULARITY: Span = Span(1_000_000);
+
 /// Duplicate acknowledgements that mean a loss (RFC 5681, 3.2).
 const DUPLICATES: u32 = 3;
 
@@ -44,8 +50,8 @@ pub(super) struct Sender {
     recovers: Option<u64>,
     /// No duplicates before this mean anything.
     recovered: u64,
-    /// The segment whose round trip is being measured.
-    timed: Option<(u64, Time)>,
+    /// The segment that the timer ran out for last.
+    timed_out: Option<u64>,
     /// Smoothed round trip and its variation, in picoseconds.
     round_trip: Option<(f64, f64)>,
     timeout: Span,
@@ -66,7 +72,7 @@ impl Sender {
             duplicates: 0,
             recovers: None,
             recovered: 0,
-            timed: None,
+            timed_out: None,
             round_trip: None,
             timeout: settings.minimum_timeout,
             deadline: None,
@@ -101,9 +107,10 @@ impl Sender {
         self.send(now, out);
     }
 
-    /// Everything before this segment has come.
-    pub fn acknowledge(&mut self, segment: u64, now: Time, out: &mut Vec<u64>) {
+    /// Everything before this segment has come; what made it so was sent at `echo`.
+    pub fn acknowledge(&mut self, segment: u64, echo: Time, now: Time, out: &mut Vec<u64>) {
         if segment > self.acknowledged {
+            self.measure(now.since(echo));
             self.advance(segment, now, out);
         } else if segment == self.acknowledged && self.next > segment {
             self.duplicate(now, out);
@@ -116,12 +123,6 @@ impl Sender {
         self.acknowledged = segment;
         self.next = self.next.max(segment);
         self.duplicates = 0;
-        if let Some((timed, sent)) = self.timed
-            && timed < segment
-        {
-            self.timed = None;
-            self.measure(now.since(sent));
-        }
         match self.recovers {
             // What comes next was lost, too.
             Some(until) if segment < until => {
@@ -149,7 +150,6 @@ impl Sender {
             self.window = self.threshold + f64::from(DUPLICATES);
             self.recovers = Some(self.fresh);
             self.recovered = self.fresh;
-            self.timed = None;
             self.deadline = Some(now + self.timeout);
             out.push(self.acknowledged);
         }
@@ -157,12 +157,15 @@ impl Sender {
 
     /// The timer has run out.
     pub fn time_out(&mut self, now: Time, out: &mut Vec<u64>) {
-        self.threshold = self.half();
+        // Once for a segment, however often it is lost (RFC 5681, 3.1).
+        if self.timed_out != Some(self.acknowledged) {
+            self.threshold = self.half();
+            self.timed_out = Some(self.acknowledged);
+        }
         self.window = 1.0;
         self.recovers = None;
         self.recovered = self.fresh;
         self.duplicates = 0;
-        self.timed = None;
         self.next = self.acknowledged;
         self.timeout = Span(self.timeout.0.saturating_mul(2)).min(LONGEST_TIMEOUT);
         self.deadline = None;
@@ -179,13 +182,9 @@ impl Sender {
         // In recovery the window grows beyond what the receiver has room for.
         let room = self.window.min(self.settings.most);
         while self.next < self.end && ((self.next - self.acknowledged) as f64) < room.floor() {
-            if self.next >= self.fresh {
-                // Only segments sent once tell a round trip (RFC 6298, 3).
-                self.timed = self.timed.or(Some((self.next, now)));
-                self.fresh = self.next + 1;
-            }
             out.push(self.next);
             self.next += 1;
+            self.fresh = self.fresh.max(self.next);
         }
         if !out.is_empty() {
             self.last_sent = now;
@@ -206,7 +205,8 @@ impl Sender {
             ),
         };
         self.round_trip = Some((smoothed, variation));
-        let timeout = Span((smoothed + 4.0 * variation) as u64);
+        let margin = (4.0 * variation).max(GRANULARITY.0 as f64);
+        let timeout = Span((smoothed + margin) as u64);
         let least = self.settings.minimum_timeout;
         self.timeout = timeout.max(least).min(LONGEST_TIMEOUT.max(least));
     }
@@ -241,8 +241,36 @@ mod tests {
     fn slow_start_doubles_the_window_each_round_trip() {
         let mut sender = sender();
         assert_eq!(sent(|out| sender.write(100, at(0), out)), [0, 1]);
-        assert_eq!(sent(|out| sender.acknowledge(1, at(10), out)), [2, 3]);
-        assert_eq!(sent(|out| sender.acknowledge(2, at(10), out)), [4, 5]);
+        assert_eq!(
+            sent(|out| sender.acknowledge(1, at(0), at(10), out)),
+            [2, 3]
+        );
+        assert_eq!(
+            sent(|out| sender.acknowledge(2, at(0), at(10), out)),
+            [4, 5]
+        );
+    }
+
+    /// RFC 5681, equation 3: a segment more for each round trip.
+    #[test]
+    fn congestion_avoidance_lets_one_segment_more_in_each_round_trip() {
+        let mut sender = sender();
+        (sender.window, sender.threshold) = (10.0, 10.0);
+        let mut under_way = sent(|out| sender.write(1000, at(0), out)).len() as u64;
+        assert_eq!(under_way, 10);
+        let mut acknowledged = 0;
+        for round in 1..=20 {
+            let (sent_at, now) = (at(10 * (round - 1)), at(10 * round));
+            let mut out = Vec::new();
+            for _ in 0..under_way {
+                acknowledged += 1;
+                sender.acknowledge(acknowledged, sent_at, now, &mut out);
+            }
+            assert!(out.len() as u64 - under_way <= 1, "{out:?}");
+            under_way = out.len() as u64;
+        }
+        // A bit less: the window grows by its own inverse while it grows.
+        assert!((28..=30).contains(&under_way), "{under_way}");
     }
 
     #[test]
@@ -250,32 +278,84 @@ mod tests {
         let mut sender = sender();
         sender.window = 8.0;
         assert_eq!(sent(|out| sender.write(100, at(0), out)).len(), 8);
+        let mut acknowledge = |segment: u64, now: u64| {
+            let sent = sent(|out| sender.acknowledge(segment, at(0), at(now), out));
+            (sent, sender.window)
+        };
         // Segment 0 is lost; 1 to 7 come.
-        assert!(sent(|out| sender.acknowledge(0, at(10), out)).is_empty());
-        assert!(sent(|out| sender.acknowledge(0, at(10), out)).is_empty());
-        assert_eq!(sent(|out| sender.acknowledge(0, at(10), out)), [0]);
+        assert!(acknowledge(0, 10).0.is_empty());
+        assert!(acknowledge(0, 10).0.is_empty());
+        assert_eq!(acknowledge(0, 10).0, [0]);
         // Half of eight, and three for what has left; each further one lets one in.
-        assert!(sent(|out| sender.acknowledge(0, at(10), out)).is_empty());
-        assert_eq!(sent(|out| sender.acknowledge(0, at(10), out)), [8]);
-        assert_eq!(sent(|out| sender.acknowledge(0, at(10), out)), [9]);
-        assert_eq!(sent(|out| sender.acknowledge(0, at(10), out)), [10]);
+        assert!(acknowledge(0, 10).0.is_empty());
+        assert_eq!(acknowledge(0, 10).0, [8]);
+        assert_eq!(acknowledge(0, 10).0, [9]);
+        assert_eq!(acknowledge(0, 10).0, [10]);
         // The hole is filled: the window is the half, three of which are under way.
-        assert_eq!(sent(|out| sender.acknowledge(8, at(20), out)), [11]);
-        assert!((sender.window - 4.0).abs() < 1e-9);
+        assert_eq!(acknowledge(8, 20), (vec![11], 4.0));
+    }
+
+    /// RFC 6582, 3.2: in recovery, what is acknowledged in part tells the next hole,
+    /// without three more duplicates and without halving again.
+    #[test]
+    fn a_second_loss_of_the_same_window_is_sent_again_at_once() {
+        let mut sender = sender();
+        sender.window = 8.0;
+        sent(|out| sender.write(100, at(0), out));
+        // Segments 0 and 4 are lost; six come.
+        let all: Vec<u64> = (0..6)
+            .flat_map(|_| sent(|out| sender.acknowledge(0, at(0), at(10), out)))
+            .collect();
+        assert_eq!(all, [0, 8, 9]);
+        // Segment 0 has come: everything before 4 is here. The window of ten is deflated
+        // by four and has one more for what has left.
+        assert_eq!(
+            sent(|out| sender.acknowledge(4, at(10), at(20), out)),
+            [4, 10]
+        );
+        assert!((sender.window - 7.0).abs() < 1e-9);
+        assert!((sender.threshold - 4.0).abs() < 1e-9);
+        // All that was under way at the loss has come.
+        sent(|out| sender.acknowledge(10, at(20), at(30), out));
+        assert!((sender.window - 4.0).abs() < 1e-9 && sender.recovers.is_none());
     }
 
     #[test]
     fn without_acknowledgements_the_timer_starts_anew_with_one_segment() {
         let mut sender = sender();
-        sent(|out| sender.write(10, at(0), out));
+        sender.window = 16.0;
+        assert_eq!(sent(|out| sender.write(100, at(0), out)).len(), 16);
         assert_eq!(sender.deadline(), Some(at(200)));
         assert_eq!(sent(|out| sender.time_out(at(200), out)), [0]);
-        // It is doubled, and stays so until a round trip is measured again.
+        // It is doubled each time; the threshold is halved once (RFC 5681, 3.1).
         assert_eq!(sender.deadline(), Some(at(600)));
-        assert_eq!(sent(|out| sender.acknowledge(2, at(210), out)), [2, 3]);
-        assert_eq!(sender.deadline(), Some(at(610)));
-        assert_eq!(sent(|out| sender.acknowledge(3, at(220), out)), [4]);
-        // Segment 2 took 10 ms: that and four times its variation are less than the least.
-        assert_eq!(sender.deadline(), Some(at(420)));
+        assert_eq!(sent(|out| sender.time_out(at(600), out)), [0]);
+        assert_eq!(sender.deadline(), Some(at(1400)));
+        assert!((sender.threshold - 8.0).abs() < 1e-9);
+        // What was sent again has come and tells its round trip: 10 ms.
+        assert_eq!(
+            sent(|out| sender.acknowledge(1, at(600), at(610), out)),
+            [1, 2]
+        );
+        assert_eq!(sender.deadline(), Some(at(810)));
+    }
+
+    /// RFC 6298, 2.2 and 2.3, worked out by hand.
+    #[test]
+    fn the_timeout_is_the_round_trip_and_four_times_its_variation() {
+        let mut sender = Sender::new(Settings {
+            minimum_timeout: Span(0),
+            ..sender().settings
+        });
+        // The handshake's 10 ms, and a variation of half of it.
+        assert_eq!(sender.timeout, Span(30 * MILLISECOND));
+        sender.measure(Span(18 * MILLISECOND));
+        // 0.75 × 5 + 0.25 × 8 = 5.75 ms, and 0.875 × 10 + 0.125 × 18 = 11 ms.
+        assert_eq!(sender.timeout, Span(34 * MILLISECOND));
+        for _ in 0..200 {
+            sender.measure(Span(11 * MILLISECOND));
+        }
+        // Nothing varies any more: what the clock cannot tell is left.
+        assert!(sender.timeout.0.abs_diff(11 * MILLISECOND + GRANULARITY.0) < 10);
     }
 }

@@ -3,7 +3,9 @@
 use headrace_storage::Outcome;
 use proptest::prelude::*;
 
-use crate::running::{MICROSECOND, NANOSECOND, SMALLEST, close, last, latencies, refusal, run};
+use crate::running::{
+    MICROSECOND, NANOSECOND, SMALLEST, close, last, latencies, refusal, run, station,
+};
 
 const PACKET: &str = "network.grain=packet";
 const FRAMES: [&str; 3] = [
@@ -151,11 +153,86 @@ fn many_servers_that_answer_at_once_make_throughput_collapse() {
     assert!(fine > 0.6 * most, "{fine}");
 }
 
+/// Servers that answer a segment each at once, over links as fast as the client's port
+/// with room for four of them: four come and the others are lost, and again so when
+/// their timers run out together, after 200 ms, 400 ms more and 800 ms more.
+#[test]
+fn answers_that_collide_wait_for_timers_that_double() {
+    for (servers, timeouts, lost) in [
+        (4, 0, 0),
+        (8, 200, 4),
+        (12, 600, 8 + 4),
+        (16, 1400, 12 + 8 + 4),
+    ] {
+        let size = format!("{servers} kB");
+        let sets = [
+            PACKET.to_owned(),
+            format!("servers.count={servers}"),
+            "layout.unit=1 kB".to_owned(),
+            "network.mtu=1200 B".to_owned(),
+            "network.header=0 B".to_owned(),
+            "network.framing=0 B".to_owned(),
+            "network.message=0 B".to_owned(),
+            "network.queue=4800 B".to_owned(),
+            format!("workload.0.block={size}"),
+            format!("workload.0.transfer={size}"),
+            "workload.0.phases=[\"read\"]".to_owned(),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let outcome = run(SMALLEST, &with(&[&sets, &NO_DEVICE]));
+        let time = latencies(&outcome)[0];
+        assert!(
+            (timeouts * 1000 * MICROSECOND..(timeouts * 1000 + 200) * MICROSECOND).contains(&time),
+            "{servers} {time}"
+        );
+        let packets = outcome.report.packets.unwrap();
+        assert_eq!((packets.lost, packets.sent_again), (lost, lost));
+        assert_eq!(packets.timeouts, lost);
+        let port = station(&outcome, "network/client card receiving");
+        assert_eq!(port.lost, Some(lost));
+    }
+}
+
+/// A long transfer through a port that has room for nothing but the packet being sent
+/// swings between half a round trip's bytes and all of them: three quarters of the rate.
+/// With room for a round trip's, the port is never idle (Appenzeller, Keslassy and
+/// McKeown, SIGCOMM 2004).
+#[test]
+fn a_long_transfer_fills_a_port_that_has_room_for_a_round_trip() {
+    // 100 MB/s and 4 ms: 400 kB are a round trip's.
+    let seconds = |queue: &str, bytes: &str| {
+        let sets = [
+            PACKET,
+            &format!("network.queue={queue}"),
+            "network.mtu=1000 B",
+            "network.header=0 B",
+            "network.framing=0 B",
+            "network.latency=2 ms",
+            "network.bandwidth=100 MB/s",
+            "clients.card.bandwidth=1 GB/s",
+            "network.tcp.window=1 GB",
+            &format!("workload.0.block={bytes}"),
+            &format!("workload.0.transfer={bytes}"),
+            "layout.unit=10 GB",
+            "workload.0.phases=[\"write\"]",
+        ];
+        last(&run(SMALLEST, &with(&[&sets, &NO_DEVICE]))).as_seconds()
+    };
+    // Slow start loses a whole window, and ends a segment a round trip later.
+    let throughput = |queue| 1e9 / (seconds(queue, "1.5 GB") - seconds(queue, "0.5 GB"));
+    close(throughput("2000 B"), 75e6, 0.03);
+    close(throughput("400 kB"), 100e6, 0.005);
+}
+
 #[test]
 fn what_is_no_packet_is_refused() {
     for (sets, names) in [
         (vec![PACKET, "network.queue=1 kB"], "network.queue"),
         (vec![PACKET, "network.mtu=1 MB"], "network.mtu"),
+        (
+            vec![PACKET, "network.tcp.window=1459 B"],
+            "at least a segment, 1460 B",
+        ),
         (vec!["clients.card.burst=64 KiB"], "clients.card.burst"),
         (
             vec![

@@ -1,0 +1,90 @@
+//! What became of a network's packets.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use serde::Serialize;
+
+/// Counts that a network at the grain of packets keeps while it runs; copies count
+/// together.
+#[derive(Clone, Debug)]
+pub struct PacketCounts(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    sent: AtomicU64,
+    sent_again: AtomicU64,
+    timeouts: AtomicU64,
+    /// By link.
+    lost: Box<[AtomicU64]>,
+}
+
+/// What became of packets in a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct PacketReport {
+    /// Packets that hosts have sent, acknowledgements among them.
+    pub sent: u64,
+    /// Those that found a queue full, on whichever link of their path.
+    pub lost: u64,
+    /// Segments that were sent once more.
+    pub sent_again: u64,
+    /// Retransmission timers that ran out.
+    pub timeouts: u64,
+}
+
+impl PacketCounts {
+    /// Nothing yet, over so many links.
+    pub fn new(links: usize) -> PacketCounts {
+        PacketCounts(Arc::new(Counts {
+            sent: AtomicU64::new(0),
+            sent_again: AtomicU64::new(0),
+            timeouts: AtomicU64::new(0),
+            lost: (0..links).map(|_| AtomicU64::new(0)).collect(),
+        }))
+    }
+
+    /// A host has sent a packet.
+    pub fn sent(&self) {
+        self.0.sent.fetch_add(1, Relaxed);
+    }
+
+    /// What it sent was a segment that it had sent before.
+    pub fn sent_again(&self) {
+        self.0.sent_again.fetch_add(1, Relaxed);
+    }
+
+    /// A timer has run out.
+    pub fn timed_out(&self) {
+        self.0.timeouts.fetch_add(1, Relaxed);
+    }
+
+    /// A packet has found the queue of a link full.
+    pub fn lost(&self, link: u32) {
+        self.0.lost[link as usize].fetch_add(1, Relaxed);
+    }
+
+    /// How many were lost at these links.
+    pub fn lost_at(&self, links: std::ops::Range<u32>) -> u64 {
+        links
+            .map(|link| self.0.lost[link as usize].load(Relaxed))
+            .sum()
+    }
+
+    /// All that was counted.
+    pub fn report(&self) -> PacketReport {
+        PacketReport {
+            sent: self.0.sent.load(Relaxed),
+            lost: self.lost_at(0..self.0.lost.len() as u32),
+            sent_again: self.0.sent_again.load(Relaxed),
+            timeouts: self.0.timeouts.load(Relaxed),
+        }
+    }
+
+    /// Forgets what was.
+    pub fn reset(&self) {
+        let each = [&self.0.sent, &self.0.sent_again, &self.0.timeouts];
+        for count in each.into_iter().chain(&self.0.lost) {
+            count.store(0, Relaxed);
+        }
+    }
+}
