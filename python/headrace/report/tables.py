@@ -175,7 +175,7 @@ def _with_interval(text: str, intervals: Document | None, key: str, format: Any)
 
 
 def _stations(document: Document) -> FittedTable:
-    columns = (
+    columns: tuple[str, ...] = (
         "station",
         "copies",
         "servers",

@@ -102,7 +102,7 @@ fn packets_are_packets(network: &Network, at: &Place<'_>) -> Result<(), Error> {
     let segment = Bytes(network.mtu.0 - network.header.0);
     if network.tcp.window < segment {
         let message = format!("expected at least a segment, {segment} (network.mtu - header)");
-        return Err(at.error("tcp.window", message));
+        return Err(at.field("tcp").error("window", message));
     }
     Ok(())
 }

@@ -147,10 +147,10 @@ fn many_servers_that_answer_at_once_make_throughput_collapse() {
     // a timer runs out: an order of magnitude is gone.
     let collapsed = incast(32, "200 ms");
     assert!(collapsed < 0.15 * most, "{collapsed}");
-    // With timers of the order of a round trip it does not (their §5; Vasudevan et al.,
+    // With timers of the order of a round trip it does not (Vasudevan et al.,
     // SIGCOMM 2009).
     let fine = incast(32, "1 ms");
-    assert!(fine > 0.6 * most, "{fine}");
+    assert!(fine > 0.9 * most, "{fine}");
 }
 
 /// Servers that answer a segment each at once, over links as fast as the client's port
@@ -230,8 +230,8 @@ fn what_is_no_packet_is_refused() {
         (vec![PACKET, "network.queue=1 kB"], "network.queue"),
         (vec![PACKET, "network.mtu=1 MB"], "network.mtu"),
         (
-            vec![PACKET, "network.tcp.window=1459 B"],
-            "at least a segment, 1460 B",
+            vec![PACKET, "network.header=40 B", "network.tcp.window=1459 B"],
+            "network.tcp.window=1459 B: expected at least a segment, 1460 B",
         ),
         (vec!["clients.card.burst=64 KiB"], "clients.card.burst"),
         (
