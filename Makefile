@@ -46,7 +46,7 @@ test: lint
 	@echo '== Rust tests'
 	@cargo test --workspace --quiet
 	@echo '== Python tests'
-	@$(PY) -m pytest -q
+	@$(PY) -m pytest -q -n auto
 
 lint: rust-tools build
 	@echo '== Rust: format and lints'
