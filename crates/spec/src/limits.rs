@@ -4,8 +4,7 @@
 use crate::declare::Place;
 use crate::error::Error;
 use crate::sections::{
-    Access, Clients, Ior, LayoutKind, Parallel, Phase, Scenario, ServerKind, Topology, Workload,
-    WorkloadKind,
+    Access, Clients, Ior, Parallel, Phase, Scenario, ServerKind, Topology, Workload, WorkloadKind,
 };
 use crate::values::{Rate, Seconds};
 
@@ -185,13 +184,10 @@ impl Pattern<'_> {
     }
 
     fn jobs_are_few(&self, scenario: &Scenario, all: &Parallel) -> Result<(), Error> {
-        let LayoutKind::Striped(striped) = &all.layout.kind;
-        let (size, width) = (
-            self.ior.transfer.0,
-            striped.servers.of(all.servers.all_targets()),
-        );
+        let layout = &all.layout.kind;
+        let (size, width) = (self.ior.transfer.0, layout.width(all.servers.all_targets()));
         let packets = scenario.largest_job().map_or(0, |packet| size / packet);
-        let jobs = packets + u64::from(width).min(size / striped.unit.0 + 2);
+        let jobs = packets + u64::from(width).min(size / layout.smallest().0 + 2);
         if jobs > MOST_JOBS {
             let path = self.at.field("transfer").path;
             let message = format!(
@@ -220,8 +216,8 @@ impl Pattern<'_> {
 
     /// Bytes of the largest job of a request, at the least.
     fn job(&self, scenario: &Scenario, all: &Parallel) -> u64 {
-        let LayoutKind::Striped(striped) = &all.layout.kind;
-        let piece = self.ior.transfer.0 / u64::from(striped.servers.of(all.servers.all_targets()));
+        let width = all.layout.kind.width(all.servers.all_targets());
+        let piece = self.ior.transfer.0 / u64::from(width);
         scenario
             .largest_job()
             .map_or(piece, |packet| piece.min(packet))

@@ -52,7 +52,9 @@ fn row(loaded: &Loaded, path: &str) -> Row {
 #[test]
 fn a_value_comes_from_the_highest_layer_that_gives_it() {
     let loaded = load(FILE, &["layout.servers=2", "network.header=20 B"]);
-    let LayoutKind::Striped(striped) = &parallel_of(&loaded.scenario).layout.kind;
+    let LayoutKind::Striped(striped) = &parallel_of(&loaded.scenario).layout.kind else {
+        panic!("it is striped")
+    };
     assert_eq!(striped.unit, Bytes(65_536));
     assert_eq!(striped.servers, ServersPerFile::Count(2));
     assert_eq!(parallel_of(&loaded.scenario).network.header, Bytes(20));

@@ -40,7 +40,8 @@ proptest! {
     #[test]
     fn sizes_read_back_as_they_were_printed(bytes in 1..=u64::MAX) {
         let text = with("unit", &Bytes(bytes).to_string());
-        let headrace_spec::LayoutKind::Striped(striped) = parallel_of(&load(&text, &[])?.scenario).layout.kind.clone();
+        let kind = parallel_of(&load(&text, &[])?.scenario).layout.kind.clone();
+        let headrace_spec::LayoutKind::Striped(striped) = kind else { panic!("it is striped") };
         prop_assert_eq!(striped.unit, Bytes(bytes));
     }
 
@@ -229,6 +230,7 @@ fn numbers_are_read_exactly() {
         .clone()
     {
         headrace_spec::LayoutKind::Striped(striped) => striped.unit,
+        other => panic!("it is {other:?}"),
     };
     for (text, bytes) in [
         ("1 MB", 1_000_000),

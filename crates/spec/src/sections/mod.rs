@@ -39,7 +39,10 @@ pub use io_scheduler::{
     Anticipatory, Bfq, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,
     NoIoScheduler, Noop,
 };
-pub use layout::{FirstServer, Layout, LayoutKind, ServersPerFile, Striped};
+pub use layout::{
+    Basic, FirstServer, Layout, LayoutKind, ServersPerFile, Strip, Striped, TwoDimensional,
+    VariableStrip,
+};
 pub use local::Local;
 pub(crate) use machine::volume_exists;
 pub use machine::{

@@ -256,24 +256,36 @@ fn machine_of(system: Option<&str>) -> Machine {
 }
 
 fn layout(servers: u32) -> BoxedStrategy<Layout> {
+    let first = || choice(FirstServer::ALL);
     let per_file = prop_oneof![
         Just(ServersPerFile::All),
         (1..=servers).prop_map(ServersPerFile::Count)
     ];
-    (
-        size(),
-        per_file,
-        choice(FirstServer::ALL),
-        prop::option::of(size()),
-    )
-        .prop_map(|(unit, servers, first, packet)| Layout {
-            kind: LayoutKind::Striped(Striped {
-                unit,
-                servers,
-                first,
-            }),
-            packet,
+    let striped = (size(), per_file, first()).prop_map(|(unit, servers, first)| {
+        LayoutKind::Striped(Striped {
+            unit,
+            servers,
+            first,
         })
+    });
+    let basic = first().prop_map(|first| LayoutKind::Basic(Basic { first }));
+    let strip_size = || (1..=1_u64 << 40).prop_map(Bytes);
+    let factor = 1..=(1_000_000 / servers).clamp(1, 4);
+    let two =
+        (strip_size(), 1..10_u32, factor, first()).prop_map(|(unit, groups, factor, first)| {
+            LayoutKind::TwoDimensional(TwoDimensional {
+                unit,
+                groups,
+                factor,
+                first,
+            })
+        });
+    let strip = (0..servers, strip_size()).prop_map(|(server, size)| Strip { server, size });
+    let variable = (prop::collection::vec(strip, 1..4), first())
+        .prop_map(|(strip, first)| LayoutKind::VariableStrip(VariableStrip { strip, first }));
+    let kind = prop_oneof![4 => striped, 1 => basic, 1 => two, 1 => variable];
+    (kind, prop::option::of(size()))
+        .prop_map(|(kind, packet)| Layout { kind, packet })
         .boxed()
 }
 

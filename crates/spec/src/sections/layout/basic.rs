@@ -1,0 +1,14 @@
+//! `kind = "basic"`: a file in one piece.
+
+use super::FirstServer;
+use crate::declare::section;
+
+section! {
+    /// The whole file on one server (OrangeFS: basic distribution,
+    /// src/io/description/dist-basic.c).
+    pub struct Basic {
+        /// Which server holds the file.
+        first: FirstServer = default("round-robin", "spreads the files evenly")
+            aka ["start"],
+    }
+}

@@ -1,0 +1,70 @@
+//! `kind = "variable-strip"`: strips of chosen sizes on chosen servers.
+
+use super::FirstServer;
+use crate::Error;
+use crate::declare::{Place, Tables, section};
+use crate::sections::Scenario;
+use crate::values::Bytes;
+
+section! {
+    /// A list of strips, each of a size of its own on a server of its own, again and again
+    /// to the end of the file (OrangeFS: variable strip distribution,
+    /// src/io/description/dist-varstrip.c).
+    pub struct VariableStrip {
+        /// The strips in order.
+        strip: Vec<Strip> as Tables<Strip> = required([Strip::example()]) aka ["strips"],
+        /// Which of the system's servers is number 0 of a file.
+        first: FirstServer = default("round-robin", "spreads the first strips evenly")
+            aka ["start"],
+    }
+    check strips_fit;
+}
+
+section! {
+    /// Contiguous bytes of a file on one server.
+    pub struct Strip {
+        /// The server, counted from the file's first one.
+        server: u32 as crate::values::Count = required(0),
+        /// How many bytes.
+        size: Bytes = required("64 KiB"),
+    }
+}
+
+impl Strip {
+    fn example() -> crate::tree::Table {
+        let mut table = crate::tree::Table::default();
+        table.push("server", crate::tree::Node::plain(0.into()));
+        table.push("size", crate::tree::Node::plain("64 KiB".into()));
+        table
+    }
+}
+
+impl VariableStrip {
+    /// Servers that one file is spread over.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        let last = self.strip.iter().map(|strip| strip.server).max();
+        last.map_or(1, |last| last.saturating_add(1))
+    }
+}
+
+/// The largest strip: the whole list has a number of bytes.
+const LARGEST_STRIP: u64 = 1 << 40;
+
+fn strips_fit(layout: &VariableStrip, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let there = all.parallel().map_or(1, |it| it.servers.all_targets());
+    for (index, strip) in layout.strip.iter().enumerate() {
+        let at = at.field(&format!("strip.{index}"));
+        if strip.server >= there {
+            let message = format!(
+                "expected less than the number of servers: servers.count = {there}, counted from 0"
+            );
+            return Err(at.error("server", message));
+        }
+        if strip.size.0 == 0 || strip.size.0 > LARGEST_STRIP {
+            let message = r#"expected a size from 1 B to 1 TiB such as "64 KiB""#;
+            return Err(at.error("size", message));
+        }
+    }
+    Ok(())
+}

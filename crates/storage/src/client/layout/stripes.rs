@@ -1,0 +1,35 @@
+//! Stripes of equal size, one target after the other, round and round.
+
+/// Stripes of `unit` bytes over `width` targets. One whose unit has no end is a file in
+/// one piece.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stripes {
+    pub unit: u64,
+    pub width: u64,
+}
+
+impl Stripes {
+    /// Which of a file's targets holds a byte, and the byte after the stripe.
+    pub fn at(self, offset: u64) -> (u64, u64) {
+        let stripe = offset / self.unit;
+        (stripe % self.width, (stripe + 1).saturating_mul(self.unit))
+    }
+
+    /// How many of a file's first `size` bytes one of its targets holds.
+    pub fn part(self, size: u64, turn: u64) -> u64 {
+        let (stripes, rest) = (size / self.unit, size % self.unit);
+        let whole = stripes / self.width + u64::from(stripes % self.width > turn);
+        let last = if stripes % self.width == turn {
+            rest
+        } else {
+            0
+        };
+        whole * self.unit + last
+    }
+
+    /// The most targets that hold some of so many bytes.
+    pub fn spread(self, offset: u64, end: u64) -> u64 {
+        let last = end.max(offset + 1) - 1;
+        self.width.min(last / self.unit - offset / self.unit + 1)
+    }
+}

@@ -1,0 +1,179 @@
+use super::*;
+use headrace_spec::{Bytes, Strip, TwoDimensional, VariableStrip};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn layout(unit: u64, width: u64, servers: u64, packet: u64) -> Layout {
+    Layout {
+        distribution: Distribution::Stripes(Stripes { unit, width }),
+        targets: servers,
+        first: FirstServer::RoundRobin,
+        seed: 1,
+        packet,
+    }
+}
+
+fn pieces(layout: &Layout, file: u32, offset: u64, size: u64) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    layout.pieces(file, offset, size, |piece| pieces.push(piece));
+    pieces
+}
+
+#[test]
+fn a_mebibyte_over_four_servers() {
+    let got = pieces(&layout(256 << 10, 4, 4, u64::MAX), 0, 0, 1 << 20);
+    let expected: Vec<Piece> = (0..4)
+        .map(|target| Piece {
+            target,
+            offset: 0,
+            size: 256 << 10,
+        })
+        .collect();
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn the_end_of_64_bits_does_not_overflow() {
+    let got = pieces(&layout(65536, 4, 4, u64::MAX), 3, u64::MAX - 10, 100);
+    assert_eq!(got.iter().map(|piece| piece.size).sum::<u64>(), 10);
+}
+
+proptest! {
+    #[test]
+    fn parts_are_what_the_pieces_of_a_whole_file_add_up_to(
+        unit in 1_u64..9, width in 1_u64..5, more in 0_u64..3,
+        file in 0_u32..7, size in 1_u64..100,
+    ) {
+        let layout = layout(unit, width, width + more, u64::MAX);
+        let mut parts = BTreeMap::new();
+        for piece in pieces(&layout, file, 0, size) {
+            *parts.entry(piece.target).or_insert(0) += piece.size;
+        }
+        let holders: Vec<u32> = layout.targets_of(file).collect();
+        for server in 0..(width + more) as u32 {
+            let part = layout.part(file, size, server);
+            prop_assert_eq!(part, parts.get(&server).copied().unwrap_or(0));
+            prop_assert!(part == 0 || holders.contains(&server));
+        }
+    }
+
+    /// Byte by byte, against the definition of striping.
+    #[test]
+    fn every_byte_is_on_its_server_once(
+        unit in 1_u64..9, width in 1_u64..5, more in 0_u64..3, packet in 1_u64..20,
+        file in 0_u32..7, offset in 0_u64..100, size in 1_u64..100,
+    ) {
+        let servers = width + more;
+        let mut expected = BTreeMap::new();
+        for byte in offset..offset + size {
+            let stripe = byte / unit;
+            let server = (u64::from(file) % servers + stripe % width) % servers;
+            let local = stripe / width * unit + byte % unit;
+            *expected.entry((server as u32, local)).or_insert(0) += 1;
+        }
+        let mut got = BTreeMap::new();
+        for piece in pieces(&layout(unit, width, servers, packet), file, offset, size) {
+            prop_assert!(piece.size <= packet);
+            for byte in piece.offset..piece.offset + piece.size {
+                *got.entry((piece.target, byte)).or_insert(0) += 1;
+            }
+        }
+        prop_assert_eq!(got, expected);
+    }
+}
+
+/// Every byte of a range on the target and at the place that `expected` says, once.
+fn check(layout: &Layout, offset: u64, size: u64, expected: impl Fn(u64) -> (u64, u64)) {
+    let mut want = BTreeMap::new();
+    for byte in offset..offset + size {
+        let (turn, local) = expected(byte);
+        let target = ((3 + turn) % layout.targets) as u32;
+        *want.entry((target, local)).or_insert(0) += 1;
+        assert_eq!(layout.target_at(3, byte).0, target);
+    }
+    let mut got = BTreeMap::new();
+    for piece in pieces(layout, 3, offset, size) {
+        assert!(piece.size <= layout.packet);
+        for byte in piece.offset..piece.offset + piece.size {
+            *got.entry((piece.target, byte)).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(got, want);
+    let parts = (0..layout.targets as u32).map(|target| layout.part(3, size, target));
+    assert_eq!(parts.sum::<u64>(), size);
+}
+
+fn with(distribution: Distribution, targets: u64, packet: u64) -> Layout {
+    Layout {
+        distribution,
+        ..layout(1, 1, targets, packet)
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_file_in_one_piece_is_on_one_target(
+        targets in 1_u64..5, packet in 1_u64..20, offset in 0_u64..100, size in 1_u64..100,
+    ) {
+        let stripes = Stripes { unit: u64::MAX, width: 1 };
+        check(&with(Distribution::Stripes(stripes), targets, packet), offset, size, |byte| (0, byte));
+    }
+
+    /// Against the place of a byte as physical_to_logical_offset of dist-twod-stripe.c
+    /// gives it, tried for every server and every byte that it can hold.
+    #[test]
+    fn groups_of_servers_are_striped_in_turn(
+        unit in 1_u64..5, servers in 1_u32..8, groups in 1_u32..8, factor in 1_u32..4,
+        packet in 1_u64..20, offset in 0_u64..200, size in 1_u64..100,
+    ) {
+        let spec = TwoDimensional { unit: Bytes(unit), groups, factor, first: FirstServer::RoundRobin };
+        let groups = u64::from(groups.min(servers));
+        let (all, factor) = (u64::from(servers), u64::from(factor));
+        let small = all / groups;
+        let logical = |server: u64, physical: u64| {
+            let strips = physical / unit;
+            let group = (server / small).min(groups - 1);
+            let members = if group == groups - 1 { all - (groups - 1) * small } else { small };
+            strips / factor * factor * all * unit
+                + group * small * factor * unit
+                + strips % factor * members * unit
+                + (server - group * small) * unit
+                + physical % unit
+        };
+        let mut places = BTreeMap::new();
+        for server in 0..all {
+            for physical in 0..offset + size {
+                prop_assert_eq!(places.insert(logical(server, physical), (server, physical)), None);
+            }
+        }
+        let pattern = Pattern::two_dimensional(&spec, servers);
+        check(&with(Distribution::Pattern(pattern), all, packet), offset, size, |byte| places[&byte]);
+    }
+
+    /// Byte by byte through the list, again and again.
+    #[test]
+    fn strips_of_any_size_follow_each_other(
+        list in prop::collection::vec((0_u32..3, 1_u64..9), 1..6), more in 0_u64..3,
+        packet in 1_u64..20, offset in 0_u64..200, size in 1_u64..100,
+    ) {
+        let strips: Vec<Strip> =
+            list.iter().map(|&(server, size)| Strip { server, size: Bytes(size) }).collect();
+        let spec = VariableStrip { strip: strips, first: FirstServer::RoundRobin };
+        let mut held = [0; 3];
+        let mut places = Vec::new();
+        for &(server, size) in list.iter().cycle() {
+            for _ in 0..size {
+                places.push((u64::from(server), held[server as usize]));
+                held[server as usize] += 1;
+            }
+            if places.len() as u64 > offset + size + 100 {
+                break;
+            }
+        }
+        let targets = u64::from(spec.width()) + more;
+        let pattern = Pattern::variable(&spec);
+        check(&with(Distribution::Pattern(pattern), targets, packet), offset, size, |byte| {
+            places[byte as usize]
+        });
+    }
+}
