@@ -14,10 +14,14 @@ struct Preset {
     text: &'static str,
 }
 
-const PRESETS: [Preset; 9] = [
+const PRESETS: [Preset; 10] = [
     Preset {
         name: "ideal",
         text: include_str!("presets/ideal.toml"),
+    },
+    Preset {
+        name: "pvfs",
+        text: include_str!("presets/pvfs.toml"),
     },
     Preset {
         name: "pvfs2",

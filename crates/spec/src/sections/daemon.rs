@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{AtLeastOne, Seconds};
+use crate::values::{AtLeastOne, Bytes, Seconds};
 
 section! {
     /// The server process.
@@ -17,6 +17,9 @@ section! {
         /// Whether a write is answered only when the device has it; only with a
         /// `[servers.machine]`.
         synchronous: bool = default(false, "PVFS2: TroveSyncData no, as pvfs2-genconfig writes it") aka ["sync"],
+        /// The largest read that it asks of the file system at once; 0: a job is one call.
+        /// Writes are passed on as they are. Only with a `[servers.machine]`.
+        chunk: Bytes = default("0 B", "a job is one call, as of PVFS2's Trove"),
     }
     check machines_can_do_it;
 }
@@ -36,6 +39,10 @@ fn machines_can_do_it(daemon: &Daemon, all: &Scenario, at: &Place<'_>) -> Result
             let message = "it has an effect with a [servers.machine] only: leave it out, or give \
                            servers.memory.dirty_limit = \"0 B\"";
             return Err(at.error("synchronous", message));
+        }
+        if daemon.chunk.0 > 0 {
+            let message = "it has an effect with a [servers.machine] only: leave it out";
+            return Err(at.error("chunk", message));
         }
         return Ok(());
     }

@@ -16,6 +16,7 @@ mod messages;
 mod metadata;
 mod network;
 mod parallel;
+mod receive_buffer;
 mod rpc;
 mod run;
 mod scenario;
@@ -56,6 +57,7 @@ pub use metadata::{
 };
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;
+pub use receive_buffer::ReceiveBuffer;
 pub use rpc::{InFlight, Rpc};
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};

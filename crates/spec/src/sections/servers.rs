@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::sections::{
-    Card, Daemon, Device, Grain, IoScheduler, Machine, Memory, Parallel, Position, Scenario,
-    SchedulerKind,
+    Card, Daemon, Device, Grain, IoScheduler, Machine, Memory, Parallel, Position, ReceiveBuffer,
+    Scenario, SchedulerKind,
 };
 use crate::values::{AtLeastOne, Rate};
 
@@ -24,6 +24,8 @@ section! {
         streaming: bool = default(false, "a job is read or written as a whole, as with small ones"),
         /// The servers' network cards.
         card: Card = section(),
+        /// Where it keeps the jobs that it has received.
+        receive_buffer: ReceiveBuffer = section(),
         /// The process that serves the jobs.
         daemon: Daemon = section(),
         /// What the data lies on; a `[servers.machine]` says that it is a machine.

@@ -194,6 +194,8 @@ prop_compose! {
         threads in count(),
         time_per_job in seconds(),
         synchronous in any::<bool>(),
+        chunk in size(),
+        receiving in (seconds(), seconds()),
         kind in server_kind(),
     ) -> Servers {
         let machine = matches!(kind, ServerKind::MachineServer(_));
@@ -201,9 +203,11 @@ prop_compose! {
             true => (threads.min(1000), Seconds(time_per_job.0.min(4.0))),
             false => (threads, time_per_job),
         };
-        let daemon = Daemon { threads, time_per_job, synchronous: synchronous && machine };
+        let chunk = if machine { chunk } else { Bytes(0) };
+        let daemon = Daemon { threads, time_per_job, synchronous: synchronous && machine, chunk };
+        let receive_buffer = ReceiveBuffer { time_per_job: receiving.0, time_per_entry: receiving.1 };
         let targets = if machine { 1 } else { targets };
-        Servers { count, targets, streaming: false, card, daemon, kind }
+        Servers { count, targets, streaming: false, card, receive_buffer, daemon, kind }
     }
 }
 

@@ -21,6 +21,7 @@
 
 use headrace_net::{Node, Page, Time};
 use headrace_spec::{Daemon, Machine};
+use headrace_trace::Operation;
 
 use super::{Holdings, Reply};
 use crate::localfs;
@@ -48,6 +49,10 @@ pub(super) fn server(
     page.conserve(threads);
     // The job of each thread.
     let serving = page.store("jobs", |_| vec![None::<Job>; number as usize]);
+    let chunk = match daemon.chunk.0 {
+        0 => u64::MAX,
+        chunk => chunk,
+    };
     let machine = page.page("machine", |page| {
         localfs::machine(page, spec, &holdings.users, holdings.files)
     });
@@ -64,16 +69,31 @@ pub(super) fn server(
             machine.request,
             move |_, (job, thread): (Job, Thread), serving| {
                 serving[thread.0 as usize] = Some(job);
-                call(&job, thread, compute)
+                call(&job, thread, compute, chunk)
             },
         );
     page.transition("reply")
         .take(done)
         .with(serving)
-        .puts(threads)
+        .puts_one_of([threads.into()])
+        .or_puts(machine.request)
         .may_put(reply.send)
         .fires(move |firing, request: Request, serving| {
             let thread = request.process.rank;
+            if let Some(job) = &serving[thread as usize]
+                && request.offset + request.size < job.offset + job.size
+            {
+                let offset = request.offset + request.size;
+                let size = (job.offset + job.size - offset).min(chunk);
+                let next = Request {
+                    offset,
+                    size,
+                    compute: 0,
+                    ..request
+                };
+                firing.put(machine.request, next);
+                return;
+            }
             firing.put(threads, Thread(thread));
             if let Some(job) = serving[thread as usize].take() {
                 firing.put(reply.send, reply.to(job));
@@ -81,8 +101,13 @@ pub(super) fn server(
         });
 }
 
-/// A thread's call for a job, after so many nanoseconds of its own work.
-fn call(job: &Job, thread: Thread, compute: u32) -> Request {
+/// A thread's first call for a job, after so many nanoseconds of its own work: reads go
+/// in chunks.
+fn call(job: &Job, thread: Thread, compute: u32, chunk: u64) -> Request {
+    let size = match job.operation {
+        Operation::Read => job.size.min(chunk),
+        _ => job.size,
+    };
     Request {
         process: Process {
             client: job.server,
@@ -91,7 +116,7 @@ fn call(job: &Job, thread: Thread, compute: u32) -> Request {
         },
         file: job.file,
         offset: job.offset,
-        size: job.size,
+        size,
         intended: Time::ZERO,
         issued: Time::ZERO,
         phase: 0,

@@ -4,9 +4,12 @@
 //! a whole machine. To add a kind, write a file and name it in [`server`].
 
 mod machine;
+mod receive_buffer;
 mod simple;
 mod streaming;
 mod targets;
+
+pub use receive_buffer::receive_buffers;
 
 use headrace_net::{Node, Page, To};
 use headrace_spec::{Parallel, ServerKind};

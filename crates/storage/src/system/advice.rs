@@ -35,6 +35,7 @@ fn fields(path: &str) -> Option<&'static str> {
         "device" if page.contains("client") => "machine.device",
         "device" => "servers.device and the sizes of requests (workload, layout)",
         "memory" => "servers.memory.rate and the sizes of requests (workload, layout)",
+        "receive buffers" => "servers.receive_buffer",
         "daemon" => "servers.daemon.time_per_job",
         "processor" if page.contains("server/machine") => "servers.machine",
         "processor" if page.contains("client") => "machine",

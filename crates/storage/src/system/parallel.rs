@@ -185,7 +185,8 @@ fn server_host(
         to_clients,
         attachment.received,
     );
-    let (send, received) = messages::server(page, parallel, (host.send, host.received));
+    let way = messages::server(page, parallel, (host.send, host.received));
+    let (send, received) = server::receive_buffers(page, parallel, way);
     let scheduler = qos::build(page, schedulers, Position::Server);
     match scheduler {
         None => server::server(page, parallel, holdings, received, send),

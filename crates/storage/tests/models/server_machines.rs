@@ -438,3 +438,66 @@ proptest! {
         prop_assert!((shares - 1.0).abs() < 1e-6, "{}", shares);
     }
 }
+
+/// Ten jobs of one client are in its list at once: the first takes the time of one
+/// entry, the last that of ten; another client's list is its own.
+#[test]
+fn lists_that_are_gone_through_take_longer_the_more_they_hold() {
+    let text = |clients: u32, processes: u32| {
+        format!(
+            r#"
+            [clients]
+            count = {clients}
+            processes = {processes}
+            [servers]
+            count = 1
+            device = {{ read_rate = "1 TB/s", write_rate = "1 TB/s" }}
+            receive_buffer = {{ time_per_job = "5 ms", time_per_entry = "100 ms" }}
+            [network]
+            bandwidth = "100 Gbit/s"
+            latency = "1 us"
+            [layout]
+            unit = "1 MiB"
+            [[workload]]
+            block = "1 kB"
+            phases = ["read"]
+        "#
+        )
+    };
+    let busy = |clients, processes| {
+        let outcome = crate::running::run(&text(clients, processes), &[]);
+        crate::running::busy(&outcome, "server/receive buffers") / 1e12
+    };
+    // The first is alone when it begins. When the k-th begins, the one before it is not
+    // yet answered: 10, 9, … 2 entries.
+    let expected = 10.0 * 0.005 + 0.1 * f64::from(1 + (2..=10).sum::<u32>());
+    crate::running::close(busy(1, 10), expected, 1e-6);
+    let two = busy(2, 5);
+    assert!(two < 0.7 * busy(1, 10), "{two}");
+}
+
+/// A read in chunks is so many calls one after the other on the same thread; a write is
+/// one.
+#[test]
+fn reads_go_in_chunks() {
+    let text = format!("{NETWORK}{}{WORKLOAD}", machine("servers.machine", "noop"));
+    let one = |phase: &str, chunk: &str| {
+        let chunk = format!("servers.daemon.chunk={chunk}");
+        let phase = format!("workload.0.phases=[\"{phase}\"]");
+        let sets = [
+            phase.as_str(),
+            chunk.as_str(),
+            "workload.0.transfer=1 MiB",
+            "workload.0.io.cached=true",
+            "workload.0.io.existing=true",
+            "servers.machine.cpu.system_call=100 us",
+            "servers.machine.memory.size=64 MiB",
+            "servers.machine.copying.page_in_memory=2 us",
+        ];
+        latencies(&run(&text, &sets))[1]
+    };
+    // Sixteen calls in place of one.
+    let more = one("read", "64 KiB") - one("read", "0 B");
+    assert_eq!(more, 15 * 100 * MICROSECOND);
+    assert_eq!(one("write", "64 KiB"), one("write", "0 B"));
+}

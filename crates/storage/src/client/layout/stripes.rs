@@ -12,7 +12,10 @@ impl Stripes {
     /// Which of a file's targets holds a byte, and the byte after the stripe.
     pub fn at(self, offset: u64) -> (u64, u64) {
         let stripe = offset / self.unit;
-        (stripe % self.width, (stripe + 1).saturating_mul(self.unit))
+        (
+            stripe % self.width,
+            stripe.saturating_add(1).saturating_mul(self.unit),
+        )
     }
 
     /// How many of a file's first `size` bytes one of its targets holds.
@@ -27,9 +30,9 @@ impl Stripes {
         whole * self.unit + last
     }
 
-    /// The most targets that hold some of so many bytes.
+    /// The most targets that hold some of a range, which is not empty.
     pub fn spread(self, offset: u64, end: u64) -> u64 {
-        let last = end.max(offset + 1) - 1;
-        self.width.min(last / self.unit - offset / self.unit + 1)
+        let stripes = (end - 1) / self.unit - offset / self.unit;
+        self.width.min(stripes.saturating_add(1))
     }
 }
