@@ -56,11 +56,12 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
-	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/scale benches/schedulers benches/striped-read
+	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/local benches/scale benches/schedulers benches/striped-read
 
 bench: build
 	@$(PY) benches/kernel/compare.py
 	@$(PY) benches/striped-read/striped_read.py
+	@$(PY) benches/local/local.py
 	@$(PY) benches/scale/scale.py
 	@$(PY) benches/schedulers/crossing.py
 	@$(PY) benches/schedulers/at_scale.py
