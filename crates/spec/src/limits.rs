@@ -185,9 +185,10 @@ impl Pattern<'_> {
 
     fn jobs_are_few(&self, scenario: &Scenario, all: &Parallel) -> Result<(), Error> {
         let layout = &all.layout.kind;
-        let (size, width) = (self.ior.transfer.0, layout.width(all.servers.all_targets()));
+        let (size, width) = (self.ior.transfer.0, layout.width(all.places()));
         let packets = scenario.largest_job().map_or(0, |packet| size / packet);
         let jobs = packets + u64::from(width).min(size / layout.smallest().0 + 2);
+        let jobs = jobs.saturating_mul(u64::from(all.replication.copies));
         if jobs > MOST_JOBS {
             let path = self.at.field("transfer").path;
             let message = format!(
@@ -216,7 +217,7 @@ impl Pattern<'_> {
 
     /// Bytes of the largest job of a request, at the least.
     fn job(&self, scenario: &Scenario, all: &Parallel) -> u64 {
-        let width = all.layout.kind.width(all.servers.all_targets());
+        let width = all.layout.kind.width(all.places());
         let piece = self.ior.transfer.0 / u64::from(width);
         scenario
             .largest_job()

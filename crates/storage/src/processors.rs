@@ -14,7 +14,7 @@
 use headrace_net::{Fcfs, Node, Page, Port, Random, Span, To};
 use headrace_spec::{HostCpu, Parallel, Rate, SharedBy};
 
-use crate::tokens::{Direction, Job, Message, Role};
+use crate::tokens::{Job, Message, Role};
 
 /// The hosts that are of one kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,20 +123,21 @@ pub fn join(page: &mut Page<'_>, scenario: &Parallel, hosts: [Option<Shared>; 3]
     for host in hosts.into_iter().flatten() {
         page.connect(host.work, processor.0);
     }
-    // Where there are none, no message is from them.
-    let clients = clients.map_or(any.done.by(server_of), |host| host.done.by(client_of));
-    let [servers, metadata] =
-        [servers, metadata].map(|host| host.map_or(clients, |host| host.done.by(server_of)));
+    // Where there are none, no message is from them. A transition tells its targets apart
+    // by where they lead, not by which copy they choose.
+    let [servers, metadata] = [servers, metadata].map(|host| host.map(|it| it.done.by(server_of)));
+    let clients = clients.map(|host| host.done.by(client_of));
+    let any = clients.or(servers).unwrap_or(any.done.by(server_of));
+    let [clients, servers, metadata] = [clients, servers, metadata].map(|it| it.unwrap_or(any));
     page.transition("back to its host").take(processed).route(
         [clients, servers, metadata],
-        move |_, job: &mut Job, ()| {
-            // A message that has arrived is at the other end.
-            let at_client = (job.direction == Direction::Out) != job.received;
-            match (at_client, job.role) {
-                (true, _) => clients,
-                (false, Role::Data) => servers,
-                (false, Role::Metadata) => metadata,
-            }
+        move |_, job: &mut Job, ()| match (
+            at_client(job) && !job.direction.between_servers(),
+            job.role,
+        ) {
+            (true, _) => clients,
+            (false, Role::Data) => servers,
+            (false, Role::Metadata) => metadata,
         },
     );
 }
@@ -164,6 +165,18 @@ fn client_of(job: &Job) -> u32 {
     job.client
 }
 
+/// The server whose processor has a message: between servers, the one that has the copy
+/// before stands as the client.
 fn server_of(job: &Job) -> u32 {
-    job.server
+    if job.direction.between_servers() && at_client(job) {
+        job.client
+    } else {
+        job.server
+    }
+}
+
+/// Whether it is the client's processor that has a message: one that has arrived is at
+/// the other end.
+fn at_client(job: &Job) -> bool {
+    job.direction.answers() == job.received
 }

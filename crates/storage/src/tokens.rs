@@ -54,6 +54,23 @@ pub enum Direction {
     Out,
     /// Back to the client.
     Back,
+    /// From a server to the one with the next copy of a file's data; the sender stands
+    /// as its client.
+    ToNextCopy,
+    /// Back from the one with the next copy.
+    FromNextCopy,
+}
+
+impl Direction {
+    /// Whether it is from a server to a server.
+    pub fn between_servers(self) -> bool {
+        matches!(self, Direction::ToNextCopy | Direction::FromNextCopy)
+    }
+
+    /// Whether it is a server's answer.
+    pub fn answers(self) -> bool {
+        matches!(self, Direction::Back | Direction::FromNextCopy)
+    }
 }
 
 /// Which kind of server a job is for.
@@ -87,7 +104,7 @@ pub enum Message {
 pub struct Job {
     /// The request's slot in its client.
     pub request: u32,
-    /// The client.
+    /// The client; of a message between servers, the one that has the copy before.
     pub client: u32,
     /// The server, numbered within its role.
     pub server: u32,
@@ -104,7 +121,8 @@ pub struct Job {
     /// When the last bit of the message reaches the receiving host's link at
     /// the earliest.
     pub tail: Time,
-    /// Device transfers that are still out.
+    /// Device transfers that are still out; of a message to the server with the next
+    /// copy, the client.
     pub pending: u32,
     /// The workload that it is a part of.
     pub workload: u32,
@@ -129,7 +147,8 @@ impl Job {
             return 0;
         }
         match (self.operation, self.direction) {
-            (Operation::Write, Direction::Out) | (Operation::Read, Direction::Back) => self.size,
+            (Operation::Write, Direction::Out | Direction::ToNextCopy)
+            | (Operation::Read, Direction::Back) => self.size,
             _ => 0,
         }
     }

@@ -17,6 +17,7 @@ mod metadata;
 mod network;
 mod parallel;
 mod receive_buffer;
+mod replication;
 mod rpc;
 mod run;
 mod scenario;
@@ -58,6 +59,7 @@ pub use metadata::{
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;
 pub use receive_buffer::ReceiveBuffer;
+pub use replication::{ReadFrom, ReplicaSets, ReplicatedBy, Replication};
 pub use rpc::{InFlight, Rpc};
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};

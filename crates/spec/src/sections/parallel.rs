@@ -1,7 +1,9 @@
 //! `kind = "parallel"`: a parallel file system.
 
 use crate::declare::section;
-use crate::sections::{Hosts, Layout, Messages, Metadata, Network, Scheduler, Servers};
+use crate::sections::{
+    Hosts, Layout, Messages, Metadata, Network, Replication, Scheduler, Servers,
+};
 
 section! {
     /// A parallel file system: the clients reach servers over a network.
@@ -16,9 +18,20 @@ section! {
         messages: Messages = section() aka ["protocol"],
         /// What all hosts have.
         hosts: Hosts = section(),
+        /// Which data several servers have.
+        replication: Replication = section() aka ["replicas", "mirroring"],
         /// Which server holds which part of a file.
         layout: Layout = section() aka ["striping", "distribution"],
         /// Who decides which job is served next.
         scheduler: Scheduler = section(),
+    }
+}
+
+impl Parallel {
+    /// Over how many places the layout spreads files: targets, or, where data is
+    /// replicated, sets of them.
+    #[must_use]
+    pub fn places(&self) -> u32 {
+        (self.servers.all_targets() / self.replication.copies).max(1)
     }
 }

@@ -259,6 +259,26 @@ fn machine_of(system: Option<&str>) -> Machine {
     parallel.servers.machine().expect("a machine").clone()
 }
 
+/// Few copies, so that requests do not make too many jobs.
+fn replication(servers: u32, targets: u32) -> BoxedStrategy<Replication> {
+    (
+        1..=servers.min(3),
+        choice(ReplicatedBy::ALL),
+        choice(ReadFrom::ALL),
+        choice(ReplicaSets::ALL),
+    )
+        .prop_map(move |(copies, by, read_from, sets)| Replication {
+            copies,
+            by,
+            read_from,
+            sets: match (servers * targets).is_multiple_of(copies) {
+                true => sets,
+                false => ReplicaSets::Random,
+            },
+        })
+        .boxed()
+}
+
 fn layout(servers: u32) -> BoxedStrategy<Layout> {
     let first = || choice(FirstServer::ALL);
     let per_file = prop_oneof![
@@ -433,37 +453,52 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
             let groups: Vec<String> = clients.groups.names().map(str::to_owned).collect();
             let stops = run.stop.is_given();
             let workload = prop::collection::vec(workload(groups.clone(), stops), 1..4);
+            let replication = replication(servers.count, servers.targets);
             (
-                layout(servers.count),
+                replication.prop_flat_map({
+                    let servers = servers.clone();
+                    move |it| (layout((servers.count / it.copies).max(1)), Just(it))
+                }),
                 schedulers::scheduler(groups),
                 workload,
             )
-                .prop_map(move |(layout, scheduler, workload)| Scenario {
-                    name: name.clone(),
-                    description: description.clone(),
-                    system: system.to_owned(),
-                    clients: clients.clone(),
-                    kind: SystemKind::Parallel(Parallel {
-                        servers: servers.clone(),
-                        metadata: metadata.clone(),
-                        network: network.clone(),
-                        messages: if matches!(
-                            scheduler.position,
-                            Position::Gateway | Position::Proxy
-                        ) || servers.streaming
-                        {
-                            Messages::Whole(Whole {})
-                        } else {
-                            shared.0.clone()
-                        },
-                        hosts: Hosts {
-                            cpu: shared.1.clone(),
-                        },
-                        layout,
-                        scheduler,
-                    }),
-                    workload,
-                    run: run.clone(),
+                .prop_map(move |((layout, replication), scheduler, workload)| {
+                    Scenario {
+                        name: name.clone(),
+                        description: description.clone(),
+                        system: system.to_owned(),
+                        clients: clients.clone(),
+                        kind: SystemKind::Parallel(Parallel {
+                            servers: servers.clone(),
+                            metadata: metadata.clone(),
+                            network: network.clone(),
+                            messages: if matches!(
+                                scheduler.position,
+                                Position::Gateway | Position::Proxy
+                            ) || servers.streaming
+                            {
+                                Messages::Whole(Whole {})
+                            } else {
+                                shared.0.clone()
+                            },
+                            hosts: Hosts {
+                                cpu: shared.1.clone(),
+                            },
+                            replication: Replication {
+                                by: match (&network.topology, network.duplex, &shared.0) {
+                                    (Topology::Pairs(_), ..)
+                                    | (_, Duplex::Half, _)
+                                    | (.., Messages::Rendezvous(_)) => ReplicatedBy::Client,
+                                    _ => replication.by,
+                                },
+                                ..replication.clone()
+                            },
+                            layout,
+                            scheduler,
+                        }),
+                        workload,
+                        run: run.clone(),
+                    }
                 })
         },
     )

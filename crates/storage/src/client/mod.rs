@@ -24,12 +24,14 @@
 //! the questions by which clients learn how large a file is.
 
 mod cached;
+mod copies;
 mod direct;
 pub(crate) mod in_flight;
 mod known;
 mod layout;
 mod split;
 
+pub use copies::Copies;
 pub use known::KnownFiles;
 pub use layout::{Layout, Piece};
 

@@ -5,6 +5,7 @@ use headrace_net::{Firing, Time, To};
 use headrace_spec::{MOST_JOBS, Parallel, Scenario};
 use headrace_trace::Operation;
 
+use super::copies::Copies;
 use super::layout::{Layout, Piece};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Role};
@@ -13,6 +14,9 @@ use crate::tokens::{Direction, Job, Role};
 #[derive(Clone)]
 pub(super) struct Split {
     layout: Layout,
+    copies: Copies,
+    /// To how many of them the client sends what it writes.
+    written: u32,
     wire: Wire,
     servers: u32,
     /// Servers with a file system have something to bring to the device; the others
@@ -24,6 +28,11 @@ impl Split {
     pub fn new(scenario: &Scenario, parallel: &Parallel, seed: u64) -> Split {
         Split {
             layout: Layout::new(scenario, parallel, seed),
+            copies: Copies::new(parallel, seed),
+            written: match parallel.replication.chained() {
+                true => 1,
+                false => parallel.replication.copies,
+            },
             wire: Wire::new(&parallel.network),
             servers: parallel.servers.count,
             everywhere: parallel.servers.machine().is_some(),
@@ -33,7 +42,15 @@ impl Split {
     /// Sends jobs like this one; gives their number, and none if they are too many.
     pub fn send(&self, firing: &mut Firing<'_>, like: Job, send: To<Job>) -> Option<u32> {
         let mut jobs = 0;
-        if self.layout.jobs(like.size) > MOST_JOBS {
+        let copies = match like.operation {
+            Operation::Write => 0..self.written,
+            Operation::Read => {
+                let copy = self.copies.read(like.client, firing.random());
+                copy..copy + 1
+            }
+            _ => 0..self.copies.count(),
+        };
+        if (self.layout.jobs(like.size)).saturating_mul(copies.len() as u64) > MOST_JOBS {
             firing.fail(format!(
                 "a request of {} bytes makes more than {MOST_JOBS} jobs: raise layout.packet",
                 like.size
@@ -41,21 +58,24 @@ impl Split {
             return None;
         }
         let mut ask = |piece: Piece| {
-            let mut job = Job {
-                server: piece.target % self.servers,
-                target: (piece.target / self.servers) as u16,
-                offset: piece.offset,
-                size: piece.size,
-                wire: 0,
-                tail: Time::ZERO,
-                pending: 0,
-                direction: Direction::Out,
-                role: Role::Data,
-                ..like
-            };
-            job.wire = self.wire.bytes(job.payload());
-            firing.put(send, job);
-            jobs += 1;
+            for copy in copies.clone() {
+                let target = self.copies.target(like.file, piece.target, copy);
+                let mut job = Job {
+                    server: target % self.servers,
+                    target: (target / self.servers) as u16,
+                    offset: piece.offset,
+                    size: piece.size,
+                    wire: 0,
+                    tail: Time::ZERO,
+                    pending: 0,
+                    direction: Direction::Out,
+                    role: Role::Data,
+                    ..like
+                };
+                job.wire = self.wire.bytes(job.payload());
+                firing.put(send, job);
+                jobs += 1;
+            }
         };
         if self.everywhere && like.operation == Operation::Sync {
             for target in self.layout.targets_of(like.file) {

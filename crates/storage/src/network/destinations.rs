@@ -26,7 +26,9 @@ impl Destinations {
 
     pub fn of(self, job: &Job) -> To<Job> {
         match (job.direction, job.role) {
-            (Direction::Out, Role::Data) => self.servers,
+            (Direction::ToNextCopy | Direction::FromNextCopy, _) | (Direction::Out, Role::Data) => {
+                self.servers
+            }
             (Direction::Out, Role::Metadata) => self.metadata,
             (Direction::Back, Role::Data) => self.from_servers,
             (Direction::Back, Role::Metadata) => self.from_metadata,

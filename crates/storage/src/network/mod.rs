@@ -27,7 +27,7 @@ use self::destinations::Destinations;
 use crate::measure::LinkLoads;
 
 use crate::qos::SchedulerPorts;
-use crate::tokens::Job;
+use crate::tokens::{Direction, Job};
 
 /// The hosts that a network connects, by kind.
 #[derive(Clone, Copy, Debug)]
@@ -128,17 +128,34 @@ pub fn join(
         Some(Between::Gateway(gateway)) => gateway.finished.into(),
         Some(Between::Proxies(proxies)) => proxies.finished.by(server_of),
     };
+    // Messages between servers go past the schedulers that stand in between.
     let mut to_servers = servers.receive.by(server_of);
+    let between_servers = servers.receive.by(receiving_server);
     let to_metadata = metadata.receive.by(server_of);
     let answers = clients.from_metadata.by(client_of);
     let mut links = None;
     if scenario.network.grain == Grain::Message {
-        page.connect(servers.sent, from_servers);
+        if scenario.replication.chained() {
+            let sent = page.place("sent by servers");
+            page.connect(servers.sent, sent);
+            page.transition("to clients or servers").take(sent).route(
+                [from_servers, between_servers],
+                move |_, job: &mut Job, ()| {
+                    if job.direction.between_servers() {
+                        between_servers
+                    } else {
+                        from_servers
+                    }
+                },
+            );
+        } else {
+            page.connect(servers.sent, from_servers);
+        }
         page.connect(clients.to_metadata, to_metadata);
         page.connect(metadata.sent, answers);
     } else {
         let destinations = Destinations {
-            servers: to_servers,
+            servers: between_servers,
             metadata: to_metadata,
             from_servers,
             from_metadata: answers,
@@ -176,4 +193,12 @@ fn client_of(job: &Job) -> u32 {
 
 fn server_of(job: &Job) -> u32 {
     job.server
+}
+
+/// The server that a message goes to.
+fn receiving_server(job: &Job) -> u32 {
+    match job.direction {
+        Direction::FromNextCopy => job.client,
+        _ => job.server,
+    }
 }

@@ -11,7 +11,7 @@ use headrace_net::{Node, Page, Port, Span};
 use headrace_spec::{Duplex, Parallel};
 
 use super::{ClientAttachment, Hosts, Link, Side, Wire, server_of};
-use crate::tokens::{Direction, Job};
+use crate::tokens::Job;
 
 pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, hosts: Hosts) -> ClientAttachment {
     let network = &scenario.network;
@@ -77,9 +77,12 @@ fn pair(
             let (arrived, returned) = (arrived.into(), returned.into());
             page.transition("sort").take(both).route(
                 [arrived, returned],
-                move |_, job: &mut Job, ()| match job.direction {
-                    Direction::Out => arrived,
-                    Direction::Back => returned,
+                move |_, job: &mut Job, ()| {
+                    if job.direction.answers() {
+                        returned
+                    } else {
+                        arrived
+                    }
                 },
             );
         }

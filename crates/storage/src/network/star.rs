@@ -37,8 +37,8 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> C
             page.transition("switch")
                 .take(link)
                 .route([data, names, here], move |_, job, ()| match job.direction {
-                    Direction::Out => by_role(job),
                     Direction::Back => here,
+                    _ => by_role(job),
                 });
             received
         }
@@ -70,9 +70,8 @@ pub(super) fn server(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> S
             let (away, here): (To<Job>, To<Job>) = (sent.into(), received.into());
             page.transition("switch").take(link).route(
                 [away, here],
-                move |_, job: &mut Job, ()| match job.direction {
-                    Direction::Back => away,
-                    Direction::Out => here,
+                move |_, job: &mut Job, ()| {
+                    if job.direction.answers() { away } else { here }
                 },
             );
             received
@@ -133,7 +132,7 @@ fn card(page: &mut Page<'_>, scenario: &Parallel, card: &Card, sends: Direction)
         Duplex::Half => {
             let side = match sends {
                 Direction::Out => sends_out,
-                Direction::Back => sends_back,
+                _ => sends_back,
             };
             let link = Link::new(rate, &wire, latency, side).with(bucket);
             CardLinks::Half {
@@ -146,13 +145,13 @@ fn card(page: &mut Page<'_>, scenario: &Parallel, card: &Card, sends: Direction)
 fn sends_out(job: &Job) -> Side {
     match job.direction {
         Direction::Out => Side::Sending,
-        Direction::Back => Side::Receiving,
+        _ => Side::Receiving,
     }
 }
 
 fn sends_back(job: &Job) -> Side {
     match job.direction {
         Direction::Back => Side::Sending,
-        Direction::Out => Side::Receiving,
+        _ => Side::Receiving,
     }
 }

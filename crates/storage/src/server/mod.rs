@@ -3,12 +3,14 @@
 //! What it is made of stands in a file for each kind: a page cache and a device, or
 //! a whole machine. To add a kind, write a file and name it in [`server`].
 
+mod chain;
 mod machine;
 mod receive_buffer;
 mod simple;
 mod streaming;
 mod targets;
 
+pub use chain::chain;
 pub use receive_buffer::receive_buffers;
 
 use headrace_net::{Node, Page, To};
@@ -61,7 +63,10 @@ struct Reply {
 
 impl Reply {
     fn to(self, mut job: Job) -> Job {
-        job.direction = Direction::Back;
+        job.direction = match job.direction {
+            Direction::Out | Direction::Back => Direction::Back,
+            Direction::ToNextCopy | Direction::FromNextCopy => Direction::FromNextCopy,
+        };
         job.wire = self.wire.bytes(job.payload());
         job
     }

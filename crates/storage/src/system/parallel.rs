@@ -5,7 +5,7 @@ use headrace_spec::{Parallel, Position, Scenario};
 
 use super::{Error, Options, System, work};
 use crate::client::in_flight::InFlight;
-use crate::client::{Knowledge, Layout};
+use crate::client::{Copies, Knowledge, Layout};
 use crate::localfs::{Sizes, Users};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
@@ -41,9 +41,11 @@ pub(super) fn build(
         client_host(page, scenario, parallel, &knowledge, hosts, schedulers)
     });
     let layout = Layout::new(scenario, parallel, page.seed());
+    let copies = Copies::new(parallel, page.seed());
     let files = |server: u32| {
         let parts = work.existing.iter().map(|file| {
-            let size = layout.part(file.file, file.size, server);
+            let place = copies.place(file.file, server);
+            let size = place.map_or(0, |(it, _)| layout.part(file.file, file.size, it));
             file.stored(scenario, size)
         });
         parts.filter(|part| part.size > 0).collect()
@@ -186,6 +188,7 @@ fn server_host(
         attachment.received,
     );
     let way = messages::server(page, parallel, (host.send, host.received));
+    let way = server::chain(page, parallel, way);
     let (send, received) = server::receive_buffers(page, parallel, way);
     let scheduler = qos::build(page, schedulers, Position::Server);
     match scheduler {

@@ -27,6 +27,7 @@ mod metadata_servers;
 mod networks;
 mod pipelines;
 mod positions;
+mod replication;
 mod reports;
 mod round_trips;
 mod running;

@@ -62,11 +62,16 @@ fn stripes_fit(striped: &Striped, all: &Scenario, at: &Place<'_>) -> Result<(), 
     let Some(parallel) = all.parallel() else {
         return Ok(());
     };
-    let there = parallel.servers.all_targets();
+    let there = parallel.places();
     match striped.servers {
         ServersPerFile::Count(wanted) if wanted > there => {
             let servers = &parallel.servers;
             let message = match servers.targets {
+                _ if parallel.replication.copies > 1 => format!(
+                    "there are fewer sets of servers with the same data: {there}, because \
+                     replication.copies = {}",
+                    parallel.replication.copies
+                ),
                 1 => format!("there are fewer servers: servers.count = {there}"),
                 targets => format!(
                     "there are {there} targets: servers.count = {} and servers.targets = {targets}",

@@ -47,7 +47,7 @@ fn pattern_fits(layout: &TwoDimensional, all: &Scenario, at: &Place<'_>) -> Resu
         let message = r#"expected a size from 1 B to 1 TiB such as "64 KiB""#;
         return Err(at.error("unit", message));
     }
-    let targets = all.parallel().map_or(1, |it| it.servers.all_targets());
+    let targets = all.parallel().map_or(1, |it| it.places());
     let strips = u64::from(layout.factor) * u64::from(targets);
     if strips > MOST_STRIPS {
         let message = format!(

@@ -52,12 +52,13 @@ impl VariableStrip {
 const LARGEST_STRIP: u64 = 1 << 40;
 
 fn strips_fit(layout: &VariableStrip, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    let there = all.parallel().map_or(1, |it| it.servers.all_targets());
+    let there = all.parallel().map_or(1, |it| it.places());
     for (index, strip) in layout.strip.iter().enumerate() {
         let at = at.field(&format!("strip.{index}"));
         if strip.server >= there {
             let message = format!(
-                "expected less than the number of servers: servers.count = {there}, counted from 0"
+                "expected a number less than {there}: servers (or targets, or sets of copies) are \
+                 counted from 0"
             );
             return Err(at.error("server", message));
         }

@@ -41,7 +41,7 @@ enum Distribution {
 
 impl Distribution {
     fn new(parallel: &Parallel) -> Distribution {
-        let targets = parallel.servers.all_targets();
+        let targets = parallel.places();
         match &parallel.layout.kind {
             LayoutKind::Striped(striped) => Distribution::Stripes(Stripes {
                 unit: striped.unit.0,
@@ -102,7 +102,7 @@ impl Layout {
     pub fn new(scenario: &Scenario, parallel: &Parallel, seed: u64) -> Layout {
         Layout {
             distribution: Distribution::new(parallel),
-            targets: u64::from(parallel.servers.all_targets()),
+            targets: u64::from(parallel.places()),
             first: parallel.layout.kind.first(),
             seed,
             packet: scenario.largest_job().unwrap_or(u64::MAX),

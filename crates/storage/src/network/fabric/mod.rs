@@ -214,6 +214,8 @@ impl Fabric {
         match job.direction {
             Direction::Out => (job.client, server),
             Direction::Back => (server, job.client),
+            Direction::ToNextCopy => (self.hosts.clients + job.client, server),
+            Direction::FromNextCopy => (server, self.hosts.clients + job.client),
         }
     }
 
@@ -236,8 +238,8 @@ impl Fabric {
             && job.payload() > 0
         {
             let first = match job.direction {
-                Direction::Out => streams.writing,
-                Direction::Back => streams.reading,
+                Direction::Out | Direction::ToNextCopy => streams.writing,
+                Direction::Back | Direction::FromNextCopy => streams.reading,
             };
             path.push(first + job.server * streams.targets + u32::from(job.target));
         }

@@ -1,0 +1,116 @@
+//! `[replication]`: copies of the data on several servers.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::{Duplex, Scenario, Topology};
+use crate::values::{AtLeastOne, choice};
+
+choice! {
+    /// Who makes the copies of what is written.
+    pub enum ReplicatedBy {
+        /// The client sends it to the servers of all copies and waits for all of them.
+        Client = "client",
+        /// The client sends it to the first server, and each server to the next as soon
+        /// as it has a message; the answer comes back when all of them have stored it.
+        Chain = "chain",
+    }
+}
+
+choice! {
+    /// Which copy a read goes to.
+    pub enum ReadFrom {
+        /// The first: it has to do all reads.
+        First = "first",
+        /// Clients take the copies in turn, each always the same.
+        ByClient = "by-client",
+        /// Any, with equal probability, for each request anew.
+        Random = "random",
+    }
+}
+
+choice! {
+    /// Which servers have copies of the same data.
+    pub enum ReplicaSets {
+        /// Neighbours: the first `copies` targets are a set, then the next.
+        Neighbours = "neighbours",
+        /// Each file has sets of its own, drawn from all servers.
+        Random = "random",
+    }
+}
+
+section! {
+    /// Copies of the data. A set of servers has the same data; the layout spreads files
+    /// over sets as it would over servers (`layout.servers` counts sets).
+    pub struct Replication {
+        /// How many servers have each byte; 1: no copies.
+        copies: u32 as AtLeastOne = default(1, "nothing is replicated") aka ["count", "factor", "replicas", "replica"],
+        /// Who makes the copies of what is written.
+        by: ReplicatedBy = default("client", "as GlusterFS does (cluster/replicate), and what a client can do without the servers' help"),
+        /// Which copy a read goes to.
+        read_from: ReadFrom = default("by-client", "spreads reads of one file over its servers") aka ["read"],
+        /// Which servers have copies of the same data.
+        sets: ReplicaSets = default("neighbours", "as GlusterFS makes its sets: bricks in the order they are listed") aka ["placement"],
+    }
+    check copies_fit;
+}
+
+impl Replication {
+    /// Whether servers send copies to servers.
+    #[must_use]
+    pub fn chained(&self) -> bool {
+        self.by == ReplicatedBy::Chain && self.copies > 1
+    }
+}
+
+fn copies_fit(replication: &Replication, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    copies_have_servers(replication, all, at)?;
+    chains_have_ways(replication, all, at)
+}
+
+fn copies_have_servers(
+    replication: &Replication,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    let (copies, servers) = (replication.copies, parallel.servers.count);
+    if copies > servers {
+        let message = format!("there are fewer servers: servers.count = {servers}");
+        return Err(at.error("copies", message));
+    }
+    let targets = parallel.servers.all_targets();
+    if replication.sets == ReplicaSets::Neighbours && !targets.is_multiple_of(copies) {
+        let message = format!(
+            "sets of neighbours would leave some of {targets} servers or targets without a set: \
+             expected a number that divides it, or replication.sets = \"random\""
+        );
+        return Err(at.error("copies", message));
+    }
+    Ok(())
+}
+
+fn chains_have_ways(
+    replication: &Replication,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    if !replication.chained() {
+        return Ok(());
+    }
+    let network = &parallel.network;
+    let message = if matches!(network.topology, Topology::Pairs(_)) {
+        r#"with network.topology = "pairs" there is no way from server to server: expected another topology, or "client""#
+    } else if network.duplex == Duplex::Half {
+        r#"with network.duplex = "half" it is not modelled: expected "client""#
+    } else if parallel.messages.rendezvous().is_some() {
+        r#"with messages.kind = "rendezvous" it is not modelled: expected "client""#
+    } else {
+        return Ok(());
+    };
+    Err(at.error("by", message))
+}

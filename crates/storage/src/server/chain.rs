@@ -1,0 +1,120 @@
+//! Copies from server to server: what a server does with a write that the next one
+//! needs too.
+//!
+//! ```text
+//!   received ─▶ [take in] ─ own part ─▶ jobs        served ─▶ [give back]
+//!                 │  └─ a write with a next copy ─▶ send          │
+//!                 └─ the next server's answer ─▶ (passing on) ─▶ send
+//! ```
+//!
+//! It sends a message on as soon as it has all of it, over its own card, and stores its
+//! part meanwhile; it answers when both are done. So data crosses the servers like a
+//! pipeline of messages: with HDFS' packets of 64 KiB (`clients.rpc.size`) as HDFS' does
+//! (Shvachko et al., MSST 2010, section II.C), with messages of a whole block one server
+//! after the other.
+
+use headrace_net::{Firing, Node, Page, Slot, To};
+use headrace_spec::Parallel;
+use headrace_trace::Operation;
+
+use super::Reply;
+use crate::client::Copies;
+use crate::network::Wire;
+use crate::tokens::{Direction, Job};
+
+/// Puts the chain between a server's messages and its jobs, if copies go that way.
+pub fn chain(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    (send, received): (To<Job>, Node<Job>),
+) -> (To<Job>, Node<Job>) {
+    if !scenario.replication.chained() {
+        return (send, received);
+    }
+    let copies = Copies::new(scenario, page.seed());
+    let servers = scenario.servers.count;
+    let wire = Wire::new(&scenario.network);
+    let reply = Reply { wire, send };
+    let jobs = page.place::<Job>("copies taken in");
+    let served = page.place::<Job>("copies served");
+    // Writes as they came; their field `wire` counts what they wait for.
+    let passing_on = page.bag::<Job>("passing on");
+    page.transition("pass on")
+        .take(received)
+        .may_put(jobs)
+        .may_put(passing_on)
+        .may_pass(passing_on, send)
+        .may_put(send)
+        .fires(move |firing, job: Job, ()| {
+            match job.direction {
+                Direction::FromNextCopy => {
+                    let slot = Slot(job.request);
+                    settle(firing, passing_on, slot, reply);
+                    return;
+                }
+                _ if job.operation != Operation::Write => {
+                    firing.put(jobs, job);
+                    return;
+                }
+                _ => {}
+            }
+            let target = u32::from(job.target) * servers + job.server;
+            let next = copies.next(job.file, target);
+            let pending = 1 + u64::from(next.is_some());
+            let waits = Job {
+                wire: pending,
+                ..job
+            };
+            let request = firing.put(passing_on, waits).0;
+            // Schedulers go by the client.
+            let client = match job.direction {
+                Direction::ToNextCopy => job.pending,
+                _ => job.client,
+            };
+            let own = Job {
+                request,
+                client,
+                pending: 0,
+                direction: Direction::Out,
+                ..job
+            };
+            firing.put(jobs, own);
+            if let Some(next) = next {
+                let mut onward = Job {
+                    request,
+                    client: job.server,
+                    pending: client,
+                    server: next % servers,
+                    target: (next / servers) as u16,
+                    direction: Direction::ToNextCopy,
+                    received: false,
+                    ..job
+                };
+                onward.wire = wire.bytes(onward.payload());
+                firing.put(send, onward);
+            }
+        });
+    page.transition("stored")
+        .take(served)
+        .may_pass(passing_on, send)
+        .may_put(send)
+        .fires(move |firing, job: Job, ()| {
+            if job.operation == Operation::Write {
+                settle(firing, passing_on, Slot(job.request), reply);
+            } else {
+                firing.put(send, job);
+            }
+        });
+    (served.into(), jobs)
+}
+
+/// One of the two is done: a write that has both is answered.
+fn settle(firing: &mut Firing<'_>, passing_on: Node<Job>, slot: Slot, reply: Reply) {
+    let waits = firing.token_mut(passing_on, slot);
+    waits.wire -= 1;
+    if waits.wire == 0
+        && let Some(done) = firing.take(passing_on, slot)
+    {
+        firing.put(reply.send, reply.to(done));
+    }
+}

@@ -1,0 +1,197 @@
+//! Copies of data on several servers: what links and devices have to carry for them.
+
+use proptest::prelude::*;
+
+use crate::running::{busy, close, latencies, refusal, run, station};
+
+/// One client and three servers, each of which has everything. A byte takes 1 ns on the
+/// wire, 1 ps to read and 10 ps to write.
+const COPIES: &str = r#"
+    [clients]
+    count = 1
+    [clients.rpc]
+    size = "64 KiB"
+    [servers]
+    count = 3
+    device = { read_rate = "1 TB/s", write_rate = "100 GB/s" }
+    [network]
+    bandwidth = "1 GB/s"
+    latency = "10 us"
+    [layout]
+    unit = "1 MiB"
+    [replication]
+    copies = 3
+    [[workload]]
+    block = "64 MiB"
+    transfer = "64 MiB"
+    phases = ["write"]
+"#;
+
+const WRITTEN: f64 = 64.0 * 1_048_576.0;
+
+fn rate(sets: &[&str], operation: &str) -> f64 {
+    run(COPIES, sets).report.throughput[operation]
+}
+
+#[test]
+fn a_client_that_makes_the_copies_has_a_part_of_its_link_for_each() {
+    for (copies, servers) in [(1, 3), (2, 4), (3, 3)] {
+        let copies_set = format!("replication.copies={copies}");
+        let servers = format!("servers.count={servers}");
+        let got = rate(&[&copies_set, &servers], "write");
+        close(got, 1e9 / f64::from(copies), 0.01);
+    }
+}
+
+#[test]
+fn a_chain_leaves_the_client_its_whole_link() {
+    for grain in ["message", "packet"] {
+        let grain_set = format!("network.grain={grain}");
+        let sets = [
+            "replication.by=chain",
+            "clients.rpc.in_flight=8",
+            &grain_set,
+        ];
+        // Packets have to find their windows first.
+        close(rate(&sets, "write"), 1e9, 0.02);
+    }
+}
+
+/// After asking where the file is, each hop takes the data's time on the wire, a packet's
+/// on the second card and a latency, the answers latencies only; the last server's
+/// device comes on top.
+#[test]
+fn a_chain_of_one_message_takes_a_hop_for_each_copy() {
+    let (data, packet, latencies_of_two) = (65_536_000, 1_500_000, 20_000_000);
+    for copies in [1_u64, 2, 3] {
+        let copies_set = format!("replication.copies={copies}");
+        let sets = [
+            "replication.by=chain",
+            "replication.sets=random",
+            "workload.0.block=64 KiB",
+            "workload.0.transfer=64 KiB",
+            &copies_set,
+        ];
+        let all = latencies(&run(COPIES, &sets));
+        let hop = data + packet + latencies_of_two;
+        assert_eq!(all, [latencies_of_two + copies * hop + data / 100]);
+    }
+}
+
+#[test]
+fn devices_store_every_copy() {
+    for by in ["client", "chain"] {
+        for (sets, servers) in [("neighbours", 6), ("random", 7)] {
+            let all = [
+                format!("replication.by={by}"),
+                format!("replication.sets={sets}"),
+                format!("servers.count={servers}"),
+            ];
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            let outcome = run(COPIES, &all);
+            close(busy(&outcome, "server/device"), 3.0 * WRITTEN * 10.0, 1e-6);
+            assert_eq!(station(&outcome, "server/device").visits, 3 * 1024);
+        }
+    }
+}
+
+/// Three clients read one file: from one server, or each from its own.
+#[test]
+fn copies_share_the_reads_of_one_file() {
+    let read = |from: &str| {
+        let from = format!("replication.read_from={from}");
+        let sets = [
+            "clients.count=3",
+            "workload.0.access=shared",
+            "workload.0.order=sequential",
+            "workload.0.phases=[\"read\"]",
+            &from,
+        ];
+        rate(&sets, "read")
+    };
+    close(read("first"), 1e9, 0.01);
+    close(read("by-client"), 3e9, 0.01);
+    let random = read("random");
+    assert!(random > 2.2e9 && random < 3e9, "{random}");
+}
+
+/// A read needs one copy, whatever they are made by.
+#[test]
+fn reads_take_one_copy() {
+    for by in ["client", "chain"] {
+        let by = format!("replication.by={by}");
+        let outcome = run(COPIES, &[&by, "workload.0.phases=[\"read\"]"]);
+        close(busy(&outcome, "server/device"), WRITTEN, 1e-6);
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for (sets, says) in [
+        (
+            &["replication.copies=4"][..],
+            "there are fewer servers: servers.count = 3",
+        ),
+        (&["replication.copies=2"], "sets of neighbours would leave"),
+        (&["layout.servers=2"], "there are fewer sets of servers"),
+        (
+            &["replication.by=chain", "network.topology=pairs"],
+            "there is no way from server to server",
+        ),
+        (
+            &["replication.by=chain", "network.duplex=half"],
+            "it is not modelled",
+        ),
+        (
+            &["replication.by=chain", "messages.kind=rendezvous"],
+            "it is not modelled",
+        ),
+    ] {
+        let error = refusal(COPIES, sets);
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever stands on the way, all is done and every copy is stored.
+    #[test]
+    fn every_copy_is_stored(
+        copies in 1_u32..4, more in 0_u32..3, chain in any::<bool>(), random in any::<bool>(),
+        grain in prop::sample::select(vec!["message", "flow", "packet"]),
+        shared in prop::sample::select(vec!["none", "clients", "servers", "all"]),
+        scheduler in prop::sample::select(vec!["none", "sfq", "fifo"]),
+        position in prop::sample::select(vec!["client", "server", "gateway"]),
+        cached in any::<bool>(),
+    ) {
+        let servers = if random { copies + more } else { copies * (1 + more) };
+        let mut sets = vec![
+            format!("replication.copies={copies}"),
+            format!("replication.by={}", if chain { "chain" } else { "client" }),
+            format!("replication.sets={}", if random { "random" } else { "neighbours" }),
+            format!("servers.count={servers}"),
+            format!("network.grain={grain}"),
+            format!("hosts.cpu.shared_by={shared}"),
+            "hosts.cpu.send=1 us".to_owned(),
+            "clients.count=3".to_owned(),
+            "workload.0.block=1 MiB".to_owned(),
+            "workload.0.transfer=256 KiB".to_owned(),
+        ];
+        if scheduler != "none" {
+            sets.push(format!("scheduler.kind={scheduler}"));
+            sets.push(format!("scheduler.position={position}"));
+            if scheduler == "sfq" {
+                sets.push("scheduler.depth=4".to_owned());
+            }
+        }
+        if cached {
+            sets.push("clients.machine.memory.size=64 MiB".to_owned());
+            sets.push("workload.0.phases=[\"write\", \"sync\"]".to_owned());
+        }
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let outcome = run(COPIES, &sets);
+        let stored = f64::from(copies) * 3.0 * 1_048_576.0 * 10.0;
+        close(busy(&outcome, "server/device"), stored, 1e-6);
+    }
+}
