@@ -45,10 +45,30 @@ SMALL: dict[str, tuple[dict[str, object], int, int]] = {
     "training-reads": ({"files": 1, "block": "11466000 B"}, 0, 2 * 11_466_000),
     "training-files": ({"files": 1}, 0, 2 * 146_600_628),
 }
+# Mixes of operations, and which part of each are reads.
+MIXES = {
+    "sfs-nfsv2": 0.14,
+    "sfs-nfsv3": 18 / 99,
+    "sfs2008-nfs": 0.18,
+    "mpfs": 18 / 99,
+    "mpfs-read-write": 2 / 3,
+    "mpfs-metadata": 0.0,
+}
 
 
 def test_every_preset_is_tested() -> None:
-    assert [name for name, _ in _core.workloads()] == list(SMALL)
+    assert [name for name, _ in _core.workloads()] == [*SMALL, *MIXES]
+
+
+@pytest.mark.parametrize("name", MIXES)
+@pytest.mark.parametrize("system", [PARALLEL, LOCAL], ids=["parallel", "local"])
+def test_a_mix_asks_its_operations(name: str, system: str) -> None:
+    sets = {"workload.0.amount": 5000, "workload.0.files": 500}
+    scenario = hr.load(f'{system}[[workload]]\npreset = "{name}"\n', sets)
+    counts = {kind: it["count"] for kind, it in hr.run(scenario).document["operations"].items()}
+    total = sum(counts.values())
+    assert total % 5000 == 0
+    assert counts.get("read", 0) / total == pytest.approx(MIXES[name], abs=0.025)
 
 
 @pytest.mark.parametrize("name", SMALL)

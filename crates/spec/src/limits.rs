@@ -37,6 +37,7 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
             WorkloadKind::Ior(ior) => Some(ior.clone()),
             WorkloadKind::Pipeline(pipeline) => Some(pipeline.pattern()),
             WorkloadKind::Mdtest(mdtest) => mdtest.pattern(),
+            WorkloadKind::OperationMix(mix) => mix.pattern(),
             WorkloadKind::TraceReplay(_) => None,
         };
         if let Some(ior) = &pattern {

@@ -40,6 +40,12 @@ const WORKLOADS: &[Preset] = workloads![
     "small-files",
     "training-reads",
     "training-files",
+    "sfs-nfsv2",
+    "sfs-nfsv3",
+    "sfs2008-nfs",
+    "mpfs",
+    "mpfs-read-write",
+    "mpfs-metadata",
 ];
 
 /// The section of a preset in which a system has values of its own.

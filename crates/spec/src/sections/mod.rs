@@ -74,7 +74,7 @@ pub use tcp::Tcp;
 pub use topology::{FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
 pub use weights::Weights;
 pub use workload::{
-    Access, Directory, InputOutput, Interface, IoClass, IoPriority, Ior, Mdtest, NamePhase, Order,
-    Phase, Pipeline, Repeat, Replay, ThinkDistribution, Threads, TraceReplay, Workload,
-    WorkloadKind,
+    Access, Amount, Directory, InputOutput, Interface, IoClass, IoPriority, Ior, Mdtest,
+    MixedOperation, NamePhase, OperationMix, Order, Phase, Pipeline, Repeat, Replay,
+    ThinkDistribution, Threads, TraceReplay, Workload, WorkloadKind,
 };

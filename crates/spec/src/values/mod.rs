@@ -11,6 +11,7 @@ mod per_group;
 mod rate;
 mod seconds;
 mod text;
+mod weighted;
 
 pub use bytes::Bytes;
 pub(crate) use choice::choice;
@@ -24,3 +25,5 @@ pub(crate) use per_group::ByGroup;
 pub use per_group::PerGroup;
 pub use rate::Rate;
 pub use seconds::Seconds;
+pub use weighted::Weighted;
+pub(crate) use weighted::{ByWeight, table_of_weights};

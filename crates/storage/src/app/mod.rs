@@ -6,6 +6,7 @@ mod directories;
 mod ior;
 mod library;
 mod mdtest;
+mod operation_mix;
 mod page;
 mod permutation;
 mod pipeline;
@@ -14,6 +15,7 @@ mod replay;
 pub use directories::Directories;
 pub use ior::IorApplication;
 pub use mdtest::MdtestApplication;
+pub use operation_mix::OperationMixApplication;
 pub use page::{ApplicationPorts, Existing, Workloads, processes};
 pub use pipeline::PipelineApplication;
 pub use replay::{TraceError, TraceReplayApplication};
@@ -135,6 +137,13 @@ pub fn build(
             ))
         }
         WorkloadKind::Mdtest(mdtest) => Box::new(MdtestApplication::new(mdtest, processes)),
+        WorkloadKind::OperationMix(mix) => {
+            let per_client = scenario.clients.processes;
+            let seed = scenario.run.seed;
+            Box::new(OperationMixApplication::new(
+                mix, processes, per_client, seed,
+            ))
+        }
         WorkloadKind::Pipeline(pipeline) => Box::new(PipelineApplication::new(
             scenario, workload, pipeline, processes,
         )),

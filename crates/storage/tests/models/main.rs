@@ -25,6 +25,7 @@ mod local_times;
 mod messages;
 mod metadata_servers;
 mod networks;
+mod operation_mixes;
 mod pipelines;
 mod positions;
 mod replication;

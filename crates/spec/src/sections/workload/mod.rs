@@ -4,6 +4,7 @@ mod input_output;
 mod io_priority;
 mod ior;
 mod mdtest;
+mod operation_mix;
 mod pipeline;
 mod room;
 mod trace;
@@ -12,6 +13,7 @@ pub use input_output::{InputOutput, Interface};
 pub use io_priority::{IoClass, IoPriority};
 pub use ior::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 pub use mdtest::{Directory, Mdtest, NamePhase};
+pub use operation_mix::{Amount, MixedOperation, OperationMix};
 pub use pipeline::{Pipeline, Threads};
 pub use trace::{Replay, TraceReplay};
 
@@ -44,6 +46,7 @@ kinds! {
         Mdtest = "mdtest",
         TraceReplay = "trace",
         Pipeline = "pipeline",
+        OperationMix = "operation-mix",
     }
 }
 

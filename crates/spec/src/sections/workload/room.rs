@@ -47,6 +47,10 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
             let bytes = mdtest.bytes.0.saturating_mul(u64::from(mdtest.files));
             vec![("bytes", bytes, volume)]
         }
+        // All clients' files, but each client has them on a machine of its own.
+        WorkloadKind::OperationMix(mix) => {
+            vec![("file_sizes", mix.bytes() / processes.max(1), volume)]
+        }
         WorkloadKind::TraceReplay(_) => Vec::new(),
     };
     for (field, bytes, volume) in parts {

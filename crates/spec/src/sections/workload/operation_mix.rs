@@ -1,0 +1,198 @@
+//! `kind = "operation-mix"`: operations drawn by weight.
+
+use super::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{
+    AtLeastOne, ByWeight, Bytes, CountOr, Portion, Positive, Seconds, Share, Weighted, choice,
+    table_of_weights, word,
+};
+
+choice! {
+    /// An operation of a mix.
+    pub enum MixedOperation {
+        /// A part of a file is read.
+        Read = "read",
+        /// A part of a file is written.
+        Write = "write",
+        /// A file's written data is brought to stable storage.
+        Sync = "sync",
+        /// A name is looked up and the file behind it found.
+        Open = "open",
+        /// Attributes or permissions are looked up.
+        Stat = "stat",
+        /// Attributes are changed.
+        Setattr = "setattr",
+        /// A symbolic link's target is read.
+        Readlink = "readlink",
+        /// A part of a directory is listed.
+        Readdir = "readdir",
+        /// The state of the file system is looked up.
+        Statfs = "statfs",
+        /// A file is made.
+        Create = "create",
+        /// A file is removed.
+        Unlink = "unlink",
+        /// A file's name is changed.
+        Rename = "rename",
+        /// A directory is made.
+        Mkdir = "mkdir",
+        /// A directory is removed.
+        Rmdir = "rmdir",
+        /// A symbolic link is made.
+        Symlink = "symlink",
+    }
+}
+
+word! {
+    /// How many operations there are.
+    pub enum Amount {
+        /// Until the run stops.
+        Forever = "forever",
+        /// So many.
+        Count(u32),
+    }
+}
+
+section! {
+    /// Operations drawn by weight, over files that are there before the run: the load
+    /// of the SPEC SFS benchmarks.
+    pub struct OperationMix {
+        /// How often each operation is drawn, in relation to the others.
+        weights: Weighted<MixedOperation> as ByWeight<MixedOperation> = required(table_of_weights([("read", 2.0), ("write", 1.0), ("stat", 4.0)]))
+            aka ["mix", "operations"],
+        /// How many operations each client asks, by all its processes together: a count,
+        /// or `forever` until the run stops.
+        amount: Amount as CountOr<Amount> = default(1000, "declared default: enough to see rates and means") aka ["count", "requests"],
+        /// Operations a second of all clients together, at times that come from a Poisson
+        /// process whatever the system does (an open loop). Each client has an equal part:
+        /// its processes take what comes in turn, and what finds all of them busy is late.
+        rate: Option<f64> as Option<Positive> = optional("each process asks again when it has its answer and has thought (a closed loop)")
+            aka ["load", "arrival_rate"],
+        /// Time between the end of an operation and the next one of the process; only
+        /// without `rate`.
+        think: Seconds = default("0 s", "nothing is assumed") aka ["think_time"],
+        /// How think times are distributed around that mean.
+        think_distribution: ThinkDistribution = default("constant", "nothing is assumed"),
+        /// How many files there are in all, for all processes.
+        files: u32 as AtLeastOne = default(1000, "declared default: it counts where there are caches") aka ["file_count"],
+        /// How large they are: sizes with weights, the smallest first. Where the weights add
+        /// up to 100, a size of weight 33 is that of 33 files in 100.
+        file_sizes: Weighted<Bytes> as ByWeight<Bytes> = default(table_of_weights([("1 MiB", 1.0)]), "declared default: large enough for what is read and written"),
+        /// How much is read at a time, in a file that is at least as large, if there is one:
+        /// sizes with weights. The place in the file is a multiple of the size.
+        read_sizes: Weighted<Bytes> as ByWeight<Bytes> = default(table_of_weights([("8 KiB", 1.0)]), "the block of SPEC SFS")
+            aka ["read_size", "transfer"],
+        /// How much is written at a time: as `read_sizes`.
+        write_sizes: Weighted<Bytes> as ByWeight<Bytes> = default(table_of_weights([("8 KiB", 1.0)]), "the block of SPEC SFS")
+            aka ["write_size"],
+        /// Which part of the writes goes to the end of a file, and makes it longer.
+        append_share: f64 as Portion = default(0.0, "files keep their size"),
+        /// Which part of the files is hot, spread evenly over all sizes.
+        hot_files: f64 as Share = default(1.0, "all files are alike"),
+        /// Which part of the operations is on the hot files; the others are on the rest.
+        hot_share: f64 as Portion = default(1.0, "all files are alike"),
+    }
+    check files_and_times_fit;
+}
+
+impl OperationMix {
+    /// The largest reads and writes as a pattern of the IOR benchmark; none if there are
+    /// neither.
+    #[must_use]
+    pub(crate) fn pattern(&self) -> Option<Ior> {
+        let has = |operation| self.weights.values().any(|it| it == operation);
+        let (reads, writes) = (has(MixedOperation::Read), has(MixedOperation::Write));
+        let sizes = |given: bool, sizes: &Weighted<Bytes>| {
+            sizes.values().filter(|_| given).max().unwrap_or(Bytes(0))
+        };
+        let largest = sizes(reads, &self.read_sizes).max(sizes(writes, &self.write_sizes));
+        let phases = [(reads, Phase::Read), (writes, Phase::Write)];
+        let phases = phases.into_iter().filter(|(given, _)| *given);
+        (largest.0 > 0).then(|| Ior {
+            files: self.files,
+            block: largest,
+            transfer: largest,
+            segments: 1,
+            requests: None,
+            sync_per_write: false,
+            access: Access::Shared,
+            order: Order::Sequential,
+            phases: phases.map(|(_, phase)| phase).collect(),
+            read_share: 0.5,
+            streams: 1,
+            think: Seconds(0.0),
+            think_distribution: ThinkDistribution::Constant,
+            repeat: Repeat::Times(1),
+        })
+    }
+
+    /// The size of a file: the n-th of all, by size.
+    #[must_use]
+    pub fn size_of(&self, file: u32) -> Bytes {
+        let part = (f64::from(file) + 0.5) / f64::from(self.files);
+        self.file_sizes.at(part)
+    }
+
+    /// Bytes of all files, about.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "an estimate, which saturates"
+    )]
+    pub(super) fn bytes(&self) -> u64 {
+        let total: f64 = self.file_sizes.0.iter().map(|(_, weight)| weight).sum();
+        let sizes = self.file_sizes.0.iter();
+        let mean: f64 = sizes
+            .map(|(size, weight)| size.0 as f64 * weight / total)
+            .sum();
+        (mean * f64::from(self.files)) as u64
+    }
+}
+
+/// The most bytes of a file.
+const LARGEST: Bytes = Bytes(1 << 60);
+
+fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let sizes = [
+        ("file_sizes", &mix.file_sizes),
+        ("read_sizes", &mix.read_sizes),
+        ("write_sizes", &mix.write_sizes),
+    ];
+    for (field, sizes) in sizes {
+        if let Some(size) = sizes.values().find(|size| size.0 == 0 || *size > LARGEST) {
+            let message = format!("expected sizes from 1 B to 1 EiB, and one is \"{size}\"");
+            return Err(at.error(field, message));
+        }
+    }
+    let ordered = mix
+        .file_sizes
+        .0
+        .windows(2)
+        .all(|pair| pair[0].0 < pair[1].0);
+    if !ordered {
+        let message = "expected the sizes in order, the smallest first";
+        return Err(at.error("file_sizes", message));
+    }
+    if mix.files > u32::MAX / 2 - 1 {
+        let message = "expected fewer than 2^31: there are as many names that are made and removed";
+        return Err(at.error("files", message));
+    }
+    if mix.rate.is_some() && mix.think.0 > 0.0 {
+        let message = "operations come at a rate, whatever processes do: leave one of them out";
+        return Err(at.error("think", message));
+    }
+    if mix.hot_files >= 1.0 && mix.hot_share < 1.0 {
+        let path = at.field("hot_files").path;
+        let message = format!("all files are hot: give {path} less than 1");
+        return Err(at.error("hot_share", message));
+    }
+    if mix.amount == Amount::Forever && !all.run.stop.is_given() {
+        let message = "the run would never stop: give run.stop.time, run.stop.requests or \
+                       run.stop.precision";
+        return Err(at.error("amount", message));
+    }
+    Ok(())
+}

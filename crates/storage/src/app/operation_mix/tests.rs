@@ -1,0 +1,174 @@
+use super::*;
+use headrace_spec::{Bytes, Weighted};
+
+fn spec() -> OperationMix {
+    OperationMix {
+        weights: Weighted(vec![
+            (MixedOperation::Read, 3.0),
+            (MixedOperation::Stat, 6.0),
+            (MixedOperation::Create, 1.0),
+        ]),
+        amount: Amount::Count(10_000),
+        rate: None,
+        think: Seconds(0.0),
+        think_distribution: ThinkDistribution::Constant,
+        files: 100,
+        file_sizes: Weighted(vec![(Bytes(1), 50.0), (Bytes(10), 30.0), (Bytes(40), 20.0)]),
+        read_sizes: Weighted(vec![(Bytes(10), 1.0)]),
+        write_sizes: Weighted(vec![(Bytes(10), 1.0)]),
+        append_share: 0.0,
+        hot_files: 1.0,
+        hot_share: 1.0,
+    }
+}
+
+/// All that the processes ask, those of all clients in turn.
+fn asked(spec: &OperationMix, processes: u32, per_client: u32) -> Vec<(u32, Ask)> {
+    let mut application = OperationMixApplication::new(spec, processes, per_client, 1);
+    let mut counter = 0;
+    let mut unused = Random::named(1, "unused", &mut counter);
+    let mut all = Vec::new();
+    let mut running: Vec<u32> = (0..processes).collect();
+    while !running.is_empty() {
+        running.retain(
+            |&rank| match application.next(rank, Time::ZERO, &mut unused) {
+                Ok(Next::Ask(ask)) => {
+                    all.push((rank, ask));
+                    true
+                }
+                _ => false,
+            },
+        );
+    }
+    assert_eq!(application.total_requests(), Some(all.len() as u64));
+    all
+}
+
+/// Within four standard deviations of a binomial distribution.
+#[track_caller]
+fn share(part: usize, of: usize, expected: f64) {
+    let got = part as f64 / of as f64;
+    let deviation = (expected * (1.0 - expected) / of as f64).sqrt();
+    assert!((got - expected).abs() < 4.0 * deviation, "{got} {expected}");
+}
+
+#[test]
+fn operations_come_as_often_as_their_weights_say() {
+    let all = asked(&spec(), 4, 2);
+    assert_eq!(all.len(), 20_000);
+    for (operation, expected) in [
+        (Operation::Read, 0.3),
+        (Operation::Stat, 0.6),
+        (Operation::Create, 0.1),
+    ] {
+        let of_it = all.iter().filter(|(_, ask)| ask.operation == operation);
+        share(of_it.count(), all.len(), expected);
+    }
+}
+
+#[test]
+fn files_are_as_large_as_their_weights_say_and_transfers_lie_in_them() {
+    let application = OperationMixApplication::new(&spec(), 1, 1, 1);
+    let existing = application.existing();
+    let of_size = |size| existing.iter().filter(|file| file.size == size).count();
+    assert_eq!([of_size(1), of_size(10), of_size(40)], [50, 30, 20]);
+    let all = asked(&spec(), 1, 1);
+    let reads: Vec<&Ask> = all
+        .iter()
+        .map(|(_, ask)| ask)
+        .filter(|ask| ask.operation == Operation::Read)
+        .collect();
+    for ask in &reads {
+        assert!(ask.file >= 50 && ask.file < 100, "{ask:?}");
+        assert_eq!((ask.size, ask.offset % 10), (10, 0));
+        assert!(ask.offset < if ask.file < 80 { 10 } else { 40 }, "{ask:?}");
+    }
+    let large = reads.iter().filter(|ask| ask.file >= 80).count();
+    share(large, reads.len(), 0.4);
+    // What no file holds takes the largest.
+    let large = OperationMix {
+        read_sizes: Weighted(vec![(Bytes(100), 1.0)]),
+        ..spec()
+    };
+    for (_, ask) in asked(&large, 1, 1) {
+        if ask.operation == Operation::Read {
+            assert!(ask.file >= 80 && ask.size == 40 && ask.offset == 0);
+        }
+    }
+}
+
+#[test]
+fn hot_files_are_asked_for_more_and_lie_among_all() {
+    let spec = OperationMix {
+        weights: Weighted(vec![(MixedOperation::Stat, 1.0)]),
+        hot_files: 0.1,
+        hot_share: 0.7,
+        ..spec()
+    };
+    let mut counts = vec![0; 100];
+    let all = asked(&spec, 1, 1);
+    for (_, ask) in &all {
+        counts[ask.file as usize] += 1;
+    }
+    let hot: Vec<usize> = (0..100).filter(|&file| counts[file] > 300).collect();
+    assert_eq!(hot, (0..10).map(|file| 10 * file + 9).collect::<Vec<_>>());
+    share(hot.iter().map(|&file| counts[file]).sum(), all.len(), 0.7);
+    assert!(counts.iter().all(|&count| count > 0));
+}
+
+#[test]
+fn what_is_appended_follows_what_was() {
+    let spec = OperationMix {
+        weights: Weighted(vec![(MixedOperation::Write, 1.0)]),
+        append_share: 0.8,
+        ..spec()
+    };
+    let mut ends = HashMap::new();
+    let all = asked(&spec, 2, 2);
+    let mut appended = 0;
+    for (_, ask) in &all {
+        let end = ends.entry(ask.file).or_insert(spec.size_of(ask.file).0);
+        if ask.offset == *end {
+            appended += 1;
+            *end += ask.size;
+        } else {
+            assert!(ask.offset + ask.size <= spec.size_of(ask.file).0);
+        }
+    }
+    share(appended, all.len(), 0.8);
+}
+
+#[test]
+fn an_open_loop_is_a_poisson_process_of_every_client() {
+    let spec = OperationMix {
+        rate: Some(100.0),
+        ..spec()
+    };
+    let all = asked(&spec, 8, 4);
+    let mut times: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
+    for (rank, ask) in &all {
+        let intended = ask.intended.expect("it has a time").as_seconds();
+        times[*rank as usize % 2].push(intended);
+    }
+    for times in times {
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let number = gaps.len() as f64;
+        let mean = gaps.iter().sum::<f64>() / number;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / number;
+        assert!(gaps.iter().all(|gap| *gap >= 0.0));
+        // 50 a second; of exponential times the deviation is the mean.
+        assert!((mean / 0.02 - 1.0).abs() < 0.04, "{mean}");
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.06, "{variance}");
+    }
+}
+
+/// Who asks, and when, changes nothing in what a client asks.
+#[test]
+fn a_client_asks_the_same_by_however_many_processes() {
+    let what = |all: Vec<(u32, Ask)>| -> Vec<_> {
+        let asks = all.into_iter().filter(|(rank, _)| rank % 2 == 0);
+        asks.map(|(_, ask)| (ask.operation, ask.file, ask.offset, ask.size))
+            .collect()
+    };
+    assert_eq!(what(asked(&spec(), 2, 1)), what(asked(&spec(), 6, 3)));
+}
