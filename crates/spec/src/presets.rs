@@ -14,7 +14,7 @@ struct Preset {
     text: &'static str,
 }
 
-const PRESETS: [Preset; 10] = [
+const PRESETS: [Preset; 12] = [
     Preset {
         name: "ideal",
         text: include_str!("presets/ideal.toml"),
@@ -30,6 +30,14 @@ const PRESETS: [Preset; 10] = [
     Preset {
         name: "lustre",
         text: include_str!("presets/lustre.toml"),
+    },
+    Preset {
+        name: "glusterfs",
+        text: include_str!("presets/glusterfs.toml"),
+    },
+    Preset {
+        name: "hdfs",
+        text: include_str!("presets/hdfs.toml"),
     },
     Preset {
         name: "ext2",

@@ -195,7 +195,7 @@ mod tests {
             "[machine]\nmemory = { size = \"1 GiB\" }\n\
              device = { kind = \"simple\", read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n"
         } else {
-            "[clients]\ncount = 1\n[servers]\ncount = 1\n\
+            "[clients]\ncount = 1\n[servers]\ncount = 3\n\
              device = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n\
              [network]\nbandwidth = \"1 Gbit/s\"\nlatency = \"1 ms\"\n[layout]\nunit = \"1 MiB\"\n"
         };

@@ -63,7 +63,9 @@ impl Remote {
             }
             let start = at;
             let (server, end) = self.layout.target_at(range.file, start - start % page);
-            at = end.next_multiple_of(page).max(start + 1).min(range.end);
+            // A strip may last to the end of all files.
+            let end = end.checked_next_multiple_of(page).unwrap_or(u64::MAX);
+            at = end.max(start + 1).min(range.end);
             let part = Range {
                 file: range.file,
                 start,

@@ -339,3 +339,22 @@ fn what_has_no_effect_is_refused() {
         "{small}"
     );
 }
+
+/// A file on one server is a strip without an end: pages go out as with stripes.
+#[test]
+fn a_file_without_stripes_is_written_back_like_others() {
+    let outcome = |kind: &str| {
+        let text = CACHED.replace("unit = \"64 KiB\"", kind);
+        let sets = [
+            "clients.rpc.size=64 KiB",
+            "clients.machine.dirty_per_server=256 KiB",
+            "workload.0.phases=[\"write\",\"sync\"]",
+        ];
+        let outcome = run(&text, &sets);
+        (
+            station(&outcome, "server/device").visits,
+            outcome.report.simulated_seconds,
+        )
+    };
+    assert_eq!(outcome("kind = \"basic\""), outcome("unit = \"64 KiB\""));
+}
