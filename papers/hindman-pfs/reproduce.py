@@ -70,7 +70,7 @@ def rate(
         sets["workload.0.segments"] = 1
         sets["workload.0.block"] = f"{4096 // clients} MiB"
     report = hr.run(hr.load(SCENARIOS / f"{scenario}.toml", sets)).json()
-    return float(report["operations"][phase]["bytes"]) / report["simulated_seconds"] / 1e6
+    return float(report["operations"][phase]["bytes"] / report["simulated_seconds"] / 1e6)
 
 
 def number(what: str, published: str, expected: float, ours: float, near: float = NEAR) -> Row:
