@@ -101,7 +101,7 @@ pub(super) fn data(
                 firing.token_mut(outstanding, slot).pending = jobs;
             }
         });
-    let answered = page.place::<Transfer>("answered");
+    let answered = page.place::<Transfer>("transferred");
     page.connect(answered, machine.transferred);
     page.transition("collect")
         .take(received)

@@ -5,7 +5,8 @@ use headrace_trace::Operation;
 use proptest::prelude::*;
 
 use crate::running::{
-    MICROSECOND, NANOSECOND, SMALLEST, close, last, latencies, refusal, run, station,
+    MICROSECOND, NANOSECOND, SMALLEST, close, last, latencies, refusal, run, run_scenario, shipped,
+    station,
 };
 
 const LATENCY: u64 = 10 * MICROSECOND;
@@ -215,4 +216,14 @@ proptest! {
         let busy = crate::running::busy(&outcome, "server/device");
         prop_assert!((busy - bytes as f64 * 1e6).abs() < 1e3 * bytes as f64, "{} {}", busy, bytes);
     }
+}
+
+/// What a client's cache asks of the servers goes in buffers too.
+#[test]
+fn a_client_with_a_cache_sends_its_data_in_buffers() {
+    let sets = ["messages.kind=rendezvous", "workload.0.block=16 MiB"];
+    let outcome = run_scenario(&shipped("hindman-lustre.toml", &sets));
+    let operations = &outcome.report.operations;
+    assert_eq!(operations["write"].bytes, operations["read"].bytes);
+    assert!(operations["write"].bytes >= 16 << 20);
 }
