@@ -14,7 +14,7 @@ struct Preset {
     text: &'static str,
 }
 
-const PRESETS: [Preset; 12] = [
+const PRESETS: [Preset; 15] = [
     Preset {
         name: "ideal",
         text: include_str!("presets/ideal.toml"),
@@ -38,6 +38,18 @@ const PRESETS: [Preset; 12] = [
     Preset {
         name: "hdfs",
         text: include_str!("presets/hdfs.toml"),
+    },
+    Preset {
+        name: "nfs",
+        text: include_str!("presets/nfs.toml"),
+    },
+    Preset {
+        name: "cifs",
+        text: include_str!("presets/cifs.toml"),
+    },
+    Preset {
+        name: "mpfs",
+        text: include_str!("presets/mpfs.toml"),
     },
     Preset {
         name: "ext2",

@@ -123,6 +123,8 @@ pub fn join(page: &mut Page<'_>, scenario: &Parallel, hosts: [Option<Shared>; 3]
     for host in hosts.into_iter().flatten() {
         page.connect(host.work, processor.0);
     }
+    // Metadata servers without hosts of their own are on the data servers.
+    let metadata = metadata.or(servers);
     // Where there are none, no message is from them. A transition tells its targets apart
     // by where they lead, not by which copy they choose.
     let [servers, metadata] = [servers, metadata].map(|host| host.map(|it| it.done.by(server_of)));

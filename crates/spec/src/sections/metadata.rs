@@ -1,13 +1,16 @@
 //! `[metadata]`: the servers that know where the data is.
 
 mod database;
+mod network;
 mod times;
 
 pub use database::{Database, Together};
+pub use network::{MetadataNetwork, OwnNetwork, SharedNetwork, WhichNetwork};
 pub use times::OperationTimes;
 
-use crate::declare::{kinds, section};
-use crate::sections::Card;
+use crate::Error;
+use crate::declare::{Place, kinds, section};
+use crate::sections::{Card, Network, Parallel, Position, Scenario, Topology};
 use crate::values::{AtLeastOne, Seconds, choice};
 
 choice! {
@@ -20,14 +23,28 @@ choice! {
     }
 }
 
+choice! {
+    /// Which hosts the metadata servers are on.
+    pub enum MetadataHosts {
+        /// On hosts of their own.
+        Own = "own-hosts",
+        /// The first data servers are metadata servers too: with the same network card,
+        /// and, where they are simple, the same daemon.
+        DataServers = "data-servers",
+    }
+}
+
 section! {
     /// The metadata servers.
     pub struct Metadata {
         /// How many metadata servers there are.
         servers: u32 as AtLeastOne = default(1, "the smallest system that works") aka ["count"],
+        /// Which hosts they are on.
+        on: MetadataHosts = default("own-hosts", "PFSsim, Liu et al. 2011, section 4.1: metadata servers are apart") aka ["hosts", "where"],
         /// Which of them knows a file.
         distribution: Distribution = default("file", "hashing names spreads files evenly") aka ["partitioning"],
-        /// How many operations a server works on at once.
+        /// How many operations a server works on at once; on simple data servers the threads
+        /// are the daemon's, and this is left out.
         threads: u32 as AtLeastOne = default(1, "one operation after the other") aka ["cores"],
         /// Time that a thread takes for an operation, where `times` does not say it.
         time_per_operation: Seconds = default("0 s", "nothing is assumed: measure it"),
@@ -40,7 +57,10 @@ section! {
         client_cache: bool = default(true, "PFSsim, Liu et al. 2011, section 4.1: the client looks in its own cache first"),
         /// The metadata servers' network cards.
         card: Card = section(),
+        /// By which network clients reach them.
+        network: MetadataNetwork = section(),
     }
+    check hosts_can_serve_both;
 }
 
 kinds! {
@@ -54,6 +74,52 @@ kinds! {
 section! {
     /// All of it is in memory, and nothing waits for a device.
     pub struct InMemory {}
+}
+
+fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    if metadata.on == MetadataHosts::Own {
+        return Ok(());
+    }
+    let servers = parallel.servers.count;
+    if metadata.servers > servers {
+        let message =
+            format!("each is on a data server: expected at most servers.count = {servers}");
+        return Err(at.error("servers", message));
+    }
+    let wrong = if parallel.servers.streaming {
+        "data that streams passes no daemon: expected servers.streaming = false"
+    } else if matches!(parallel.network.topology, Topology::Pairs(_)) {
+        "pairs of hosts have links of their own: expected another network.topology"
+    } else if matches!(
+        parallel.scheduler.position,
+        Position::Gateway | Position::Proxy | Position::Metadata
+    ) {
+        "schedulers tell data and names apart only on clients and servers: expected \
+         scheduler.position = \"client\" or \"server\""
+    } else if metadata.card.bandwidth.is_some() || metadata.card.burst.is_some() {
+        "the card is the data server's: expected no metadata.card"
+    } else if metadata.network.own().is_some() {
+        "the network is the data servers': expected no metadata.network"
+    } else if metadata.threads > 1 && parallel.servers.machine().is_none() {
+        "the threads are those of servers.daemon: expected no metadata.threads"
+    } else {
+        return Ok(());
+    };
+    Err(at.error("on", wrong))
+}
+
+impl Parallel {
+    /// The network between clients and metadata servers.
+    #[must_use]
+    pub fn metadata_network(&self) -> Network {
+        match self.metadata.network.own() {
+            None => self.network.clone(),
+            Some(own) => own.over(&self.network),
+        }
+    }
 }
 
 impl Metadata {

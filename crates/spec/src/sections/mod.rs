@@ -54,7 +54,8 @@ pub use machine::{
 pub use memory::{Memory, Replacement};
 pub use messages::{Messages, Rendezvous, Whole};
 pub use metadata::{
-    Database, Distribution, InMemory, Metadata, MetadataKind, OperationTimes, Together,
+    Database, Distribution, InMemory, Metadata, MetadataHosts, MetadataKind, MetadataNetwork,
+    OperationTimes, OwnNetwork, SharedNetwork, Together, WhichNetwork,
 };
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;

@@ -19,6 +19,7 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
             let [open, create, stat, unlink, rename, mkdir, rmdir, readdir] = times;
             Metadata {
                 servers,
+                on: MetadataHosts::Own,
                 distribution,
                 threads,
                 time_per_operation,
@@ -35,6 +36,9 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
                 kind,
                 client_cache,
                 card,
+                network: MetadataNetwork {
+                    kind: WhichNetwork::SharedNetwork(SharedNetwork {}),
+                },
             }
         })
         .boxed()

@@ -76,7 +76,7 @@ pub fn client(
     complete: Port<Request>,
     network: Network,
 ) {
-    let wire = Wire::new(&parallel.network);
+    let wire = Wire::new(&parallel.metadata_network());
     let keeps = parallel.metadata.client_cache;
     let placement = Placement::new(&parallel.metadata, &knowledge.directories);
     let cache = scenario.clients.machine();

@@ -13,7 +13,7 @@
 mod database;
 
 use headrace_net::{Fcfs, Node, Page, Random, Span, To};
-use headrace_spec::{Distribution, Metadata, Parallel};
+use headrace_spec::{Distribution, Metadata, MetadataHosts, Parallel};
 use headrace_trace::Operation;
 
 use crate::app::Directories;
@@ -55,13 +55,14 @@ fn hash(file: u32) -> u64 {
 
 /// What the processor takes for each operation.
 #[derive(Clone, Copy, Debug)]
-struct Times {
+pub struct Times {
     of: [Span; 8],
     other: Span,
 }
 
 impl Times {
-    fn new(spec: &Metadata) -> Times {
+    /// The scenario's.
+    pub fn new(spec: &Metadata) -> Times {
         let times = &spec.times;
         let other = Span::from_seconds(spec.time_per_operation.0);
         let own = [
@@ -80,11 +81,13 @@ impl Times {
         }
     }
 
-    fn all_zero(&self) -> bool {
+    /// Whether nothing takes time.
+    pub fn all_zero(&self) -> bool {
         self.other == Span::ZERO && self.of.iter().all(|time| *time == Span::ZERO)
     }
 
-    fn of(&self, operation: Operation) -> Span {
+    /// That of an operation.
+    pub fn of(&self, operation: Operation) -> Span {
         let index = match operation {
             Operation::Open => 0,
             Operation::Create => 1,
@@ -101,12 +104,13 @@ impl Times {
 }
 
 /// Writes the page of a metadata server that takes jobs from `received` and
-/// puts answers into `send`.
+/// puts answers into `send`. On simple data servers the daemon has taken the time.
 pub fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, send: To<Job>) {
     let spec = &scenario.metadata;
-    let wire = Wire::new(&scenario.network);
+    let wire = Wire::new(&scenario.metadata_network());
+    let by_daemon = spec.on == MetadataHosts::DataServers && scenario.servers.machine().is_none();
     let times = Times::new(spec);
-    let processed = if times.all_zero() {
+    let processed = if by_daemon || times.all_zero() {
         received
     } else {
         let time = move |job: &Job, _: &mut Random<'_>| times.of(job.operation);

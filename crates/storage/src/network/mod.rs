@@ -21,7 +21,7 @@ pub use fabric::{Fabric, LONGEST_PATH, LinkGroup, Path, Routes};
 pub use link::{Link, Side, Wire};
 
 use headrace_net::{Node, Page, Port, To};
-use headrace_spec::{Card, Clients, Grain, Parallel, Topology};
+use headrace_spec::{Card, Clients, Grain, Network, Parallel, Topology};
 
 use self::destinations::Destinations;
 use crate::measure::LinkLoads;
@@ -36,7 +36,7 @@ pub struct Hosts {
     pub clients: u32,
     /// Data servers.
     pub servers: u32,
-    /// Metadata servers.
+    /// Metadata servers with hosts of their own.
     pub metadata: u32,
 }
 
@@ -78,12 +78,18 @@ pub fn attach_client(
     }
 }
 
-/// Attaches a data or metadata server with this card, in whose page this is called.
-pub fn attach_server(page: &mut Page<'_>, scenario: &Parallel, card: &Card) -> ServerAttachment {
+/// Attaches a data or metadata server with this card to its network, in whose page
+/// this is called.
+pub fn attach_server(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    network: &Network,
+    card: &Card,
+) -> ServerAttachment {
     match (scenario.network.grain, &scenario.network.topology) {
         // A pair's link is in the client's page.
         (Grain::Message, Topology::Pairs(_)) => bare::server(page),
-        (Grain::Message, _) => star::server(page, scenario, card),
+        (Grain::Message, _) => star::server(page, network, card),
         (Grain::Flow | Grain::Packet, _) => bare::server(page),
     }
 }
@@ -94,8 +100,8 @@ pub struct Attachments {
     pub clients: ClientAttachment,
     /// The data servers'.
     pub servers: ServerAttachment,
-    /// The metadata servers'.
-    pub metadata: ServerAttachment,
+    /// The metadata servers', if they have hosts of their own.
+    pub metadata: Option<ServerAttachment>,
 }
 
 /// Schedulers that stand between clients and data servers: where jobs enter the
@@ -131,7 +137,8 @@ pub fn join(
     // Messages between servers go past the schedulers that stand in between.
     let mut to_servers = servers.receive.by(server_of);
     let between_servers = servers.receive.by(receiving_server);
-    let to_metadata = metadata.receive.by(server_of);
+    // Those without hosts are on the data servers.
+    let to_metadata = metadata.as_ref().unwrap_or(servers).receive.by(server_of);
     let answers = clients.from_metadata.by(client_of);
     let mut links = None;
     if scenario.network.grain == Grain::Message {
@@ -152,7 +159,9 @@ pub fn join(
             page.connect(servers.sent, from_servers);
         }
         page.connect(clients.to_metadata, to_metadata);
-        page.connect(metadata.sent, answers);
+        if let Some(metadata) = metadata {
+            page.connect(metadata.sent, answers);
+        }
     } else {
         let destinations = Destinations {
             servers: between_servers,
@@ -167,7 +176,9 @@ pub fn join(
         });
         page.connect(servers.sent, submit);
         page.connect(clients.to_metadata, submit);
-        page.connect(metadata.sent, submit);
+        if let Some(metadata) = metadata {
+            page.connect(metadata.sent, submit);
+        }
         to_servers = submit.into();
         links = Some(loads);
     }

@@ -6,8 +6,8 @@
 //!           ◀─ (card receiving) ◀──────────────── (card sending)
 //! ```
 
-use headrace_net::{Node, Page, Span, To};
-use headrace_spec::{Card, Duplex, Parallel};
+use headrace_net::{Node, Page, Port, Span, To};
+use headrace_spec::{Card, Duplex, Network, Parallel};
 
 use super::fabric::rate_of;
 use super::{ClientAttachment, Link, ServerAttachment, Side, Wire};
@@ -23,7 +23,25 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> C
         Role::Data => data,
         Role::Metadata => names,
     };
-    let card = card(page, scenario, spec, Direction::Out);
+    let card = card(page, "card", &scenario.network, spec, Direction::Out);
+    if scenario.metadata.network.own().is_some() {
+        let network = scenario.metadata_network();
+        let ports = (to_metadata, from_metadata);
+        let second = apart(page, &network, ports);
+        let received = page.place("received");
+        page.connect(second.1, received);
+        card.joined(page, "switch", data, received.into());
+        page.connect(from_servers, card.receive());
+        return ClientAttachment {
+            send: card.send().into(),
+            ask: second.0,
+            received,
+            to_servers,
+            to_metadata,
+            from_servers,
+            from_metadata,
+        };
+    }
     let received = match card {
         CardLinks::Full { sending, receiving } => {
             page.transition("switch")
@@ -56,10 +74,28 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> C
     }
 }
 
-pub(super) fn server(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> ServerAttachment {
+/// A client's second card, for a network of the metadata servers' own: where it sends,
+/// and what it has received.
+fn apart(
+    page: &mut Page<'_>,
+    network: &Network,
+    (to, from): (Port<Job>, Port<Job>),
+) -> (To<Job>, Node<Job>) {
+    let whole = Card {
+        bandwidth: None,
+        burst: None,
+    };
+    let card = card(page, "metadata card", network, &whole, Direction::Out);
+    let received = page.place("answered");
+    card.joined(page, "metadata switch", to.into(), received.into());
+    page.connect(from, card.receive());
+    (card.send().into(), received)
+}
+
+pub(super) fn server(page: &mut Page<'_>, network: &Network, spec: &Card) -> ServerAttachment {
     let sent = page.output("sent");
     let receive = page.input("receive");
-    let card = card(page, scenario, spec, Direction::Back);
+    let card = card(page, "card", network, spec, Direction::Back);
     let received = match card {
         CardLinks::Full { sending, receiving } => {
             page.connect(sending, sent);
@@ -106,6 +142,26 @@ impl CardLinks {
         }
     }
 
+    /// Of a client's card: what it sends goes `out`, what it receives `here`.
+    fn joined(self, page: &mut Page<'_>, name: &str, out: To<Job>, here: To<Job>) {
+        match self {
+            CardLinks::Full { sending, receiving } => {
+                page.connect(sending, out);
+                page.connect(receiving, here);
+            }
+            CardLinks::Half { link } => {
+                page.transition(name)
+                    .take(link)
+                    .route([out, here], move |_, job: &mut Job, ()| {
+                        match job.direction {
+                            Direction::Out => out,
+                            _ => here,
+                        }
+                    });
+            }
+        }
+    }
+
     fn receive(self) -> Node<Job> {
         match self {
             CardLinks::Full { receiving, .. } => receiving,
@@ -115,8 +171,13 @@ impl CardLinks {
 }
 
 /// The card of a host that sends jobs travelling in direction `sends`.
-fn card(page: &mut Page<'_>, scenario: &Parallel, card: &Card, sends: Direction) -> CardLinks {
-    let network = &scenario.network;
+fn card(
+    page: &mut Page<'_>,
+    name: &str,
+    network: &Network,
+    card: &Card,
+    sends: Direction,
+) -> CardLinks {
     let wire = Wire::new(network);
     let latency = Span::from_seconds(network.latency.0);
     let (rate, bucket) = rate_of(card, network.bandwidth);
@@ -125,8 +186,8 @@ fn card(page: &mut Page<'_>, scenario: &Parallel, card: &Card, sends: Direction)
             let sending = Link::new(rate, &wire, latency, |_| Side::Sending).with(bucket.clone());
             let receiving = Link::new(rate, &wire, Span::ZERO, |_| Side::Receiving).with(bucket);
             CardLinks::Full {
-                sending: page.station("card sending", sending),
-                receiving: page.station("card receiving", receiving),
+                sending: page.station(&format!("{name} sending"), sending),
+                receiving: page.station(&format!("{name} receiving"), receiving),
             }
         }
         Duplex::Half => {
@@ -136,7 +197,7 @@ fn card(page: &mut Page<'_>, scenario: &Parallel, card: &Card, sends: Direction)
             };
             let link = Link::new(rate, &wire, latency, side).with(bucket);
             CardLinks::Half {
-                link: page.station("card sending and receiving", link),
+                link: page.station(&format!("{name} sending and receiving"), link),
             }
         }
     }

@@ -29,12 +29,22 @@ pub struct Holdings<'a> {
     pub files: &'a dyn Fn(u32) -> Vec<StoredFile>,
 }
 
+/// What concerns names, where a data server is a metadata server too.
+#[derive(Clone, Copy)]
+pub struct Names {
+    /// What has been received.
+    pub received: Node<Job>,
+    /// Where it goes when the daemon has seen to it.
+    pub processed: To<Job>,
+}
+
 /// Writes the page of a data server that takes jobs from `received` and puts
 /// them back into `send` when they are done.
 pub fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
     holdings: &Holdings<'_>,
+    names: Option<Names>,
     received: Node<Job>,
     send: To<Job>,
 ) {
@@ -46,8 +56,14 @@ pub fn server(
         ServerKind::SimpleServer(_) if scenario.servers.streaming => {
             streaming::server(page, scenario, received, reply);
         }
-        ServerKind::SimpleServer(spec) => simple::server(page, scenario, spec, received, reply),
+        ServerKind::SimpleServer(spec) => {
+            simple::server(page, scenario, spec, names, received, reply);
+        }
         ServerKind::MachineServer(spec) => {
+            // Threads of their own see to names.
+            if let Some(names) = names {
+                page.connect(names.received, names.processed);
+            }
             let daemon = &scenario.servers.daemon;
             machine::server(page, daemon, &spec.machine, holdings, received, reply);
         }

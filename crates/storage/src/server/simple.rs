@@ -22,10 +22,11 @@ use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span, To};
 use headrace_spec::{Bytes, Memory, Parallel, SimpleServer};
 use headrace_trace::Operation;
 
-use super::Reply;
 use super::targets::{Targets, targets};
+use super::{Names, Reply};
 use crate::localfs::{PageCache, Range};
-use crate::tokens::{Job, Transfer};
+use crate::metadata::Times;
+use crate::tokens::{Job, Role, Transfer};
 
 /// Without a file system, every file lies in one piece, this far from the next;
 /// devices of a size count addresses round.
@@ -36,17 +37,19 @@ pub(super) fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
     spec: &SimpleServer,
+    names: Option<Names>,
     received: Node<Job>,
     reply: Reply,
 ) {
     let device = targets(page, scenario, spec);
     let waiting = page.bag::<Job>("waiting for device");
-    let daemon = &scenario.servers.daemon;
-    let work = Span::from_seconds(daemon.time_per_job.0);
-    let daemon = match work {
-        Span::ZERO => received,
-        work => {
-            let daemon = page.station("daemon", Fcfs::new(daemon.threads, work));
+    let spec_of_daemon = &scenario.servers.daemon;
+    let work = Span::from_seconds(spec_of_daemon.time_per_job.0);
+    let daemon = match (names, work) {
+        (Some(names), work) => for_both(page, scenario, work, names, received),
+        (None, Span::ZERO) => received,
+        (None, work) => {
+            let daemon = page.station("daemon", Fcfs::new(spec_of_daemon.threads, work));
             page.connect(received, daemon);
             daemon
         }
@@ -70,6 +73,38 @@ pub(super) fn server(
             scenario.servers.targets,
         );
     }
+}
+
+/// A daemon whose threads serve names as well as data; gives the data.
+fn for_both(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    work: Span,
+    names: Names,
+    received: Node<Job>,
+) -> Node<Job> {
+    let times = Times::new(&scenario.metadata);
+    if work == Span::ZERO && times.all_zero() {
+        page.connect(names.received, names.processed);
+        return received;
+    }
+    let time = move |job: &Job, _: &mut Random<'_>| match job.role {
+        Role::Metadata => times.of(job.operation),
+        Role::Data => work,
+    };
+    let daemon = page.station("daemon", Fcfs::new(scenario.servers.daemon.threads, time));
+    page.connect(received, daemon);
+    page.connect(names.received, daemon);
+    let data = page.place("served data");
+    let (to_names, to_data): (To<Job>, To<Job>) = (names.processed, data.into());
+    page.transition("served").take(daemon).route(
+        [to_names, to_data],
+        move |_, job: &mut Job, ()| match job.role {
+            Role::Metadata => to_names,
+            Role::Data => to_data,
+        },
+    );
+    data
 }
 
 #[derive(Clone, Copy)]

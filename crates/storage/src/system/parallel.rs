@@ -1,7 +1,7 @@
 //! A parallel file system: clients, network, data and metadata servers.
 
 use headrace_net::{Builder, Node, Page, Port, Span, To};
-use headrace_spec::{Parallel, Position, Scenario};
+use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, work};
 use crate::client::in_flight::InFlight;
@@ -23,7 +23,10 @@ pub(super) fn build(
     let hosts = Hosts {
         clients: scenario.clients.count,
         servers: parallel.servers.count,
-        metadata: parallel.metadata.servers,
+        metadata: match parallel.metadata.on {
+            MetadataHosts::Own => parallel.metadata.servers,
+            MetadataHosts::DataServers => 0,
+        },
     };
     let schedulers = Schedulers::new(parallel, &scenario.clients.groups, options.schedulers);
     let mut builder = Builder::new("system", scenario.run.seed);
@@ -54,14 +57,21 @@ pub(super) fn build(
         users: Users::daemon(scenario, parallel.servers.daemon.synchronous),
         files: &files,
     };
-    let (servers, server_cpu) = page.fold("server", hosts.servers, |page| {
+    let (servers, server_cpu, for_names) = page.fold("server", hosts.servers, |page| {
         server_host(page, parallel, &holdings, schedulers)
     });
-    let (names, metadata_cpu) = page.fold("metadata", hosts.metadata, |page| {
-        let attachment = network::attach_server(page, parallel, &parallel.metadata.card);
-        let shared = metadata_host(page, parallel, &attachment, schedulers);
-        (attachment, shared)
-    });
+    let (names, metadata_cpu) = match for_names {
+        Some(for_names) => {
+            names_on_servers(&mut page, parallel, for_names);
+            (None, None)
+        }
+        None => {
+            let (attachment, shared) = page.fold("metadata", hosts.metadata, |page| {
+                metadata_host(page, parallel, schedulers)
+            });
+            (Some(attachment), shared)
+        }
+    };
     processors::join(
         &mut page,
         parallel,
@@ -177,8 +187,9 @@ fn server_host(
     parallel: &Parallel,
     holdings: &Holdings<'_>,
     schedulers: Schedulers<'_>,
-) -> (ServerAttachment, Option<Shared>) {
-    let attachment = network::attach_server(page, parallel, &parallel.servers.card);
+) -> (ServerAttachment, Option<Shared>, Option<NamePorts>) {
+    let attachment =
+        network::attach_server(page, parallel, &parallel.network, &parallel.servers.card);
     let to_clients = [attachment.send; 2];
     let host = processors::host(
         page,
@@ -187,12 +198,20 @@ fn server_host(
         to_clients,
         attachment.received,
     );
-    let way = messages::server(page, parallel, (host.send, host.received));
+    let (names, received) = match parallel.metadata.on {
+        MetadataHosts::Own => (None, host.received),
+        MetadataHosts::DataServers => {
+            let (names, received) = name_ports(page, host.send, host.received);
+            (Some(names), received)
+        }
+    };
+    let for_daemon = names.as_ref().map(|it| it.1);
+    let way = messages::server(page, parallel, (host.send, received));
     let way = server::chain(page, parallel, way);
     let (send, received) = server::receive_buffers(page, parallel, way);
     let scheduler = qos::build(page, schedulers, Position::Server);
     match scheduler {
-        None => server::server(page, parallel, holdings, received, send),
+        None => server::server(page, parallel, holdings, for_daemon, received, send),
         Some(scheduler) => {
             let dispatched = page.place("dispatched");
             page.connect(received, scheduler.submit);
@@ -202,21 +221,75 @@ fn server_host(
                 page,
                 parallel,
                 holdings,
+                for_daemon,
                 dispatched,
                 scheduler.finished.into(),
             );
         }
     }
-    (attachment, host.shared)
+    (attachment, host.shared, names.map(|it| it.0))
+}
+
+/// A data server's ways to the metadata server on it, and back.
+#[derive(Clone, Copy)]
+struct NamePorts {
+    ask: Port<Job>,
+    answer: Port<Job>,
+}
+
+/// Tells what concerns names from what concerns data, where a data server is a metadata
+/// server too: the ports, what the daemon does for names, and what is left.
+fn name_ports(
+    page: &mut Page<'_>,
+    send: To<Job>,
+    received: Node<Job>,
+) -> ((NamePorts, server::Names), Node<Job>) {
+    let ask = page.output("to names");
+    let answer = page.input("from names");
+    let (names, data) = (page.place("for names"), page.place("for data"));
+    let (to_names, to_data): (To<Job>, To<Job>) = (names.into(), data.into());
+    page.transition("names or data").take(received).route(
+        [to_names, to_data],
+        move |_, job: &mut Job, ()| match job.role {
+            Role::Metadata => to_names,
+            Role::Data => to_data,
+        },
+    );
+    let answered = page.place("names answered");
+    page.connect(answer, answered);
+    page.transition("answer names")
+        .take(answered)
+        .put(send, |_, job: Job, ()| job);
+    let ports = NamePorts { ask, answer };
+    let names = server::Names {
+        received: names,
+        processed: ask.into(),
+    };
+    ((ports, names), data)
+}
+
+/// The metadata servers that are on data servers: what is left of them is where
+/// entries are kept.
+fn names_on_servers(page: &mut Page<'_>, parallel: &Parallel, servers: NamePorts) {
+    let (ask, answer) = page.fold("metadata", parallel.metadata.servers, |page| {
+        let (ask, answer) = (page.input("ask"), page.output("answers"));
+        let received = page.place("received");
+        page.connect(ask, received);
+        metadata::server(page, parallel, received, answer.into());
+        (ask, answer)
+    });
+    page.connect(servers.ask, ask.by(|job: &Job| job.server));
+    page.connect(answer, servers.answer.by(|job: &Job| job.server));
 }
 
 /// A metadata server, with its scheduler if schedulers stand there.
 fn metadata_host(
     page: &mut Page<'_>,
     parallel: &Parallel,
-    attachment: &ServerAttachment,
     schedulers: Schedulers<'_>,
-) -> Option<Shared> {
+) -> (ServerAttachment, Option<Shared>) {
+    let network = parallel.metadata_network();
+    let attachment = network::attach_server(page, parallel, &network, &parallel.metadata.card);
     let send = [attachment.send; 2];
     let host = processors::host(page, parallel, Kind::Server, send, attachment.received);
     let (send, received) = (host.send, host.received);
@@ -231,7 +304,7 @@ fn metadata_host(
             metadata::server(page, parallel, dispatched, scheduler.finished.into());
         }
     }
-    host.shared
+    (attachment, host.shared)
 }
 
 /// The schedulers that stand in the network, if they do.

@@ -23,6 +23,7 @@ mod local_bottlenecks;
 mod local_streams;
 mod local_times;
 mod messages;
+mod metadata_hosts;
 mod metadata_servers;
 mod networks;
 mod operation_mixes;

@@ -209,6 +209,8 @@ impl Fabric {
     pub fn hosts_of(&self, job: &Job) -> (u32, u32) {
         let server = match job.role {
             Role::Data => self.hosts.clients + job.server,
+            // Without hosts of their own they are on the data servers.
+            Role::Metadata if self.hosts.metadata == 0 => self.hosts.clients + job.server,
             Role::Metadata => self.hosts.clients + self.hosts.servers + job.server,
         };
         match job.direction {
