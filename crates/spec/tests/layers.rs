@@ -274,8 +274,13 @@ fn every_preset_value_has_a_source_and_none_is_optional() {
                 let small = "[[workload]]\nblock = \"1 MiB\"\ntransfer = \"1 MiB\"\n";
                 load(&format!("system = {name:?}\n{small}"), &[])
             }
-            "ideal" | "pvfs" | "pvfs2" | "lustre" | "glusterfs" | "hdfs" => {
-                load(FILE, &[&format!("system={name}"), "layout.unit=1 MiB"])
+            "ideal" | "pvfs" | "pvfs2" | "lustre" | "glusterfs" | "hdfs" | "nfs" | "cifs"
+            | "mpfs" => {
+                let system = format!("system={name}");
+                load(
+                    FILE,
+                    &[&system, "layout.unit=1 MiB", "scheduler.position=server"],
+                )
             }
             _ => load(&local, &[]),
         };

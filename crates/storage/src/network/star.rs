@@ -86,7 +86,7 @@ fn apart(
         burst: None,
     };
     let card = card(page, "metadata card", network, &whole, Direction::Out);
-    let received = page.place("answered");
+    let received = page.place("names received");
     card.joined(page, "metadata switch", to.into(), received.into());
     page.connect(from, card.receive());
     (card.send().into(), received)

@@ -143,6 +143,9 @@ fn a_network_of_their_own_keeps_names_out_of_the_way_of_data() {
         &[&slow[..], &own, &["network.duplex=half"]].concat(),
     );
     assert_eq!(half.requests.len(), apart.requests.len());
+    let cached = ["clients.kind=machine", "clients.machine.memory.size=1 GiB"];
+    let cached = run(SYSTEM, &[&slow[..], &own, &cached].concat());
+    assert_eq!(cached.requests.len(), apart.requests.len());
 }
 
 #[test]
