@@ -21,6 +21,7 @@ import matplotlib
 
 import headrace as hr
 from headrace.report.paper import Paper, Row, main
+from headrace.report.prediction import Prediction, size
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -35,54 +36,32 @@ BOUNDS = {True: (0.05, 0.10), False: (0.10, 0.20)}
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """A measured case and ours, in seconds."""
-
-    case: dict[str, Any]
-    ours: float
+class Predicted(Prediction):
+    """A measured case and ours, with the bounds of its kind."""
 
     @property
     def disk_bound(self) -> bool:
         return self.case["group"] in DISK_BOUND
 
     @property
-    def error(self) -> float:
-        """Relative to the median of the repetitions."""
-        return float(self.ours / self.case["seconds"] - 1)
-
-    @property
-    def in_range(self) -> bool:
-        """Whether it lies among the repetitions."""
-        return bool(self.case["least"] <= self.ours <= self.case["most"])
-
-    @property
     def holds(self) -> bool:
         """Whether it is within the worst error, or among the repetitions."""
-        return abs(self.error) <= BOUNDS[self.disk_bound][1] or self.in_range
+        return self.holds_within(BOUNDS[self.disk_bound][1])
 
     def row(self) -> Row:
         case = self.case
         system = "/".join(part for part in (case["fs"], case["journal"], case["disk"]))
         block = size(case["block_bytes"])
-        among = ", among the repetitions" if self.in_range else ""
-        spread = f"{case['least']:.4g} to {case['most']:.4g}"
         return Row(
             f"{case['group']}: {case['case']} {block}, {system}",
-            f"{case['seconds']:.4g} s ({spread})",
+            self.measured,
             f"{self.ours:.4g} s",
-            f"{100 * self.error:+.1f} %{among}",
+            self.error_told,
             self.holds,
         )
 
 
-def size(count: int) -> str:
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if count >= unit and count % unit == 0:
-            return f"{count // unit} {name}"
-    return f"{count} B"
-
-
-def predict(case: dict[str, Any], parameters: dict[str, Parameters]) -> Prediction:
+def predict(case: dict[str, Any], parameters: dict[str, Parameters]) -> Predicted:
     """Runs a case with the calibrated machine."""
     sets = parameters.get(case["fs"], parameters["ext4"]).sets()
     result = hr.run(hr.load(text(case), sets)).json()
@@ -91,7 +70,7 @@ def predict(case: dict[str, Any], parameters: dict[str, Parameters]) -> Predicti
         # The files are made first.
         made = {**case, "case": "create"}
         seconds -= hr.run(hr.load(text(made), sets)).json()["simulated_seconds"]
-    return Prediction(case, seconds)
+    return Predicted(case, seconds)
 
 
 def reproduce(paper: Paper) -> list[Row]:
@@ -105,7 +84,7 @@ def reproduce(paper: Paper) -> list[Row]:
     return [*summary(predictions), *(prediction.row() for prediction in predictions)]
 
 
-def summary(predictions: list[Prediction]) -> list[Row]:
+def summary(predictions: list[Predicted]) -> list[Row]:
     """How well the cases are predicted together."""
     rows = []
     for disk_bound, name in ((True, "disk-bound cases"), (False, "other cases")):
@@ -133,7 +112,7 @@ def summary(predictions: list[Prediction]) -> list[Row]:
     return rows
 
 
-def plot(paper: Paper, predictions: list[Prediction]) -> None:
+def plot(paper: Paper, predictions: list[Predicted]) -> None:
     """Predicted against measured times."""
     figure, axes = plt.subplots(figsize=(6, 6), layout="constrained")
     groups = list(dict.fromkeys(it.case["group"] for it in predictions))

@@ -22,6 +22,7 @@ import polars as pl
 
 import headrace as hr
 from headrace.report.paper import Paper, Row, main
+from headrace.report.prediction import Prediction, size
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -43,43 +44,26 @@ NO_CPU = {
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """A measured case and ours, in seconds: with the processor, and without it."""
+class Predicted(Prediction):
+    """A measured case and ours: with the processor, and without it."""
 
-    case: dict[str, Any]
-    ours: float
     without: float
-
-    @property
-    def error(self) -> float:
-        """Relative to the median of the repetitions."""
-        return float(self.ours / self.case["seconds"] - 1)
-
-    @property
-    def in_range(self) -> bool:
-        """Whether it lies among the repetitions."""
-        return bool(self.case["least"] <= self.ours <= self.case["most"])
 
     @property
     def holds(self) -> bool:
         """Whether it is within the bound, or among the repetitions."""
-        return abs(self.error) <= BOUND or self.in_range
+        return self.holds_within(BOUND)
 
     def row(self) -> Row:
         case = self.case
         clients = f"{case['clients']} client{'s' if case['clients'] > 1 else ''}"
-        among = ", among the repetitions" if self.in_range else ""
         return Row(
             f"{case['op']}, {clients}, {size(case['block'])}",
-            f"{case['seconds']:.4g} s ({case['least']:.4g} to {case['most']:.4g})",
+            self.measured,
             f"{self.ours:.4g} s (without processor {self.without:.4g} s)",
-            f"{100 * self.error:+.1f} %{among}",
+            self.error_told,
             self.holds,
         )
-
-
-def size(count: int) -> str:
-    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count >> 10} KiB"
 
 
 def cases() -> pl.DataFrame:
@@ -93,7 +77,7 @@ def cases() -> pl.DataFrame:
     )
 
 
-def predict(case: dict[str, Any], sets: dict[str, str]) -> Prediction:
+def predict(case: dict[str, Any], sets: dict[str, str]) -> Predicted:
     """Runs a case with the calibrated hosts, once for each repetition."""
 
     def ours(sets: dict[str, Any]) -> float:
@@ -103,7 +87,7 @@ def predict(case: dict[str, Any], sets: dict[str, str]) -> Prediction:
             times.append(seconds(case, hr.run(scenario).json()))
         return median(times)
 
-    return Prediction(case, ours(sets), ours({**without_rates(sets), **NO_CPU}))
+    return Predicted(case, ours(sets), ours({**without_rates(sets), **NO_CPU}))
 
 
 def without_rates(sets: dict[str, str]) -> dict[str, str]:
@@ -124,7 +108,7 @@ def reproduce(paper: Paper) -> list[Row]:
     return [*summary(predictions), *(prediction.row() for prediction in predictions)]
 
 
-def summary(predictions: list[Prediction]) -> list[Row]:
+def summary(predictions: list[Predicted]) -> list[Row]:
     """How well the cases are predicted together."""
     errors = [abs(it.error) for it in predictions]
     without = [abs(it.without / it.case["seconds"] - 1) for it in predictions]
@@ -147,7 +131,7 @@ def summary(predictions: list[Prediction]) -> list[Row]:
     ]
 
 
-def plot(paper: Paper, predictions: list[Prediction]) -> None:
+def plot(paper: Paper, predictions: list[Predicted]) -> None:
     """Throughput against the size of requests, for each operation."""
     figure, all_axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained", sharey=True)
     for axes, op in zip(all_axes, ("write", "cold", "warm"), strict=True):

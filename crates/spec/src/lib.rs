@@ -60,5 +60,5 @@ pub use quantities::{Quantified, Quantity, quantities};
 pub use reference::reference;
 pub use schema::schema;
 pub use sections::*;
-pub use values::{Bytes, PerGroup, Rate, Seconds, Weighted};
+pub use values::{Bytes, Limit, PerGroup, Rate, Seconds, Weighted};
 pub use workloads::workloads;

@@ -1,10 +1,8 @@
 //! The catalogue of links: what a standard says of them. A link is added by its row.
 
-use serde_json::json;
-
-use crate::declare::{Leaf, Nature};
-use crate::names;
+use crate::declare::Nature;
 use crate::tree::{Node, Origin, Raw, Table};
+use crate::values::Listed;
 
 /// A link of the catalogue.
 struct Link {
@@ -160,34 +158,12 @@ pub(crate) fn read(name: &str) -> Option<Node> {
 /// The name of a link.
 pub(crate) struct LinkName;
 
-fn all() -> Vec<&'static str> {
-    LINKS.iter().map(|link| link.name).collect()
-}
-
-impl Leaf for LinkName {
-    type Value = String;
-
-    fn expected() -> String {
-        names::or(&all())
-    }
-
-    fn schema() -> serde_json::Value {
-        json!({ "enum": all() })
-    }
-
-    fn parse(node: &Node) -> Result<String, String> {
-        match &node.raw {
-            Raw::Text(name) if all().contains(&name.as_str()) => Ok(name.clone()),
-            Raw::Text(name) => Err(names::guess(name, &all())),
-            _ => Err(String::new()),
-        }
-    }
-
-    fn format(value: &String) -> Raw {
-        Raw::Text(value.clone())
-    }
-
+impl Listed for LinkName {
     const NATURE: Nature = Nature::Link;
+
+    fn names() -> Vec<&'static str> {
+        LINKS.iter().map(|link| link.name).collect()
+    }
 }
 
 #[cfg(test)]

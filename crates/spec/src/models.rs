@@ -1,16 +1,14 @@
 //! The catalogue of devices: what a drive one can buy is like. A device is added
 //! by its file, in which each number has its source, and one line here.
 
-use serde_json::json;
-
-use crate::declare::{Leaf, Nature, Section, Shape};
+use crate::declare::{Nature, Section, Shape};
 use crate::error::Error;
 use crate::links;
 use crate::merge;
-use crate::names;
 use crate::presets;
 use crate::syntax::{self, Layer};
 use crate::tree::{Entry, Node, Origin, Raw, Table};
+use crate::values::Listed;
 
 /// A device of the catalogue.
 struct Model {
@@ -139,30 +137,12 @@ macro_rules! model_name {
         $(#[doc = $doc])+
         pub(crate) struct $name;
 
-        impl Leaf for $name {
-            type Value = String;
-
-            fn expected() -> String {
-                names::or(&of($kind))
-            }
-
-            fn schema() -> serde_json::Value {
-                json!({ "enum": of($kind) })
-            }
-
-            fn parse(node: &Node) -> Result<String, String> {
-                match &node.raw {
-                    Raw::Text(name) if of($kind).contains(&name.as_str()) => Ok(name.clone()),
-                    Raw::Text(name) => Err(names::guess(name, &of($kind))),
-                    _ => Err(String::new()),
-                }
-            }
-
-            fn format(value: &String) -> Raw {
-                Raw::Text(value.clone())
-            }
-
+        impl Listed for $name {
             const NATURE: Nature = Nature::Model;
+
+            fn names() -> Vec<&'static str> {
+                of($kind)
+            }
         }
     };
 }

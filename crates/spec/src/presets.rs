@@ -1,13 +1,11 @@
 //! The presets: what a known system is like. A preset is added by its file and
 //! one line here.
 
-use serde_json::json;
-
-use crate::declare::{Leaf, Nature};
+use crate::declare::Nature;
 use crate::error::Error;
-use crate::names;
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Raw};
+use crate::values::Listed;
 
 struct Preset {
     name: &'static str,
@@ -125,56 +123,20 @@ fn machines() -> Vec<&'static str> {
 /// The name of a preset of a machine.
 pub(crate) struct MachinePreset;
 
-impl Leaf for MachinePreset {
-    type Value = String;
-
-    fn expected() -> String {
-        names::or(&machines())
-    }
-
-    fn schema() -> serde_json::Value {
-        json!({ "enum": machines() })
-    }
-
-    fn parse(node: &Node) -> Result<String, String> {
-        match &node.raw {
-            Raw::Text(name) if machines().contains(&name.as_str()) => Ok(name.clone()),
-            Raw::Text(name) => Err(names::guess(name, &machines())),
-            _ => Err(String::new()),
-        }
-    }
-
-    fn format(value: &String) -> Raw {
-        Raw::Text(value.clone())
-    }
-
+impl Listed for MachinePreset {
     const NATURE: Nature = Nature::MachinePreset;
+
+    fn names() -> Vec<&'static str> {
+        machines()
+    }
 }
 
 /// The name of a preset.
 pub(crate) struct PresetName;
 
-impl Leaf for PresetName {
-    type Value = String;
-
-    fn expected() -> String {
-        names::or(&all())
-    }
-
-    fn schema() -> serde_json::Value {
-        json!({ "enum": all() })
-    }
-
-    fn parse(node: &Node) -> Result<String, String> {
-        match &node.raw {
-            Raw::Text(name) if all().contains(&name.as_str()) => Ok(name.clone()),
-            Raw::Text(name) => Err(names::guess(name, &all())),
-            _ => Err(String::new()),
-        }
-    }
-
-    fn format(value: &String) -> Raw {
-        Raw::Text(value.clone())
+impl Listed for PresetName {
+    fn names() -> Vec<&'static str> {
+        all()
     }
 }
 

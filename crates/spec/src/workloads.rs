@@ -1,16 +1,14 @@
 //! The presets of workloads: what known programs and benchmarks do. A preset is
 //! added by its file and one line here.
 
-use serde_json::json;
-
-use crate::declare::{Leaf, Nature, Section, Shape};
+use crate::declare::{Nature, Section, Shape};
 use crate::error::Error;
 use crate::load::DECLARED;
 use crate::merge;
-use crate::names;
 use crate::presets;
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Raw, Table};
+use crate::values::Listed;
 
 struct Preset {
     name: &'static str,
@@ -155,30 +153,12 @@ pub(crate) fn names(of_kind: Option<&str>) -> Vec<&'static str> {
 /// The name of a preset of a workload.
 pub(crate) struct WorkloadPreset;
 
-impl Leaf for WorkloadPreset {
-    type Value = String;
-
-    fn expected() -> String {
-        names::or(&names(None))
-    }
-
-    fn schema() -> serde_json::Value {
-        json!({ "enum": names(None) })
-    }
-
-    fn parse(node: &Node) -> Result<String, String> {
-        match &node.raw {
-            Raw::Text(name) if names(None).contains(&name.as_str()) => Ok(name.clone()),
-            Raw::Text(name) => Err(names::guess(name, &names(None))),
-            _ => Err(String::new()),
-        }
-    }
-
-    fn format(value: &String) -> Raw {
-        Raw::Text(value.clone())
-    }
-
+impl Listed for WorkloadPreset {
     const NATURE: Nature = Nature::WorkloadPreset;
+
+    fn names() -> Vec<&'static str> {
+        names(None)
+    }
 }
 
 #[cfg(test)]

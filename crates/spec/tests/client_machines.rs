@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use headrace_spec::{InFlight, Loaded, explain};
+use headrace_spec::{Limit, Loaded, explain};
 
 const FILE: &str = r#"system = "lustre"
 clients.count = 8
@@ -29,7 +29,7 @@ fn the_preset_gives_clients_a_cache_and_says_where_from() {
     let clients = &loaded.scenario.clients;
     let machine = clients.machine().expect("a cache");
     assert_eq!(machine.dirty_per_server.0, 32 << 20);
-    assert_eq!(clients.rpc.in_flight, InFlight::Count(8));
+    assert_eq!(clients.rpc.in_flight, Limit::Count(8));
     assert_eq!(loaded.scenario.largest_job(), Some(1 << 20));
     for row in explain(&loaded).rows {
         if row.origin == "preset lustre" {

@@ -23,6 +23,7 @@ pub mod network;
 pub mod processors;
 pub mod qos;
 pub mod server;
+mod splitmix;
 pub mod system;
 mod tokens;
 

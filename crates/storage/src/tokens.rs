@@ -141,6 +141,29 @@ pub struct Job {
 }
 
 impl Job {
+    /// A client's job for server 0, of no bytes, as one message each way.
+    pub fn new(request: u32, client: u32, file: u32, operation: Operation, role: Role) -> Job {
+        Job {
+            request,
+            client,
+            server: 0,
+            target: 0,
+            file,
+            offset: 0,
+            size: 0,
+            wire: 0,
+            tail: Time::ZERO,
+            pending: 0,
+            workload: 0,
+            group: 0,
+            operation,
+            direction: Direction::Out,
+            role,
+            message: Message::Whole,
+            received: false,
+        }
+    }
+
     /// Bytes of file data in the message under way.
     pub fn payload(&self) -> u64 {
         if !matches!(self.message, Message::Whole | Message::Data) {

@@ -96,6 +96,16 @@ impl Clients {
         }
     }
 
+    /// The number of each client's group, in the order of the clients.
+    #[must_use]
+    pub fn group_of_each(&self) -> Vec<u8> {
+        let sizes = self.group_sizes();
+        let numbered = sizes.iter().zip(0_u8..=u8::MAX);
+        numbered
+            .flat_map(|((_, clients), group)| std::iter::repeat_n(group, *clients as usize))
+            .collect()
+    }
+
     /// The groups and how many clients each has, in the order of the clients.
     /// The sizes add up to `count`; where shares give no whole numbers, the
     /// largest remainders are rounded up, earlier groups first.

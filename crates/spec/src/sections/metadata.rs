@@ -4,7 +4,7 @@ mod database;
 mod network;
 mod times;
 
-pub use database::{Database, Together};
+pub use database::Database;
 pub use network::{MetadataNetwork, OwnNetwork, SharedNetwork, WhichNetwork};
 pub use times::OperationTimes;
 

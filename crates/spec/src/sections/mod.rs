@@ -55,13 +55,13 @@ pub use memory::{Memory, Replacement};
 pub use messages::{Messages, Rendezvous, Whole};
 pub use metadata::{
     Database, Distribution, InMemory, Metadata, MetadataHosts, MetadataKind, MetadataNetwork,
-    OperationTimes, OwnNetwork, SharedNetwork, Together, WhichNetwork,
+    OperationTimes, OwnNetwork, SharedNetwork, WhichNetwork,
 };
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;
 pub use receive_buffer::ReceiveBuffer;
 pub use replication::{ReadFrom, ReplicaSets, ReplicatedBy, Replication};
-pub use rpc::{InFlight, Rpc};
+pub use rpc::Rpc;
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};
 pub use scheduler::{

@@ -3,28 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{Bytes, CountOr, word};
-
-word! {
-    /// How many requests may be under way.
-    pub enum InFlight {
-        /// Any number.
-        Unlimited = "unlimited",
-        /// So many.
-        Count(u32),
-    }
-}
-
-impl InFlight {
-    /// The number, if there is a limit.
-    #[must_use]
-    pub fn limit(self) -> Option<u32> {
-        match self {
-            InFlight::Unlimited => None,
-            InFlight::Count(count) => Some(count),
-        }
-    }
-}
+use crate::values::{Bytes, CountOr, Limit};
 
 section! {
     /// How a client asks the data servers: in requests of some size, some of them
@@ -35,7 +14,7 @@ section! {
         size: Bytes = default("0 B", "no limit of its own") aka ["max", "largest", "max_pages_per_rpc"],
         /// How many requests of a client a server may have at a time; the others wait
         /// on the client, first come, first served.
-        in_flight: InFlight as CountOr<InFlight> = default("unlimited", "no limit is assumed")
+        in_flight: Limit as CountOr<Limit> = default("unlimited", "no limit is assumed")
             aka ["max_rpcs_in_flight", "depth", "window"],
     }
     check has_an_effect;
@@ -45,7 +24,7 @@ fn has_an_effect(rpc: &Rpc, all: &Scenario, at: &Place<'_>) -> Result<(), Error>
     let local = all.local().is_some();
     let given = [
         ("size", rpc.size.0 > 0),
-        ("in_flight", rpc.in_flight != InFlight::Unlimited),
+        ("in_flight", rpc.in_flight != Limit::Unlimited),
     ];
     if let Some((field, _)) = given.iter().find(|(_, given)| *given)
         && local

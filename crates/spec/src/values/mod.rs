@@ -5,7 +5,9 @@ mod bytes;
 mod choice;
 mod fallback;
 mod file_path;
+mod limit;
 mod list;
+mod listed;
 mod number;
 mod per_group;
 mod rate;
@@ -17,7 +19,9 @@ pub use bytes::Bytes;
 pub(crate) use choice::choice;
 pub(crate) use fallback::{CountOr, Word, word};
 pub(crate) use file_path::FilePath;
+pub use limit::Limit;
 pub(crate) use list::NonEmpty;
+pub(crate) use listed::Listed;
 pub(crate) use number::{
     AtLeastOne, Count, Fraction, NonNegative, Ordinal, Portion, Positive, Seed, Share,
 };

@@ -46,8 +46,8 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
 
 fn kind() -> BoxedStrategy<MetadataKind> {
     let group = prop_oneof![
-        Just(Together::Unlimited),
-        (1..=u32::MAX).prop_map(Together::Count)
+        Just(Limit::Unlimited),
+        (1..=u32::MAX).prop_map(Limit::Count)
     ];
     let cache = prop::option::of(0..1_000_000_u64);
     let database = (

@@ -135,7 +135,7 @@ prop_compose! {
     // No smaller than a page, nor so small that requests make too many.
     fn rpc()(
         size in prop_oneof![Just(0), 4096..=u64::MAX],
-        in_flight in prop_oneof![Just(InFlight::Unlimited), count().prop_map(InFlight::Count)],
+        in_flight in prop_oneof![Just(Limit::Unlimited), count().prop_map(Limit::Count)],
     ) -> Rpc {
         Rpc { size: Bytes(size), in_flight }
     }

@@ -1,14 +1,14 @@
 //! A client with a page cache: what the cache misses and what it writes back goes to
 //! the servers.
 
-use headrace_net::{Page, Port, Slot, Time};
+use headrace_net::{Page, Port, Slot};
 use headrace_spec::{ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
 use super::{Answers, Knowledge, Layout, Network};
 use crate::localfs::{self, Remote};
-use crate::tokens::{Direction, Job, Message, Request, Role, Transfer};
+use crate::tokens::{Job, Request, Role, Transfer};
 
 /// What the cache has asked of the servers.
 #[derive(Clone, Copy)]
@@ -53,13 +53,7 @@ pub(super) fn data(
     page.connect(machine.transfer, asked);
     let outstanding = page.bag::<Asked>("outstanding");
     let split = Split::new(scenario, parallel, page.seed());
-    let groups: Vec<u8> = scenario
-        .clients
-        .group_sizes()
-        .iter()
-        .zip(0_u8..=u8::MAX)
-        .flat_map(|((_, clients), group)| std::iter::repeat_n(group, *clients as usize))
-        .collect();
+    let groups = scenario.clients.group_of_each();
     let workloads = scenario.workload.len().max(1) as u32;
     page.transition("split")
         .take(asked)
@@ -78,24 +72,15 @@ pub(super) fn data(
                 },
             );
             let client = firing.copy();
+            let Transfer {
+                file, operation, ..
+            } = transfer;
             let like = Job {
-                request: slot.0,
-                client,
-                server: 0,
-                target: 0,
-                file: transfer.file,
                 offset: transfer.offset,
                 size: transfer.size,
-                wire: 0,
-                tail: Time::ZERO,
-                pending: 0,
                 workload: transfer.process % workloads,
                 group: groups[client as usize],
-                operation: transfer.operation,
-                direction: Direction::Out,
-                role: Role::Data,
-                message: Message::Whole,
-                received: false,
+                ..Job::new(slot.0, client, file, operation, Role::Data)
             };
             if let Some(jobs) = split.send(firing, like, send) {
                 firing.token_mut(outstanding, slot).pending = jobs;

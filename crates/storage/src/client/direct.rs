@@ -1,11 +1,11 @@
 //! A client without a cache: each request goes to the servers at once.
 
-use headrace_net::{Page, Port, Slot, Time};
+use headrace_net::{Page, Port, Slot};
 use headrace_spec::{Parallel, Scenario};
 
 use super::split::Split;
 use super::{Answers, Network};
-use crate::tokens::{Direction, Job, Message, Request, Role};
+use crate::tokens::{Job, Request, Role};
 
 /// Writes what becomes of requests whose data has been found.
 pub(super) fn data(
@@ -26,24 +26,18 @@ pub(super) fn data(
         .puts_many(send)
         .fires(move |firing, request: Request, ()| {
             let slot = firing.put(outstanding, request);
+            let Request {
+                process,
+                file,
+                operation,
+                ..
+            } = request;
             let like = Job {
-                request: slot.0,
-                client: request.process.client,
-                server: 0,
-                target: 0,
-                file: request.file,
                 offset: request.offset,
                 size: request.size,
-                wire: 0,
-                tail: Time::ZERO,
-                pending: 0,
-                workload: request.process.workload,
+                workload: process.workload,
                 group: request.group,
-                operation: request.operation,
-                direction: Direction::Out,
-                role: Role::Data,
-                message: Message::Whole,
-                received: false,
+                ..Job::new(slot.0, process.client, file, operation, Role::Data)
             };
             if let Some(jobs) = split.send(firing, like, send) {
                 firing.token_mut(outstanding, slot).pending = jobs;

@@ -35,7 +35,7 @@ pub use copies::Copies;
 pub use known::KnownFiles;
 pub use layout::{Layout, Piece};
 
-use headrace_net::{Node, Page, Port, Slot, Time, To};
+use headrace_net::{Node, Page, Port, Slot, To};
 use headrace_spec::{Parallel, Scenario};
 use headrace_trace::{Group, Operation};
 
@@ -43,7 +43,7 @@ use crate::app::Directories;
 use crate::localfs::{Sizes, Users};
 use crate::metadata::Placement;
 use crate::network::Wire;
-use crate::tokens::{Direction, Job, Message, Request, Role};
+use crate::tokens::{Job, Request, Role};
 
 /// A client's way to the servers.
 pub struct Network {
@@ -101,31 +101,19 @@ pub fn client(
                 return;
             }
             let slot = firing.put(asking, request);
-            firing.put(
-                ask,
-                Job {
-                    request: slot.0,
-                    client: request.process.client,
-                    server: placement.server_of(request.file),
-                    target: 0,
-                    file: request.file,
-                    offset: 0,
-                    size: 0,
-                    wire: wire.bytes(0),
-                    tail: Time::ZERO,
-                    pending: 0,
-                    workload: request.process.workload,
-                    group: request.group,
-                    operation: match request.operation.group() {
-                        Group::Data => Operation::Open,
-                        Group::Metadata | Group::Local => request.operation,
-                    },
-                    direction: Direction::Out,
-                    role: Role::Metadata,
-                    message: Message::Whole,
-                    received: false,
-                },
-            );
+            let operation = match request.operation.group() {
+                Group::Data => Operation::Open,
+                Group::Metadata | Group::Local => request.operation,
+            };
+            let (client, file) = (request.process.client, request.file);
+            let question = Job {
+                server: placement.server_of(file),
+                wire: wire.bytes(0),
+                workload: request.process.workload,
+                group: request.group,
+                ..Job::new(slot.0, client, file, operation, Role::Metadata)
+            };
+            firing.put(ask, question);
         });
     let answers = Answers {
         known,

@@ -1,14 +1,14 @@
 //! From a request to jobs: one for each target that is concerned, or several where
 //! they would be too large.
 
-use headrace_net::{Firing, Time, To};
+use headrace_net::{Firing, To};
 use headrace_spec::{MOST_JOBS, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::copies::Copies;
 use super::layout::{Layout, Piece};
 use crate::network::Wire;
-use crate::tokens::{Direction, Job, Role};
+use crate::tokens::Job;
 
 /// Splits what is asked of the servers.
 #[derive(Clone)]
@@ -65,11 +65,6 @@ impl Split {
                     target: (target / self.servers) as u16,
                     offset: piece.offset,
                     size: piece.size,
-                    wire: 0,
-                    tail: Time::ZERO,
-                    pending: 0,
-                    direction: Direction::Out,
-                    role: Role::Data,
                     ..like
                 };
                 job.wire = self.wire.bytes(job.payload());

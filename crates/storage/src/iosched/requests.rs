@@ -9,6 +9,7 @@ use headrace_net::{Slot, Time};
 use headrace_spec::IoPriority;
 use headrace_trace::Operation;
 
+use crate::splitmix;
 use crate::tokens::Transfer;
 
 /// The number of a request in its queue; free again once it is done.
@@ -70,12 +71,9 @@ impl Request {
         (self.address, self.order)
     }
 
-    /// Random, and the same in every run: the finaliser of SplitMix64.
+    /// Random, and the same in every run.
     fn height(&self) -> u64 {
-        let mut x = self.order.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
+        splitmix::finalise(self.order.wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 }
 

@@ -8,11 +8,10 @@
 //! place of an I/O queue and a device: no journal, no placement, no blocks of its
 //! own.
 
-use headrace_net::{Fcfs, Page, Port, Random};
+use headrace_net::{Page, Port};
 use headrace_spec::ClientMachine;
 
-use super::call::Call;
-use super::machine::{Volumes, Ways, volume};
+use super::machine::{Volumes, only_volume, processor};
 use super::remote::Remote;
 use super::sizes::Sizes;
 use super::users::Users;
@@ -60,15 +59,14 @@ pub fn above_servers(
     page.connect(ports.transferred, device.done);
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);
-    let time = |call: &Call, _: &mut Random<'_>| call.time;
-    let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
-    let ways = Ways {
-        new,
-        complete: ports.complete.into(),
-        processor: processor.into(),
-        processed: processor,
-        users: users.clone(),
-    };
-    volume(page, 0, volumes, device, ways);
+    let processor = processor(page, &spec.cpu);
+    only_volume(
+        page,
+        volumes,
+        device,
+        processor,
+        (new, ports.complete),
+        users,
+    );
     ports
 }

@@ -108,7 +108,7 @@ impl Volume {
         self.woken.extend(ready.iter().map(|&(_, slot)| slot));
         for (file, start, end) in done.data() {
             let range = self.cache.pages(file, start, end);
-            let unit = self.folios.get(&file).copied().unwrap_or(self.page);
+            let unit = self.folio_of(file);
             let soiled = self.soiled(range, unit);
             self.soil(range, soiled, now);
         }

@@ -74,7 +74,7 @@ impl Volume {
     /// passed over: it is written again when that has ended (write_cache_pages in
     /// mm/page-writeback.c).
     fn next_to_write(&mut self, file: u32, from: u64) -> Vec<Range> {
-        let unit = self.folios.get(&file).copied().unwrap_or(self.page);
+        let unit = self.folio_of(file);
         if unit == self.page {
             return self
                 .cache
@@ -125,7 +125,7 @@ impl Volume {
 
     /// A transfer of some bytes goes out, or (`back`) is done.
     fn mark_folios(&mut self, range: Range, back: bool) {
-        let unit = self.folios.get(&range.file).copied().unwrap_or(self.page);
+        let unit = self.folio_of(range.file);
         if unit == self.page {
             return;
         }

@@ -27,7 +27,7 @@ use headrace_net::{
     Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, To, Token,
     TransitionBuilder,
 };
-use headrace_spec::Machine;
+use headrace_spec::{Cpu, Machine};
 use headrace_trace::Operation;
 
 use super::call::{Call, Caller, Stage};
@@ -149,24 +149,23 @@ pub fn machine(
         complete: page.output("complete"),
     };
     let volumes = page.store("file system", |copy| volumes(spec, users, &files(copy)));
-    let time = |call: &Call, _: &mut Random<'_>| call.time;
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);
     let specs = specs_of(spec);
     if let [spec] = specs.as_slice() {
         let device = device::queued(page, &spec.device, &spec.io_scheduler);
-        let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
-        let ways = Ways {
-            new,
-            complete: ports.complete.into(),
-            processor: processor.into(),
-            processed: processor,
-            users: users.clone(),
-        };
-        volume(page, 0, volumes, device, ways);
+        let processor = processor(page, &spec.cpu);
+        only_volume(
+            page,
+            volumes,
+            device,
+            processor,
+            (new, ports.complete),
+            users,
+        );
         return ports;
     }
-    let processor = page.station("processor", Fcfs::new(spec.cpu.cores, time));
+    let processor = processor(page, &spec.cpu);
     let done = page.place::<Request>("done");
     page.connect(done, ports.complete);
     let mut mounted = Vec::new();
@@ -223,12 +222,37 @@ struct Mount {
 }
 
 /// The same, from inside.
-pub(super) struct Ways {
+struct Ways {
     pub new: Node<Request>,
     pub complete: To<Request>,
     pub processor: To<Call>,
     pub processed: Node<Call>,
     pub users: Users,
+}
+
+/// A machine's cores.
+pub(super) fn processor(page: &mut Page<'_>, cpu: &Cpu) -> Node<Call> {
+    let time = |call: &Call, _: &mut Random<'_>| call.time;
+    page.station("processor", Fcfs::new(cpu.cores, time))
+}
+
+/// Writes the volume of a machine that has no other.
+pub(super) fn only_volume(
+    page: &mut Page<'_>,
+    volumes: Store<Volumes>,
+    device: BlockDevice,
+    processor: Node<Call>,
+    (new, complete): (Node<Request>, Port<Request>),
+    users: &Users,
+) {
+    let ways = Ways {
+        new,
+        complete: complete.into(),
+        processor: processor.into(),
+        processed: processor,
+        users: users.clone(),
+    };
+    volume(page, 0, volumes, device, ways);
 }
 
 /// Each volume as a machine with that alone.
@@ -244,7 +268,7 @@ fn specs_of(spec: &Machine) -> Vec<Machine> {
 }
 
 /// Writes the net of one volume.
-pub(super) fn volume(
+fn volume(
     page: &mut Page<'_>,
     number: usize,
     volumes: Store<Volumes>,

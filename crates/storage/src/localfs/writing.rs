@@ -260,7 +260,8 @@ impl Volume {
         self.count_clean(range, bytes, written);
     }
 
-    fn folio_of(&self, file: u32) -> u64 {
+    /// The size of a file's folios.
+    pub(super) fn folio_of(&self, file: u32) -> u64 {
         self.folios.get(&file).copied().unwrap_or(self.page)
     }
 

@@ -7,11 +7,9 @@
 //! coordinators that clients ask piggyback the delay on their requests; here, where
 //! clients ask servers directly, the schedulers tell it each other in messages.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use headrace_net::{Message, Span, Time};
 
+use super::ordered::Ordered;
 use super::tag::{Tag, cost};
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
@@ -19,14 +17,11 @@ use crate::tokens::Job;
 /// Groups get service in proportion to their weights over all schedulers.
 #[derive(Debug)]
 pub struct Dsfq {
-    depth: u32,
-    out: u32,
     interval: Span,
     weights: Vec<f64>,
     groups: Vec<Group>,
     virtual_time: f64,
-    waiting: BinaryHeap<Reverse<(Tag, u64, JobId)>>,
-    arrivals: u64,
+    waiting: Ordered<Tag>,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -48,14 +43,11 @@ impl Dsfq {
     /// are told of a group no more often than each `interval`.
     pub fn new(depth: u32, weights: Vec<f64>, interval: Span) -> Dsfq {
         Dsfq {
-            depth,
-            out: 0,
             interval,
             groups: vec![Group::default(); weights.len()],
             weights,
             virtual_time: 0.0,
-            waiting: BinaryHeap::new(),
-            arrivals: 0,
+            waiting: Ordered::new(depth),
         }
     }
 
@@ -80,10 +72,7 @@ impl Dsfq {
     }
 
     fn fill(&mut self, dispatcher: &mut Dispatcher<'_, '_>) {
-        while self.out < self.depth
-            && let Some(Reverse((Tag(start), _, job))) = self.waiting.pop()
-        {
-            self.out += 1;
+        while let Some((Tag(start), job)) = self.waiting.next() {
             self.virtual_time = start;
             dispatcher.dispatch(job);
         }
@@ -101,14 +90,13 @@ impl Scheduler for Dsfq {
         group.finish = start + cost / weight;
         group.elsewhere = 0.0;
         group.untold += job.size.max(1);
-        self.waiting.push(Reverse((Tag(start), self.arrivals, id)));
-        self.arrivals += 1;
+        self.waiting.push(Tag(start), id);
         self.tell(number, dispatcher);
         self.fill(dispatcher);
     }
 
     fn job_finish(&mut self, _: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
-        self.out -= 1;
+        self.waiting.finished();
         self.fill(dispatcher);
     }
 
@@ -125,6 +113,6 @@ impl Scheduler for Dsfq {
     }
 
     fn name(&self) -> String {
-        format!("DSFQ({})", self.depth)
+        format!("DSFQ({})", self.waiting.depth())
     }
 }

@@ -5,41 +5,30 @@
 //! arrival and its workload's latency, as in Lumb, Merchant, Alvarez 2003 ("Façade:
 //! virtual storage devices with performance guarantees", FAST).
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use headrace_net::{Span, Time};
 
+use super::ordered::Ordered;
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
 
 /// The job whose deadline is next goes next.
 #[derive(Debug)]
 pub struct Edf {
-    depth: u32,
-    out: u32,
     latencies: Vec<Span>,
-    waiting: BinaryHeap<Reverse<(Time, u64, JobId)>>,
-    arrivals: u64,
+    waiting: Ordered<Time>,
 }
 
 impl Edf {
     /// At most `depth` jobs out at once; `latencies` by group.
     pub fn new(depth: u32, latencies: Vec<Span>) -> Edf {
         Edf {
-            depth,
-            out: 0,
             latencies,
-            waiting: BinaryHeap::new(),
-            arrivals: 0,
+            waiting: Ordered::new(depth),
         }
     }
 
     fn fill(&mut self, dispatcher: &mut Dispatcher<'_, '_>) {
-        while self.out < self.depth
-            && let Some(Reverse((_, _, job))) = self.waiting.pop()
-        {
-            self.out += 1;
+        while let Some((_, job)) = self.waiting.next() {
             dispatcher.dispatch(job);
         }
     }
@@ -49,17 +38,16 @@ impl Scheduler for Edf {
     fn job_arrival(&mut self, job: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
         let group = usize::from(dispatcher.job(job).group);
         let deadline = dispatcher.now() + self.latencies[group];
-        self.waiting.push(Reverse((deadline, self.arrivals, job)));
-        self.arrivals += 1;
+        self.waiting.push(deadline, job);
         self.fill(dispatcher);
     }
 
     fn job_finish(&mut self, _: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
-        self.out -= 1;
+        self.waiting.finished();
         self.fill(dispatcher);
     }
 
     fn name(&self) -> String {
-        format!("EDF({})", self.depth)
+        format!("EDF({})", self.waiting.depth())
     }
 }

@@ -10,6 +10,7 @@ mod elsewhere;
 mod fifo;
 mod kinds;
 mod mclock;
+mod ordered;
 mod orr;
 mod round_robin;
 mod sfq;

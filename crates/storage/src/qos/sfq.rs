@@ -7,9 +7,7 @@
 //! of g. The waiting job with the least start tag goes next; v is the start tag
 //! of the job dispatched last.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::ordered::Ordered;
 use super::tag::{Tag, cost};
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
@@ -18,35 +16,26 @@ use crate::tokens::Job;
 /// jobs waiting. The cost of a job is its bytes, at least one.
 #[derive(Debug)]
 pub struct Sfq {
-    depth: u32,
-    out: u32,
     weights: Vec<f64>,
     /// The finish tag of each group's last job.
     finish: Vec<f64>,
     virtual_time: f64,
-    waiting: BinaryHeap<Reverse<(Tag, u64, JobId)>>,
-    arrivals: u64,
+    waiting: Ordered<Tag>,
 }
 
 impl Sfq {
     /// At most `depth` jobs out at once; `weights` by group, all positive.
     pub fn new(depth: u32, weights: Vec<f64>) -> Sfq {
         Sfq {
-            depth,
-            out: 0,
             finish: vec![0.0; weights.len()],
             weights,
             virtual_time: 0.0,
-            waiting: BinaryHeap::new(),
-            arrivals: 0,
+            waiting: Ordered::new(depth),
         }
     }
 
     fn fill(&mut self, dispatcher: &mut Dispatcher<'_, '_>) {
-        while self.out < self.depth
-            && let Some(Reverse((Tag(start), _, job))) = self.waiting.pop()
-        {
-            self.out += 1;
+        while let Some((Tag(start), job)) = self.waiting.next() {
             self.virtual_time = start;
             dispatcher.dispatch(job);
         }
@@ -60,17 +49,16 @@ impl Scheduler for Sfq {
         let cost = cost(job);
         let start = self.virtual_time.max(self.finish[group]);
         self.finish[group] = start + cost / self.weights[group];
-        self.waiting.push(Reverse((Tag(start), self.arrivals, id)));
-        self.arrivals += 1;
+        self.waiting.push(Tag(start), id);
         self.fill(dispatcher);
     }
 
     fn job_finish(&mut self, _: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
-        self.out -= 1;
+        self.waiting.finished();
         self.fill(dispatcher);
     }
 
     fn name(&self) -> String {
-        format!("SFQ({})", self.depth)
+        format!("SFQ({})", self.waiting.depth())
     }
 }

@@ -181,6 +181,22 @@ fn through(
     (scheduler.submit.into(), back)
 }
 
+/// A server's way from and to the clients, behind its scheduler if it has one.
+fn behind(
+    page: &mut Page<'_>,
+    scheduler: Option<SchedulerPorts>,
+    (send, received): (To<Job>, Node<Job>),
+) -> (To<Job>, Node<Job>) {
+    let Some(scheduler) = scheduler else {
+        return (send, received);
+    };
+    let dispatched = page.place("dispatched");
+    page.connect(received, scheduler.submit);
+    page.connect(scheduler.dispatched, dispatched);
+    page.connect(scheduler.returned, send);
+    (scheduler.finished.into(), dispatched)
+}
+
 /// A data server, with its scheduler if schedulers stand there.
 fn server_host(
     page: &mut Page<'_>,
@@ -210,23 +226,8 @@ fn server_host(
     let way = server::chain(page, parallel, way);
     let (send, received) = server::receive_buffers(page, parallel, way);
     let scheduler = qos::build(page, schedulers, Position::Server);
-    match scheduler {
-        None => server::server(page, parallel, holdings, for_daemon, received, send),
-        Some(scheduler) => {
-            let dispatched = page.place("dispatched");
-            page.connect(received, scheduler.submit);
-            page.connect(scheduler.dispatched, dispatched);
-            page.connect(scheduler.returned, send);
-            server::server(
-                page,
-                parallel,
-                holdings,
-                for_daemon,
-                dispatched,
-                scheduler.finished.into(),
-            );
-        }
-    }
+    let (send, received) = behind(page, scheduler, (send, received));
+    server::server(page, parallel, holdings, for_daemon, received, send);
     (attachment, host.shared, names.map(|it| it.0))
 }
 
@@ -292,18 +293,9 @@ fn metadata_host(
     let attachment = network::attach_server(page, parallel, &network, &parallel.metadata.card);
     let send = [attachment.send; 2];
     let host = processors::host(page, parallel, Kind::Server, send, attachment.received);
-    let (send, received) = (host.send, host.received);
     let scheduler = qos::build(page, schedulers, Position::Metadata);
-    match scheduler {
-        None => metadata::server(page, parallel, received, send),
-        Some(scheduler) => {
-            let dispatched = page.place("dispatched");
-            page.connect(received, scheduler.submit);
-            page.connect(scheduler.dispatched, dispatched);
-            page.connect(scheduler.returned, send);
-            metadata::server(page, parallel, dispatched, scheduler.finished.into());
-        }
-    }
+    let (send, received) = behind(page, scheduler, (host.send, host.received));
+    metadata::server(page, parallel, received, send);
     (attachment, host.shared)
 }
 

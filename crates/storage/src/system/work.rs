@@ -64,11 +64,7 @@ pub(super) fn write(
 /// The processes of all workloads, and the clients they run on.
 fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
     let sizes = scenario.clients.group_sizes();
-    let groups: Vec<u8> = sizes
-        .iter()
-        .zip(0_u8..=u8::MAX)
-        .flat_map(|((_, clients), group)| std::iter::repeat_n(group, *clients as usize))
-        .collect();
+    let groups = scenario.clients.group_of_each();
     let mut workloads = Workloads::new(groups.clone());
     let mut files: u64 = 0;
     for workload in &scenario.workload {

@@ -3,28 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{Device, IoScheduler, Scenario};
-use crate::values::{Bytes, CountOr, word};
-
-word! {
-    /// How many changes are written together.
-    pub enum Together {
-        /// All that wait.
-        Unlimited = "unlimited",
-        /// At most so many.
-        Count(u32),
-    }
-}
-
-impl Together {
-    /// The number, if there is a limit.
-    #[must_use]
-    pub fn limit(self) -> Option<u32> {
-        match self {
-            Together::Unlimited => None,
-            Together::Count(count) => Some(count),
-        }
-    }
-}
+use crate::values::{Bytes, CountOr, Limit};
 
 section! {
     /// An entry for each file, on a device of the metadata server, with some of them in
@@ -39,7 +18,7 @@ section! {
         synchronous: bool = default(true, "PVFS2: TroveSyncMeta yes, as pvfs2-genconfig writes it") aka ["sync"],
         /// How many changes are written together at most, with one flush: those that
         /// wait when the last write ends.
-        group: Together as CountOr<Together> = default("unlimited", "as a journal commits") aka ["coalescing"],
+        group: Limit as CountOr<Limit> = default("unlimited", "as a journal commits") aka ["coalescing"],
         /// The queue of the device.
         io_scheduler: IoScheduler = section() aka ["elevator"],
         /// What the metadata is stored on.

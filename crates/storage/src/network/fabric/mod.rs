@@ -15,6 +15,7 @@ use std::ops::Range;
 use headrace_spec::{Card, Clients, Device, Duplex, Parallel, Rate, ServerKind, Topology};
 
 use super::{Bucket, Hosts, Wire};
+use crate::splitmix;
 use crate::tokens::{Direction, Job, Role};
 
 /// The most links on a path.
@@ -301,14 +302,11 @@ fn card_name(group: &LinkGroup, number: u32) -> String {
 }
 
 /// A hash of the two hosts, as switches take one of the addresses to choose among
-/// equal paths (RFC 2992): splitmix64, Steele, Lea and Flood, OOPSLA 2014.
+/// equal paths (RFC 2992).
 fn mix(seed: u64, from: u32, to: u32) -> u64 {
     let mut hash = seed ^ (u64::from(from) << 32 | u64::from(to));
     for _ in 0..2 {
-        hash = hash.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        hash ^= hash >> 31;
+        hash = splitmix::finalise(hash.wrapping_add(0x9E37_79B9_7F4A_7C15));
     }
     hash
 }
