@@ -3,7 +3,8 @@
 use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::sections::{
-    Card, Copying, Cpu, Groups, MainMemory, ReadAhead, Rpc, Scenario, SystemKind, WriteBack,
+    Attributes, Card, Copying, Cpu, Groups, MainMemory, ReadAhead, Rpc, Scenario, SystemKind,
+    WriteBack,
 };
 use crate::values::{AtLeastOne, Bytes};
 
@@ -68,6 +69,8 @@ section! {
         /// How much dirty data for one server it keeps before its writers wait, until
         /// the server has answered; 0: no limit beside those of `write_back`.
         dirty_per_server: Bytes = default("0 B", "no limit of its own") aka ["max_dirty", "max_dirty_mb"],
+        /// How long it believes what it knows of files.
+        attributes: Attributes = section() aka ["attribute_cache"],
     }
     check limit_holds_something;
 }

@@ -1,6 +1,7 @@
 //! The sections of a scenario, one file each; kinds of devices, layouts,
 //! schedulers and workloads have a folder with one file per kind.
 
+mod attributes;
 mod card;
 mod clients;
 mod daemon;
@@ -29,6 +30,7 @@ mod topology;
 mod weights;
 mod workload;
 
+pub use attributes::{AskedAttributes, AttributeCache, Attributes, TimedAttributes};
 pub use card::Card;
 pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClient};
 pub use daemon::Daemon;

@@ -141,8 +141,25 @@ prop_compose! {
     }
 }
 
+/// Shortest times are no longer than longest ones.
+fn attribute_cache() -> BoxedStrategy<AttributeCache> {
+    let bounds = || (seconds(), seconds()).prop_map(|(a, b)| if a <= b { (a, b) } else { (b, a) });
+    let timed = (bounds(), bounds(), any::<bool>()).prop_map(|(file, directory, close_to_open)| {
+        AttributeCache::TimedAttributes(TimedAttributes {
+            file_min: file.0,
+            file_max: file.1,
+            directory_min: directory.0,
+            directory_max: directory.1,
+            close_to_open,
+        })
+    });
+    let asked = Just(AttributeCache::AskedAttributes(AskedAttributes {}));
+    prop_oneof![asked, timed].boxed()
+}
+
 fn client_kind() -> BoxedStrategy<ClientKind> {
-    let machine = prop_oneof![Just(0), 4096..=u64::MAX].prop_map(|limit| {
+    let limit = prop_oneof![Just(0), 4096..=u64::MAX];
+    let machine = (limit, attribute_cache()).prop_map(|(limit, kind)| {
         // A server's machine has the same parts.
         let server = machine_of(None);
         ClientKind::MachineClient(MachineClient {
@@ -153,6 +170,7 @@ fn client_kind() -> BoxedStrategy<ClientKind> {
                 write_back: server.write_back,
                 read_ahead: server.read_ahead,
                 dirty_per_server: Bytes(limit),
+                attributes: Attributes { kind },
             },
         })
     });

@@ -1,7 +1,7 @@
 //! A client with a page cache: what the cache misses and what it writes back goes to
 //! the servers.
 
-use headrace_net::{Page, Port, Slot};
+use headrace_net::{Page, Port, Slot, Time};
 use headrace_spec::{ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
@@ -18,6 +18,8 @@ struct Asked {
     offset: u64,
     size: u64,
     operation: Operation,
+    /// When it was asked.
+    at: Time,
     /// Jobs that are still out.
     pending: u32,
 }
@@ -43,8 +45,9 @@ pub(super) fn data(
     let page_size = cache.memory.page.0;
     let remote = Remote::new(layout, rpc.size.0, cache.dirty_per_server.0, page_size);
     let users = &knowledge.users;
+    let volumes = localfs::cache(page, cache, reads, users, &remote, &knowledge.sizes);
     let machine = page.page("machine", |page| {
-        localfs::above_servers(page, cache, reads, users, &remote, &knowledge.sizes)
+        localfs::above_servers(page, cache, users, volumes)
     });
     page.connect(answers.mapped, machine.request);
     page.connect(machine.complete, complete);
@@ -60,6 +63,7 @@ pub(super) fn data(
         .puts(outstanding)
         .puts_many(send)
         .fires(move |firing, transfer: Transfer, ()| {
+            let at = firing.now();
             let slot = firing.put(
                 outstanding,
                 Asked {
@@ -68,6 +72,7 @@ pub(super) fn data(
                     offset: transfer.offset,
                     size: transfer.size,
                     operation: transfer.operation,
+                    at,
                     pending: 0,
                 },
             );
@@ -91,12 +96,15 @@ pub(super) fn data(
     page.transition("collect")
         .take(received)
         .with(answers.known)
+        .with(volumes)
         .may_take(outstanding)
         .may_put(answered)
         .may_pass(answers.asking, answers.mapped)
-        .fires(move |firing, job: Job, known| {
+        .fires(move |firing, job: Job, (known, volumes)| {
             if job.role == Role::Metadata {
-                answers.take(firing, known, &job);
+                if let Some(file) = answers.take(firing, known, &job) {
+                    volumes.forget_clean(file);
+                }
                 return;
             }
             let slot = Slot(job.request);
@@ -105,6 +113,10 @@ pub(super) fn data(
             if asked.pending == 0
                 && let Some(asked) = firing.take(outstanding, slot)
             {
+                let attributes = &mut known.attributes;
+                if attributes.data_answered(asked.operation, asked.file, asked.at) {
+                    volumes.forget_clean(asked.file);
+                }
                 let transfer = Transfer {
                     owner: asked.owner,
                     file: asked.file,

@@ -20,9 +20,12 @@
 //!
 //! Jobs for one server may stand in a line on the client ([`in_flight`]).
 //!
-//! Not modelled: locks, and so what a client has cached stays valid whoever writes;
-//! the questions by which clients learn how large a file is.
+//! Without attributes that are kept for a time ([`attributes`]), what a client has cached
+//! stays valid whoever writes.
+//!
+//! Not modelled: locks; the questions by which clients learn how large a file is.
 
+mod attributes;
 mod cached;
 mod copies;
 mod direct;
@@ -31,14 +34,16 @@ mod known;
 mod layout;
 mod split;
 
+pub use attributes::Changes;
 pub use copies::Copies;
 pub use known::KnownFiles;
 pub use layout::{Layout, Piece};
 
-use headrace_net::{Node, Page, Port, Slot, To};
+use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::{Parallel, Scenario};
 use headrace_trace::{Group, Operation};
 
+use self::attributes::Attributes;
 use crate::app::Directories;
 use crate::localfs::{Sizes, Users};
 use crate::metadata::Placement;
@@ -63,6 +68,35 @@ pub struct Knowledge {
     pub sizes: Sizes,
     /// Which directories they lie in.
     pub directories: Directories,
+    /// How often they have been changed.
+    pub changes: Changes,
+}
+
+/// What one client knows of files.
+#[derive(Clone, Default)]
+struct Known {
+    /// Which of them it knows where to find.
+    layouts: KnownFiles,
+    attributes: Attributes,
+}
+
+impl Known {
+    /// What a metadata server has to be asked before a request can go on, if anything.
+    fn question(&self, request: &Request, now: Time) -> Option<Operation> {
+        let (operation, file) = (request.operation, request.file);
+        if request.only_computes {
+            return None;
+        }
+        if operation.group() != Group::Data {
+            let known = self.attributes.answer(operation, file, now);
+            return (!known).then_some(operation);
+        }
+        if !self.layouts.contains(file) {
+            return Some(Operation::Open);
+        }
+        let checked = operation != Operation::Read || self.attributes.let_read(file, now);
+        (!checked).then_some(Operation::Stat)
+    }
 }
 
 /// Writes the page of a client: requests come in by `request` and go out by
@@ -80,7 +114,12 @@ pub fn client(
     let keeps = parallel.metadata.client_cache;
     let placement = Placement::new(&parallel.metadata, &knowledge.directories);
     let cache = scenario.clients.machine();
-    let known = page.store("layouts known", |_| KnownFiles::default());
+    let attributes = cache.and_then(|cache| cache.attributes.timed());
+    let attributes = Attributes::new(attributes, &knowledge.directories, &knowledge.changes);
+    let known = page.store("files known", |_| Known {
+        attributes: attributes.clone(),
+        ..Known::default()
+    });
 
     let new = page.place::<Request>("new");
     let mapped = page.place::<Request>("mapped");
@@ -95,16 +134,11 @@ pub fn client(
         .puts_one_of([mapped.into(), asking.into()])
         .may_put(ask)
         .fires(move |firing, request: Request, known| {
-            let data = request.operation.group() == Group::Data;
-            if request.only_computes || data && known.contains(request.file) {
+            let Some(operation) = known.question(&request, firing.now()) else {
                 firing.put(mapped, request);
                 return;
-            }
-            let slot = firing.put(asking, request);
-            let operation = match request.operation.group() {
-                Group::Data => Operation::Open,
-                Group::Metadata | Group::Local => request.operation,
             };
+            let slot = firing.put(asking, request);
             let (client, file) = (request.process.client, request.file);
             let question = Job {
                 server: placement.server_of(file),
@@ -137,7 +171,7 @@ pub fn client(
 /// What becomes of a metadata server's answers.
 #[derive(Clone, Copy)]
 struct Answers {
-    known: headrace_net::Store<KnownFiles>,
+    known: headrace_net::Store<Known>,
     asking: Node<Request>,
     mapped: Node<Request>,
     keeps: bool,
@@ -145,18 +179,26 @@ struct Answers {
 }
 
 impl Answers {
-    /// An answer has come.
-    fn take(self, firing: &mut headrace_net::Firing<'_>, known: &mut KnownFiles, answer: &Job) {
-        let Some(request) = firing.take(self.asking, Slot(answer.request)) else {
-            return;
-        };
+    /// An answer has come; gives the file of which what is cached is of no use any more, if
+    /// it tells so.
+    fn take(
+        self,
+        firing: &mut headrace_net::Firing<'_>,
+        known: &mut Known,
+        answer: &Job,
+    ) -> Option<u32> {
+        let request = firing.take(self.asking, Slot(answer.request))?;
+        let file = request.file;
+        let attributes = &mut known.attributes;
+        let stale = attributes.name_answered(answer.operation, file, request.issued);
         if request.operation.group() == Group::Data {
             if self.keeps {
-                known.insert(request.file);
+                known.layouts.insert(file);
             }
             firing.put(self.mapped, request);
         } else {
             firing.put(self.names, request);
         }
+        stale.then_some(file)
     }
 }

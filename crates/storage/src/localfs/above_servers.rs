@@ -8,7 +8,7 @@
 //! place of an I/O queue and a device: no journal, no placement, no blocks of its
 //! own.
 
-use headrace_net::{Page, Port};
+use headrace_net::{Page, Port, Store};
 use headrace_spec::ClientMachine;
 
 use super::machine::{Volumes, only_volume, processor};
@@ -32,14 +32,28 @@ pub struct CachePorts {
     pub transferred: Port<Transfer>,
 }
 
-/// Writes the page of a client's cache, which reads in transfers of so many bytes.
-pub fn above_servers(
+/// What a client's cache holds, in the client's page; it reads in transfers of so many
+/// bytes.
+pub fn cache(
     page: &mut Page<'_>,
     spec: &ClientMachine,
     transfer: u64,
     users: &Users,
     remote: &Remote,
     sizes: &Sizes,
+) -> Store<Volumes> {
+    page.store("cache", |_| {
+        let (remote, sizes) = (remote.clone(), sizes.clone());
+        Volumes::one(Volume::above_servers(spec, transfer, users, remote, sizes))
+    })
+}
+
+/// Writes the page of a client's machine with that cache.
+pub fn above_servers(
+    page: &mut Page<'_>,
+    spec: &ClientMachine,
+    users: &Users,
+    volumes: Store<Volumes>,
 ) -> CachePorts {
     let ports = CachePorts {
         request: page.input("request"),
@@ -47,10 +61,6 @@ pub fn above_servers(
         transfer: page.output("transfer"),
         transferred: page.input("transferred"),
     };
-    let volumes = page.store("cache", |_| {
-        let (remote, sizes) = (remote.clone(), sizes.clone());
-        Volumes::one(Volume::above_servers(spec, transfer, users, remote, sizes))
-    });
     let device = BlockDevice {
         submit: page.place("asked of servers"),
         done: page.place("servers have answered"),

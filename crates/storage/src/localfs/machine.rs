@@ -104,7 +104,7 @@ impl Bags {
 }
 
 /// The file systems of a machine.
-pub(super) struct Volumes {
+pub struct Volumes {
     list: Vec<Volume>,
     /// Dirty bytes of file systems that are not modelled.
     others: u64,
@@ -116,6 +116,14 @@ impl Volumes {
         Volumes {
             list: vec![volume],
             others: 0,
+        }
+    }
+
+    /// What is cached of a file and not dirty is of no use any more.
+    pub(crate) fn forget_clean(&mut self, file: u32) {
+        for volume in &mut self.list {
+            volume.cache.forget_clean(file);
+            volume.marks.retain(|&(other, _)| other != file);
         }
     }
 

@@ -27,7 +27,7 @@ mod users;
 mod volume;
 mod writing;
 
-pub use above_servers::{CachePorts, above_servers};
+pub use above_servers::{CachePorts, above_servers, cache};
 pub use extents::Range;
 pub use machine::{MachinePorts, machine};
 pub use page_cache::PageCache;

@@ -294,13 +294,27 @@ impl TwoLists {
 
     /// Forgets a file, dirty pages and all.
     pub fn forget(&mut self, file: u32) {
-        for id in self.extents.overlapping(Range {
-            file,
-            start: 0,
-            end: u64::MAX,
-        }) {
+        for id in self.extents.overlapping(whole(file)) {
             self.extents.remove(id);
         }
+    }
+
+    /// Forgets what of a file is not dirty.
+    pub fn forget_clean(&mut self, file: u32) {
+        for id in self.extents.overlapping(whole(file)) {
+            if !self.extents.get(id).dirty {
+                self.extents.remove(id);
+            }
+        }
+    }
+}
+
+/// All that a file may have.
+fn whole(file: u32) -> Range {
+    Range {
+        file,
+        start: 0,
+        end: u64::MAX,
     }
 }
 

@@ -97,7 +97,7 @@ fn for_both(
     page.connect(names.received, daemon);
     let data = page.place("served data");
     let (to_names, to_data): (To<Job>, To<Job>) = (names.processed, data.into());
-    page.transition("served").take(daemon).route(
+    page.transition("name or data").take(daemon).route(
         [to_names, to_data],
         move |_, job: &mut Job, ()| match job.role {
             Role::Metadata => to_names,

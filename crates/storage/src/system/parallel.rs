@@ -5,7 +5,7 @@ use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, work};
 use crate::client::in_flight::InFlight;
-use crate::client::{Copies, Knowledge, Layout};
+use crate::client::{Changes, Copies, Knowledge, Layout};
 use crate::localfs::{Sizes, Users};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
@@ -36,6 +36,7 @@ pub(super) fn build(
         users: Users::clients(scenario),
         sizes: Sizes::default(),
         directories: work.directories.clone(),
+        changes: Changes::default(),
     };
     for file in &work.existing {
         knowledge.sizes.grow(file.file, file.size);

@@ -1,6 +1,7 @@
 //! The storage models, run from scenario texts as users write them: known
 //! answers worked out by hand, and laws that hold whatever the scenario says.
 
+mod attribute_caches;
 mod bottlenecks;
 mod caches;
 mod client_caches;

@@ -37,6 +37,14 @@ impl Pages {
             _ => *referenced = true,
         }
     }
+
+    fn forget_clean(&mut self, file: u32) {
+        self.flags
+            .retain(|page, (_, dirty)| page.0 != file || *dirty);
+        for list in [&mut self.inactive, &mut self.active] {
+            list.retain(|page| self.flags.contains_key(page));
+        }
+    }
 }
 
 fn range(file: u32, page: u64, pages: u64) -> Range {
@@ -51,12 +59,18 @@ proptest! {
     /// The lists hold page for page what queues of single pages hold.
     #[test]
     fn agrees_with_queues_of_pages(
-        steps in prop::collection::vec((0_u32..2, 0_u64..24, 1_u64..9, 0_u8..3), 1..60),
+        steps in prop::collection::vec((0_u32..2, 0_u64..24, 1_u64..9, 0_u8..10), 1..60),
     ) {
         let mut cache = TwoLists::new(1 << 30, PAGE, 0.5);
         let mut pages = Pages::default();
         for (file, page, count, what) in steps {
             let range = range(file, page, count);
+            if what == 9 {
+                cache.forget_clean(file);
+                pages.forget_clean(file);
+                continue;
+            }
+            let what = what % 3;
             match what {
                 0 => cache.fill(range),
                 1 => cache.touch(range),

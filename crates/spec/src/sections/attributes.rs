@@ -1,0 +1,85 @@
+//! `[clients.machine.attributes]`: how long a client believes what it knows of files.
+
+use crate::Error;
+use crate::declare::{Place, kinds, section};
+use crate::sections::Scenario;
+use crate::values::Seconds;
+
+section! {
+    /// What a client keeps of files' attributes and names.
+    pub struct Attributes {
+        /// For how long it believes them.
+        #[serde(flatten)]
+        kind: AttributeCache = kinds(),
+    }
+}
+
+kinds! {
+    /// For how long a client believes what it knows of a file.
+    pub enum AttributeCache default "asked", "nothing is assumed" {
+        AskedAttributes = "asked",
+        TimedAttributes = "timed",
+    }
+}
+
+section! {
+    /// Attributes are asked for each time, and data in the cache is never checked.
+    pub struct AskedAttributes {}
+}
+
+section! {
+    /// For some time, as NFS clients do: from the shortest on it doubles, up to the
+    /// longest, each time the server is asked after it has passed and nothing has
+    /// changed; after a change it is the shortest again. Until then names and attributes
+    /// need no message, and data that is cached is read without one; then the server is
+    /// asked first, and what is cached of a file that has changed is read anew. All
+    /// times 0: `noac`.
+    pub struct TimedAttributes {
+        /// The shortest time for a file.
+        file_min: Seconds = default("3 s", "nfs(5), acregmin; NFS_DEF_ACREGMIN in Linux, include/linux/nfs_fs.h") aka ["acregmin"],
+        /// The longest time for a file.
+        file_max: Seconds = default("60 s", "nfs(5), acregmax") aka ["acregmax"],
+        /// The shortest time for a directory, and so for the names in it.
+        directory_min: Seconds = default("30 s", "nfs(5), acdirmin") aka ["acdirmin"],
+        /// The longest time for a directory.
+        directory_max: Seconds = default("60 s", "nfs(5), acdirmax") aka ["acdirmax"],
+        /// Whether opening a file asks the server however fresh its attributes are
+        /// (close-to-open consistency).
+        close_to_open: bool = default(true, "nfs(5), cto") aka ["cto"],
+    }
+    check shortest_before_longest;
+}
+
+fn shortest_before_longest(
+    times: &TimedAttributes,
+    _all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    for (field, longest, least, most) in [
+        ("file_min", "file_max", times.file_min, times.file_max),
+        (
+            "directory_min",
+            "directory_max",
+            times.directory_min,
+            times.directory_max,
+        ),
+    ] {
+        if least > most {
+            let path = at.field(longest).path;
+            let message = format!("expected at most the longest time: {path} = \"{most}\"");
+            return Err(at.error(field, message));
+        }
+    }
+    Ok(())
+}
+
+impl Attributes {
+    /// The times, if attributes are kept for some.
+    #[must_use]
+    pub fn timed(&self) -> Option<&TimedAttributes> {
+        match &self.kind {
+            AttributeCache::AskedAttributes(_) => None,
+            AttributeCache::TimedAttributes(times) => Some(times),
+        }
+    }
+}

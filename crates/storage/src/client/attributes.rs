@@ -1,0 +1,279 @@
+//! What a client keeps of files' attributes, and for how long it believes it.
+//!
+//! As Linux's NFS client: what the server said is believed for a time. If the server is
+//! asked after it and nothing has changed, the time doubles, up to a bound; if something
+//! has, it is the shortest again (fs/nfs/inode.c, nfs_attribute_timeout and
+//! nfs_update_inode). Answers to reads and writes bring attributes too, and a client's own
+//! changes do not count as changes to it (RFC 1813, section 2.6, weak cache consistency).
+//!
+//! A name is believed as long as its directory. A lookup brings the attributes of both
+//! (RFC 1813, section 3.3.3).
+//!
+//! Not modelled: a second question where both a directory and a file in it are to be
+//! asked about; that a change is seen before its writer has the answer; parts of
+//! directories' lists; names that are known not to be there; READDIRPLUS.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use headrace_net::{Span, Time};
+use headrace_spec::TimedAttributes;
+use headrace_trace::Operation;
+
+use crate::app::Directories;
+
+/// What has attributes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Object {
+    File(u32),
+    Directory(u32),
+}
+
+/// How often files and directories have been changed. Copies are the same: it is the
+/// server's knowledge.
+#[derive(Clone, Default, Debug)]
+pub struct Changes(Arc<Mutex<BTreeMap<Object, u64>>>);
+
+impl Changes {
+    /// How often it has been changed.
+    fn of(&self, object: Object) -> u64 {
+        // A number is there or not, whoever has failed meanwhile.
+        let map = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        map.get(&object).copied().unwrap_or(0)
+    }
+
+    /// It is changed; gives how often it had been before.
+    fn count(&self, object: Object) -> u64 {
+        let mut map = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes = map.entry(object).or_insert(0);
+        *changes += 1;
+        *changes - 1
+    }
+}
+
+/// What a client knows of a file or directory.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// When it asked for what it knows.
+    asked: Time,
+    /// Since when it has lasted for so long.
+    since: Time,
+    /// How long it is believed.
+    lasts: Span,
+    /// How often it had been changed.
+    changes: u64,
+    /// Of a directory: how often the client found it changed by others. Of a file: that of
+    /// its directory when its name was looked up.
+    names: u64,
+    /// Of a directory: whether its list is known.
+    listed: bool,
+}
+
+/// The times for which a client believes.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    file: (Span, Span),
+    directory: (Span, Span),
+    close_to_open: bool,
+}
+
+impl Times {
+    fn new(spec: &TimedAttributes) -> Times {
+        let span = |seconds: headrace_spec::Seconds| Span::from_seconds(seconds.0);
+        Times {
+            file: (span(spec.file_min), span(spec.file_max)),
+            directory: (span(spec.directory_min), span(spec.directory_max)),
+            close_to_open: spec.close_to_open,
+        }
+    }
+
+    fn of(&self, object: Object) -> (Span, Span) {
+        match object {
+            Object::File(_) => self.file,
+            Object::Directory(_) => self.directory,
+        }
+    }
+}
+
+/// Attributes that a client keeps.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Attributes {
+    /// None: it keeps none.
+    times: Option<Times>,
+    directories: Directories,
+    changes: Changes,
+    known: BTreeMap<Object, Entry>,
+}
+
+impl Attributes {
+    /// None known yet.
+    pub fn new(
+        spec: Option<&TimedAttributes>,
+        directories: &Directories,
+        changes: &Changes,
+    ) -> Attributes {
+        Attributes {
+            times: spec.map(Times::new),
+            directories: directories.clone(),
+            changes: changes.clone(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    fn directory_of(&self, file: u32) -> Object {
+        Object::Directory(self.directories.of(file))
+    }
+
+    fn is_fresh(&self, object: Object, now: Time) -> bool {
+        let entry = self.known.get(&object);
+        entry.is_some_and(|it| now.since(it.asked) < it.lasts)
+    }
+
+    /// Whether a name was looked up since its directory was last found changed.
+    fn has_name(&self, file: u32) -> bool {
+        let names = |object| self.known.get(&object).map(|it| it.names);
+        let of_file = names(Object::File(file));
+        of_file.is_some() && of_file == names(self.directory_of(file))
+    }
+
+    /// Whether cached data may be read without asking.
+    pub fn let_read(&self, file: u32, now: Time) -> bool {
+        self.times.is_none() || self.is_fresh(Object::File(file), now)
+    }
+
+    /// Whether what is known answers an operation on a name.
+    pub fn answer(&self, operation: Operation, file: u32, now: Time) -> bool {
+        let Some(times) = self.times else {
+            return false;
+        };
+        let directory = self.directory_of(file);
+        let known = || {
+            self.has_name(file)
+                && self.is_fresh(directory, now)
+                && self.is_fresh(Object::File(file), now)
+        };
+        match operation {
+            Operation::Open => !times.close_to_open && known(),
+            // A link's target is kept as a file's data is.
+            Operation::Stat | Operation::Readlink => known(),
+            Operation::Readdir => {
+                let listed = self.known.get(&directory).is_some_and(|it| it.listed);
+                listed && self.is_fresh(directory, now)
+            }
+            _ => false,
+        }
+    }
+
+    /// The server has answered about a file's data, asked at that time; gives whether what
+    /// is cached of it is of no use any more.
+    pub fn data_answered(&mut self, operation: Operation, file: u32, asked: Time) -> bool {
+        if operation == Operation::Write {
+            self.change(Object::File(file));
+        }
+        self.learn(Object::File(file), asked)
+    }
+
+    /// The server has answered a question about a name, asked at that time; gives whether
+    /// what is cached of the file is of no use any more.
+    pub fn name_answered(&mut self, operation: Operation, file: u32, asked: Time) -> bool {
+        use Operation::{
+            Create, Link, Mkdir, Open, Readdir, Readlink, Rename, Rmdir, Setattr, Setxattr, Stat,
+            Symlink, Unlink,
+        };
+        let directory = self.directory_of(file);
+        match operation {
+            Create | Mkdir | Symlink | Link | Rename => {
+                self.change(directory);
+                self.look_up(file, asked)
+            }
+            Unlink | Rmdir => {
+                self.change(directory);
+                self.change(Object::File(file));
+                self.learn(directory, asked);
+                self.known.remove(&Object::File(file));
+                false
+            }
+            Setattr | Setxattr => {
+                self.change(Object::File(file));
+                self.learn(Object::File(file), asked)
+            }
+            Readdir => {
+                self.learn(directory, asked);
+                if let Some(entry) = self.known.get_mut(&directory) {
+                    entry.listed = true;
+                }
+                false
+            }
+            Open | Stat | Readlink if !self.has_name(file) => self.look_up(file, asked),
+            Open | Stat | Readlink if self.is_fresh(directory, asked) => {
+                self.learn(Object::File(file), asked)
+            }
+            // The directory was asked about, and if it has not changed, that was all.
+            Stat | Readlink if self.is_fresh(Object::File(file), asked) => {
+                self.learn(directory, asked) && self.look_up(file, asked)
+            }
+            Open | Stat | Readlink => self.look_up(file, asked),
+            _ => false,
+        }
+    }
+
+    /// A name was looked up.
+    fn look_up(&mut self, file: u32, asked: Time) -> bool {
+        let directory = self.directory_of(file);
+        self.learn(directory, asked);
+        let stale = self.learn(Object::File(file), asked);
+        let names = self.known.get(&directory).map_or(0, |it| it.names);
+        if let Some(entry) = self.known.get_mut(&Object::File(file)) {
+            entry.names = names;
+        }
+        stale
+    }
+
+    /// The client itself has changed something.
+    fn change(&mut self, object: Object) {
+        if self.times.is_none() {
+            return;
+        }
+        let before = self.changes.count(object);
+        if let Some(entry) = self.known.get_mut(&object)
+            && entry.changes == before
+        {
+            entry.changes += 1;
+        }
+    }
+
+    /// The server has told attributes; gives whether others have changed them.
+    fn learn(&mut self, object: Object, asked: Time) -> bool {
+        let Some(times) = self.times else {
+            return false;
+        };
+        let (least, most) = times.of(object);
+        let changes = self.changes.of(object);
+        let Some(entry) = self.known.get_mut(&object) else {
+            let entry = Entry {
+                asked,
+                since: asked,
+                lasts: least,
+                changes,
+                names: 0,
+                listed: false,
+            };
+            self.known.insert(object, entry);
+            return false;
+        };
+        let changed = entry.changes != changes;
+        if changed {
+            entry.lasts = least;
+            entry.changes = changes;
+            entry.listed = false;
+            if matches!(object, Object::Directory(_)) {
+                entry.names += 1;
+            }
+        } else if asked.since(entry.since) >= entry.lasts {
+            entry.lasts = Span(entry.lasts.0.saturating_mul(2)).min(most);
+        }
+        entry.since = asked.max(entry.since);
+        entry.asked = asked.max(entry.asked);
+        changed
+    }
+}
