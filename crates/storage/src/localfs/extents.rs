@@ -2,7 +2,10 @@
 //! use, in one list or two, and for dirty ones of when they became dirty.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::places::Places;
 
 /// Contiguous bytes of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +31,10 @@ impl Range {
 }
 
 pub(super) type Id = u32;
+
+/// Some extents; a call mostly meets one or two.
+pub(super) type Ids = SmallVec<[Id; 4]>;
+
 const NONE: Id = Id::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +45,8 @@ pub(super) struct Extent {
     pub referenced: bool,
     /// The list of use that it is in.
     pub list: Order,
-    links: [Links; 3],
+    /// Its neighbours in that list.
+    links: Links,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,49 +110,13 @@ impl Known {
     }
 }
 
-/// Where extents begin: of each file a map of its own, whose keys are half as long as
-/// those of one map of all files, so that a search touches less memory.
-#[derive(Default, Debug)]
-struct Places(BTreeMap<u32, BTreeMap<u64, Id>>);
-
-impl Places {
-    fn insert(&mut self, (file, start): (u32, u64), id: Id) {
-        self.0.entry(file).or_default().insert(start, id);
-    }
-
-    fn remove(&mut self, (file, start): (u32, u64)) {
-        if let Some(places) = self.0.get_mut(&file) {
-            places.remove(&start);
-            if places.is_empty() {
-                self.0.remove(&file);
-            }
-        }
-    }
-
-    fn get(&self, file: u32, start: u64) -> Option<Id> {
-        self.0.get(&file)?.get(&start).copied()
-    }
-
-    /// Those of a file that begin before a byte, the last one first.
-    fn before(&self, file: u32, end: u64) -> impl Iterator<Item = Id> {
-        let places = self.0.get(&file);
-        places
-            .into_iter()
-            .flat_map(move |places| places.range(..end).rev())
-            .map(|(_, &id)| id)
-    }
-
-    /// The first of a file that begins at a byte or after it.
-    fn from(&self, file: u32, start: u64) -> Option<Id> {
-        let mut places = self.0.get(&file)?.range(start..);
-        places.next().map(|(_, &id)| id)
-    }
-}
-
 /// All extents of one cache. They never overlap.
 #[derive(Debug)]
 pub(super) struct Extents {
     slab: Vec<Extent>,
+    /// The neighbours of dirty extents among the dirty ones. They have a list of their
+    /// own because most extents are clean, and memory that is not touched costs nothing.
+    dirty_links: Vec<Links>,
     free: Vec<Id>,
     places: Places,
     dirty_places: Places,
@@ -159,6 +131,7 @@ impl Default for Extents {
     fn default() -> Extents {
         Extents {
             slab: Vec::new(),
+            dirty_links: Vec::new(),
             free: Vec::new(),
             places: Places::default(),
             dirty_places: Places::default(),
@@ -190,22 +163,21 @@ impl Extents {
     }
 
     /// The extents that overlap a range, in order of place.
-    pub fn overlapping(&self, range: Range) -> Vec<Id> {
+    pub fn overlapping(&self, range: Range) -> Ids {
         let known = self.known.get();
         if known.covers(range) {
             return match known.by {
-                NONE => Vec::new(),
-                id => vec![id],
+                NONE => Ids::new(),
+                id => smallvec![id],
             };
         }
         // From the end, which takes one search: the extent that the range begins in
         // begins before it.
-        let mut found = Vec::new();
+        let mut found = Ids::new();
         let mut free = 0;
-        for id in self.places.before(range.file, range.end) {
-            let other = self.get(id).range;
-            if other.end <= range.start {
-                free = other.end;
+        for (id, end) in self.places.before(range.file, range.end) {
+            if end <= range.start {
+                free = end;
                 break;
             }
             found.push(id);
@@ -262,11 +234,23 @@ impl Extents {
 
     /// Lengthens an extent at its end.
     pub fn extend(&mut self, id: Id, by: u64) {
-        let extent = &mut self.slab[id as usize];
-        extent.range.end += by;
+        let Extent {
+            range, dirty, list, ..
+        } = *self.get(id);
+        self.set_end(id, range.end + by);
         self.bytes += by;
-        self.dirty_bytes += if extent.dirty { by } else { 0 };
-        self.active_bytes += if extent.list == Order::Active { by } else { 0 };
+        self.dirty_bytes += if dirty { by } else { 0 };
+        self.active_bytes += if list == Order::Active { by } else { 0 };
+    }
+
+    /// Moves an extent's end.
+    fn set_end(&mut self, id: Id, end: u64) {
+        let extent = &mut self.slab[id as usize];
+        extent.range.end = end;
+        self.places.set_end(extent.range);
+        if extent.dirty {
+            self.dirty_places.set_end(extent.range);
+        }
         self.learn(id);
     }
 
@@ -322,7 +306,7 @@ impl Extents {
         if !dirty {
             self.slab[id as usize].dirty = true;
             self.dirty_bytes += range.len();
-            self.dirty_places.insert((range.file, range.start), id);
+            self.dirty_places.insert(range, id);
             let last = self.ends[Order::Dirty as usize].last;
             self.link_after(Order::Dirty, last, id);
         }
@@ -331,7 +315,7 @@ impl Extents {
     /// The first dirty extent of a file that ends after `from`.
     pub fn next_dirty(&self, file: u32, from: u64) -> Option<Id> {
         let before = self.dirty_places.before(file, from).next();
-        let before = before.filter(|&id| self.get(id).range.end > from);
+        let before = before.filter(|&(_, end)| end > from).map(|(id, _)| id);
         before.or_else(|| self.dirty_places.from(file, from))
     }
 
@@ -339,7 +323,7 @@ impl Extents {
     /// where this one begins: the two become one. Gives the id that is left.
     pub fn join_before(&mut self, id: Id) -> Id {
         let extent = *self.get(id);
-        let before = extent.links[extent.list as usize].before;
+        let before = extent.links.before;
         if before == NONE {
             return id;
         }
@@ -377,8 +361,7 @@ impl Extents {
             ..
         } = *self.get(id);
         let second = Range { start: at, ..range };
-        self.slab[id as usize].range.end = at;
-        self.learn(id);
+        self.set_end(id, at);
         self.bytes -= second.len();
         self.dirty_bytes -= if dirty { second.len() } else { 0 };
         self.active_bytes -= if list == Order::Active {
@@ -401,7 +384,7 @@ impl Extents {
             dirty,
             referenced: false,
             list,
-            links: [UNLINKED; 3],
+            links: UNLINKED,
         };
         let id = match self.free.pop() {
             Some(id) => {
@@ -410,15 +393,16 @@ impl Extents {
             }
             None => {
                 self.slab.push(extent);
+                self.dirty_links.push(UNLINKED);
                 self.slab.len() as Id - 1
             }
         };
-        self.places.insert((range.file, range.start), id);
+        self.places.insert(range, id);
         self.learn(id);
         self.bytes += range.len();
         if dirty {
             self.dirty_bytes += range.len();
-            self.dirty_places.insert((range.file, range.start), id);
+            self.dirty_places.insert(range, id);
         }
         if list == Order::Active {
             self.active_bytes += range.len();
@@ -426,32 +410,37 @@ impl Extents {
         id
     }
 
+    fn links(&mut self, order: Order, id: Id) -> &mut Links {
+        match order {
+            Order::Dirty => &mut self.dirty_links[id as usize],
+            Order::Use | Order::Active => &mut self.slab[id as usize].links,
+        }
+    }
+
     fn link_after(&mut self, order: Order, before: Id, id: Id) {
-        let index = order as usize;
         let after = match before {
-            NONE => self.ends[index].first,
-            before => self.slab[before as usize].links[index].after,
+            NONE => self.ends[order as usize].first,
+            before => self.links(order, before).after,
         };
-        self.slab[id as usize].links[index] = Links { before, after };
-        self.join(index, before, id);
-        self.join(index, id, after);
+        *self.links(order, id) = Links { before, after };
+        self.join(order, before, id);
+        self.join(order, id, after);
     }
 
     fn unlink(&mut self, order: Order, id: Id) {
-        let index = order as usize;
-        let Links { before, after } = self.slab[id as usize].links[index];
-        self.join(index, before, after);
+        let Links { before, after } = *self.links(order, id);
+        self.join(order, before, after);
     }
 
     /// Makes two neighbours in an order; either may be its end.
-    fn join(&mut self, index: usize, before: Id, after: Id) {
+    fn join(&mut self, order: Order, before: Id, after: Id) {
         match before {
-            NONE => self.ends[index].first = after,
-            before => self.slab[before as usize].links[index].after = after,
+            NONE => self.ends[order as usize].first = after,
+            before => self.links(order, before).after = after,
         }
         match after {
-            NONE => self.ends[index].last = before,
-            after => self.slab[after as usize].links[index].before = before,
+            NONE => self.ends[order as usize].last = before,
+            after => self.links(order, after).before = before,
         }
     }
 }

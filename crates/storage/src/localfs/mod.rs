@@ -17,6 +17,7 @@ mod machine;
 mod naming;
 mod page_cache;
 mod placement;
+mod places;
 mod read_ahead;
 mod reading;
 mod remote;

@@ -9,7 +9,7 @@
 
 use headrace_spec::Memory;
 
-use super::extents::{Extents, Order, Range};
+use super::extents::{Extents, Ids, Order, Range};
 
 /// Neighbouring dirty extents go to the device together up to this size: the
 /// 4 MiB that Linux's write-back takes from one file in a turn
@@ -220,7 +220,7 @@ impl PageCache {
     }
 
     /// Cuts extents at the borders of a range; returns those inside.
-    fn cut(&mut self, range: Range) -> Vec<u32> {
+    fn cut(&mut self, range: Range) -> Ids {
         let mut inside = self.extents.overlapping(range);
         for id in &mut inside {
             let held = self.extents.get(*id).range;

@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use headrace_spec::{Allocation, Mapping};
+use smallvec::{SmallVec, smallvec};
 
 /// Contiguous bytes of a file on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +25,9 @@ pub struct Piece {
     /// Bytes.
     pub size: u64,
 }
+
+/// Some pieces; what a call asks for is mostly one.
+pub type Pieces = SmallVec<[Piece; 1]>;
 
 /// Files that were there before are placed in pieces of this many bytes.
 const UNKNOWN: u64 = 8 << 20;
@@ -210,23 +214,24 @@ impl Placement {
 
     /// Where the bytes of a range lie; files that were there before the run get
     /// their place now.
-    pub fn find(&mut self, file: u32, start: u64, end: u64) -> Vec<Piece> {
+    pub fn find(&mut self, file: u32, start: u64, end: u64) -> Pieces {
         if self.elsewhere {
             let piece = Piece {
                 offset: start,
                 address: start,
                 size: end - start,
             };
-            return vec![piece];
+            return smallvec![piece];
         }
-        if !self.is_placed(file, start, end) {
-            let first = start - start % UNKNOWN;
-            self.place(file, first, end.next_multiple_of(UNKNOWN));
-        }
-        let mut found = Vec::new();
+        let mut found = Pieces::new();
         let mut at = start;
         while at < end {
-            let Some(piece) = self.piece_at(file, at) else {
+            let piece = self.piece_at(file, at).or_else(|| {
+                let first = start - start % UNKNOWN;
+                self.place(file, first, end.next_multiple_of(UNKNOWN));
+                self.piece_at(file, at)
+            });
+            let Some(piece) = piece else {
                 break;
             };
             let skip = at - piece.offset;

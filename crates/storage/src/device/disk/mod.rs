@@ -56,6 +56,8 @@ struct Command {
     first: u64,
     end: u64,
     place: Place,
+    /// Where its last sector has passed.
+    passed: Place,
     /// When it came, and when the controller has understood it.
     came: Time,
     ready: Time,
@@ -81,8 +83,9 @@ struct Stream {
     /// The position of the head at the time `since`.
     position: u64,
     since: Time,
-    /// The sector at which there is no more room.
+    /// The sector at which there is no more room, and its position.
     limit: u64,
+    limit_position: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -210,6 +213,7 @@ impl Drive {
             first: from,
             end,
             place: self.geometry.place(from),
+            passed: self.geometry.end(end),
             came: now,
             ready: now + self.overhead,
             moved,
@@ -264,19 +268,19 @@ impl Drive {
     }
 
     /// When a stream has to stop for want of room: that long the host can make some.
-    fn stops(&self, stream: Stream) -> Time {
-        Drive::comes(stream, self.geometry.place(stream.limit).position)
+    fn stops(stream: Stream) -> Time {
+        Drive::comes(stream, stream.limit_position)
     }
 
     /// When the stream is at the first sector of a command and when past its last,
     /// if the command only has to wait for it.
     fn delivered(&self, command: &Command, now: Time) -> Option<(Time, Time)> {
         let stream = self.stream_for(command.first, now)?;
-        let waits = !command.writing && (command.end <= stream.limit || now <= self.stops(stream));
-        let end = self.geometry.end(command.end).position;
+        let waits =
+            !command.writing && (command.end <= stream.limit || now <= Drive::stops(stream));
         waits.then(|| {
-            let begins = Drive::comes(stream, command.place.position).max(now);
-            (begins, Drive::comes(stream, end).max(now))
+            let comes = |place: Place| Drive::comes(stream, place.position).max(now);
+            (comes(command.place), comes(command.passed))
         })
     }
 
@@ -292,15 +296,18 @@ impl Drive {
         let Some(mut stream) = self.stream else {
             return;
         };
-        let stopped = self.stops(stream);
+        let stopped = Drive::stops(stream);
         // What a command reads past the limit leaves the buffer as it comes.
         if end <= stream.limit && stopped < now {
             let turn = self.geometry.turn;
-            stream.position = self.geometry.place(stream.limit).position;
+            stream.position = stream.limit_position;
             stream.since = stopped + Span(now.since(stopped).0.div_ceil(turn) * turn);
         }
         let limit = (end + self.segments.room).min(self.geometry.sectors);
-        stream.limit = stream.limit.max(limit);
+        if limit > stream.limit {
+            stream.limit = limit;
+            stream.limit_position = self.geometry.place(limit).position;
+        }
         self.segments.extend(stream.segment, end);
         self.stream = Some(stream);
     }
@@ -362,6 +369,9 @@ impl Drive {
     }
 
     fn arm_at(&mut self, sector: u64) {
+        if sector == self.at {
+            return;
+        }
         let place = self.geometry.end(sector);
         (self.cylinder, self.head, self.at) = (place.cylinder, place.head, sector);
     }
@@ -385,9 +395,13 @@ impl Drive {
     fn times(&self, command: &Command, now: Time) -> (Time, Time) {
         self.delivered(command, now).unwrap_or_else(|| {
             let under = self.positioning(command, now);
-            let passes = self.geometry.end(command.end).position - command.place.position;
-            (under, under + Span(passes))
+            (under, under + Drive::passing(command))
         })
+    }
+
+    /// How long the sectors of a command take to pass.
+    fn passing(command: &Command) -> Span {
+        Span(command.passed.position - command.place.position)
     }
 
     /// The next command for the arm, if there is any, and when it is done.
@@ -416,9 +430,9 @@ impl Drive {
                 && best.is_none_or(|((other, _), _)| under < other)
             {
                 command.end = self.dirty.take(command.first, self.unit());
+                command.passed = self.geometry.end(command.end);
                 self.destaging = command.end - command.first;
-                let passes = self.geometry.end(command.end).position - command.place.position;
-                return Some((command, under + Span(passes)));
+                return Some((command, under + Drive::passing(&command)));
             }
         }
         best.map(|((_, through), index)| (self.pending.swap_remove(index), through))
@@ -439,6 +453,7 @@ impl Drive {
             first,
             end: first + 1,
             place,
+            passed: place,
             came: now,
             ready: now,
             moved: Span::ZERO,
@@ -509,9 +524,10 @@ impl Drive {
                 let limit = (command.end + self.segments.room).min(self.geometry.sectors);
                 self.stream = segment.map(|segment| Stream {
                     segment,
-                    position: self.geometry.end(command.end).position,
+                    position: command.passed.position,
                     since: now,
                     limit,
+                    limit_position: self.geometry.place(limit).position,
                 });
             }
         }
