@@ -1,6 +1,6 @@
 //! Where each value of a scenario came from.
 
-use crate::declare::{Codec, Field, Nature, Presence, Section, Shape};
+use crate::declare::{Codec, Field, Nature, Presence, Section, Shape, heading};
 use crate::load::{DECLARED, Loaded};
 use crate::sections::Scenario;
 use crate::tree::{Node, Origin, Raw, Table, join};
@@ -156,6 +156,7 @@ fn origin_of(path: &str, field: &Field, tree: &Node) -> (String, String) {
                 Presence::Optional { without } => ("not given", without.to_owned()),
                 Presence::Same { field } => ("default", format!("the value of {field}")),
                 Presence::Supplied { from } => ("default", from.to_owned()),
+                Presence::Over { path } => ("not given", format!("as {}", heading(path))),
                 Presence::Required { .. } | Presence::Section | Presence::Kinds => {
                     ("default", nothing)
                 }

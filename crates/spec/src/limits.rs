@@ -4,7 +4,8 @@
 use crate::declare::Place;
 use crate::error::Error;
 use crate::sections::{
-    Access, Clients, Ior, Parallel, Phase, Scenario, ServerKind, Topology, Workload, WorkloadKind,
+    Access, Clients, Ior, Layout, Parallel, Phase, Scenario, ServerKind, Topology, Workload,
+    WorkloadKind,
 };
 use crate::values::{Rate, Seconds};
 
@@ -43,6 +44,7 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
         if let Some(ior) = &pattern {
             let workload = Pattern {
                 ior,
+                layout: parallel.map(|parallel| workload.layout(parallel)),
                 processes: processes(all, workload),
                 at: Place {
                     root: at.root,
@@ -149,6 +151,8 @@ fn processes(all: &Scenario, workload: &Workload) -> u64 {
 /// A pattern of requests, and who makes them.
 struct Pattern<'a> {
     ior: &'a Ior,
+    /// How the files are laid out on a parallel file system.
+    layout: Option<&'a Layout>,
     processes: u64,
     at: Place<'a>,
 }
@@ -185,10 +189,13 @@ impl Pattern<'_> {
     }
 
     fn jobs_are_few(&self, scenario: &Scenario, all: &Parallel) -> Result<(), Error> {
-        let layout = &all.layout.kind;
-        let (size, width) = (self.ior.transfer.0, layout.width(all.places()));
-        let packets = scenario.largest_job().map_or(0, |packet| size / packet);
-        let jobs = packets + u64::from(width).min(size / layout.smallest().0 + 2);
+        let layout = self.layout.unwrap_or(&all.layout);
+        let (size, kind) = (self.ior.transfer.0, &layout.kind);
+        let width = kind.width(layout.places(all));
+        let packets = scenario
+            .largest_job(layout)
+            .map_or(0, |packet| size / packet);
+        let jobs = packets + u64::from(width).min(size / kind.smallest().0 + 2);
         let jobs = jobs.saturating_mul(u64::from(all.replication.copies));
         if jobs > MOST_JOBS {
             let path = self.at.field("transfer").path;
@@ -218,10 +225,11 @@ impl Pattern<'_> {
 
     /// Bytes of the largest job of a request, at the least.
     fn job(&self, scenario: &Scenario, all: &Parallel) -> u64 {
-        let width = all.layout.kind.width(all.places());
+        let layout = self.layout.unwrap_or(&all.layout);
+        let width = layout.kind.width(layout.places(all));
         let piece = self.ior.transfer.0 / u64::from(width);
         scenario
-            .largest_job()
+            .largest_job(layout)
             .map_or(piece, |packet| piece.min(packet))
     }
 

@@ -60,6 +60,7 @@ pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
     });
 
     workloads::fill(&mut tree)?;
+    merge::complete(&mut tree, &DECLARED);
     models::fill(&mut tree, &DECLARED)?;
     structure::check(&tree, &DECLARED, "")?;
     name_kinds(&mut tree, &DECLARED);

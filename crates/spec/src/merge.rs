@@ -1,6 +1,6 @@
 //! One layer of values over another: the last wins.
 
-use crate::declare::{Section, Shape};
+use crate::declare::{Presence, Section, Shape};
 use crate::tree::{Node, Raw, Table};
 
 /// Puts `above` over `below`. Sections are merged field by field; anything else
@@ -67,6 +67,41 @@ pub(crate) fn tables(lower: &mut Table, upper: Table, section: &Section) {
             }
             (Some(old), _) => *old = entry,
             (None, _) => lower.entries.push(entry),
+        }
+    }
+}
+
+/// Completes every table that another says the rest of, as a workload's layout is
+/// completed by the scenario's.
+pub(crate) fn complete(tree: &mut Node, section: &Section) {
+    let whole = tree.clone();
+    complete_in(tree, section, &whole);
+}
+
+fn complete_in(node: &mut Node, section: &Section, whole: &Node) {
+    let Raw::Table(table) = &mut node.raw else {
+        return;
+    };
+    for field in section.fields(None) {
+        let Some(node) = table.get_mut(field.name) else {
+            continue;
+        };
+        match (&field.shape, &mut node.raw) {
+            (Shape::Section(inner), Raw::Table(_)) => {
+                if let Presence::Over { path } = field.presence
+                    && let Some(below) = whole.find(path)
+                {
+                    let mut below = below.clone();
+                    let above = std::mem::replace(node, Node::plain(Raw::Boolean(false)));
+                    over(&mut below, above, inner);
+                    *node = below;
+                }
+                complete_in(node, inner, whole);
+            }
+            (Shape::Tables(inner), Raw::List(list)) => {
+                (list.iter_mut()).for_each(|node| complete_in(node, inner, whole));
+            }
+            _ => {}
         }
     }
 }

@@ -140,7 +140,7 @@ fn table(fields: &[&Field], page: &mut String) {
             Presence::Optional { without } => ("none".to_owned(), format!("without it: {without}")),
             Presence::Same { field } => (format!("`{field}`"), String::new()),
             Presence::Supplied { from } => ((*from).to_owned(), String::new()),
-            Presence::Section | Presence::Kinds => continue,
+            Presence::Section | Presence::Kinds | Presence::Over { .. } => continue,
         };
         let cells = [
             &format!("`{}`", field.name),

@@ -146,10 +146,23 @@ fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
         }
         Presence::Supplied { from } => description = format!("{description} Default: {from}."),
         Presence::Required { example } => schema["examples"] = json!([to_json(example)]),
+        Presence::Over { .. } => nothing_is_required(&mut schema),
         Presence::Section | Presence::Kinds => {}
     }
     schema["description"] = json!(description);
     schema
+}
+
+/// What a table does not say another does, its kind too.
+fn nothing_is_required(schema: &mut Value) {
+    // Without what is required, a table may be of several kinds.
+    if let Some(each) = schema.as_object_mut().and_then(|it| it.remove("oneOf")) {
+        schema["anyOf"] = each;
+    }
+    match schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        Some(each) => each.iter_mut().for_each(nothing_is_required),
+        None => schema["required"] = json!([]),
+    }
 }
 
 /// The kinds that need nothing said but their name.

@@ -150,7 +150,8 @@ fn page_cache(criterion: &mut Criterion) {
 /// Requests split into jobs a second.
 fn layout(criterion: &mut Criterion) {
     let scenario = shipped("striped-read.toml", &[]);
-    let layout = Layout::new(&scenario, scenario.parallel().expect("it is one"), 1);
+    let parallel = scenario.parallel().expect("it is one");
+    let layout = Layout::new(&scenario, parallel, &parallel.layout, 1);
     let mut group = criterion.benchmark_group("layout");
     group.throughput(Throughput::Elements(1000));
     for (name, size) in [("64 KiB", 64 << 10), ("1 MiB", 1 << 20), ("1 GiB", 1 << 30)] {

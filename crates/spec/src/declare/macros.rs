@@ -109,6 +109,9 @@ macro_rules! section {
     (@presence supplied($from:literal)) => {
         $crate::declare::Presence::Supplied { from: $from }
     };
+    (@presence over($path:literal)) => {
+        $crate::declare::Presence::Over { path: $path }
+    };
     (@presence section()) => { $crate::declare::Presence::Section };
     (@presence kinds()) => { $crate::declare::Presence::Kinds };
 
@@ -131,6 +134,9 @@ macro_rules! section {
         })
     };
     (@read $in:tt $field:ident [$codec:ty] optional($without:literal)) => {
+        section!(@given $in $field [$codec], None)
+    };
+    (@read $in:tt $field:ident [$codec:ty] over($path:literal)) => {
         section!(@given $in $field [$codec], None)
     };
     (@read $in:tt $field:ident [$codec:ty] same($other:ident)) => {

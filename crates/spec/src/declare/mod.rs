@@ -20,6 +20,7 @@
 //! | `same(field)` | if not given, the value of that earlier field |
 //! | `supplied("what it is")` | if not given, filled in before reading |
 //! | `section()` | a table of its own |
+//! | `over("path")` | an `Option` of a table: what it does not say is as in the one at that path |
 //! | `kinds()` | the fields of one of several kinds, in this same table |
 //!
 //! `aka ["other"]` after a form names words that people write for the field;

@@ -67,11 +67,26 @@ pub(crate) struct Field {
 
 /// What holds if a field is not given.
 pub(crate) enum Presence {
-    Required { example: Raw },
-    Default { value: Raw, source: &'static str },
-    Optional { without: &'static str },
-    Same { field: &'static str },
-    Supplied { from: &'static str },
+    Required {
+        example: Raw,
+    },
+    Default {
+        value: Raw,
+        source: &'static str,
+    },
+    Optional {
+        without: &'static str,
+    },
+    Same {
+        field: &'static str,
+    },
+    Supplied {
+        from: &'static str,
+    },
+    /// The table at that path says what this one does not.
+    Over {
+        path: &'static str,
+    },
     Section,
     Kinds,
 }

@@ -17,6 +17,7 @@ mod messages;
 mod metadata;
 mod network;
 mod parallel;
+mod pool;
 mod receive_buffer;
 mod replication;
 mod rpc;
@@ -61,6 +62,7 @@ pub use metadata::{
 };
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;
+pub use pool::Pool;
 pub use receive_buffer::ReceiveBuffer;
 pub use replication::{ReadFrom, ReplicaSets, ReplicatedBy, Replication};
 pub use rpc::Rpc;

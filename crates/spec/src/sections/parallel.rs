@@ -1,8 +1,8 @@
 //! `kind = "parallel"`: a parallel file system.
 
-use crate::declare::section;
+use crate::declare::{Tables, section};
 use crate::sections::{
-    Hosts, Layout, Messages, Metadata, Network, Replication, Scheduler, Servers,
+    Hosts, Layout, Messages, Metadata, Network, Pool, Replication, Scheduler, Servers,
 };
 
 section! {
@@ -22,12 +22,20 @@ section! {
         replication: Replication = section() aka ["replicas", "mirroring"],
         /// Which server holds which part of a file.
         layout: Layout = section() aka ["striping", "distribution"],
+        /// Sets of servers that layouts can name.
+        pool: Option<Vec<Pool>> as Option<Tables<Pool>> = optional("every server is for every file") aka ["pools"],
         /// Who decides which job is served next.
         scheduler: Scheduler = section(),
     }
 }
 
 impl Parallel {
+    /// The sets of servers that have names.
+    #[must_use]
+    pub fn pools(&self) -> &[Pool] {
+        self.pool.as_deref().unwrap_or_default()
+    }
+
     /// Over how many places the layout spreads files: targets, or, where data is
     /// replicated, sets of them.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use crate::declare::{Tables, kinds, section};
 use crate::presets::{self, PresetName};
-use crate::sections::{Clients, Local, Parallel, Run, Workload};
+use crate::sections::{Clients, Layout, Local, Parallel, Run, Workload};
 use crate::tree::{Node, Table};
 
 section! {
@@ -45,10 +45,10 @@ impl Scenario {
         }
     }
 
-    /// Bytes of the largest job of a parallel file system, if there is a limit.
+    /// Bytes of the largest job for a file of this layout, if there is a limit.
     #[must_use]
-    pub fn largest_job(&self) -> Option<u64> {
-        let packet = self.parallel()?.layout.packet.map(|packet| packet.0);
+    pub fn largest_job(&self, layout: &Layout) -> Option<u64> {
+        let packet = layout.packet.map(|packet| packet.0);
         let request = Some(self.clients.rpc.size.0).filter(|size| *size > 0);
         packet.into_iter().chain(request).min()
     }

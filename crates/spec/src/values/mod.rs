@@ -9,6 +9,7 @@ mod limit;
 mod list;
 mod listed;
 mod number;
+mod numbers;
 mod per_group;
 mod rate;
 mod seconds;
@@ -25,6 +26,7 @@ pub(crate) use listed::Listed;
 pub(crate) use number::{
     AtLeastOne, Count, Fraction, NonNegative, Ordinal, Portion, Positive, Seed, Share,
 };
+pub(crate) use numbers::Numbers;
 pub(crate) use per_group::ByGroup;
 pub use per_group::PerGroup;
 pub use rate::Rate;

@@ -327,7 +327,11 @@ fn layout(servers: u32) -> BoxedStrategy<Layout> {
         .prop_map(|(strip, first)| LayoutKind::VariableStrip(VariableStrip { strip, first }));
     let kind = prop_oneof![4 => striped, 1 => basic, 1 => two, 1 => variable];
     (kind, prop::option::of(size()))
-        .prop_map(|(kind, packet)| Layout { kind, packet })
+        .prop_map(|(kind, packet)| Layout {
+            kind,
+            packet,
+            pool: None,
+        })
         .boxed()
 }
 
@@ -413,6 +417,7 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
         prop::option::of(select(groups)),
     )
         .prop_map(|(kind, group)| Workload {
+            layout: None,
             preset: None,
             kind,
             io: InputOutput {
@@ -479,45 +484,55 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                 }),
                 schedulers::scheduler(groups),
                 workload,
+                any::<bool>(),
             )
-                .prop_map(move |((layout, replication), scheduler, workload)| {
-                    Scenario {
-                        name: name.clone(),
-                        description: description.clone(),
-                        system: system.to_owned(),
-                        clients: clients.clone(),
-                        kind: SystemKind::Parallel(Parallel {
-                            servers: servers.clone(),
-                            metadata: metadata.clone(),
-                            network: network.clone(),
-                            messages: if matches!(
-                                scheduler.position,
-                                Position::Gateway | Position::Proxy
-                            ) || servers.streaming
-                            {
-                                Messages::Whole(Whole {})
-                            } else {
-                                shared.0.clone()
-                            },
-                            hosts: Hosts {
-                                cpu: shared.1.clone(),
-                            },
-                            replication: Replication {
-                                by: match (&network.topology, network.duplex, &shared.0) {
-                                    (Topology::Pairs(_), ..)
-                                    | (_, Duplex::Half, _)
-                                    | (.., Messages::Rendezvous(_)) => ReplicatedBy::Client,
-                                    _ => replication.by,
+                .prop_map(
+                    move |((layout, replication), scheduler, mut workload, own)| {
+                        workload[0].layout = own.then(|| Layout {
+                            kind: LayoutKind::Basic(Basic {
+                                first: FirstServer::Balance,
+                            }),
+                            ..layout.clone()
+                        });
+                        Scenario {
+                            name: name.clone(),
+                            description: description.clone(),
+                            system: system.to_owned(),
+                            clients: clients.clone(),
+                            kind: SystemKind::Parallel(Parallel {
+                                servers: servers.clone(),
+                                metadata: metadata.clone(),
+                                network: network.clone(),
+                                messages: if matches!(
+                                    scheduler.position,
+                                    Position::Gateway | Position::Proxy
+                                ) || servers.streaming
+                                {
+                                    Messages::Whole(Whole {})
+                                } else {
+                                    shared.0.clone()
                                 },
-                                ..replication.clone()
-                            },
-                            layout,
-                            scheduler,
-                        }),
-                        workload,
-                        run: run.clone(),
-                    }
-                })
+                                hosts: Hosts {
+                                    cpu: shared.1.clone(),
+                                },
+                                replication: Replication {
+                                    by: match (&network.topology, network.duplex, &shared.0) {
+                                        (Topology::Pairs(_), ..)
+                                        | (_, Duplex::Half, _)
+                                        | (.., Messages::Rendezvous(_)) => ReplicatedBy::Client,
+                                        _ => replication.by,
+                                    },
+                                    ..replication.clone()
+                                },
+                                layout,
+                                pool: None,
+                                scheduler,
+                            }),
+                            workload,
+                            run: run.clone(),
+                        }
+                    },
+                )
         },
     )
     .prop_map(|mut scenario| {

@@ -31,6 +31,11 @@ impl Directories {
         self.next = self.next.saturating_add(files.div_ceil(in_each));
     }
 
+    /// The number of each workload's first file.
+    pub fn first_files(&self) -> impl Iterator<Item = u32> {
+        self.parts.iter().map(|part| part.first_file)
+    }
+
     /// The number of a file's directory.
     pub fn of(&self, file: u32) -> u32 {
         let after = self.parts.partition_point(|part| part.first_file <= file);

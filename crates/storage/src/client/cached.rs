@@ -6,7 +6,7 @@ use headrace_spec::{ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{Answers, Knowledge, Layout, Network};
+use super::{Answers, Knowledge, Network};
 use crate::localfs::{self, Remote};
 use crate::tokens::{Job, Request, Role, Transfer};
 
@@ -38,12 +38,16 @@ pub(super) fn data(
 ) {
     let Network { send, received, .. } = network;
     let rpc = &scenario.clients.rpc;
-    let layout = Layout::new(scenario, parallel, page.seed());
-    let reads = layout
-        .filling(layout.largest())
-        .min(cache.memory.page_cache());
+    let layouts = &knowledge.layouts;
+    let largest = layouts.all().map(|layout| layout.filling(layout.largest()));
+    let reads = (largest.max().unwrap_or(0)).min(cache.memory.page_cache());
     let page_size = cache.memory.page.0;
-    let remote = Remote::new(layout, rpc.size.0, cache.dirty_per_server.0, page_size);
+    let remote = Remote::new(
+        layouts.clone(),
+        rpc.size.0,
+        cache.dirty_per_server.0,
+        page_size,
+    );
     let users = &knowledge.users;
     let volumes = localfs::cache(page, cache, reads, users, &remote, &knowledge.sizes);
     let machine = page.page("machine", |page| {
@@ -55,7 +59,7 @@ pub(super) fn data(
     let asked = page.place::<Transfer>("asked");
     page.connect(machine.transfer, asked);
     let outstanding = page.bag::<Asked>("outstanding");
-    let split = Split::new(scenario, parallel, page.seed());
+    let split = Split::new(parallel, layouts, page.seed());
     let groups = scenario.clients.group_of_each();
     let workloads = scenario.workload.len().max(1) as u32;
     page.transition("split")

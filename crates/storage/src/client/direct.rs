@@ -1,17 +1,17 @@
 //! A client without a cache: each request goes to the servers at once.
 
 use headrace_net::{Page, Port, Slot};
-use headrace_spec::{Parallel, Scenario};
+use headrace_spec::Parallel;
 
 use super::split::Split;
-use super::{Answers, Network};
+use super::{Answers, Layouts, Network};
 use crate::tokens::{Job, Request, Role};
 
 /// Writes what becomes of requests whose data has been found.
 pub(super) fn data(
     page: &mut Page<'_>,
-    scenario: &Scenario,
     parallel: &Parallel,
+    layouts: &Layouts,
     network: Network,
     answers: Answers,
     complete: Port<Request>,
@@ -19,7 +19,7 @@ pub(super) fn data(
     let Network { send, received, .. } = network;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
-    let split = Split::new(scenario, parallel, page.seed());
+    let split = Split::new(parallel, layouts, page.seed());
     page.transition("split")
         .take(answers.mapped)
         .puts(outstanding)

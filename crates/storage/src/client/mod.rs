@@ -37,7 +37,7 @@ mod split;
 pub use attributes::Changes;
 pub use copies::Copies;
 pub use known::KnownFiles;
-pub use layout::{Layout, Piece};
+pub use layout::{Layout, Layouts, Piece};
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::{Parallel, Scenario};
@@ -70,6 +70,8 @@ pub struct Knowledge {
     pub directories: Directories,
     /// How often they have been changed.
     pub changes: Changes,
+    /// How they are laid out.
+    pub layouts: Layouts,
 }
 
 /// What one client knows of files.
@@ -161,7 +163,10 @@ pub fn client(
         },
     };
     match cache {
-        None => direct::data(page, scenario, parallel, network, answers, complete),
+        None => {
+            let layouts = &knowledge.layouts;
+            direct::data(page, parallel, layouts, network, answers, complete);
+        }
         Some(cache) => cached::data(
             page, scenario, parallel, cache, knowledge, network, answers, complete,
         ),

@@ -2,18 +2,18 @@
 //! they would be too large.
 
 use headrace_net::{Firing, To};
-use headrace_spec::{MOST_JOBS, Parallel, Scenario};
+use headrace_spec::{MOST_JOBS, Parallel};
 use headrace_trace::Operation;
 
 use super::copies::Copies;
-use super::layout::{Layout, Piece};
+use super::layout::{Layouts, Piece};
 use crate::network::Wire;
 use crate::tokens::Job;
 
 /// Splits what is asked of the servers.
 #[derive(Clone)]
 pub(super) struct Split {
-    layout: Layout,
+    layouts: Layouts,
     copies: Copies,
     /// To how many of them the client sends what it writes.
     written: u32,
@@ -25,9 +25,9 @@ pub(super) struct Split {
 }
 
 impl Split {
-    pub fn new(scenario: &Scenario, parallel: &Parallel, seed: u64) -> Split {
+    pub fn new(parallel: &Parallel, layouts: &Layouts, seed: u64) -> Split {
         Split {
-            layout: Layout::new(scenario, parallel, seed),
+            layouts: layouts.clone(),
             copies: Copies::new(parallel, seed),
             written: match parallel.replication.chained() {
                 true => 1,
@@ -50,7 +50,8 @@ impl Split {
             }
             _ => 0..self.copies.count(),
         };
-        if (self.layout.jobs(like.size)).saturating_mul(copies.len() as u64) > MOST_JOBS {
+        let layout = self.layouts.of(like.file);
+        if (layout.jobs(like.size)).saturating_mul(copies.len() as u64) > MOST_JOBS {
             firing.fail(format!(
                 "a request of {} bytes makes more than {MOST_JOBS} jobs: raise layout.packet",
                 like.size
@@ -73,7 +74,7 @@ impl Split {
             }
         };
         if self.everywhere && like.operation == Operation::Sync {
-            for target in self.layout.targets_of(like.file) {
+            for target in layout.targets_of(like.file) {
                 ask(Piece {
                     target,
                     offset: 0,
@@ -81,7 +82,7 @@ impl Split {
                 });
             }
         } else {
-            self.layout.pieces(like.file, like.offset, like.size, ask);
+            layout.pieces(like.file, like.offset, like.size, ask);
         }
         Some(jobs)
     }

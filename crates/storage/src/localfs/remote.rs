@@ -14,14 +14,15 @@ use super::extents::Range;
 use super::flushing::CHUNK;
 use super::two_lists::TwoLists;
 use super::volume::Volume;
-use crate::client::Layout;
+use crate::client::Layouts;
 
 /// What a client's page cache knows of the servers below it.
 #[derive(Clone, Debug)]
 pub struct Remote {
-    layout: Layout,
-    /// Bytes of a file that fill requests; 0: nothing goes out for that.
-    full: u64,
+    layouts: Layouts,
+    /// Bytes of the largest request to a server; 0: of any size, and nothing goes out
+    /// because it fills one.
+    request: u64,
     /// The most dirty bytes for a server, or for each of its targets; 0: any number.
     limit: u64,
     page: u64,
@@ -32,15 +33,20 @@ pub struct Remote {
 impl Remote {
     /// Servers that have everything, with requests of so many bytes (0: of any size)
     /// and a limit of dirty bytes for each (0: none).
-    pub fn new(layout: Layout, request: u64, limit: u64, page: u64) -> Remote {
-        let full = layout.filling(request);
+    pub fn new(layouts: Layouts, request: u64, limit: u64, page: u64) -> Remote {
         Remote {
-            layout,
-            full: full - full % page,
+            layouts,
+            request,
             limit,
             page,
             dirty: BTreeMap::new(),
         }
+    }
+
+    /// Bytes of a file that fill requests, in whole pages.
+    fn full(&self, file: u32) -> u64 {
+        let full = self.layouts.of(file).filling(self.request);
+        full - full % self.page
     }
 
     /// How much of a write may be copied before the limit is looked at.
@@ -56,13 +62,14 @@ impl Remote {
     /// of its first byte.
     fn parts(&self, range: Range) -> impl Iterator<Item = (u32, Range)> {
         let page = self.page;
+        let layout = self.layouts.of(range.file);
         let mut at = range.start;
         std::iter::from_fn(move || {
             if at >= range.end {
                 return None;
             }
             let start = at;
-            let (server, end) = self.layout.target_at(range.file, start - start % page);
+            let (server, end) = layout.target_at(range.file, start - start % page);
             // A strip may last to the end of all files.
             let end = end.checked_next_multiple_of(page).unwrap_or(u64::MAX);
             at = end.max(start + 1).min(range.end);
@@ -166,7 +173,10 @@ impl Volume {
 
     /// What of a range, just written, fills requests goes out.
     pub(super) fn write_full_requests(&mut self, range: Range, now: Time) {
-        let full = self.remote.as_ref().map_or(0, |remote| remote.full);
+        let full = self
+            .remote
+            .as_ref()
+            .map_or(0, |remote| remote.full(range.file));
         if full == 0 {
             return;
         }

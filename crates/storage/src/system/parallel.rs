@@ -5,7 +5,7 @@ use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, work};
 use crate::client::in_flight::InFlight;
-use crate::client::{Changes, Copies, Knowledge, Layout};
+use crate::client::{Changes, Copies, Knowledge, Layouts};
 use crate::localfs::{Sizes, Users};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
@@ -37,6 +37,7 @@ pub(super) fn build(
         sizes: Sizes::default(),
         directories: work.directories.clone(),
         changes: Changes::default(),
+        layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
     };
     for file in &work.existing {
         knowledge.sizes.grow(file.file, file.size);
@@ -44,12 +45,14 @@ pub(super) fn build(
     let clients = page.fold("client", hosts.clients, |page| {
         client_host(page, scenario, parallel, &knowledge, hosts, schedulers)
     });
-    let layout = Layout::new(scenario, parallel, page.seed());
+    let layouts = &knowledge.layouts;
     let copies = Copies::new(parallel, page.seed());
     let files = |server: u32| {
         let parts = work.existing.iter().map(|file| {
             let place = copies.place(file.file, server);
-            let size = place.map_or(0, |(it, _)| layout.part(file.file, file.size, it));
+            let size = place.map_or(0, |(it, _)| {
+                layouts.of(file.file).part(file.file, file.size, it)
+            });
             file.stored(scenario, size)
         });
         parts.filter(|part| part.size > 0).collect()

@@ -19,6 +19,7 @@ mod device_throttled;
 mod devices;
 mod driving;
 mod iosched;
+mod layouts;
 mod limits;
 mod local_bottlenecks;
 mod local_streams;

@@ -12,7 +12,8 @@ pub use variable_strip::{Strip, VariableStrip};
 
 use crate::Error;
 use crate::declare::{Place, kinds, section};
-use crate::sections::Scenario;
+use crate::names;
+use crate::sections::{Parallel, Pool, Scenario};
 use crate::values::Bytes;
 
 section! {
@@ -23,8 +24,10 @@ section! {
         kind: LayoutKind = kinds(),
         /// Largest job sent to a server: a larger piece becomes several jobs.
         packet: Option<Bytes> = optional("a piece is one job, however large"),
+        /// The pool whose servers hold the files.
+        pool: Option<String> = optional("files may lie on every server"),
     }
-    check packet_is_not_empty;
+    check pool_has_room;
 }
 
 kinds! {
@@ -73,12 +76,53 @@ impl LayoutKind {
     }
 }
 
-fn packet_is_not_empty(layout: &Layout, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    match layout.packet {
-        Some(Bytes(0)) => Err(at.error(
-            "packet",
-            r#"expected a size of more than 0 such as "256 KiB""#,
-        )),
-        _ => Ok(()),
+impl Layout {
+    /// The pool of the files, if they are in one.
+    #[must_use]
+    pub fn pool<'a>(&self, parallel: &'a Parallel) -> Option<&'a Pool> {
+        let name = self.pool.as_ref()?;
+        parallel.pools().iter().find(|pool| pool.name == *name)
+    }
+
+    /// Over how many places it spreads files, at the most: targets, or, where data is
+    /// replicated, sets of them.
+    #[must_use]
+    pub fn places(&self, parallel: &Parallel) -> u32 {
+        match self.pool(parallel) {
+            Some(pool) => pool.targets(parallel),
+            None => parallel.places(),
+        }
+    }
+}
+
+fn pool_has_room(layout: &Layout, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if layout.packet == Some(Bytes(0)) {
+        let message = r#"expected a size of more than 0 such as "256 KiB""#;
+        return Err(at.error("packet", message));
+    }
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    if let Some(name) = &layout.pool {
+        let pools: Vec<&str> = (parallel.pools().iter())
+            .map(|pool| pool.name.as_str())
+            .collect();
+        if pools.is_empty() {
+            let message =
+                format!("there are no pools: write [[pool]] and below it name = {name:?}");
+            return Err(at.error("pool", message));
+        }
+        if !pools.contains(&name.as_str()) {
+            let known = names::or(&pools);
+            let hint = names::hint(name, &pools);
+            return Err(at.error("pool", format!("expected a pool, {known}{hint}")));
+        }
+    }
+    let there = layout.places(parallel);
+    match &layout.kind {
+        LayoutKind::Striped(striped) => striped.fits(layout, there, parallel, at),
+        LayoutKind::Basic(_) => Ok(()),
+        LayoutKind::TwoDimensional(spec) => spec.fits(there, at),
+        LayoutKind::VariableStrip(spec) => spec.fits(there, at),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::Scenario;
+use crate::sections::{Layout, Parallel, Scenario};
 use crate::values::{Bytes, CountOr, choice, word};
 
 choice! {
@@ -10,6 +10,10 @@ choice! {
     pub enum FirstServer {
         /// The one after the previous file's first server.
         RoundRobin = "round-robin",
+        /// The one after the last server of the file that was used for the first time
+        /// before, in the same pool: as many stripes for each server, whatever the files'
+        /// numbers (Lustre: lustre/lod/lod_qos.c, `lod_ost_alloc_rr`).
+        Balance = "balance",
         /// Any, with equal probability.
         Random = "random",
         /// Always server 0.
@@ -52,34 +56,43 @@ section! {
         first: FirstServer = default("round-robin", "spreads the first stripes evenly")
             aka ["start", "offset"],
     }
-    check stripes_fit;
+    check stripe_is_not_empty;
 }
 
-fn stripes_fit(striped: &Striped, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    if striped.unit.0 == 0 {
-        return Err(at.error("unit", r#"expected a size of more than 0 such as "64 KiB""#));
-    }
-    let Some(parallel) = all.parallel() else {
-        return Ok(());
-    };
-    let there = parallel.places();
-    match striped.servers {
-        ServersPerFile::Count(wanted) if wanted > there => {
-            let servers = &parallel.servers;
-            let message = match servers.targets {
-                _ if parallel.replication.copies > 1 => format!(
-                    "there are fewer sets of servers with the same data: {there}, because \
-                     replication.copies = {}",
-                    parallel.replication.copies
-                ),
-                1 => format!("there are fewer servers: servers.count = {there}"),
-                targets => format!(
-                    "there are {there} targets: servers.count = {} and servers.targets = {targets}",
-                    servers.count
-                ),
-            };
-            Err(at.error("servers", message))
-        }
+fn stripe_is_not_empty(striped: &Striped, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    match striped.unit.0 {
+        0 => Err(at.error("unit", r#"expected a size of more than 0 such as "64 KiB""#)),
         _ => Ok(()),
+    }
+}
+
+impl Striped {
+    /// Says no to more targets a file than are there.
+    pub(super) fn fits(
+        &self,
+        layout: &Layout,
+        there: u32,
+        parallel: &Parallel,
+        at: &Place<'_>,
+    ) -> Result<(), Error> {
+        match self.servers {
+            ServersPerFile::Count(wanted) if wanted > there => {}
+            _ => return Ok(()),
+        }
+        let servers = &parallel.servers;
+        let copies = parallel.replication.copies;
+        let message = match (servers.targets, &layout.pool) {
+            (_, Some(pool)) => format!("pool {pool:?} has fewer targets: {there}"),
+            _ if copies > 1 => format!(
+                "there are fewer sets of servers with the same data: {there}, because \
+                 replication.copies = {copies}"
+            ),
+            (1, None) => format!("there are fewer servers: servers.count = {there}"),
+            (targets, None) => format!(
+                "there are {there} targets: servers.count = {} and servers.targets = {targets}",
+                servers.count
+            ),
+        };
+        Err(at.error("servers", message))
     }
 }

@@ -25,7 +25,7 @@ section! {
         first: FirstServer = default("round-robin", "spreads the first strips evenly")
             aka ["start"],
     }
-    check pattern_fits;
+    check strips_have_a_size;
 }
 
 /// The most strips until a pattern repeats: each takes some bytes on every client.
@@ -42,19 +42,29 @@ impl TwoDimensional {
     }
 }
 
-fn pattern_fits(layout: &TwoDimensional, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+fn strips_have_a_size(
+    layout: &TwoDimensional,
+    _all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
     if layout.unit.0 == 0 || layout.unit.0 > LARGEST_STRIP {
         let message = r#"expected a size from 1 B to 1 TiB such as "64 KiB""#;
         return Err(at.error("unit", message));
     }
-    let targets = all.parallel().map_or(1, |it| it.places());
-    let strips = u64::from(layout.factor) * u64::from(targets);
-    if strips > MOST_STRIPS {
-        let message = format!(
-            "these are {strips} strips until all servers had their turn: expected at most \
-             {MOST_STRIPS}"
-        );
-        return Err(at.error("factor", message));
-    }
     Ok(())
+}
+
+impl TwoDimensional {
+    /// Says no to patterns over so many targets that are too long.
+    pub(super) fn fits(&self, targets: u32, at: &Place<'_>) -> Result<(), Error> {
+        let strips = u64::from(self.factor) * u64::from(targets);
+        if strips > MOST_STRIPS {
+            let message = format!(
+                "these are {strips} strips until all servers had their turn: expected at most \
+                 {MOST_STRIPS}"
+            );
+            return Err(at.error("factor", message));
+        }
+        Ok(())
+    }
 }

@@ -3,7 +3,6 @@
 use super::FirstServer;
 use crate::Error;
 use crate::declare::{Place, Tables, section};
-use crate::sections::Scenario;
 use crate::values::Bytes;
 
 section! {
@@ -17,7 +16,6 @@ section! {
         first: FirstServer = default("round-robin", "spreads the first strips evenly")
             aka ["start"],
     }
-    check strips_fit;
 }
 
 section! {
@@ -51,21 +49,23 @@ impl VariableStrip {
 /// The largest strip: the whole list has a number of bytes.
 const LARGEST_STRIP: u64 = 1 << 40;
 
-fn strips_fit(layout: &VariableStrip, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    let there = all.parallel().map_or(1, |it| it.places());
-    for (index, strip) in layout.strip.iter().enumerate() {
-        let at = at.field(&format!("strip.{index}"));
-        if strip.server >= there {
-            let message = format!(
-                "expected a number less than {there}: servers (or targets, or sets of copies) are \
-                 counted from 0"
-            );
-            return Err(at.error("server", message));
+impl VariableStrip {
+    /// Says no to strips on servers that are not there, and to those of no size.
+    pub(super) fn fits(&self, there: u32, at: &Place<'_>) -> Result<(), Error> {
+        for (index, strip) in self.strip.iter().enumerate() {
+            let at = at.field(&format!("strip.{index}"));
+            if strip.server >= there {
+                let message = format!(
+                    "expected a number less than {there}: servers (or targets, or sets of \
+                     copies) are counted from 0"
+                );
+                return Err(at.error("server", message));
+            }
+            if strip.size.0 == 0 || strip.size.0 > LARGEST_STRIP {
+                let message = r#"expected a size from 1 B to 1 TiB such as "64 KiB""#;
+                return Err(at.error("size", message));
+            }
         }
-        if strip.size.0 == 0 || strip.size.0 > LARGEST_STRIP {
-            let message = r#"expected a size from 1 B to 1 TiB such as "64 KiB""#;
-            return Err(at.error("size", message));
-        }
+        Ok(())
     }
-    Ok(())
 }

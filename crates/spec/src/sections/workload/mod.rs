@@ -20,7 +20,7 @@ pub use trace::{Replay, TraceReplay};
 use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::names;
-use crate::sections::Scenario;
+use crate::sections::{Layout, Parallel, Scenario};
 use crate::workloads::WorkloadPreset;
 
 section! {
@@ -33,6 +33,9 @@ section! {
         kind: WorkloadKind = kinds(),
         /// How files are opened and called, on a local file system.
         io: InputOutput = section(),
+        /// How its files are laid out, where that differs from the scenario's layout: as the
+        /// layout of their directory (Lustre: `lfs setstripe` on a directory).
+        layout: Option<Layout> = over("layout") aka ["striping", "distribution"],
         /// The group of clients that does it.
         group: Option<String> = optional("every client"),
     }
@@ -70,8 +73,20 @@ fn group_exists_and_files_can_be_made(
     if let WorkloadKind::Ior(ior) = &workload.kind {
         ior.suits(&workload.io, at)?;
     }
+    if workload.layout.is_some() && all.parallel().is_none() {
+        let message = "files of a local file system lie on one machine: leave it out";
+        return Err(at.error("layout", message));
+    }
     group_exists(workload, all, at)?;
     room::files_fit(workload, all, at)
+}
+
+impl Workload {
+    /// How its files are laid out on a parallel file system.
+    #[must_use]
+    pub fn layout<'a>(&'a self, parallel: &'a Parallel) -> &'a Layout {
+        self.layout.as_ref().unwrap_or(&parallel.layout)
+    }
 }
 
 fn group_exists(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {

@@ -1,11 +1,18 @@
 //! Where a file's bytes are: which target of which server holds which of them.
 
+mod balance;
+mod layouts;
 mod pattern;
 mod stripes;
+
+pub use layouts::Layouts;
+
+use std::sync::Arc;
 
 use headrace_net::Random;
 use headrace_spec::{FirstServer, LayoutKind, Parallel, Scenario};
 
+use self::balance::Balance;
 use self::pattern::Pattern;
 use self::stripes::Stripes;
 
@@ -25,8 +32,13 @@ pub struct Piece {
 #[derive(Clone, Debug)]
 pub struct Layout {
     distribution: Distribution,
+    /// How many targets there are for it.
     targets: u64,
+    /// Which they are, if not all.
+    pool: Option<Arc<[u32]>>,
     first: FirstServer,
+    /// Where new files go, with [`FirstServer::Balance`].
+    balance: Balance,
     seed: u64,
     packet: u64,
 }
@@ -40,9 +52,8 @@ enum Distribution {
 }
 
 impl Distribution {
-    fn new(parallel: &Parallel) -> Distribution {
-        let targets = parallel.places();
-        match &parallel.layout.kind {
+    fn new(kind: &LayoutKind, targets: u32) -> Distribution {
+        match kind {
             LayoutKind::Striped(striped) => Distribution::Stripes(Stripes {
                 unit: striped.unit.0,
                 width: u64::from(striped.servers.of(targets)),
@@ -98,22 +109,41 @@ impl Distribution {
 }
 
 impl Layout {
-    /// The scenario's layout; `seed` is the run's, for servers drawn at random.
-    pub fn new(scenario: &Scenario, parallel: &Parallel, seed: u64) -> Layout {
+    /// A layout of the scenario; `seed` is the run's, for servers drawn at random.
+    pub fn new(
+        scenario: &Scenario,
+        parallel: &Parallel,
+        spec: &headrace_spec::Layout,
+        seed: u64,
+    ) -> Layout {
+        let targets = spec.places(parallel);
+        let servers = parallel.servers.count;
+        let pool = spec.pool(parallel).map(|pool| {
+            // As all targets are numbered: the first of every server, then the second.
+            let devices = (0..parallel.servers.targets).map(|device| device * servers);
+            let of_device = |device| pool.servers.iter().map(move |server| device + server);
+            devices.flat_map(of_device).collect()
+        });
         Layout {
-            distribution: Distribution::new(parallel),
-            targets: u64::from(parallel.places()),
-            first: parallel.layout.kind.first(),
+            distribution: Distribution::new(&spec.kind, targets),
+            targets: u64::from(targets),
+            pool,
+            first: spec.kind.first(),
+            balance: Balance::default(),
             seed,
-            packet: scenario.largest_job().unwrap_or(u64::MAX),
+            packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
         }
     }
 
-    /// The target that holds a file's first byte.
+    /// The number among the layout's targets of the one that holds a file's first byte.
     fn first_target(&self, file: u32) -> u64 {
         match self.first {
             FirstServer::Zero => 0,
             FirstServer::RoundRobin => u64::from(file) % self.targets,
+            FirstServer::Balance => {
+                let width = self.distribution.width();
+                self.balance.first_of(file, width, self.targets)
+            }
             FirstServer::Random => {
                 let mut draws = u64::from(file);
                 Random::named(self.seed, "first server", &mut draws).below(self.targets)
@@ -121,16 +151,38 @@ impl Layout {
         }
     }
 
+    /// The target with this number among the layout's, counted round and round.
+    fn target(&self, number: u64) -> u32 {
+        let number = number % self.targets;
+        match &self.pool {
+            Some(pool) => pool[number as usize],
+            None => number as u32,
+        }
+    }
+
+    /// The number of a target among the layout's, if it is one of them.
+    fn number_of(&self, target: u32) -> Option<u64> {
+        match &self.pool {
+            Some(pool) => {
+                let found = pool.iter().position(|member| *member == target);
+                found.map(|number| number as u64)
+            }
+            None => Some(u64::from(target)),
+        }
+    }
+
     /// The targets that hold parts of a file.
     pub fn targets_of(&self, file: u32) -> impl Iterator<Item = u32> {
-        let (first, targets) = (self.first_target(file), self.targets);
-        (0..self.distribution.width()).map(move |turn| ((first + turn) % targets) as u32)
+        let first = self.first_target(file);
+        (0..self.distribution.width()).map(move |turn| self.target(first + turn))
     }
 
     /// How many bytes of a file of `size` bytes a target holds.
     pub fn part(&self, file: u32, size: u64, target: u32) -> u64 {
-        let first = self.first_target(file);
-        let turn = (u64::from(target) + self.targets - first) % self.targets;
+        let Some(number) = self.number_of(target) else {
+            return 0;
+        };
+        let turn = (number + self.targets - self.first_target(file)) % self.targets;
         if turn >= self.distribution.width() {
             return 0;
         }
@@ -140,8 +192,7 @@ impl Layout {
     /// The target that holds a byte of a file, and the byte after the strip.
     pub fn target_at(&self, file: u32, offset: u64) -> (u32, u64) {
         let (turn, end) = self.distribution.at(offset);
-        let target = (self.first_target(file) + turn) % self.targets;
-        (target as u32, end)
+        (self.target(self.first_target(file) + turn), end)
     }
 
     /// Bytes of a file, from a multiple of them on, that make requests of so many
@@ -184,7 +235,7 @@ impl Layout {
             if at == stop && end > offset {
                 continue;
             }
-            let target = ((first + turn) % self.targets) as u32;
+            let target = self.target(first + turn);
             loop {
                 let size = (stop - at).min(self.packet);
                 give(Piece {

@@ -7,6 +7,8 @@ fn layout(unit: u64, width: u64, servers: u64, packet: u64) -> Layout {
     Layout {
         distribution: Distribution::Stripes(Stripes { unit, width }),
         targets: servers,
+        pool: None,
+        balance: Balance::default(),
         first: FirstServer::RoundRobin,
         seed: 1,
         packet,
@@ -176,4 +178,39 @@ proptest! {
             places[byte as usize]
         });
     }
+}
+
+proptest! {
+    /// A pool is what its targets alone would be, under their own numbers.
+    #[test]
+    fn files_of_a_pool_lie_on_its_targets(
+        unit in 1_u64..9, width in 1_u64..4, more in 0_u64..3, file in 0_u32..7,
+        offset in 0_u64..100, size in 1_u64..100,
+    ) {
+        let targets = width + more;
+        let members: Vec<u32> = (0..targets as u32).map(|number| 40 - 3 * number).collect();
+        let all = layout(unit, width, targets, u64::MAX);
+        let pool = Layout { pool: Some(members.clone().into()), ..all.clone() };
+        let expected: Vec<Piece> = pieces(&all, file, offset, size)
+            .into_iter()
+            .map(|piece| Piece { target: members[piece.target as usize], ..piece })
+            .collect();
+        prop_assert_eq!(pieces(&pool, file, offset, size), expected);
+        for target in 0..45 {
+            let number = members.iter().position(|member| *member == target);
+            let part = number.map_or(0, |number| all.part(file, size, number as u32));
+            prop_assert_eq!(pool.part(file, size, target), part);
+        }
+    }
+}
+
+#[test]
+fn new_files_go_where_the_last_one_ended() {
+    let layout = Layout {
+        first: FirstServer::Balance,
+        ..layout(10, 2, 5, u64::MAX)
+    };
+    let of = |file| layout.targets_of(file).collect::<Vec<_>>();
+    assert_eq!([of(7), of(3), of(100)], [[0, 1], [2, 3], [4, 0]]);
+    assert_eq!([of(3), of(100), of(0)], [[2, 3], [4, 0], [1, 2]]);
 }

@@ -1,0 +1,38 @@
+//! Files dealt out to targets in the order in which they are first used.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where the next file of a pool begins, and where the others do. Copies are the same:
+/// one server knows (Lustre's metadata server, lustre/lod/lod_qos.c).
+///
+/// Not modelled: targets that are chosen by their free space (lustre/lod/lod_qos.c,
+/// `lod_ost_alloc_qos`, once two targets differ by `qos_threshold_rr`); a new start at
+/// random after some hundred files (`LOV_CREATE_RESEED_MULT`).
+#[derive(Clone, Default, Debug)]
+pub(super) struct Balance(Arc<Mutex<Turns>>);
+
+#[derive(Default, Debug)]
+struct Turns {
+    next: u64,
+    /// The first target of each file, one more than its number; 0 of files that nobody
+    /// has used.
+    first: Vec<u32>,
+}
+
+impl Balance {
+    /// The number of a file's first target out of so many; a new file takes so many of
+    /// them.
+    pub fn first_of(&self, file: u32, width: u64, targets: u64) -> u64 {
+        // A number is there or not, whoever has failed meanwhile.
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = file as usize;
+        if turns.first.len() <= at {
+            turns.first.resize(at + 1, 0);
+        }
+        if turns.first[at] == 0 {
+            turns.first[at] = (turns.next % targets) as u32 + 1;
+            turns.next = (turns.next + width) % targets;
+        }
+        u64::from(turns.first[at] - 1)
+    }
+}

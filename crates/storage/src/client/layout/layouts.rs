@@ -1,0 +1,62 @@
+//! Each workload's files with the layout of their directory.
+
+use std::collections::BTreeMap;
+
+use headrace_spec::{Parallel, Scenario};
+
+use super::Layout;
+use crate::app::Directories;
+
+/// The layouts of all files.
+#[derive(Clone, Debug)]
+pub struct Layouts {
+    /// The number of each workload's first file and the layout of its files, in order;
+    /// one for all where no workload has a layout of its own.
+    parts: Vec<(u32, Layout)>,
+}
+
+impl Layouts {
+    /// The layouts of a scenario; `seed` is the run's.
+    pub fn new(
+        scenario: &Scenario,
+        parallel: &Parallel,
+        directories: &Directories,
+        seed: u64,
+    ) -> Layouts {
+        let own = scenario.workload.iter().any(|it| it.layout.is_some());
+        if !own {
+            let layout = Layout::new(scenario, parallel, &parallel.layout, seed);
+            return Layouts {
+                parts: vec![(0, layout)],
+            };
+        }
+        // Files of one pool are dealt out together.
+        let mut balances = BTreeMap::new();
+        let workloads = scenario.workload.iter();
+        let parts = workloads.zip(directories.first_files());
+        let parts = parts.map(|(workload, first_file)| {
+            let spec = workload.layout(parallel);
+            let layout = Layout::new(scenario, parallel, spec, seed);
+            let balance = balances.entry(&spec.pool).or_insert(layout.balance.clone());
+            let layout = Layout {
+                balance: balance.clone(),
+                ..layout
+            };
+            (first_file, layout)
+        });
+        Layouts {
+            parts: parts.collect(),
+        }
+    }
+
+    /// The layout of a file.
+    pub fn of(&self, file: u32) -> &Layout {
+        let after = self.parts.partition_point(|(first, _)| *first <= file);
+        &self.parts[after.saturating_sub(1)].1
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Layout> {
+        self.parts.iter().map(|(_, layout)| layout)
+    }
+}
