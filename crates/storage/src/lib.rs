@@ -14,6 +14,7 @@
 pub mod app;
 pub mod client;
 pub mod device;
+pub mod failure;
 pub mod iosched;
 pub mod localfs;
 pub mod measure;

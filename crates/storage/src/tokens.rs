@@ -33,7 +33,7 @@ pub struct Request {
     pub issued: Time,
     /// The workload's phase, counted from 0.
     pub phase: u32,
-    /// Jobs that are still out.
+    /// Jobs that are still out; see [`Request::has_failed`].
     pub pending: u32,
     /// Processor time of the process's own before it, in nanoseconds.
     pub compute: u32,
@@ -45,6 +45,31 @@ pub struct Request {
     pub only_computes: bool,
     /// What is asked.
     pub operation: Operation,
+}
+
+/// The bit of [`Request::pending`] that says that a job has failed: there are never so
+/// many jobs.
+const FAILED: u32 = 1 << 31;
+
+impl Request {
+    /// A job is back; gives whether it was the last.
+    pub fn job_is_back(&mut self, job: &Job) -> bool {
+        self.pending -= 1;
+        if job.message == Message::Failed {
+            self.pending |= FAILED;
+        }
+        self.pending & !FAILED == 0
+    }
+
+    /// The request has failed.
+    pub fn fail(&mut self) {
+        self.pending |= FAILED;
+    }
+
+    /// Whether any of its jobs has failed.
+    pub fn has_failed(&self) -> bool {
+        self.pending & FAILED != 0
+    }
 }
 
 /// Which way a job travels.
@@ -97,6 +122,10 @@ pub enum Message {
     Room,
     /// All has been written.
     Done,
+    /// Whether the server is there.
+    Ping,
+    /// The client has given the job up.
+    Failed,
 }
 
 /// A part of a request: what one server is asked, as one message each way.

@@ -6,6 +6,7 @@ mod card;
 mod clients;
 mod daemon;
 mod device;
+mod failure;
 mod groups;
 mod hosts;
 mod io_scheduler;
@@ -19,6 +20,7 @@ mod network;
 mod parallel;
 mod pool;
 mod receive_buffer;
+mod recovery;
 mod replication;
 mod rpc;
 mod run;
@@ -38,6 +40,7 @@ pub use daemon::Daemon;
 pub use device::{
     Bus, ControllerCache, Device, Disk, Member, Raid, Rebuild, SimpleDevice, SolidState, Throttled,
 };
+pub use failure::Failure;
 pub use groups::{Group, Groups};
 pub use hosts::{HostCpu, Hosts, SharedBy};
 pub use io_scheduler::{
@@ -64,6 +67,7 @@ pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;
 pub use pool::Pool;
 pub use receive_buffer::ReceiveBuffer;
+pub use recovery::Recovery;
 pub use replication::{ReadFrom, ReplicaSets, ReplicatedBy, Replication};
 pub use rpc::Rpc;
 pub use run::Run;

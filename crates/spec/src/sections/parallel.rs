@@ -2,7 +2,8 @@
 
 use crate::declare::{Tables, section};
 use crate::sections::{
-    Hosts, Layout, Messages, Metadata, Network, Pool, Replication, Scheduler, Servers,
+    Failure, Hosts, Layout, Messages, Metadata, Network, Pool, Recovery, Replication, Scheduler,
+    Servers,
 };
 
 section! {
@@ -26,6 +27,10 @@ section! {
         pool: Option<Vec<Pool>> as Option<Tables<Pool>> = optional("every server is for every file") aka ["pools"],
         /// Who decides which job is served next.
         scheduler: Scheduler = section(),
+        /// Servers that fail, and when.
+        failure: Option<Vec<Failure>> as Option<Tables<Failure>> = optional("no server fails") aka ["failures"],
+        /// What clients do when a server does not answer.
+        recovery: Recovery = section(),
     }
 }
 

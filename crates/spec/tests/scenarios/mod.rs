@@ -1,6 +1,7 @@
 //! Arbitrary scenarios that are valid.
 
 mod devices;
+mod failures;
 mod io_schedulers;
 mod metadata;
 mod networks;
@@ -468,7 +469,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
         servers(),
         metadata::metadata(),
         networks::network(),
-        (messages(), hosts_cpu()),
+        (messages(), hosts_cpu(), failures::failures()),
         run(),
     );
     free.prop_flat_map(
@@ -494,7 +495,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                             }),
                             ..layout.clone()
                         });
-                        Scenario {
+                        let mut scenario = Scenario {
                             name: name.clone(),
                             description: description.clone(),
                             system: system.to_owned(),
@@ -527,10 +528,15 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                                 layout,
                                 pool: None,
                                 scheduler,
+                                failure: None,
+                                recovery: shared.2.0.clone(),
                             }),
                             workload,
                             run: run.clone(),
-                        }
+                        };
+                        let (recovery, failure) = shared.2.clone();
+                        failures::put(&mut scenario, recovery, failure);
+                        scenario
                     },
                 )
         },

@@ -54,9 +54,7 @@ pub(super) fn data(
                 return;
             }
             let slot = Slot(job.request);
-            let request = firing.token_mut(outstanding, slot);
-            request.pending -= 1;
-            if request.pending == 0
+            if firing.token_mut(outstanding, slot).job_is_back(&job)
                 && let Some(request) = firing.take(outstanding, slot)
             {
                 firing.put(complete, request);

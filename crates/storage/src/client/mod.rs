@@ -48,7 +48,7 @@ use crate::app::Directories;
 use crate::localfs::{Sizes, Users};
 use crate::metadata::Placement;
 use crate::network::Wire;
-use crate::tokens::{Job, Request, Role};
+use crate::tokens::{Job, Message, Request, Role};
 
 /// A client's way to the servers.
 pub struct Network {
@@ -192,7 +192,12 @@ impl Answers {
         known: &mut Known,
         answer: &Job,
     ) -> Option<u32> {
-        let request = firing.take(self.asking, Slot(answer.request))?;
+        let mut request = firing.take(self.asking, Slot(answer.request))?;
+        if answer.message == Message::Failed {
+            request.fail();
+            firing.put(self.names, request);
+            return None;
+        }
         let file = request.file;
         let attributes = &mut known.attributes;
         let stale = attributes.name_answered(answer.operation, file, request.issued);

@@ -5,6 +5,7 @@ mod bottleneck;
 mod clients;
 mod links;
 mod local;
+mod outages;
 mod packets;
 mod recorder;
 mod report;
@@ -14,6 +15,7 @@ mod stop;
 
 pub use bottleneck::Bottleneck;
 pub use links::{Carried, LinkLoads};
+pub use outages::OutageReport;
 pub use packets::{PacketCounts, PacketReport};
 pub use recorder::{Completed, Recorder};
 pub use report::{

@@ -37,6 +37,8 @@ pub struct Recorder {
 pub(super) struct Cell {
     pub count: u64,
     pub bytes: u64,
+    /// Requests that failed; they are in none of the other figures.
+    pub failed: u64,
     /// Latency from the actual start, in nanoseconds.
     pub latency: Histogram<u64>,
     /// Latency from the intended start, if any request was late.
@@ -57,6 +59,7 @@ impl Cell {
         Cell {
             count: 0,
             bytes: 0,
+            failed: 0,
             latency: histogram(),
             response: None,
             activity: Activity::default(),
@@ -113,6 +116,10 @@ impl Recorder {
 
     /// A request is done.
     pub fn completed(&mut self, request: &Request, now: Time) {
+        if request.has_failed() {
+            self.failed(request, now);
+            return;
+        }
         self.bytes = self.bytes.and_then(|sum| sum.checked_add(request.size));
         if self.bytes.is_none() {
             return;
@@ -143,6 +150,17 @@ impl Recorder {
                 completed: now,
             });
         }
+    }
+
+    /// A request has failed: it has moved nothing.
+    fn failed(&mut self, request: &Request, now: Time) {
+        let (index, cell) = self.cell(request);
+        cell.failed += 1;
+        cell.activity.completed(request.process.workload, now);
+        self.series
+            .completed(usize::from(request.group), index, 0, now);
+        self.requests += 1;
+        self.since_start += 1;
     }
 
     /// Forgets what was seen; requests under way are counted when they end.

@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::bottleneck::{Bottleneck, bottleneck};
+use super::outages::{OutageReport, outages};
 use super::packets::{PacketCounts, PacketReport};
 use super::recorder::{Cell, Recorder, column, histogram};
 use super::servers;
@@ -53,6 +54,9 @@ pub struct Report {
     /// What became of the network's packets, at the grain of packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketReport>,
+    /// What the servers' failures did, if any failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<OutageReport>,
     /// What holds the system back.
     pub bottleneck: Bottleneck,
 }
@@ -75,6 +79,9 @@ pub struct OperationReport {
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
+    /// Requests that failed, which are not counted above.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed: u64,
     /// Requests per second over the time the operation's phases took; none if they
     /// took none.
     pub per_second: Option<f64>,
@@ -184,6 +191,11 @@ pub struct BreakdownEntry {
     pub(super) least: f64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Sums up a run that has ended.
 pub(crate) fn report(
     system: &System,
@@ -257,6 +269,7 @@ pub(crate) fn report(
         stations,
         breakdown,
         packets: packets.map(PacketCounts::report),
+        failures: outages(system),
         bottleneck,
     }
 }
@@ -270,7 +283,7 @@ fn cells<'a>(
         .iter()
         .flat_map(|&group| Operation::ALL.iter().map(move |&it| (group, it)));
     all.filter_map(|(group, operation)| Some((operation, recorder.seen(group, operation)?)))
-        .filter(|(_, cell)| cell.count > 0)
+        .filter(|(_, cell)| cell.count + cell.failed > 0)
 }
 
 type Rates = (
@@ -286,6 +299,7 @@ fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
             .or_insert_with(Cell::new);
         sum.count += cell.count;
         sum.bytes += cell.bytes;
+        sum.failed += cell.failed;
         sum.activity.join(&cell.activity);
     }
     let per = |amount: u64, seconds: f64| (seconds > 0.0).then(|| amount as f64 / seconds);
@@ -294,12 +308,18 @@ fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
         .map(|(name, cell)| {
             let active_seconds = cell.activity.total().as_seconds();
             let per_second = per(cell.count, active_seconds);
-            let Cell { count, bytes, .. } = cell;
+            let Cell {
+                count,
+                bytes,
+                failed,
+                ..
+            } = cell;
             (
                 name,
                 OperationReport {
                     count,
                     bytes,
+                    failed,
                     per_second,
                     active_seconds,
                 },

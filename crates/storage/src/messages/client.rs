@@ -92,7 +92,7 @@ pub fn client(
                         return;
                     }
                 }
-                Message::Request | Message::Done => {}
+                Message::Request | Message::Done | Message::Ping | Message::Failed => {}
             }
             if let Some(whole) = firing.take(under_way, slot) {
                 let mut back = Job {

@@ -9,11 +9,12 @@
 //! Not modelled: entries go from the log to their place in idle time only, that is,
 //! for nothing; the log never ends.
 
-use headrace_net::{Firing, Node, Page, Slot};
+use headrace_net::{Firing, Node, Page, Port, Slot, Store};
 use headrace_spec::Database as Spec;
 use headrace_trace::Operation;
 
 use crate::device;
+use crate::failure::{Crash, Failing};
 use crate::localfs::{Range, TwoLists};
 use crate::tokens::{Job, Transfer};
 
@@ -28,6 +29,8 @@ struct Entries {
     log: u64,
     /// Which are in memory; none where all are.
     memory: Option<TwoLists>,
+    /// How many bytes of them can be.
+    cache: Option<u64>,
     synchronous: bool,
     group: usize,
     /// Changes that wait for the log, and those that are being written to it.
@@ -62,6 +65,7 @@ impl Entries {
             memory: spec
                 .cache
                 .map(|cache| TwoLists::new(cache.0, entry, ACTIVE_SHARE)),
+            cache: spec.cache.map(|cache| cache.0),
             synchronous: spec.synchronous,
             group: spec.group.limit().map_or(usize::MAX, |most| most as usize),
             waiting: Vec::new(),
@@ -99,6 +103,12 @@ impl Entries {
             memory.fill(range);
             memory.reclaim();
         }
+    }
+
+    /// What was in memory is lost; gives the bytes of changes that were only there.
+    fn forget(&mut self) -> u64 {
+        self.memory = (self.cache).map(|cache| TwoLists::new(cache, self.entry, ACTIVE_SHARE));
+        std::mem::take(&mut self.behind) * self.entry
     }
 
     /// The transfer that reads an entry.
@@ -151,8 +161,14 @@ struct Nodes {
     done: Node<Job>,
 }
 
-/// Writes a database: jobs from `processed` come out when it is done with them.
-pub(super) fn stored(page: &mut Page<'_>, spec: &Spec, processed: Node<Job>) -> Node<Job> {
+/// Writes a database: jobs from `processed` come out when it is done with them. Gives
+/// where its memory is lost as well, if servers fail.
+pub(super) fn stored(
+    page: &mut Page<'_>,
+    spec: &Spec,
+    processed: Node<Job>,
+    failing: Option<Failing>,
+) -> (Node<Job>, Option<Port<Crash>>) {
     let device = device::queued(page, &spec.device, &spec.io_scheduler);
     let nodes = Nodes {
         submit: device.submit,
@@ -202,7 +218,23 @@ pub(super) fn stored(page: &mut Page<'_>, spec: &Spec, processed: Node<Job>) -> 
                 firing.put(nodes.submit, write);
             }
         });
-    nodes.done
+    let forget = failing.map(|failing| forget(page, failing, entries));
+    (nodes.done, forget)
+}
+
+/// Where a server loses what it has in memory.
+fn forget(page: &mut Page<'_>, failing: Failing, entries: Store<Entries>) -> Port<Crash> {
+    let crash = page.input("crash");
+    let crashed = page.place("crashed");
+    page.connect(crash, crashed);
+    page.transition("forget")
+        .take(crashed)
+        .with(entries)
+        .with(failing)
+        .fires(move |_, crash: Crash, (entries, failures)| {
+            failures.world.forgets_names(crash.server, entries.forget());
+        });
+    crash
 }
 
 /// What becomes of a job whose entry is in memory.

@@ -12,11 +12,12 @@
 
 mod database;
 
-use headrace_net::{Fcfs, Node, Page, Random, Span, To};
+use headrace_net::{Fcfs, Node, Page, Port, Random, Span, To};
 use headrace_spec::{Distribution, Metadata, MetadataHosts, Parallel};
 use headrace_trace::Operation;
 
 use crate::app::Directories;
+use crate::failure::{Crash, Failing};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
 
@@ -104,8 +105,15 @@ impl Times {
 }
 
 /// Writes the page of a metadata server that takes jobs from `received` and
-/// puts answers into `send`. On simple data servers the daemon has taken the time.
-pub fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, send: To<Job>) {
+/// puts answers into `send`. On simple data servers the daemon has taken the time. Gives
+/// where it loses its memory when it fails, if it has any.
+pub fn server(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    received: Node<Job>,
+    send: To<Job>,
+    failing: Option<Failing>,
+) -> Option<Port<Crash>> {
     let spec = &scenario.metadata;
     let wire = Wire::new(&scenario.metadata_network());
     let by_daemon = spec.on == MetadataHosts::DataServers && scenario.servers.machine().is_none();
@@ -118,9 +126,9 @@ pub fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, sen
         page.connect(received, processor);
         processor
     };
-    let done = match spec.database() {
-        None => processed,
-        Some(spec) => database::stored(page, spec, processed),
+    let (done, forget) = match spec.database() {
+        None => (processed, None),
+        Some(spec) => database::stored(page, spec, processed, failing),
     };
     page.transition("answer")
         .take(done)
@@ -129,4 +137,5 @@ pub fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, sen
             wire: wire.bytes(0),
             ..job
         });
+    forget
 }

@@ -19,6 +19,7 @@ use headrace_trace::Operation;
 
 use super::Reply;
 use crate::client::Copies;
+use crate::failure::Failing;
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
 
@@ -26,74 +27,47 @@ use crate::tokens::{Direction, Job};
 pub fn chain(
     page: &mut Page<'_>,
     scenario: &Parallel,
+    failing: Option<Failing>,
     (send, received): (To<Job>, Node<Job>),
 ) -> (To<Job>, Node<Job>) {
     if !scenario.replication.chained() {
         return (send, received);
     }
-    let copies = Copies::new(scenario, page.seed());
-    let servers = scenario.servers.count;
     let wire = Wire::new(&scenario.network);
     let reply = Reply { wire, send };
     let jobs = page.place::<Job>("copies taken in");
     let served = page.place::<Job>("copies served");
     // Writes as they came; their field `wire` counts what they wait for.
     let passing_on = page.bag::<Job>("passing on");
-    page.transition("pass on")
+    let link = Link {
+        copies: Copies::new(scenario, page.seed()),
+        servers: scenario.servers.count,
+        reply,
+        jobs,
+        passing_on,
+    };
+    let pass_on = page
+        .transition("pass on")
         .take(received)
         .may_put(jobs)
         .may_put(passing_on)
         .may_pass(passing_on, send)
-        .may_put(send)
-        .fires(move |firing, job: Job, ()| {
-            match job.direction {
-                Direction::FromNextCopy => {
-                    let slot = Slot(job.request);
-                    settle(firing, passing_on, slot, reply);
-                    return;
-                }
-                _ if job.operation != Operation::Write => {
-                    firing.put(jobs, job);
-                    return;
-                }
-                _ => {}
-            }
-            let target = u32::from(job.target) * servers + job.server;
-            let next = copies.next(job.file, target);
-            let pending = 1 + u64::from(next.is_some());
-            let waits = Job {
-                wire: pending,
-                ..job
-            };
-            let request = firing.put(passing_on, waits).0;
-            // Schedulers go by the client.
-            let client = match job.direction {
-                Direction::ToNextCopy => job.pending,
-                _ => job.client,
-            };
-            let own = Job {
-                request,
-                client,
-                pending: 0,
-                direction: Direction::Out,
-                ..job
-            };
-            firing.put(jobs, own);
-            if let Some(next) = next {
-                let mut onward = Job {
-                    request,
-                    client: job.server,
-                    pending: client,
-                    server: next % servers,
-                    target: (next / servers) as u16,
-                    direction: Direction::ToNextCopy,
-                    received: false,
-                    ..job
-                };
-                onward.wire = wire.bytes(onward.payload());
-                firing.put(send, onward);
-            }
-        });
+        .may_put(send);
+    match failing {
+        None => pass_on.fires(move |firing, job: Job, ()| link.pass_on(firing, job, |_, _| false)),
+        Some(failing) => {
+            pass_on
+                .with(failing)
+                .fires(move |firing, job: Job, failures| {
+                    let clients = &failures.clients;
+                    link.pass_on(firing, job, |client, server| {
+                        clients[client as usize].takes_for_failed(server)
+                    });
+                });
+            // What a failed server should have answered is never settled.
+            page.rest(passing_on);
+        }
+    }
     page.transition("stored")
         .take(served)
         .may_pass(passing_on, send)
@@ -106,6 +80,72 @@ pub fn chain(
             }
         });
     (served.into(), jobs)
+}
+
+/// A server's link of the chain.
+struct Link {
+    copies: Copies,
+    servers: u32,
+    reply: Reply,
+    jobs: Node<Job>,
+    passing_on: Node<Job>,
+}
+
+impl Link {
+    /// Takes a message in; servers that the client takes for failed are left out.
+    fn pass_on(&self, firing: &mut Firing<'_>, job: Job, failed: impl Fn(u32, u32) -> bool) {
+        match job.direction {
+            Direction::FromNextCopy => {
+                settle(firing, self.passing_on, Slot(job.request), self.reply);
+                return;
+            }
+            _ if job.operation != Operation::Write => {
+                firing.put(self.jobs, job);
+                return;
+            }
+            _ => {}
+        }
+        // Schedulers go by the client.
+        let client = match job.direction {
+            Direction::ToNextCopy => job.pending,
+            _ => job.client,
+        };
+        let target = u32::from(job.target) * self.servers + job.server;
+        let mut next = self.copies.next(job.file, target);
+        while let Some(it) = next
+            && failed(client, it % self.servers)
+        {
+            next = self.copies.next(job.file, it);
+        }
+        let pending = 1 + u64::from(next.is_some());
+        let waits = Job {
+            wire: pending,
+            ..job
+        };
+        let request = firing.put(self.passing_on, waits).0;
+        let own = Job {
+            request,
+            client,
+            pending: 0,
+            direction: Direction::Out,
+            ..job
+        };
+        firing.put(self.jobs, own);
+        if let Some(next) = next {
+            let mut onward = Job {
+                request,
+                client: job.server,
+                pending: client,
+                server: next % self.servers,
+                target: (next / self.servers) as u16,
+                direction: Direction::ToNextCopy,
+                received: false,
+                ..job
+            };
+            onward.wire = self.reply.wire.bytes(onward.payload());
+            firing.put(self.reply.send, onward);
+        }
+    }
 }
 
 /// One of the two is done: a write that has both is answered.

@@ -13,9 +13,10 @@ mod targets;
 pub use chain::chain;
 pub use receive_buffer::receive_buffers;
 
-use headrace_net::{Node, Page, To};
+use headrace_net::{Node, Page, Port, To};
 use headrace_spec::{Parallel, ServerKind};
 
+use crate::failure::{Crash, Failing};
 use crate::localfs::{StoredFile, Users};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
@@ -39,7 +40,8 @@ pub struct Names {
 }
 
 /// Writes the page of a data server that takes jobs from `received` and puts
-/// them back into `send` when they are done.
+/// them back into `send` when they are done; gives where it loses its memory when it
+/// fails, if it has any.
 pub fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
@@ -47,7 +49,8 @@ pub fn server(
     names: Option<Names>,
     received: Node<Job>,
     send: To<Job>,
-) {
+    failing: Option<Failing>,
+) -> Option<Port<Crash>> {
     let reply = Reply {
         wire: Wire::new(&scenario.network),
         send,
@@ -55,9 +58,10 @@ pub fn server(
     match &scenario.servers.kind {
         ServerKind::SimpleServer(_) if scenario.servers.streaming => {
             streaming::server(page, scenario, received, reply);
+            None
         }
         ServerKind::SimpleServer(spec) => {
-            simple::server(page, scenario, spec, names, received, reply);
+            simple::server(page, scenario, spec, names, received, reply, failing)
         }
         ServerKind::MachineServer(spec) => {
             // Threads of their own see to names.
@@ -66,6 +70,7 @@ pub fn server(
             }
             let daemon = &scenario.servers.daemon;
             machine::server(page, daemon, &spec.machine, holdings, received, reply);
+            None
         }
     }
 }

@@ -18,12 +18,13 @@
 //! that jobs which miss the same page at the same time need it from the device
 //! only once.
 
-use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span, To};
+use headrace_net::{Fcfs, Firing, Node, Page, Port, Random, Slot, Span, Store, To};
 use headrace_spec::{Bytes, Memory, Parallel, SimpleServer};
 use headrace_trace::Operation;
 
 use super::targets::{Targets, targets};
 use super::{Names, Reply};
+use crate::failure::{Crash, Failing};
 use crate::localfs::{PageCache, Range};
 use crate::metadata::Times;
 use crate::tokens::{Job, Role, Transfer};
@@ -40,7 +41,8 @@ pub(super) fn server(
     names: Option<Names>,
     received: Node<Job>,
     reply: Reply,
-) {
+    failing: Option<Failing>,
+) -> Option<Port<Crash>> {
     let device = targets(page, scenario, spec);
     let waiting = page.bag::<Job>("waiting for device");
     let spec_of_daemon = &scenario.servers.daemon;
@@ -56,6 +58,7 @@ pub(super) fn server(
     };
     if spec.memory.cache.0 == 0 {
         uncached(page, daemon, device, waiting, reply);
+        None
     } else {
         let served = page.place("served");
         page.transition("reply")
@@ -71,7 +74,8 @@ pub(super) fn server(
             },
             &spec.memory,
             scenario.servers.targets,
-        );
+            failing,
+        )
     }
 }
 
@@ -151,7 +155,14 @@ fn uncached(
         });
 }
 
-fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory, targets: u32) {
+fn cached(
+    page: &mut Page<'_>,
+    daemon: Node<Job>,
+    parts: Parts,
+    spec: &Memory,
+    targets: u32,
+    failing: Option<Failing>,
+) -> Option<Port<Crash>> {
     let Parts {
         device,
         waiting,
@@ -274,6 +285,29 @@ fn cached(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, spec: &Memory, t
                 served.into()
             }
         });
+    failing.map(|failing| forget(page, failing, cache, part))
+}
+
+/// Where a server loses its page cache.
+fn forget(
+    page: &mut Page<'_>,
+    failing: Failing,
+    cache: Store<Vec<PageCache>>,
+    spec: Memory,
+) -> Port<Crash> {
+    let crash = page.input("crash");
+    let crashed = page.place("crashed");
+    page.connect(crash, crashed);
+    page.transition("forget")
+        .take(crashed)
+        .with(cache)
+        .with(failing)
+        .fires(move |_, crash: Crash, (cache, failures)| {
+            let dirty = cache.iter().map(PageCache::dirty_bytes).sum();
+            failures.world.hosts.forgets(crash.server, dirty);
+            cache.fill_with(|| PageCache::new(&spec));
+        });
+    crash
 }
 
 fn transfer_of(range: Range, operation: Operation, job: Option<Slot>, target: u16) -> Transfer {

@@ -36,5 +36,6 @@ pub(super) fn build(
         latency: work.latency,
         total_requests: work.total_requests,
         links: None,
+        failing: None,
     })
 }

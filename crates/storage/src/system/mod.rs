@@ -14,6 +14,7 @@ use headrace_net::{
 use headrace_spec::{Scenario, SystemKind};
 
 use crate::app::TraceError;
+use crate::failure::Failing;
 use crate::measure::{Completed, LinkLoads, Recorder, Report, Series, StopReport, report};
 use crate::qos::Make;
 
@@ -68,6 +69,8 @@ pub(crate) struct System {
     pub total_requests: Option<u64>,
     /// A network's links that are no stations of their own.
     pub links: Option<LinkLoads>,
+    /// What there is to know of servers that fail.
+    pub failing: Option<Failing>,
 }
 
 /// The structure of a scenario's net, for drawings.

@@ -6,13 +6,14 @@ use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 use super::{Error, Options, System, work};
 use crate::client::in_flight::InFlight;
 use crate::client::{Changes, Copies, Knowledge, Layouts};
+use crate::failure::{Crash, Failing};
 use crate::localfs::{Sizes, Users};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
 use crate::server::Holdings;
 use crate::tokens::{Job, Request, Role};
-use crate::{client, messages, metadata, processors, qos, server};
+use crate::{client, failure, messages, metadata, processors, qos, server};
 
 /// Builds the scenario's net.
 pub(super) fn build(
@@ -42,8 +43,11 @@ pub(super) fn build(
     for file in &work.existing {
         knowledge.sizes.grow(file.file, file.size);
     }
+    let failing = failure::failures(&mut page, scenario, parallel);
     let clients = page.fold("client", hosts.clients, |page| {
-        client_host(page, scenario, parallel, &knowledge, hosts, schedulers)
+        client_host(
+            page, scenario, parallel, &knowledge, hosts, schedulers, failing,
+        )
     });
     let layouts = &knowledge.layouts;
     let copies = Copies::new(parallel, page.seed());
@@ -61,30 +65,35 @@ pub(super) fn build(
         users: Users::daemon(scenario, parallel.servers.daemon.synchronous),
         files: &files,
     };
-    let (servers, server_cpu, for_names) = page.fold("server", hosts.servers, |page| {
-        server_host(page, parallel, &holdings, schedulers)
+    let servers = page.fold("server", hosts.servers, |page| {
+        server_host(page, parallel, &holdings, schedulers, failing)
     });
-    let (names, metadata_cpu) = match for_names {
+    let (names, metadata_cpu, forget_names) = match servers.names {
         Some(for_names) => {
-            names_on_servers(&mut page, parallel, for_names);
-            (None, None)
+            let forget = names_on_servers(&mut page, parallel, for_names, failing);
+            (None, None, forget)
         }
         None => {
-            let (attachment, shared) = page.fold("metadata", hosts.metadata, |page| {
-                metadata_host(page, parallel, schedulers)
+            let (attachment, shared, forget) = page.fold("metadata", hosts.metadata, |page| {
+                metadata_host(page, parallel, schedulers, failing)
             });
-            (Some(attachment), shared)
+            (Some(attachment), shared, forget)
         }
     };
+    if let Some(failing) = failing {
+        let forget = [servers.forget, forget_names];
+        let forget = forget.map(|port| port.map(|it| it.by(|crash: &Crash| crash.server)));
+        failure::clock(&mut page, failing, parallel, forget);
+    }
     processors::join(
         &mut page,
         parallel,
-        [clients.shared, server_cpu, metadata_cpu],
+        [clients.shared, servers.shared, metadata_cpu],
     );
     let between = between(&mut page, parallel.scheduler.position, hosts, schedulers);
     let attachments = Attachments {
         clients: clients.attachment,
-        servers,
+        servers: servers.attachment,
         metadata: names,
     };
     let links = network::join(
@@ -106,6 +115,7 @@ pub(super) fn build(
         latency: work.latency,
         total_requests: work.total_requests,
         links,
+        failing,
     })
 }
 
@@ -125,6 +135,7 @@ fn client_host(
     knowledge: &Knowledge,
     hosts: Hosts,
     schedulers: Schedulers<'_>,
+    failing: Option<Failing>,
 ) -> ClientHost {
     let clients = &scenario.clients;
     let request = page.input("request");
@@ -133,7 +144,14 @@ fn client_host(
     let scheduler = qos::build(page, schedulers, Position::Client);
     let send = [attachment.send, attachment.ask];
     let host = processors::host(page, parallel, Kind::Client, send, attachment.received);
-    let mut way = messages::client(page, parallel, (host.send, host.received));
+    let network = client::Network {
+        send: host.send,
+        ask: host.ask,
+        received: host.received,
+    };
+    let network = failure::client(page, failing, network);
+    let ask = network.ask;
+    let mut way = messages::client(page, parallel, (network.send, network.received));
     if let Some(scheduler) = scheduler {
         way = through(page, ["back", "sort"], &scheduler, way);
     }
@@ -142,7 +160,7 @@ fn client_host(
         way = through(page, ["answered rpc", "sort rpc"], &lines, way);
     }
     let (send, received) = way;
-    let (ask, shared) = (host.ask, host.shared);
+    let shared = host.shared;
     client::client(
         page,
         scenario,
@@ -201,23 +219,28 @@ fn behind(
     (scheduler.finished.into(), dispatched)
 }
 
+/// A data server's ways in and out.
+struct ServerHost {
+    attachment: ServerAttachment,
+    shared: Option<Shared>,
+    names: Option<NamePorts>,
+    /// Where it loses its memory.
+    forget: Option<Port<Crash>>,
+}
+
 /// A data server, with its scheduler if schedulers stand there.
 fn server_host(
     page: &mut Page<'_>,
     parallel: &Parallel,
     holdings: &Holdings<'_>,
     schedulers: Schedulers<'_>,
-) -> (ServerAttachment, Option<Shared>, Option<NamePorts>) {
+    failing: Option<Failing>,
+) -> ServerHost {
     let attachment =
         network::attach_server(page, parallel, &parallel.network, &parallel.servers.card);
-    let to_clients = [attachment.send; 2];
-    let host = processors::host(
-        page,
-        parallel,
-        Kind::Server,
-        to_clients,
-        attachment.received,
-    );
+    let door = (attachment.send, attachment.received);
+    let (send, received) = failure::door(page, failing, 0, door);
+    let host = processors::host(page, parallel, Kind::Server, [send; 2], received);
     let (names, received) = match parallel.metadata.on {
         MetadataHosts::Own => (None, host.received),
         MetadataHosts::DataServers => {
@@ -227,12 +250,19 @@ fn server_host(
     };
     let for_daemon = names.as_ref().map(|it| it.1);
     let way = messages::server(page, parallel, (host.send, received));
-    let way = server::chain(page, parallel, way);
+    let way = server::chain(page, parallel, failing, way);
     let (send, received) = server::receive_buffers(page, parallel, way);
     let scheduler = qos::build(page, schedulers, Position::Server);
     let (send, received) = behind(page, scheduler, (send, received));
-    server::server(page, parallel, holdings, for_daemon, received, send);
-    (attachment, host.shared, names.map(|it| it.0))
+    let forget = server::server(
+        page, parallel, holdings, for_daemon, received, send, failing,
+    );
+    ServerHost {
+        attachment,
+        shared: host.shared,
+        names: names.map(|it| it.0),
+        forget,
+    }
 }
 
 /// A data server's ways to the metadata server on it, and back.
@@ -274,17 +304,23 @@ fn name_ports(
 }
 
 /// The metadata servers that are on data servers: what is left of them is where
-/// entries are kept.
-fn names_on_servers(page: &mut Page<'_>, parallel: &Parallel, servers: NamePorts) {
-    let (ask, answer) = page.fold("metadata", parallel.metadata.servers, |page| {
+/// entries are kept. Gives where they lose their memory.
+fn names_on_servers(
+    page: &mut Page<'_>,
+    parallel: &Parallel,
+    servers: NamePorts,
+    failing: Option<Failing>,
+) -> Option<Port<Crash>> {
+    let (ask, answer, forget) = page.fold("metadata", parallel.metadata.servers, |page| {
         let (ask, answer) = (page.input("ask"), page.output("answers"));
         let received = page.place("received");
         page.connect(ask, received);
-        metadata::server(page, parallel, received, answer.into());
-        (ask, answer)
+        let forget = metadata::server(page, parallel, received, answer.into(), failing);
+        (ask, answer, forget)
     });
     page.connect(servers.ask, ask.by(|job: &Job| job.server));
     page.connect(answer, servers.answer.by(|job: &Job| job.server));
+    forget
 }
 
 /// A metadata server, with its scheduler if schedulers stand there.
@@ -292,15 +328,18 @@ fn metadata_host(
     page: &mut Page<'_>,
     parallel: &Parallel,
     schedulers: Schedulers<'_>,
-) -> (ServerAttachment, Option<Shared>) {
+    failing: Option<Failing>,
+) -> (ServerAttachment, Option<Shared>, Option<Port<Crash>>) {
     let network = parallel.metadata_network();
     let attachment = network::attach_server(page, parallel, &network, &parallel.metadata.card);
-    let send = [attachment.send; 2];
-    let host = processors::host(page, parallel, Kind::Server, send, attachment.received);
+    let door = (attachment.send, attachment.received);
+    let first = parallel.servers.count;
+    let (send, received) = failure::door(page, failing, first, door);
+    let host = processors::host(page, parallel, Kind::Server, [send; 2], received);
     let scheduler = qos::build(page, schedulers, Position::Metadata);
     let (send, received) = behind(page, scheduler, (host.send, host.received));
-    metadata::server(page, parallel, received, send);
-    (attachment, host.shared)
+    let forget = metadata::server(page, parallel, received, send, failing);
+    (attachment, host.shared, forget)
 }
 
 /// The schedulers that stand in the network, if they do.

@@ -18,6 +18,7 @@ mod device_solid_state;
 mod device_throttled;
 mod devices;
 mod driving;
+mod failures;
 mod iosched;
 mod layouts;
 mod limits;

@@ -1,0 +1,140 @@
+//! `[[failure]]`: a server fails, and may come back.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::{MetadataHosts, Parallel, Position, Scenario, SchedulerKind};
+use crate::values::{Ordinal, Seconds};
+
+section! {
+    /// A server fails. What it had in memory is lost, and with it the jobs that it
+    /// worked on; what its devices hold is there again when it comes back. `[recovery]`
+    /// says what clients do.
+    pub struct Failure {
+        /// The data server that fails, counted from 0.
+        server: Option<u32> as Option<Ordinal> = optional("a metadata server fails") aka ["data_server"],
+        /// The metadata server that fails, counted from 0.
+        metadata: Option<u32> as Option<Ordinal> = optional("a data server fails") aka ["metadata_server"],
+        /// When it fails.
+        at: Seconds = required("60 s") aka ["from", "time"],
+        /// When it serves again, or another machine in its place with its devices.
+        until: Option<Seconds> = optional("it does not come back") aka ["back", "to"],
+    }
+    check failure_is_possible;
+}
+
+fn failure_is_possible(failure: &Failure, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    names_one_server(failure, parallel, at)?;
+    if let Some(until) = failure.until
+        && until.0 <= failure.at.0
+    {
+        let message = format!("expected a time after at = \"{}\"", failure.at);
+        return Err(at.error("until", message));
+    }
+    does_not_fail_twice_at_once(failure, parallel, at)?;
+    is_modelled(parallel, at)?;
+    somebody_goes_on(failure, all, parallel, at)
+}
+
+fn names_one_server(failure: &Failure, parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
+    let (field, number, section, count) = match (failure.server, failure.metadata) {
+        (Some(number), None) => ("server", number, "servers.count", parallel.servers.count),
+        (None, Some(number)) => {
+            let servers = parallel.metadata.servers;
+            ("metadata", number, "metadata.servers", servers)
+        }
+        (None, None) => {
+            let message = "expected the number of a data server, or metadata = that of a \
+                           metadata server";
+            return Err(at.error("server", message));
+        }
+        (Some(_), Some(_)) => {
+            let message = "one [[failure]] is of one server: expected no server, or another \
+                           [[failure]]";
+            return Err(at.error("metadata", message));
+        }
+    };
+    if number >= count {
+        let message = format!(
+            "{section} = {count}: expected a number from 0 to {}",
+            count - 1
+        );
+        return Err(at.error(field, message));
+    }
+    if field == "metadata" && parallel.metadata.on == MetadataHosts::DataServers {
+        let message = format!("it is on a data server: expected server = {number}");
+        return Err(at.error(field, message));
+    }
+    Ok(())
+}
+
+fn does_not_fail_twice_at_once(
+    failure: &Failure,
+    parallel: &Parallel,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let number = at.path.rsplit('.').next();
+    let number = number.and_then(|number| number.parse::<usize>().ok());
+    let earlier = parallel.failures().iter().take(number.unwrap_or(0));
+    let end = |it: &Failure| it.until.map_or(f64::INFINITY, |until| until.0);
+    for other in earlier {
+        let same = (other.server, other.metadata) == (failure.server, failure.metadata);
+        if same && failure.at.0 <= end(other) && other.at.0 <= end(failure) {
+            let until = match other.until {
+                Some(until) => format!(" to \"{until}\""),
+                None => " on".to_owned(),
+            };
+            let message = format!(
+                "the same server is away from \"{}\"{until}: expected another time",
+                other.at
+            );
+            return Err(at.error("at", message));
+        }
+    }
+    Ok(())
+}
+
+/// What stands between clients and servers must bear the loss of a job.
+fn is_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
+    let scheduler = &parallel.scheduler;
+    let scheduled = !matches!(scheduler.kind, SchedulerKind::NoScheduler(_));
+    let between = matches!(scheduler.position, Position::Gateway | Position::Proxy);
+    let message = if parallel.messages.rendezvous().is_some() {
+        "with messages.kind = \"rendezvous\" a failure is not modelled: expected \"whole\""
+    } else if scheduled && between {
+        "schedulers in the network would wait for lost jobs, which is not modelled: expected \
+         scheduler.position = \"client\" or \"server\""
+    } else if parallel.servers.machine().is_some() {
+        "with a [servers.machine] a failure is not modelled: expected servers.kind = \"simple\""
+    } else {
+        return Ok(());
+    };
+    Err(at.error("at", message))
+}
+
+/// Clients that wait for ever would never end the run.
+fn somebody_goes_on(
+    failure: &Failure,
+    all: &Scenario,
+    parallel: &Parallel,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let copies = failure.server.is_some() && parallel.replication.copies > 1;
+    let waits = parallel.recovery.retries.limit().is_none();
+    if failure.until.is_some() || copies || !waits || all.run.stop.time.is_some() {
+        return Ok(());
+    }
+    let message = "clients would wait for it for ever: expected a time, recovery.retries, or \
+                   run.stop.time";
+    Err(at.error("until", message))
+}
+
+impl Parallel {
+    /// The servers' failures.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        self.failure.as_deref().unwrap_or_default()
+    }
+}

@@ -1,0 +1,37 @@
+//! `[recovery]`: what clients do when a server does not answer.
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{CountOr, Limit, Seconds};
+
+section! {
+    /// What clients do when a server does not answer. Without `[[failure]]` all do.
+    pub struct Recovery {
+        /// How long a client waits for an answer before it takes a server for failed.
+        /// One that is there but slow is not: it answers what clients ask it meanwhile
+        /// to see whether it is.
+        timeout: Seconds = default("60 s", "timeo = 600 of a mount over TCP: nfs(5)") aka ["obd_timeout", "ping_timeout"],
+        /// Time between two tries to reach a server that has been taken for failed.
+        retry: Seconds = default("10 s", "RECONNECT_INTERVAL = max(obd_timeout / 10, 10 s): Lustre 1.8, lustre/include/obd_support.h") aka ["retry_interval", "retry_delay"],
+        /// After how many of these tries a request fails.
+        retries: Limit as CountOr<Limit> = default("unlimited", "a request waits until the server is back, as of a hard mount: nfs(5)") aka ["retry_limit"],
+    }
+    check times_pass;
+}
+
+fn times_pass(recovery: &Recovery, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    for (field, time) in [("timeout", recovery.timeout), ("retry", recovery.retry)] {
+        if time < Seconds::SHORTEST {
+            let message = "expected a time of more than 0 such as \"10 s\"";
+            return Err(at.error(field, message));
+        }
+    }
+    let fails = all.parallel().is_some_and(|it| it.failure.is_some());
+    if fails && recovery.retries.limit().is_some() && all.clients.machine().is_some() {
+        let message = "what a client's cache does when a request fails is not modelled: expected \
+                       \"unlimited\", or clients.kind = \"simple\"";
+        return Err(at.error("retries", message));
+    }
+    Ok(())
+}

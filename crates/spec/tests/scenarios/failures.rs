@@ -1,0 +1,52 @@
+//! Arbitrary failures of servers.
+
+use headrace_spec::*;
+use proptest::prelude::*;
+
+use super::more_than_no_time;
+
+/// What clients do, and a failure with any number of a server.
+pub fn failures() -> impl Strategy<Value = (Recovery, Option<Failure>)> {
+    let limit = prop_oneof![
+        Just(Limit::Unlimited),
+        (1..=u32::MAX).prop_map(Limit::Count)
+    ];
+    let recovery = (more_than_no_time(), more_than_no_time(), limit);
+    let recovery = recovery.prop_map(|(timeout, retry, retries)| Recovery {
+        timeout,
+        retry,
+        retries,
+    });
+    let failure = (any::<bool>(), any::<u32>(), 0..1_000_u32, 1..1_000_u32);
+    let failure = failure.prop_map(|(data, number, at, away)| Failure {
+        server: data.then_some(number),
+        metadata: (!data).then_some(number),
+        at: Seconds(f64::from(at)),
+        until: Some(Seconds(f64::from(at + away))),
+    });
+    (recovery, prop::option::of(failure))
+}
+
+/// Puts them into a scenario, as far as it bears them.
+pub fn put(scenario: &mut Scenario, recovery: Recovery, failure: Option<Failure>) {
+    let caches = scenario.clients.machine().is_some();
+    let SystemKind::Parallel(parallel) = &mut scenario.kind else {
+        return;
+    };
+    let between = matches!(
+        parallel.scheduler.position,
+        Position::Gateway | Position::Proxy
+    );
+    let bears = parallel.messages.rendezvous().is_none()
+        && !between
+        && parallel.servers.machine().is_none();
+    parallel.recovery = recovery;
+    parallel.failure = failure.filter(|_| bears).map(|mut failure| {
+        failure.server = failure.server.map(|it| it % parallel.servers.count);
+        failure.metadata = failure.metadata.map(|it| it % parallel.metadata.servers);
+        vec![failure]
+    });
+    if parallel.failure.is_some() && caches {
+        parallel.recovery.retries = Limit::Unlimited;
+    }
+}

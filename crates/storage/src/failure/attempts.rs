@@ -1,0 +1,288 @@
+//! What a client has asked of servers: it sends again, or elsewhere, what is not
+//! answered in time.
+//!
+//! - An attempt that is not answered for `recovery.timeout` is given up if its server is
+//!   away or has been since; one that is slow is not, as it answers pings. The server
+//!   then counts as failed: all that the client had asked of it is given up with it, and
+//!   nothing more is sent there but a ping every `recovery.retry`.
+//! - What a failed server would have to do goes to another with a copy of the data, or
+//!   waits. The answer to a ping ends that.
+//! - A client that hears from a server that has been away since knows that its
+//!   connection was reset: what it had asked before is sent again at once.
+//!
+//! Sources: Lustre 1.8 (ptlrpc: obd_timeout, RECONNECT_INTERVAL), GlusterFS 3.1
+//! (protocol/client: ping-timeout bails out all calls; cluster/replicate goes on with the
+//! children that are up), nfs(5) (timeo, retrans, hard).
+//!
+//! Not modelled: adaptive timeouts, back-off of later tries, TCP's own timers; a ping has
+//! the size of an empty message.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use headrace_net::{Span, Time};
+use headrace_spec::Recovery;
+
+use super::World;
+use super::ways::Way;
+use crate::system::span;
+use crate::tokens::{Direction, Job, Message};
+
+/// What a client does.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Sends a message.
+    Send(Job),
+    /// Is done with a job.
+    Answer(Job),
+}
+
+/// A job that a server has.
+#[derive(Clone, Debug)]
+struct Attempt {
+    /// The job as it came.
+    job: Job,
+    /// The servers that it needs, that which has it first, and how often each had gone
+    /// or come when it was sent.
+    needs: Vec<(u32, u32)>,
+}
+
+impl Attempt {
+    /// Whether it is at a server.
+    fn is_at(&self, host: u32) -> bool {
+        self.needs.first().is_some_and(|it| it.0 == host)
+    }
+
+    /// Whether a server that it needs is away or has been.
+    fn is_lost(&self, world: &World) -> bool {
+        let hosts = &world.hosts;
+        let mut needs = self.needs.iter();
+        needs.any(|&(host, changes)| !hosts.is_there(host) || hosts.changes(host) != changes)
+    }
+}
+
+/// A server that has been taken for failed.
+#[derive(Clone, Default, Debug)]
+struct Failed {
+    /// When it is pinged next, or it is given up.
+    next: Option<Time>,
+    /// Jobs that wait for it, and how many pings they have seen go unanswered.
+    waiting: Vec<(Job, u32)>,
+}
+
+/// A client's attempts.
+#[derive(Clone, Debug)]
+pub struct Attempts {
+    client: u32,
+    timeout: Span,
+    retry: Span,
+    retries: Option<u32>,
+    /// The number of the next attempt.
+    next: u32,
+    live: BTreeMap<u32, Attempt>,
+    /// When attempts have to be answered, in order.
+    deadlines: VecDeque<(Time, u32)>,
+    failed: BTreeMap<u32, Failed>,
+    /// How often servers had gone or come when they were heard last.
+    heard: BTreeMap<u32, u32>,
+    /// When the client's timer runs out.
+    armed: Option<Time>,
+}
+
+impl Attempts {
+    /// None yet.
+    pub fn new(client: u32, spec: &Recovery) -> Attempts {
+        Attempts {
+            client,
+            timeout: span(spec.timeout),
+            retry: span(spec.retry),
+            retries: spec.retries.limit(),
+            next: 0,
+            live: BTreeMap::new(),
+            deadlines: VecDeque::new(),
+            failed: BTreeMap::new(),
+            heard: BTreeMap::new(),
+            armed: None,
+        }
+    }
+
+    /// Whether the client takes a server for failed.
+    pub fn takes_for_failed(&self, host: u32) -> bool {
+        self.failed.contains_key(&host)
+    }
+
+    /// A job is to be done.
+    pub fn submit(&mut self, job: Job, now: Time, world: &mut World, steps: &mut Vec<Step>) {
+        match world.ways.way(&job, |host| self.failed.contains_key(&host)) {
+            Way::To(there) => steps.push(self.send(job, there, now, world)),
+            Way::Without => steps.push(Step::Answer(answer(job))),
+            Way::Waits(host) => {
+                let failed = self.failed.entry(host).or_default();
+                failed.waiting.push((job, 0));
+            }
+        }
+    }
+
+    fn send(&mut self, job: Job, there: Job, now: Time, world: &World) -> Step {
+        self.forget_answered();
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        let needed = world
+            .ways
+            .needed(&there, |host| self.takes_for_failed(host));
+        let needs = needed.into_iter();
+        let needs = needs.map(|host| (host, world.hosts.changes(host)));
+        let attempt = Attempt {
+            job,
+            needs: needs.collect(),
+        };
+        self.live.insert(number, attempt);
+        self.deadlines.push_back((now + self.timeout, number));
+        Step::Send(Job {
+            request: number,
+            ..there
+        })
+    }
+
+    /// A message has come.
+    pub fn hear(&mut self, message: Job, now: Time, world: &mut World, steps: &mut Vec<Step>) {
+        let mut host = world.ways.host(&message);
+        if message.message != Message::Ping {
+            // Answers to what was given up come late.
+            let Some(attempt) = self.live.remove(&message.request) else {
+                return;
+            };
+            host = attempt.needs.first().map_or(host, |it| it.0);
+            steps.push(Step::Answer(answer(attempt.job)));
+        }
+        if let Some(failed) = self.failed.remove(&host) {
+            for (job, _) in failed.waiting {
+                self.submit(job, now, world, steps);
+            }
+        }
+        let changes = world.hosts.changes(host);
+        if self.heard.insert(host, changes).unwrap_or(0) != changes {
+            let lost = self.take(|_, it| it.is_at(host) && it.is_lost(world));
+            self.again(lost, now, world, steps);
+        }
+    }
+
+    /// The timer has run out.
+    pub fn wake(&mut self, now: Time, world: &mut World, steps: &mut Vec<Step>) {
+        let hosts: Vec<u32> = self.failed.keys().copied().collect();
+        for host in hosts {
+            self.ping(host, now, world, steps);
+        }
+        while let Some(&(deadline, number)) = self.deadlines.front()
+            && deadline <= now
+        {
+            self.deadlines.pop_front();
+            let Some(attempt) = self.live.get(&number) else {
+                continue;
+            };
+            if !attempt.is_lost(world) {
+                self.deadlines.push_back((now + self.timeout, number));
+                continue;
+            }
+            let needs = attempt.needs.iter().map(|it| it.0);
+            let away: Vec<u32> = needs.filter(|&it| !world.hosts.is_there(it)).collect();
+            for &host in &away {
+                self.fails(host, now, world);
+            }
+            let lost = self
+                .take(|it, attempt| it == number || away.iter().any(|&host| attempt.is_at(host)));
+            self.again(lost, now, world, steps);
+        }
+    }
+
+    /// A server is taken for failed.
+    fn fails(&mut self, host: u32, now: Time, world: &mut World) {
+        world.hosts.noticed(host, now);
+        // Nobody pings what never answers, unless jobs fail by that.
+        let pings = self.retries.is_some() || !world.hosts.is_gone(host);
+        let next = pings.then_some(now + self.retry);
+        self.failed.entry(host).or_insert(Failed {
+            next,
+            waiting: Vec::new(),
+        });
+    }
+
+    /// Pings a failed server if it is time to.
+    fn ping(&mut self, host: u32, now: Time, world: &World, steps: &mut Vec<Step>) {
+        let (retries, retry) = (self.retries, self.retry);
+        let Some(failed) = self.failed.get_mut(&host) else {
+            return;
+        };
+        if failed.next.is_none_or(|next| next > now) {
+            return;
+        }
+        failed.next = Some(now + retry);
+        failed.waiting.retain_mut(|(job, pings)| {
+            if retries.is_some_and(|most| *pings >= most) {
+                let message = Message::Failed;
+                steps.push(Step::Answer(Job {
+                    message,
+                    ..answer(*job)
+                }));
+                return false;
+            }
+            *pings += 1;
+            true
+        });
+        steps.push(Step::Send(world.ways.ping(host, self.client)));
+    }
+
+    /// Takes the attempts that are lost.
+    fn take(&mut self, is_lost: impl Fn(u32, &Attempt) -> bool) -> Vec<Job> {
+        let mut lost: Vec<Job> = Vec::new();
+        self.live.retain(|&number, attempt| {
+            let keep = !is_lost(number, attempt);
+            lost.extend((!keep).then_some(attempt.job));
+            keep
+        });
+        lost
+    }
+
+    fn again(&mut self, jobs: Vec<Job>, now: Time, world: &mut World, steps: &mut Vec<Step>) {
+        for job in jobs {
+            self.submit(job, now, world, steps);
+        }
+    }
+
+    fn forget_answered(&mut self) {
+        while let Some((_, number)) = self.deadlines.front()
+            && !self.live.contains_key(number)
+        {
+            self.deadlines.pop_front();
+        }
+    }
+
+    /// When the timer is to be set to, if it has to be set anew.
+    pub fn arm(&mut self) -> Option<Time> {
+        self.forget_answered();
+        let deadline = self.deadlines.front().map(|(deadline, _)| *deadline);
+        let pings = self.failed.values().filter_map(|failed| failed.next);
+        let next = pings.chain(deadline).min()?;
+        if self.armed.is_some_and(|armed| armed <= next) {
+            return None;
+        }
+        self.armed = Some(next);
+        Some(next)
+    }
+
+    /// Whether a timer that has run out is the one that was set last.
+    pub fn disarm(&mut self, time: Time) -> bool {
+        let this = self.armed == Some(time);
+        if this {
+            self.armed = None;
+        }
+        this
+    }
+}
+
+/// A job that is done.
+fn answer(job: Job) -> Job {
+    Job {
+        direction: Direction::Back,
+        ..job
+    }
+}

@@ -1,0 +1,56 @@
+//! A server's door to its network: what lets messages in and out while it is there.
+//!
+//! ```text
+//!   received ─▶ [come in] ─▶ jobs          ping ─▶ send
+//!   answers ─▶ [go out] ─▶ send
+//! ```
+
+use headrace_net::{Node, Page, To};
+
+use super::Failing;
+use crate::tokens::{Direction, Job, Message};
+
+/// Puts a door between a server and its network, if servers fail; the number of the
+/// first server of its kind among all is given.
+pub fn door(
+    page: &mut Page<'_>,
+    failing: Option<Failing>,
+    first: u32,
+    (send, received): (To<Job>, Node<Job>),
+) -> (To<Job>, Node<Job>) {
+    let Some(failing) = failing else {
+        return (send, received);
+    };
+    let inside = page.place::<Job>("inside");
+    let leaving = page.place::<Job>("leaving");
+    page.transition("come in")
+        .take(received)
+        .with(failing)
+        .may_put(inside)
+        .may_put(send)
+        .fires(move |firing, job: Job, failures| {
+            let hosts = &mut failures.world.hosts;
+            let host = first + firing.copy();
+            if !hosts.is_there(host) {
+                return;
+            }
+            if job.message == Message::Ping {
+                let direction = Direction::Back;
+                firing.put(send, Job { direction, ..job });
+                return;
+            }
+            hosts.enters(host, &job);
+            firing.put(inside, job);
+        });
+    page.transition("go out")
+        .take(leaving)
+        .with(failing)
+        .may_put(send)
+        .fires(move |firing, job: Job, failures| {
+            let host = first + firing.copy();
+            if failures.world.hosts.leaves(host, &job) {
+                firing.put(send, job);
+            }
+        });
+    (leaving.into(), inside)
+}

@@ -1,0 +1,150 @@
+//! Which servers are there, and what their failures have cost.
+
+use std::collections::BTreeSet;
+
+use headrace_net::Time;
+use headrace_spec::Parallel;
+
+use crate::tokens::{Direction, Job};
+
+/// A failure of a server, as it went.
+#[derive(Clone, Debug)]
+pub struct Outage {
+    /// The server, among all: data servers, then metadata servers.
+    pub host: u32,
+    /// When it failed.
+    pub at: Time,
+    /// When it is back.
+    pub until: Option<Time>,
+    /// When the first client took it for failed.
+    pub noticed: Option<Time>,
+    /// Bytes that were answered as written and lay in its memory alone.
+    pub forgotten: u64,
+}
+
+/// One server.
+#[derive(Clone, Default, Debug)]
+struct Host {
+    /// How often it has gone or come: odd while it is away.
+    changes: u32,
+    /// Whether it ever fails.
+    fails: bool,
+    /// Its failure under way, or the last one.
+    outage: Option<usize>,
+    /// Jobs that it has taken in and not answered, by who sent them: clients, and
+    /// servers with the copy before, each with its number of the job.
+    inside: BTreeSet<(bool, u32, u32)>,
+}
+
+/// All servers.
+#[derive(Clone, Debug)]
+pub struct HostStates {
+    hosts: Vec<Host>,
+    data_servers: u32,
+    outages: Vec<Outage>,
+}
+
+impl HostStates {
+    /// All of them there.
+    pub fn new(parallel: &Parallel) -> HostStates {
+        let data_servers = parallel.servers.count;
+        let count = data_servers.saturating_add(parallel.metadata.servers);
+        let mut hosts = vec![Host::default(); count as usize];
+        let mut outages = Vec::new();
+        for failure in parallel.failures() {
+            let metadata = failure.metadata.map(|number| data_servers + number);
+            let host = failure.server.or(metadata).unwrap_or_default();
+            hosts[host as usize].fails = true;
+            outages.push(Outage {
+                host,
+                at: Time::from_seconds(failure.at.0),
+                until: failure.until.map(|it| Time::from_seconds(it.0)),
+                noticed: None,
+                forgotten: 0,
+            });
+        }
+        HostStates {
+            hosts,
+            data_servers,
+            outages,
+        }
+    }
+
+    /// The failures, in the order of the scenario.
+    pub fn outages(&self) -> &[Outage] {
+        &self.outages
+    }
+
+    /// The data server, or the metadata server on a host of its own, that has a number
+    /// among all.
+    pub fn numbered(&self, host: u32) -> (Option<u32>, Option<u32>) {
+        match host.checked_sub(self.data_servers) {
+            None => (Some(host), None),
+            Some(metadata) => (None, Some(metadata)),
+        }
+    }
+
+    /// Whether a server is there.
+    pub fn is_there(&self, host: u32) -> bool {
+        self.changes(host).is_multiple_of(2)
+    }
+
+    /// How often a server has gone or come.
+    pub fn changes(&self, host: u32) -> u32 {
+        self.hosts[host as usize].changes
+    }
+
+    /// Whether a server is away for good.
+    pub fn is_gone(&self, host: u32) -> bool {
+        let outage = self.hosts[host as usize].outage;
+        !self.is_there(host) && outage.is_some_and(|it| self.outages[it].until.is_none())
+    }
+
+    /// A failure begins.
+    pub fn goes(&mut self, outage: usize) {
+        let host = &mut self.hosts[self.outages[outage].host as usize];
+        host.changes += 1;
+        host.outage = Some(outage);
+        host.inside.clear();
+    }
+
+    /// A failure is over.
+    pub fn comes(&mut self, outage: usize) {
+        self.hosts[self.outages[outage].host as usize].changes += 1;
+    }
+
+    /// A server lost bytes that it had answered as written.
+    pub fn forgets(&mut self, host: u32, bytes: u64) {
+        if let Some(outage) = self.hosts[host as usize].outage {
+            self.outages[outage].forgotten += bytes;
+        }
+    }
+
+    /// A client takes a server for failed.
+    pub fn noticed(&mut self, host: u32, now: Time) {
+        if let Some(outage) = self.hosts[host as usize].outage {
+            self.outages[outage].noticed.get_or_insert(now);
+        }
+    }
+
+    /// A server takes a job in.
+    pub fn enters(&mut self, host: u32, job: &Job) {
+        let host = &mut self.hosts[host as usize];
+        if host.fails && job.direction != Direction::FromNextCopy {
+            host.inside.insert(key(job));
+        }
+    }
+
+    /// Whether a message may leave a server: it is there, and an answer is to what came
+    /// since it is.
+    pub fn leaves(&mut self, host: u32, job: &Job) -> bool {
+        let there = self.is_there(host);
+        let host = &mut self.hosts[host as usize];
+        let answers = job.direction.answers();
+        there && (!host.fails || !answers || host.inside.remove(&key(job)))
+    }
+}
+
+fn key(job: &Job) -> (bool, u32, u32) {
+    (job.direction.between_servers(), job.client, job.request)
+}

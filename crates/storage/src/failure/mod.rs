@@ -1,0 +1,84 @@
+//! Servers that fail, what clients do about it, and how redundancy comes back.
+//!
+//! Nothing of it is in the net of a scenario without a `[[failure]]`. With one:
+//!
+//! ```text
+//!   client: jobs ─▶ [try] ─▶ network ─▶ server: (door) ─▶ jobs …
+//!              ▲ [hear] ◀─────────────────────── (door) ◀─ answers …
+//!              └ [time out] ◀·· (timer)             ▲
+//!   (due) ─▶ [happen]: a server goes or comes ······┘
+//! ```
+//!
+//! While a server is away its door lets nothing in or out, and when it is back nothing
+//! out that came in before. What clients know lies in a store with what there is to
+//! know of servers, since both ends need some of it.
+//!
+//! Not modelled: what a server has under way when it fails goes on to its devices, and
+//! only its answers are lost; the time of the recovery that clients and a server that
+//! is back have in common, but as a part of `failure.until`; the replay of what clients
+//! still have of the memory that a server lost.
+
+mod attempts;
+mod client;
+mod clock;
+mod door;
+mod hosts;
+mod ways;
+
+pub use attempts::Attempts;
+pub use client::client;
+pub use clock::{Crash, clock};
+pub use door::door;
+pub use hosts::{HostStates, Outage};
+pub use ways::Ways;
+
+use headrace_net::{Page, Store};
+use headrace_spec::{Parallel, Scenario};
+
+use crate::client::Copies;
+
+/// What there is to know in a run whose servers fail.
+pub struct Failures {
+    /// What clients wait for, by client.
+    pub clients: Vec<Attempts>,
+    /// The servers, and where data is.
+    pub world: World,
+}
+
+/// The servers, and where data is.
+pub struct World {
+    /// The servers.
+    pub hosts: HostStates,
+    /// Which servers can do a job.
+    pub ways: Ways,
+}
+
+impl World {
+    /// A metadata server lost changes that it had answered.
+    pub fn forgets_names(&mut self, server: u32, bytes: u64) {
+        let host = self.ways.metadata_host(server);
+        self.hosts.forgets(host, bytes);
+    }
+}
+
+/// The store with all that.
+pub type Failing = Store<Failures>;
+
+/// The store, if the scenario's servers fail, in the outermost page.
+pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -> Option<Failing> {
+    if parallel.failures().is_empty() {
+        return None;
+    }
+    let copies = Copies::new(parallel, page.seed());
+    let clients = scenario.clients.count;
+    let store = page.store("failures", |_| Failures {
+        clients: (0..clients)
+            .map(|client| Attempts::new(client, &parallel.recovery))
+            .collect(),
+        world: World {
+            hosts: HostStates::new(parallel),
+            ways: Ways::new(parallel, copies.clone()),
+        },
+    });
+    Some(store)
+}

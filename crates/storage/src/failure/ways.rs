@@ -1,0 +1,140 @@
+//! Which servers can do a job: with copies of the data there are several.
+
+use headrace_spec::{MetadataHosts, Parallel};
+use headrace_trace::Operation;
+
+use crate::client::Copies;
+use crate::network::Wire;
+use crate::tokens::{Job, Message, Role};
+
+/// Where a job goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Way {
+    /// To this server, as this job.
+    To(Job),
+    /// Nowhere: its server has failed, and others with copies do without.
+    Without,
+    /// Nowhere as long as this server has failed.
+    Waits(u32),
+}
+
+/// Which servers can do a job.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    copies: Copies,
+    servers: u32,
+    /// The number of the first metadata server among all.
+    metadata: u32,
+    /// Servers pass writes on to the next copy.
+    chained: bool,
+    /// Messages to data servers, and to metadata servers.
+    wires: [Wire; 2],
+}
+
+impl Ways {
+    /// The scenario's.
+    pub fn new(parallel: &Parallel, copies: Copies) -> Ways {
+        Ways {
+            copies,
+            servers: parallel.servers.count,
+            metadata: match parallel.metadata.on {
+                MetadataHosts::Own => parallel.servers.count,
+                MetadataHosts::DataServers => 0,
+            },
+            chained: parallel.replication.chained(),
+            wires: [
+                Wire::new(&parallel.network),
+                Wire::new(&parallel.metadata_network()),
+            ],
+        }
+    }
+
+    /// The number among all servers of the one that a job is for.
+    pub fn host(&self, job: &Job) -> u32 {
+        match job.role {
+            Role::Data => job.server,
+            Role::Metadata => self.metadata_host(job.server),
+        }
+    }
+
+    /// The number among all servers of a metadata server.
+    pub fn metadata_host(&self, server: u32) -> u32 {
+        self.metadata + server
+    }
+
+    /// The job at the server with another copy of its data.
+    fn at(&self, job: &Job, copy: u32) -> Job {
+        let target = u32::from(job.target) * self.servers + job.server;
+        let Some((place, _)) = self.copies.place(job.file, target) else {
+            return *job;
+        };
+        let target = self.copies.target(job.file, place, copy);
+        Job {
+            server: target % self.servers,
+            target: (target / self.servers) as u16,
+            ..*job
+        }
+    }
+
+    /// Which copy a job is for.
+    fn copy(&self, job: &Job) -> u32 {
+        let target = u32::from(job.target) * self.servers + job.server;
+        let place = self.copies.place(job.file, target);
+        place.map_or(0, |(_, copy)| copy)
+    }
+
+    /// The same job at every server with the data, from its own on.
+    pub fn holders(&self, job: &Job) -> impl Iterator<Item = Job> + use<'_> {
+        let (job, count) = (*job, self.copies.count());
+        let alone = job.role == Role::Metadata || count == 1;
+        let first = if alone { 0 } else { self.copy(&job) };
+        let all = if alone { 1 } else { count };
+        (0..all).map(move |step| match alone {
+            true => job,
+            false => self.at(&job, (first + step) % count),
+        })
+    }
+
+    /// Whether a job is a write that servers pass on.
+    pub fn passed_on(&self, job: &Job) -> bool {
+        self.chained && job.role == Role::Data && job.operation == Operation::Write
+    }
+
+    /// Where a job goes for a client that takes some servers for failed.
+    pub fn way(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Way {
+        let host = self.host(job);
+        let elsewhere = job.operation == Operation::Read || self.passed_on(job);
+        if !failed(host) {
+            return Way::To(*job);
+        }
+        match self.holders(job).find(|it| !failed(self.host(it))) {
+            Some(other) if elsewhere => Way::To(other),
+            Some(_) => Way::Without,
+            None => Way::Waits(host),
+        }
+    }
+
+    /// The servers whose failure can keep a job from being answered, that which gets it
+    /// first; the client goes round those that it takes for failed.
+    pub fn needed(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Vec<u32> {
+        if !self.passed_on(job) {
+            return vec![self.host(job)];
+        }
+        let hosts = self.holders(job).map(|it| self.host(&it));
+        hosts.filter(|&host| !failed(host)).collect()
+    }
+
+    /// A message that asks a server whether it is there.
+    pub fn ping(&self, host: u32, client: u32) -> Job {
+        let (role, server) = match host < self.servers {
+            true => (Role::Data, host),
+            false => (Role::Metadata, host - self.servers),
+        };
+        Job {
+            server,
+            wire: self.wires[usize::from(role == Role::Metadata)].bytes(0),
+            message: Message::Ping,
+            ..Job::new(u32::MAX, client, 0, Operation::Stat, role)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What the failures of servers did.
+
+use serde::Serialize;
+
+use crate::failure::Outage;
+use crate::system::System;
+
+/// A failure of a server, as it went.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutageReport {
+    /// The data server that failed; none if it was a metadata server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<u32>,
+    /// The metadata server that failed; none if it was a data server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<u32>,
+    /// When it failed, in seconds from the start.
+    pub at_s: f64,
+    /// When it is back; none if it does not come back.
+    pub until_s: Option<f64>,
+    /// When the first client took it for failed; none if nobody did.
+    pub noticed_s: Option<f64>,
+    /// Bytes that it had answered as written and had in its memory alone.
+    pub forgotten_bytes: u64,
+}
+
+/// The failures of a run that began before its end.
+pub(super) fn outages(system: &System) -> Vec<OutageReport> {
+    let Some(failing) = system.failing else {
+        return Vec::new();
+    };
+    let hosts = &system.net.store(failing, 0).world.hosts;
+    let began = |outage: &&Outage| outage.at <= system.net.now();
+    let outages = hosts.outages().iter().filter(began);
+    outages
+        .map(|outage| {
+            let (server, metadata) = hosts.numbered(outage.host);
+            OutageReport {
+                server,
+                metadata,
+                at_s: outage.at.as_seconds(),
+                until_s: outage.until.map(|time| time.as_seconds()),
+                noticed_s: outage.noticed.map(|time| time.as_seconds()),
+                forgotten_bytes: outage.forgotten,
+            }
+        })
+        .collect()
+}
