@@ -9,7 +9,8 @@
 //! up for what it lacks. Whole slices that have passed are trimmed from the
 //! window, with what they allowed, but for the last. Once a direction has been
 //! empty past the window's end, the next transfer begins a new one: credit and
-//! debt are forgotten. A flush is a write of no bytes and one operation.
+//! debt are forgotten. Operations are whole, so what a slice allows of one is lost: a
+//! limit of 19 a second lets 10 go, as the kernel does. A flush is a write of no bytes and one operation.
 //!
 //! Metadata (REQ_META) never waits, not even for those in line: it is charged
 //! over the limit, and the next that is not metadata pays for it, unless the
@@ -77,12 +78,20 @@ impl Bucket {
         self.dispatched = 0;
     }
 
-    /// Takes ticks from the begin of the window, with what they allowed.
+    /// How much goes if these ticks are taken from the begin of the window: what they
+    /// allowed, or all if they allowed less than one (throtl_trim_iops).
+    fn goes(&self, ticks: u64) -> u64 {
+        match self.allowed(ticks) {
+            0 => self.dispatched,
+            allowed => allowed.min(self.dispatched),
+        }
+    }
+
+    /// Takes ticks from the begin of the window.
     fn trim(&mut self, ticks: u64) {
-        let allowed = self.allowed(ticks);
-        let unused = allowed.saturating_sub(self.dispatched);
+        let unused = self.allowed(ticks).saturating_sub(self.dispatched);
         self.credit = self.credit.saturating_add(unused).min(self.burst);
-        self.dispatched = self.dispatched.saturating_sub(allowed);
+        self.dispatched -= self.goes(ticks);
     }
 
     /// What the amount lacks at the end of these ticks.
@@ -225,8 +234,10 @@ impl Way {
         let whole = (now - self.begins) / self.slice * self.slice;
         if whole >= 2 * self.slice {
             let trimmed = whole - self.slice;
-            self.begins += trimmed;
-            self.buckets().for_each(|bucket| bucket.trim(trimmed));
+            if self.buckets().any(|bucket| bucket.goes(trimmed) > 0) {
+                self.begins += trimmed;
+                self.buckets().for_each(|bucket| bucket.trim(trimmed));
+            }
         }
     }
 }

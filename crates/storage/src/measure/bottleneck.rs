@@ -93,40 +93,65 @@ pub(super) fn bottleneck(
         }
         (first, Some(most)) => {
             let next = breakdown.get(1).map(|entry| entry.place.clone());
+            let (inside, outside): (Vec<&StationReport>, _) =
+                busy.iter().partition(|it| place_of(it) == most.place);
+            let within = inside.first();
+            // Messages that share links do not wait: the links are full in turn, or may
+            // be, if they are busy enough together.
+            let together: f64 = inside.iter().map(|it| it.most_utilisation).sum();
+            let in_turn = together >= SATURATED && within.is_some_and(|it| it.within.is_some());
             // The place may be a station itself, which then takes no time.
-            let others = busy.iter().filter(|it| place_of(it) != most.place);
+            let others: Vec<&StationReport> = match in_turn {
+                true => busy
+                    .iter()
+                    .filter(|it| within.is_none_or(|own| own.station != it.station))
+                    .copied()
+                    .collect(),
+                false => outside,
+            };
             let by_others = others
+                .iter()
                 .map(|station| 1.0 / station.most_utilisation)
                 .fold(f64::INFINITY, f64::min);
             let most_gain = by_turn(&most.place).min(by_others).max(1.0);
-            let in_bursts = most.waiting > 0.5 * most.seconds
-                && busy.iter().any(|station| station.station == most.place);
-            let sentence = match first {
-                Some(first) if in_bursts => format!(
-                    "{} is the bottleneck for a part of the run: {:.0} % busy over all of it, yet \
-                     requests spend {:.0} % of their time there, mostly waiting; without it, \
-                     {}.",
-                    most.place,
-                    100.0 * utilisation_of(&busy, &most.place).unwrap_or(first.utilisation),
+            let in_bursts = within.filter(|_| in_turn || most.waiting > 0.5 * most.seconds);
+            // Where requests mostly wait, they are as many as it takes.
+            let waiting: f64 = breakdown.iter().map(|entry| entry.waiting).sum();
+            let more = match waiting > 0.5 * mean_latency {
+                true => "",
+                false => ", and more requests at once would also raise it",
+            };
+            let there = match in_turn {
+                true => format!("in {}", most.place),
+                false => "there, mostly waiting".to_owned(),
+            };
+            let sentence = match in_bursts {
+                Some(station) => format!(
+                    "{} is the bottleneck for a part of the run: {:.0} % busy over all of it{}, yet \
+                     requests spend {:.0} % of their time {there}; without it, {}.",
+                    station.station,
+                    100.0 * station.utilisation,
+                    copies(station),
                     100.0 * most.share,
                     rise(most_gain),
                 ),
-                first => format!(
+                None => format!(
                     "Nothing is saturated{}: requests spend {:.0} % of their time in {}; without \
-                     it, {}, and more requests at once would also raise it.",
+                     it, {}{more}.",
                     first.map_or_else(String::new, |first| format!(
                         " (the busiest, {}, is {:.0} % busy)",
                         first.station,
-                        100.0 * first.utilisation
+                        100.0 * first.most_utilisation
                     )),
                     100.0 * most.share,
                     most.place,
                     rise(most_gain),
                 ),
             };
+            let station = within.map_or(&most.place, |within| &within.station);
             Bottleneck {
-                station: Some(most.place.clone()),
-                utilisation: utilisation_of(&busy, &most.place).unwrap_or(0.0),
+                station: Some(station.clone()),
+                utilisation: within.map_or(0.0, |within| within.utilisation),
                 saturated: false,
                 next,
                 most_gain: finite(most_gain),
@@ -144,9 +169,32 @@ pub(super) fn bottleneck(
     }
 }
 
-fn utilisation_of(stations: &[&StationReport], name: &str) -> Option<f64> {
-    let station = stations.iter().find(|station| station.station == name);
-    station.map(|station| station.utilisation)
+/// The verdict where requests come at times of their own, whatever the system does, and
+/// nothing is saturated; none where something is.
+pub(super) fn of_arrivals(stations: &[StationReport]) -> Option<Bottleneck> {
+    let mut busy: Vec<&StationReport> = stations.iter().filter(|it| it.servers.is_some()).collect();
+    busy.sort_by(|a, b| b.most_utilisation.total_cmp(&a.most_utilisation));
+    let first = busy.first()?;
+    if first.most_utilisation >= SATURATED || first.utilisation == 0.0 {
+        return None;
+    }
+    let most_gain = 1.0 / first.most_utilisation;
+    let next = busy.get(1).filter(|station| station.utilisation > 0.0);
+    Some(Bottleneck {
+        station: Some(first.station.clone()),
+        utilisation: first.utilisation,
+        saturated: false,
+        next: next.map(|next| next.station.clone()),
+        most_gain: finite(most_gain),
+        sentence: format!(
+            "Nothing is saturated, and throughput is what requests ask for: the busiest, {}, is \
+             {:.0} % busy{}, so {}.",
+            first.station,
+            100.0 * first.utilisation,
+            copies(first),
+            rise(most_gain),
+        ),
+    })
 }
 
 pub(super) fn finite(gain: f64) -> Option<f64> {

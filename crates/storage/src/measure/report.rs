@@ -9,7 +9,7 @@ use headrace_trace::Operation;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::bottleneck::{Bottleneck, bottleneck};
+use super::bottleneck::{Bottleneck, bottleneck, of_arrivals};
 use super::outages::{OutageReport, outages};
 use super::packets::{PacketCounts, PacketReport};
 use super::recorder::{Cell, Recorder, column, histogram};
@@ -239,13 +239,15 @@ pub(crate) fn report(
     let links = system.links.as_ref();
     let packets = links.and_then(|links| links.packets.as_ref());
     let think = recorder.mean_think();
-    let mut bottleneck = match daemon {
+    let arrivals = scenario.workload.iter().all(|it| it.kind.is_open());
+    let arrivals = arrivals.then(|| of_arrivals(&stations)).flatten();
+    let mut bottleneck = arrivals.unwrap_or_else(|| match daemon {
         None => local::bottleneck(&stations, &breakdown, think, mean_latency),
         Some((daemon, true)) => {
             servers::bottleneck(&stations, &breakdown, mean_latency, think, daemon)
         }
         Some((_, false)) => bottleneck(&stations, &breakdown, mean_latency, think),
-    };
+    });
     if breakdown.is_empty() && !operations.is_empty() {
         "No request took any time.".clone_into(&mut bottleneck.sentence);
     }

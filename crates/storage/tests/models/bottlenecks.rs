@@ -303,3 +303,77 @@ fn without_all_that_takes_time_nothing_bounds_throughput() {
     let json = serde_json::to_value(found).unwrap();
     assert!(json.get("most_gain").is_none(), "{json}");
 }
+
+/// Writes fill the downlinks of the servers' leaf, reads its uplinks: over the whole run
+/// each is busy half of the time, and more clients would not make either faster.
+#[test]
+fn links_that_phases_fill_in_turn_are_named() {
+    let text = r#"
+        clients.count = 16
+        [servers]
+        count = 4
+        device = { read_rate = "10 GB/s", write_rate = "10 GB/s" }
+        [network]
+        grain = "flow"
+        bandwidth = "1 GB/s"
+        latency = "1 us"
+        topology = { kind = "leaf-spine", hosts = 16, spines = 1, uplink = "1 GB/s" }
+        [layout]
+        unit = "1 MiB"
+        servers = 1
+        first = "round-robin"
+        [[workload]]
+        block = "64 MiB"
+        transfer = "1 MiB"
+        phases = ["write", "read"]
+    "#;
+    let outcome = run(text, &[]);
+    let found = verdict(&outcome);
+    let name = found.station.as_deref().unwrap_or_default();
+    assert!(!found.saturated, "{found:?}");
+    assert!(name.starts_with("system/network/leaf "), "{found:?}");
+    assert!(
+        (0.3..0.7).contains(&most_utilisation(&outcome, name)),
+        "{found:?}"
+    );
+    let sentence = &found.sentence;
+    assert!(sentence.contains("for a part of the run"), "{sentence}");
+    assert!(!sentence.contains("more requests"), "{sentence}");
+}
+
+/// Where operations come at a rate, no bottleneck makes them fewer: what is left of the
+/// busiest station says how many more there could be.
+#[test]
+fn arrivals_could_be_as_many_more_as_the_busiest_has_room_for() {
+    let text = r#"
+        clients.count = 4
+        [servers]
+        count = 1
+        device = { read_rate = "1 GB/s", write_rate = "1 GB/s", time_per_request = "1 ms" }
+        [network]
+        bandwidth = "1 GB/s"
+        latency = "1 us"
+        [layout]
+        unit = "1 MiB"
+        [[workload]]
+        kind = "operation-mix"
+        weights = { read = 1 }
+        rate = 300
+        amount = 5000
+    "#;
+    let outcome = run(text, &[]);
+    let found = verdict(&outcome);
+    assert_eq!(found.station.as_deref(), Some("system/server/device"));
+    assert!((0.25..0.35).contains(&found.utilisation), "{found:?}");
+    assert!((2.8..4.0).contains(&most_gain(&outcome)), "{found:?}");
+    assert!(
+        found.sentence.contains("what requests ask for"),
+        "{found:?}"
+    );
+}
+
+fn most_utilisation(outcome: &Outcome, name: &str) -> f64 {
+    let mut stations = outcome.report.stations.iter();
+    let station = stations.find(|it| it.station == name);
+    station.map_or(0.0, |it| it.most_utilisation)
+}

@@ -53,6 +53,18 @@ kinds! {
     }
 }
 
+impl WorkloadKind {
+    /// Whether requests come at times of their own, whatever the system does.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        match self {
+            WorkloadKind::OperationMix(mix) => mix.rate.is_some(),
+            WorkloadKind::TraceReplay(trace) => trace.replay == Replay::Timed,
+            WorkloadKind::Ior(_) | WorkloadKind::Mdtest(_) | WorkloadKind::Pipeline(_) => false,
+        }
+    }
+}
+
 fn group_exists_and_files_can_be_made(
     workload: &Workload,
     all: &Scenario,
