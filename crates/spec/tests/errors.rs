@@ -472,6 +472,26 @@ fn weights_without_effect_are_refused() {
 }
 
 #[test]
+fn a_wrong_strip_is_refused_in_its_line() {
+    let strips = edit("unit", "kind = \"variable-strip\"");
+    let strips = strips.replace(
+        "kind = \"variable-strip\"",
+        "kind = \"variable-strip\"\nstrip = [\n  { server = 0, size = \"1 MiB\" },\n  { server = 99, size = \"1 MiB\" },\n]",
+    );
+    let strips: Vec<&str> = strips
+        .lines()
+        .filter(|line| !line.starts_with("servers ="))
+        .collect();
+    let error = load(&strips.join("\n"), &[])
+        .expect_err("no server 99")
+        .to_string();
+    assert!(
+        error.starts_with("my.toml:21:14: layout.strip.1.server = 99: expected a number less than"),
+        "{error}"
+    );
+}
+
+#[test]
 fn io_schedulers_have_effect() {
     let of = |sets: &[&str]| load(GOOD, sets).expect_err("no effect").to_string();
     let without = "nothing is queued: leave it out, or give servers.io_scheduler.depth or a kind \

@@ -127,6 +127,7 @@ proptest! {
             "file",
             "volume",
             "output_volume",
+            "pool",
             "from",
             "to",
         ];

@@ -107,6 +107,8 @@ fn chains_have_ways(
         r#"with network.topology = "pairs" there is no way from server to server: expected another topology, or "client""#
     } else if network.duplex == Duplex::Half {
         r#"with network.duplex = "half" it is not modelled: expected "client""#
+    } else if parallel.servers.streaming {
+        r#"with servers.streaming = true a server passes on what it has all of, so servers would work one after the other: expected servers.streaming = false, or "client""#
     } else if parallel.messages.rendezvous().is_some() {
         r#"with messages.kind = "rendezvous" it is not modelled: expected "client""#
     } else {

@@ -52,8 +52,9 @@ const LARGEST_STRIP: u64 = 1 << 40;
 impl VariableStrip {
     /// Says no to strips on servers that are not there, and to those of no size.
     pub(super) fn fits(&self, there: u32, at: &Place<'_>) -> Result<(), Error> {
+        let strips = at.field("strip");
         for (index, strip) in self.strip.iter().enumerate() {
-            let at = at.field(&format!("strip.{index}"));
+            let at = strips.field(&index.to_string());
             if strip.server >= there {
                 let message = format!(
                     "expected a number less than {there}: servers (or targets, or sets of \
