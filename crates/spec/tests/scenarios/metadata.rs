@@ -44,6 +44,40 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
         .boxed()
 }
 
+/// Puts metadata servers on the data servers, or on a network of their own, if that is
+/// wanted and the rest lets it.
+pub fn put(scenario: &mut Scenario, wanted: bool) {
+    let SystemKind::Parallel(parallel) = &mut scenario.kind else {
+        return;
+    };
+    let pairs = matches!(parallel.network.topology, Topology::Pairs(_));
+    let star = matches!(parallel.network.topology, Topology::Star(_));
+    let elsewhere = matches!(
+        parallel.scheduler.position,
+        Position::Gateway | Position::Proxy | Position::Metadata
+    );
+    let failures = parallel.failure.iter().flatten();
+    let fails = failures.filter(|it| it.metadata.is_some()).count() > 0;
+    let metadata = &mut parallel.metadata;
+    if wanted && star && parallel.network.grain == Grain::Message {
+        metadata.network.kind = WhichNetwork::OwnNetwork(OwnNetwork {
+            link: None,
+            bandwidth: parallel.network.bandwidth,
+            latency: parallel.network.latency,
+            mtu: parallel.network.mtu,
+            header: parallel.network.header,
+            framing: parallel.network.framing,
+        });
+    } else if wanted && !pairs && !elsewhere && !fails && !parallel.servers.streaming {
+        metadata.on = MetadataHosts::DataServers;
+        metadata.servers = metadata.servers.min(parallel.servers.count);
+        (metadata.card.bandwidth, metadata.card.burst) = (None, None);
+        if parallel.servers.machine().is_none() {
+            metadata.threads = 1;
+        }
+    }
+}
+
 fn kind() -> BoxedStrategy<MetadataKind> {
     let group = prop_oneof![
         Just(Limit::Unlimited),

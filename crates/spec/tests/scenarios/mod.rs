@@ -4,6 +4,7 @@ mod devices;
 mod failures;
 mod io_schedulers;
 mod metadata;
+mod mixes;
 mod networks;
 mod schedulers;
 
@@ -414,7 +415,13 @@ prop_compose! {
 
 fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
     (
-        prop_oneof![ior(stops), trace(), pipeline()],
+        prop_oneof![
+            ior(stops),
+            trace(),
+            pipeline(),
+            mixes::operation_mix(stops),
+            mixes::mdtest()
+        ],
         prop::option::of(select(groups)),
     )
         .prop_map(|(kind, group)| Workload {
@@ -536,6 +543,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                         };
                         let (recovery, failure) = shared.2.clone();
                         failures::put(&mut scenario, recovery, failure);
+                        metadata::put(&mut scenario, own);
                         scenario
                     },
                 )
@@ -547,8 +555,10 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
         let clients = scenario.clients.machine().is_some();
         if clients || parallel.is_some_and(|servers| servers.machine().is_some()) {
             for workload in &mut scenario.workload {
-                if let WorkloadKind::Ior(ior) = &mut workload.kind {
-                    ior.files = ior.files.min(5);
+                match &mut workload.kind {
+                    WorkloadKind::Ior(ior) => ior.files = ior.files.min(5),
+                    WorkloadKind::Mdtest(mdtest) => mdtest.files = mdtest.files.min(5),
+                    _ => {}
                 }
             }
         }

@@ -1,0 +1,81 @@
+//! Arbitrary mixes of operations, and runs of mdtest.
+
+use headrace_spec::*;
+use proptest::prelude::*;
+use proptest::sample::subsequence;
+
+use super::{choice, seconds};
+
+/// Sizes in order, each once, as files have them.
+fn sizes() -> BoxedStrategy<Weighted<Bytes>> {
+    let sizes = prop::collection::btree_set(1..1_000_000_u64, 1..5);
+    (sizes, weights(5))
+        .prop_map(|(sizes, weights)| Weighted(sizes.into_iter().map(Bytes).zip(weights).collect()))
+        .boxed()
+}
+
+fn weights(number: usize) -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec(0.5..100.0_f64, number)
+}
+
+pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
+    let all = MixedOperation::ALL.to_vec();
+    let operations = (subsequence(all.clone(), 1..=all.len()), weights(all.len()));
+    let operations = operations
+        .prop_map(|(operations, weights)| Weighted(operations.into_iter().zip(weights).collect()));
+    let load = (
+        prop_oneof![1..u32::MAX, 1..100_u32],
+        prop::option::of(0.001..1e6_f64),
+        seconds(),
+        choice(ThinkDistribution::ALL),
+        any::<bool>(),
+    );
+    let files = (
+        1..2000_u32,
+        prop_oneof![Just(1.0), 0.01..1.0_f64],
+        0.0..=1.0_f64,
+        0.0..=1.0_f64,
+    );
+    (operations, load, files, [sizes(), sizes(), sizes()])
+        .prop_map(move |(weights, load, files, sizes)| {
+            let (amount, rate, think, think_distribution, forever) = load;
+            let (files, hot_files, hot_share, append_share) = files;
+            let [file_sizes, read_sizes, write_sizes] = sizes;
+            WorkloadKind::OperationMix(OperationMix {
+                weights,
+                amount: match forever && stops {
+                    true => Amount::Forever,
+                    false => Amount::Count(amount),
+                },
+                rate,
+                think: if rate.is_some() { Seconds(0.0) } else { think },
+                think_distribution,
+                files,
+                file_sizes,
+                read_sizes,
+                write_sizes,
+                append_share,
+                hot_files,
+                hot_share: if hot_files < 1.0 { hot_share } else { 1.0 },
+            })
+        })
+        .boxed()
+}
+
+/// Arbitrary runs of mdtest.
+pub fn mdtest() -> BoxedStrategy<WorkloadKind> {
+    let phases = prop::collection::vec(choice(NamePhase::ALL), 1..5);
+    let rest = (choice(Directory::ALL), seconds());
+    (1..1000_u32, 0..100_000_u64, phases, rest)
+        .prop_map(|(files, bytes, phases, (directory, think))| {
+            let reads = phases.contains(&NamePhase::Read);
+            WorkloadKind::Mdtest(Mdtest {
+                files,
+                bytes: Bytes(if reads { bytes.max(1) } else { bytes }),
+                phases,
+                directory,
+                think,
+            })
+        })
+        .boxed()
+}
