@@ -19,6 +19,7 @@ kinds! {
     pub enum AttributeCache default "asked", "nothing is assumed" {
         AskedAttributes = "asked",
         TimedAttributes = "timed",
+        OpportunisticLocks = "oplocks",
     }
 }
 
@@ -50,6 +51,35 @@ section! {
     check shortest_before_longest;
 }
 
+section! {
+    /// As long as no other client can change them, as CIFS clients do. A client that has
+    /// opened a file alone caches all of it, and needs no message to look at it or to
+    /// open it again. When another one opens it, the first brings to the server what it
+    /// has written, and the other waits for that; then both cache what they read. Once
+    /// one of them writes, nobody caches it: every request goes to the server.
+    pub struct OpportunisticLocks {
+        /// Whether several clients may cache what they read of a file that none of them
+        /// writes.
+        level_two: bool = default(true, "[MS-CIFS], section 3.2.4.18: granted where an exclusive lock is not available"),
+    }
+    check files_are_opened_once;
+}
+
+fn files_are_opened_once(
+    _: &OpportunisticLocks,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    match all.parallel() {
+        Some(parallel) if !parallel.metadata.client_cache => {
+            let message = "a lock is held while a file is open, and with metadata.client_cache = \
+                           false none is kept open: expected \"timed\" or \"asked\"";
+            Err(at.error("kind", message))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn shortest_before_longest(
     times: &TimedAttributes,
     _all: &Scenario,
@@ -78,8 +108,17 @@ impl Attributes {
     #[must_use]
     pub fn timed(&self) -> Option<&TimedAttributes> {
         match &self.kind {
-            AttributeCache::AskedAttributes(_) => None,
             AttributeCache::TimedAttributes(times) => Some(times),
+            _ => None,
+        }
+    }
+
+    /// The opportunistic locks, if clients cache under them.
+    #[must_use]
+    pub fn oplocks(&self) -> Option<&OpportunisticLocks> {
+        match &self.kind {
+            AttributeCache::OpportunisticLocks(locks) => Some(locks),
+            _ => None,
         }
     }
 }

@@ -33,7 +33,9 @@ mod topology;
 mod weights;
 mod workload;
 
-pub use attributes::{AskedAttributes, AttributeCache, Attributes, TimedAttributes};
+pub use attributes::{
+    AskedAttributes, AttributeCache, Attributes, OpportunisticLocks, TimedAttributes,
+};
 pub use card::Card;
 pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClient};
 pub use daemon::Daemon;

@@ -156,7 +156,9 @@ fn attribute_cache() -> BoxedStrategy<AttributeCache> {
         })
     });
     let asked = Just(AttributeCache::AskedAttributes(AskedAttributes {}));
-    prop_oneof![asked, timed].boxed()
+    let oplocks = any::<bool>()
+        .prop_map(|level_two| AttributeCache::OpportunisticLocks(OpportunisticLocks { level_two }));
+    prop_oneof![asked, timed, oplocks].boxed()
 }
 
 fn client_kind() -> BoxedStrategy<ClientKind> {
@@ -351,6 +353,7 @@ prop_compose! {
         repeat in count(),
         requests in prop::option::of(1..1_000_000_u64),
         sync_per_write in any::<bool>(),
+        opens in any::<bool>(),
         read_share in 0.0..=1.0,
         streams in 1..100_u32,
         forever in any::<bool>(),
@@ -362,6 +365,7 @@ prop_compose! {
             segments,
             requests,
             sync_per_write,
+            opens,
             access,
             order,
             streams: if order == Order::Sequential { streams } else { 1 },

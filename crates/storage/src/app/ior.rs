@@ -40,8 +40,9 @@ pub struct IorApplication {
 struct Progress {
     /// Phases finished, repetitions included.
     phase: u32,
-    /// Transfers made in this phase.
-    transfer: u64,
+    /// Steps made in this phase: transfers, and before and after them what opens and
+    /// closes files.
+    step: u64,
     /// Where the last one was, if a sync is to follow it.
     to_sync: Option<u64>,
 }
@@ -102,6 +103,14 @@ impl IorApplication {
         match phase {
             Phase::Read | Phase::Write | Phase::Mixed => self.transfers(),
             Phase::Sync => u64::from(self.spec.files),
+        }
+    }
+
+    /// Files that a process opens at the start of a phase and closes at its end.
+    fn opened(&self) -> u64 {
+        match self.spec.opens {
+            true => u64::from(self.spec.files),
+            false => 0,
         }
     }
 
@@ -205,7 +214,8 @@ impl Application for IorApplication {
             return Ok(Next::Finished);
         }
         let phase = self.phase(progress.phase);
-        if progress.to_sync.is_none() && progress.transfer == self.steps(phase) {
+        let (opened, steps) = (self.opened(), self.steps(phase));
+        if progress.to_sync.is_none() && progress.step == steps + 2 * opened {
             let next = Progress {
                 phase: progress.phase + 1,
                 ..Progress::default()
@@ -214,20 +224,28 @@ impl Application for IorApplication {
             let last = self.phases() == Some(next.phase);
             return Ok(if last { Next::Finished } else { Next::Barrier });
         }
-        let after = match (progress.phase, progress.transfer) {
+        let after = match (progress.phase, progress.step) {
             // The first request does not come after another.
             (0, 0) => Span::ZERO,
             _ => self.think(random),
         };
-        let number = progress.transfer;
+        let step = progress.step;
+        if progress.to_sync.is_none() {
+            self.progress[rank as usize].step += 1;
+        }
+        // The first transfer of each file says which file it is.
+        let first_of = |file: u64| file * self.per_file;
         let (operation, transfer, size) = if let Some(last) = progress.to_sync {
             self.progress[rank as usize].to_sync = None;
             (Operation::Sync, last, 0)
+        } else if step < opened {
+            (Operation::Open, first_of(step), 0)
+        } else if step >= opened + steps {
+            (Operation::Close, first_of(step - opened - steps), 0)
         } else if phase == Phase::Sync {
-            self.progress[rank as usize].transfer += 1;
-            // The first transfer of each file says which file it is.
-            (Operation::Sync, number * self.per_file, 0)
+            (Operation::Sync, first_of(step - opened), 0)
         } else {
+            let number = step - opened;
             let transfer = match self.spec.order {
                 Order::Sequential => self.in_streams(number),
                 Order::Random => {
@@ -238,7 +256,6 @@ impl Application for IorApplication {
             };
             let writes = self.writes(rank, progress.phase, number);
             let progress = &mut self.progress[rank as usize];
-            progress.transfer += 1;
             progress.to_sync = (writes && self.spec.sync_per_write).then_some(transfer);
             let operation = if writes {
                 Operation::Write
@@ -266,7 +283,7 @@ impl Application for IorApplication {
             .spec
             .phases
             .iter()
-            .map(|&phase| self.steps(phase))
+            .map(|&phase| self.steps(phase).saturating_add(2 * self.opened()))
             .try_fold(0_u64, u64::checked_add)?;
         let phases = self.phases()?;
         let per_process = once.checked_mul(u64::from(phases / each))?;

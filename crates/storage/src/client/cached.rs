@@ -1,12 +1,12 @@
 //! A client with a page cache: what the cache misses and what it writes back goes to
 //! the servers.
 
-use headrace_net::{Page, Port, Slot, Time};
+use headrace_net::{Page, Port, Slot, Span, Time};
 use headrace_spec::{ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{Answers, Knowledge, Network};
+use super::{Answers, BreakPorts, Knowledge, Network, oplocks};
 use crate::localfs::{self, Remote};
 use crate::tokens::{Job, Request, Role, Transfer};
 
@@ -35,7 +35,7 @@ pub(super) fn data(
     network: Network,
     answers: Answers,
     complete: Port<Request>,
-) {
+) -> Option<BreakPorts> {
     let Network { send, received, .. } = network;
     let rpc = &scenario.clients.rpc;
     let layouts = &knowledge.layouts;
@@ -47,14 +47,27 @@ pub(super) fn data(
         rpc.size.0,
         cache.dirty_per_server.0,
         page_size,
-    );
+    )
+    .under(knowledge.oplocks.clone())
+    .flushing(cache.attributes.timed().is_some_and(|it| it.close_to_open));
     let users = &knowledge.users;
     let volumes = localfs::cache(page, cache, reads, users, &remote, &knowledge.sizes);
     let machine = page.page("machine", |page| {
         localfs::above_servers(page, cache, users, volumes)
     });
     page.connect(answers.mapped, machine.request);
-    page.connect(machine.complete, complete);
+    let mut answers = answers;
+    let mut ports = None;
+    if knowledge.oplocks.is_some() {
+        let done = page.place::<Request>("done");
+        page.connect(machine.complete, done);
+        let latency = Span::from_seconds(parallel.metadata_network().latency.0);
+        let ways = oplocks::breaks(page, latency, answers.mapped, (done, complete.into()));
+        answers.breaking = Some(ways.0);
+        ports = Some(ways.1);
+    } else {
+        page.connect(machine.complete, complete);
+    }
 
     let asked = page.place::<Transfer>("asked");
     page.connect(machine.transfer, asked);
@@ -97,37 +110,45 @@ pub(super) fn data(
         });
     let answered = page.place::<Transfer>("transferred");
     page.connect(answered, machine.transferred);
-    page.transition("collect")
+    let collect = page
+        .transition("collect")
         .take(received)
         .with(answers.known)
         .with(volumes)
         .may_take(outstanding)
-        .may_put(answered)
-        .may_pass(answers.asking, answers.mapped)
-        .fires(move |firing, job: Job, (known, volumes)| {
-            if job.role == Role::Metadata {
-                if let Some(file) = answers.take(firing, known, &job) {
-                    volumes.forget_clean(file);
-                }
-                return;
+        .may_put(answered);
+    let collect = match answers.breaking {
+        None => collect.may_pass(answers.asking, answers.mapped),
+        Some(breaking) => {
+            let to = [answers.mapped.into(), breaking.asked];
+            collect.may_pass_to_one_of(answers.asking, to).later()
+        }
+    };
+    collect.fires(move |firing, job: Job, (known, volumes)| {
+        if job.role == Role::Metadata {
+            if let Some(file) = answers.take(firing, known, &job) {
+                volumes.forget_clean(file);
             }
-            let slot = Slot(job.request);
-            let asked = firing.token_mut(outstanding, slot);
-            asked.pending -= 1;
-            if asked.pending == 0
-                && let Some(asked) = firing.take(outstanding, slot)
-            {
-                let attributes = &mut known.attributes;
-                if attributes.data_answered(asked.operation, asked.file, asked.at) {
-                    volumes.forget_clean(asked.file);
-                }
-                let transfer = Transfer {
-                    owner: asked.owner,
-                    file: asked.file,
-                    offset: asked.offset,
-                    ..Transfer::new(asked.operation, asked.offset, asked.size)
-                };
-                firing.put(answered, transfer);
+            return;
+        }
+        let slot = Slot(job.request);
+        let asked = firing.token_mut(outstanding, slot);
+        asked.pending -= 1;
+        if asked.pending == 0
+            && let Some(asked) = firing.take(outstanding, slot)
+        {
+            let attributes = &mut known.attributes;
+            if attributes.data_answered(asked.operation, asked.file, asked.at) {
+                volumes.forget_clean(asked.file);
             }
-        });
+            let transfer = Transfer {
+                owner: asked.owner,
+                file: asked.file,
+                offset: asked.offset,
+                ..Transfer::new(asked.operation, asked.offset, asked.size)
+            };
+            firing.put(answered, transfer);
+        }
+    });
+    ports
 }

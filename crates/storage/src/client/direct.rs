@@ -2,6 +2,7 @@
 
 use headrace_net::{Page, Port, Slot};
 use headrace_spec::Parallel;
+use headrace_trace::Operation;
 
 use super::split::Split;
 use super::{Answers, Layouts, Network};
@@ -22,9 +23,13 @@ pub(super) fn data(
     let split = Split::new(parallel, layouts, page.seed());
     page.transition("split")
         .take(answers.mapped)
-        .puts(outstanding)
+        .puts_one_of([outstanding.into(), complete.into()])
         .puts_many(send)
         .fires(move |firing, request: Request, ()| {
+            if request.operation == Operation::Close {
+                firing.put(complete, request);
+                return;
+            }
             let slot = firing.put(outstanding, request);
             let Request {
                 process,

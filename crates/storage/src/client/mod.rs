@@ -20,10 +20,10 @@
 //!
 //! Jobs for one server may stand in a line on the client ([`in_flight`]).
 //!
-//! Without attributes that are kept for a time ([`attributes`]), what a client has cached
-//! stays valid whoever writes.
+//! Without attributes that are kept for a time ([`attributes`]) or opportunistic locks
+//! ([`oplocks`]), what a client has cached stays valid whoever writes.
 //!
-//! Not modelled: locks; the questions by which clients learn how large a file is.
+//! Not modelled: locks of parts of files; the questions by which clients learn how large a file is.
 
 mod attributes;
 mod cached;
@@ -32,18 +32,21 @@ mod direct;
 pub(crate) mod in_flight;
 mod known;
 mod layout;
+mod oplocks;
 mod split;
 
 pub use attributes::Changes;
 pub use copies::Copies;
 pub use known::KnownFiles;
 pub use layout::{Layout, Layouts, Piece};
+pub use oplocks::{BreakPorts, Oplocks};
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::{Parallel, Scenario};
 use headrace_trace::{Group, Operation};
 
 use self::attributes::Attributes;
+use self::oplocks::Breaking;
 use crate::app::Directories;
 use crate::localfs::{Sizes, Users};
 use crate::metadata::Placement;
@@ -72,6 +75,8 @@ pub struct Knowledge {
     pub changes: Changes,
     /// How they are laid out.
     pub layouts: Layouts,
+    /// Who may cache them, if that is told by locks.
+    pub oplocks: Option<Oplocks>,
 }
 
 /// What one client knows of files.
@@ -80,17 +85,20 @@ struct Known {
     /// Which of them it knows where to find.
     layouts: KnownFiles,
     attributes: Attributes,
+    oplocks: Option<Oplocks>,
 }
 
 impl Known {
     /// What a metadata server has to be asked before a request can go on, if anything.
     fn question(&self, request: &Request, now: Time) -> Option<Operation> {
         let (operation, file) = (request.operation, request.file);
-        if request.only_computes {
+        // What closing takes is what is written back for it.
+        if request.only_computes || operation == Operation::Close {
             return None;
         }
         if operation.group() != Group::Data {
-            let known = self.attributes.answer(operation, file, now);
+            let known = self.attributes.answer(operation, file, now)
+                || self.is_locked(operation, file, request.process.client);
             return (!known).then_some(operation);
         }
         if !self.layouts.contains(file) {
@@ -98,6 +106,15 @@ impl Known {
         }
         let checked = operation != Operation::Read || self.attributes.let_read(file, now);
         (!checked).then_some(Operation::Stat)
+    }
+
+    /// Whether an operation on a name needs no message because of a lock.
+    fn is_locked(&self, operation: Operation, file: u32, client: u32) -> bool {
+        let looks = matches!(
+            operation,
+            Operation::Open | Operation::Stat | Operation::Readlink
+        );
+        looks && (self.oplocks.as_ref()).is_some_and(|it| it.holds(file, client))
     }
 }
 
@@ -111,7 +128,7 @@ pub fn client(
     request: Port<Request>,
     complete: Port<Request>,
     network: Network,
-) {
+) -> Option<BreakPorts> {
     let wire = Wire::new(&parallel.metadata_network());
     let keeps = parallel.metadata.client_cache;
     let placement = Placement::new(&parallel.metadata, &knowledge.directories);
@@ -120,6 +137,7 @@ pub fn client(
     let attributes = Attributes::new(attributes, &knowledge.directories, &knowledge.changes);
     let known = page.store("files known", |_| Known {
         attributes: attributes.clone(),
+        oplocks: knowledge.oplocks.clone(),
         ..Known::default()
     });
 
@@ -137,6 +155,11 @@ pub fn client(
         .may_put(ask)
         .fires(move |firing, request: Request, known| {
             let Some(operation) = known.question(&request, firing.now()) else {
+                if let Some(oplocks) = &known.oplocks
+                    && request.operation == Operation::Write
+                {
+                    oplocks.write(request.file);
+                }
                 firing.put(mapped, request);
                 return;
             };
@@ -156,6 +179,7 @@ pub fn client(
         asking,
         mapped,
         keeps,
+        breaking: None,
         // A cache forgets files that are removed.
         names: match cache {
             Some(_) => mapped.into(),
@@ -166,6 +190,7 @@ pub fn client(
         None => {
             let layouts = &knowledge.layouts;
             direct::data(page, parallel, layouts, network, answers, complete);
+            None
         }
         Some(cache) => cached::data(
             page, scenario, parallel, cache, knowledge, network, answers, complete,
@@ -180,6 +205,7 @@ struct Answers {
     asking: Node<Request>,
     mapped: Node<Request>,
     keeps: bool,
+    breaking: Option<Breaking>,
     names: To<Request>,
 }
 
@@ -201,13 +227,18 @@ impl Answers {
         let file = request.file;
         let attributes = &mut known.attributes;
         let stale = attributes.name_answered(answer.operation, file, request.issued);
-        if request.operation.group() == Group::Data {
-            if self.keeps {
-                known.layouts.insert(file);
+        let data = request.operation.group() == Group::Data;
+        if data && self.keeps {
+            known.layouts.insert(file);
+        }
+        let request = match (self.breaking, &known.oplocks) {
+            (Some(breaking), Some(oplocks)) if answer.operation == Operation::Open => {
+                breaking.opened(firing, oplocks, request)
             }
-            firing.put(self.mapped, request);
-        } else {
-            firing.put(self.names, request);
+            _ => Some(request),
+        };
+        if let Some(request) = request {
+            firing.put(if data { self.mapped.into() } else { self.names }, request);
         }
         stale.then_some(file)
     }

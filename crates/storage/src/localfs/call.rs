@@ -37,6 +37,9 @@ pub enum Caller {
     Journal,
 }
 
+/// The workload of calls by which a client gives up a lock.
+pub const NOBODY: u16 = u16::MAX;
+
 /// A call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
@@ -66,4 +69,6 @@ pub struct Call {
     pub stage: Stage,
     /// On whose behalf.
     pub caller: Caller,
+    /// It goes past the page cache however the file was opened.
+    pub uncached: bool,
 }

@@ -310,7 +310,8 @@ fn volume(
         .fires(move |firing, request: Request, volumes| {
             let volume = volumes.at(places.volume);
             let slot = firing.put(places.requests, request);
-            let call = call_of(&request, slot, &ways.users);
+            let mut call = call_of(&request, slot, &ways.users);
+            call.uncached = (volume.remote.as_ref()).is_some_and(|it| it.passes(call.file));
             proceed(firing, call, volume, places);
         });
     for (name, from, spent) in [
@@ -431,6 +432,7 @@ fn call_of(request: &Request, slot: Slot, users: &Users) -> Call {
             true => Caller::Computation,
             false => Caller::Process,
         },
+        uncached: false,
     }
 }
 

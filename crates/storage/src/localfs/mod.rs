@@ -29,6 +29,7 @@ mod volume;
 mod writing;
 
 pub use above_servers::{CachePorts, above_servers, cache};
+pub use call::NOBODY;
 pub use extents::Range;
 pub use machine::{MachinePorts, machine};
 pub use page_cache::PageCache;

@@ -4,7 +4,7 @@
 //! Not modelled: reading directories and inodes that are not cached, locks of
 //! directories, the tree of names (each file is in a directory of its group).
 
-use headrace_net::Time;
+use headrace_net::{Span, Time};
 use headrace_trace::Operation;
 
 use super::call::{Call, Stage};
@@ -61,6 +61,7 @@ impl Volume {
                 self.change(file, Metadata::Inode(file), now);
                 self.costs.lookup
             }
+            Operation::Close => Span::ZERO,
             _ => self.costs.lookup,
         };
         call.time += self.costs.system_call + own;

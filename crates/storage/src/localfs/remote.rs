@@ -6,15 +6,16 @@
 //! server's dirty data has a limit (Lustre, max_dirty_mb) that counts until the
 //! server has answered; who would pass it makes all that is dirty go out, and waits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_net::Time;
 
+use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flushing::CHUNK;
 use super::two_lists::TwoLists;
 use super::volume::Volume;
-use crate::client::Layouts;
+use crate::client::{Layouts, Oplocks};
 
 /// What a client's page cache knows of the servers below it.
 #[derive(Clone, Debug)]
@@ -28,6 +29,12 @@ pub struct Remote {
     page: u64,
     /// Dirty bytes by server, until the server has them.
     dirty: BTreeMap<u32, u64>,
+    /// Which files nobody may cache, if locks tell.
+    oplocks: Option<Oplocks>,
+    /// Whether files are brought to the servers when they are closed, and of which files
+    /// something was written since they last were.
+    flushes: bool,
+    unstable: BTreeSet<u32>,
 }
 
 impl Remote {
@@ -40,6 +47,9 @@ impl Remote {
             limit,
             page,
             dirty: BTreeMap::new(),
+            oplocks: None,
+            flushes: false,
+            unstable: BTreeSet::new(),
         }
     }
 
@@ -47,6 +57,22 @@ impl Remote {
     fn full(&self, file: u32) -> u64 {
         let full = self.layouts.of(file).filling(self.request);
         full - full % self.page
+    }
+
+    /// The same, where closing a file brings it to the servers, or not.
+    pub fn flushing(self, flushes: bool) -> Remote {
+        Remote { flushes, ..self }
+    }
+
+    /// The same, where locks tell which files may be cached.
+    pub fn under(self, oplocks: Option<Oplocks>) -> Remote {
+        Remote { oplocks, ..self }
+    }
+
+    /// Whether a file may not be cached.
+    pub(super) fn passes(&self, file: u32) -> bool {
+        let oplocks = self.oplocks.as_ref();
+        oplocks.is_some_and(|it| it.is_broken(file))
     }
 
     /// How much of a write may be copied before the limit is looked at.
@@ -159,6 +185,30 @@ impl Volume {
             for (server, part) in parts {
                 remote.add(server, part.len());
             }
+        }
+    }
+
+    /// Whether a call that closes a file brings it to the servers: with NFS' close-to-open
+    /// consistency, if there is anything they have not or that they have not been told to
+    /// bring to stable storage (COMMIT).
+    pub(super) fn closing_syncs(&self, call: &Call) -> bool {
+        let Some(remote) = self.remote.as_ref().filter(|it| it.flushes) else {
+            return false;
+        };
+        call.stage != Stage::Entered
+            || remote.unstable.contains(&call.file)
+            || self.writing_of.contains_key(&call.file)
+            || self.cache.next_dirty(call.file, 0).is_some()
+    }
+
+    /// The servers have been given something of a file, or have brought all of it to stable
+    /// storage.
+    pub(super) fn set_unstable(&mut self, file: u32, unstable: bool) {
+        if let Some(remote) = self.remote.as_mut().filter(|it| it.flushes) {
+            match unstable {
+                true => remote.unstable.insert(file),
+                false => remote.unstable.remove(&file),
+            };
         }
     }
 

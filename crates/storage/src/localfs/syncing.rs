@@ -5,7 +5,7 @@ use headrace_net::Time;
 use headrace_spec::JournalMode;
 use headrace_trace::Operation;
 
-use super::call::{Call, Stage};
+use super::call::{Call, NOBODY, Stage};
 use super::journal::BLOCK;
 use super::volume::{Next, Volume, Wait};
 
@@ -88,9 +88,12 @@ impl Volume {
     /// Flushes the device's write cache.
     fn settle(&mut self, call: &mut Call) -> Next {
         call.stage = Stage::Returning;
-        if self.journal.exists() && !self.journal.barriers {
+        // A lock that is given up wants data at the servers, not on their devices.
+        let for_a_lock = call.workload == NOBODY;
+        if for_a_lock || self.journal.exists() && !self.journal.barriers {
             return Next::Return;
         }
+        self.set_unstable(call.file, false);
         let flush = self.own_transfer(Operation::Sync, 0, 0);
         self.out.push(crate::tokens::Transfer {
             metadata: false,

@@ -365,7 +365,11 @@ impl Volume {
     /// How a call's files were opened.
     pub fn opened(&self, call: &Call) -> Opened {
         let opened = self.opened.get(usize::from(call.workload));
-        opened.copied().unwrap_or_default()
+        let opened = opened.copied().unwrap_or_default();
+        Opened {
+            direct: opened.direct || call.uncached,
+            ..opened
+        }
     }
 
     /// What is remembered of the reads of a call's open file.
@@ -387,6 +391,9 @@ impl Volume {
             (Caller::Process, Operation::Read) => self.read_step(call, now),
             (Caller::Process, Operation::Write) => self.write_step(call, now),
             (Caller::Process, Operation::Sync) => self.sync_step(call, now),
+            (Caller::Process, Operation::Close) if self.closing_syncs(call) => {
+                self.sync_step(call, now)
+            }
             (Caller::Process, _) => self.name_step(call, now),
         }
     }
@@ -436,7 +443,10 @@ impl Volume {
         };
         match transfer.operation {
             Operation::Read => self.read_arrived(range, transfer, now),
-            Operation::Write => self.written(range, now),
+            Operation::Write => {
+                self.set_unstable(range.file, true);
+                self.written(range, now);
+            }
             _ => {}
         }
     }
@@ -487,6 +497,7 @@ impl Volume {
             operation: Operation::Sync,
             stage: Stage::Entered,
             caller,
+            uncached: false,
         }
     }
 

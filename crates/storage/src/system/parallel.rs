@@ -5,7 +5,7 @@ use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, work};
 use crate::client::in_flight::InFlight;
-use crate::client::{Changes, Copies, Knowledge, Layouts};
+use crate::client::{BreakPorts, Changes, Copies, Knowledge, Layouts, Oplocks};
 use crate::failure::{Crash, Failing};
 use crate::localfs::{Sizes, Users};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
@@ -39,6 +39,7 @@ pub(super) fn build(
         directories: work.directories.clone(),
         changes: Changes::default(),
         layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
+        oplocks: oplocks(scenario),
     };
     for file in &work.existing {
         knowledge.sizes.grow(file.file, file.size);
@@ -109,6 +110,9 @@ pub(super) fn build(
         clients.request.by(|it: &Request| it.process.client),
     );
     page.connect(clients.complete, work.ports.complete);
+    if let Some(breaks) = clients.breaks {
+        breaks.join(&mut page);
+    }
     Ok(System {
         net: builder.compile()?,
         recorder: work.recorder,
@@ -119,12 +123,20 @@ pub(super) fn build(
     })
 }
 
+/// The locks under which clients cache, if they do.
+fn oplocks(scenario: &Scenario) -> Option<Oplocks> {
+    let machine = scenario.clients.machine()?;
+    let locks = machine.attributes.oplocks()?;
+    Some(Oplocks::new(locks.level_two))
+}
+
 /// A client's ways in and out.
 struct ClientHost {
     request: Port<Request>,
     complete: Port<Request>,
     attachment: ClientAttachment,
     shared: Option<Shared>,
+    breaks: Option<BreakPorts>,
 }
 
 /// A client, with its scheduler if schedulers stand there.
@@ -161,7 +173,7 @@ fn client_host(
     }
     let (send, received) = way;
     let shared = host.shared;
-    client::client(
+    let breaks = client::client(
         page,
         scenario,
         parallel,
@@ -179,6 +191,7 @@ fn client_host(
         complete,
         attachment,
         shared,
+        breaks,
     }
 }
 

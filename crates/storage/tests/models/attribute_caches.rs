@@ -81,15 +81,11 @@ fn opening_asks_always_but_without_close_to_open() {
     assert_eq!(messages(&run(LOOKS, &without), 0), [0, 3, 9, 21]);
 }
 
-/// Requests of two processes, one for each of two clients: the first asks `what` of a file
-/// every second, the second writes into it at 5 s.
-fn two_clients(name: &str, what: &str, sets: &[&str]) -> Outcome {
+/// Requests of two processes, one for each of two clients, at these seconds.
+fn replay(name: &str, requests: &[(u32, u32, &str)], sets: &[&str]) -> Outcome {
     let mut trace = "time,process,operation,file,offset,size,duration\n".to_owned();
-    for second in 0..=30 {
-        trace += &format!("{second}.0,looks,{what},0.0\n");
-        if second == 4 {
-            trace += "5.0,writes,write,a,0,4096,0.0\n";
-        }
+    for (second, client, what) in requests {
+        trace += &format!("{second}.0,{client},{what},0.0\n");
     }
     let file = std::env::temp_dir().join(format!("{name}-{}.csv", std::process::id()));
     std::fs::write(&file, trace).expect("a temporary file can be written");
@@ -100,12 +96,19 @@ fn two_clients(name: &str, what: &str, sets: &[&str]) -> Outcome {
         kind = "trace"
         file = {file:?}
         replay = "timed"
-        io = {{ synchronous = true }}
         "#
     );
     let outcome = run(&text, &[&["clients.count=2"], sets].concat());
     std::fs::remove_file(&file).expect("it is there");
     outcome
+}
+
+/// The first client asks `what` of a file every second, the second writes into it at 5 s.
+fn two_clients(name: &str, what: &str, sets: &[&str]) -> Outcome {
+    let mut requests: Vec<_> = (0..=30).map(|second| (second, 0, what)).collect();
+    requests.insert(5, (5, 1, "write,a,0,4096"));
+    let sets = [&["workload.0.io.synchronous=true"], sets].concat();
+    replay(name, &requests, &sets)
 }
 
 /// The second of each request of the client that looks which needed a message, and how
@@ -202,6 +205,89 @@ proptest! {
         if most == 0 {
             prop_assert_eq!(sent(0, 0), 30);
         }
+    }
+}
+
+/// A client that has written brings it to the server when it closes the file, and has the
+/// server bring it to its device: two trips. What was only read costs none.
+#[test]
+fn closing_brings_what_was_written_to_the_server() {
+    let (before, _) = LOOKS.split_once("[[workload]]").expect("it has one");
+    let text = format!(
+        r#"{before}
+        [[workload]]
+        block = "64 KiB"
+        phases = ["write", "read"]
+        opens = true
+        "#
+    );
+    let of = |outcome: &Outcome| -> Vec<_> {
+        let requests = outcome.requests.iter();
+        let named = requests.map(|it| (it.request.operation.name(), latency(it) / 200_000_000));
+        named.collect()
+    };
+    let all = of(&run(&text, &[]));
+    // Where the data is, is asked apart from opening, once.
+    let writes = [("open", 1), ("write", 1), ("close", 2)];
+    let reads = [("open", 1), ("read", 0), ("close", 0)];
+    assert_eq!(all, [writes, reads].concat());
+    let without = of(&run(
+        &text,
+        &["clients.machine.attributes.close_to_open=false"],
+    ));
+    assert_eq!(without[2], ("close", 0));
+}
+
+const OPLOCKS: &str = "clients.machine.attributes.kind=oplocks";
+
+/// Alone a client caches everything. The other one's read waits until it has: opening (a
+/// trip), half a trip for the break, one to write back, half a trip to acknowledge, one to
+/// read. Then both cache what they read, until one writes; then nobody caches.
+#[test]
+fn the_second_client_waits_for_what_the_first_has_written() {
+    let requests = [
+        (0, 0, "write,a,0,4096"),
+        (1, 0, "write,a,0,4096"),
+        (2, 0, "stat,a,0,0"),
+        (3, 0, "open,a,0,0"),
+        (4, 1, "read,a,0,4096"),
+        (5, 1, "read,a,0,4096"),
+        (6, 0, "read,a,0,4096"),
+        (7, 1, "stat,a,0,0"),
+        (8, 0, "write,a,0,4096"),
+        (9, 0, "read,a,0,4096"),
+        (10, 1, "read,a,0,4096"),
+        (11, 1, "stat,a,0,0"),
+    ];
+    let trips = |outcome: &Outcome| -> Vec<u64> {
+        let mut all: Vec<_> = outcome.requests.iter().collect();
+        all.sort_by_key(|it| it.request.issued);
+        all.iter().map(|it| latency(it) / 200_000_000).collect()
+    };
+    let shared = trips(&replay("oplocks", &requests, &[OPLOCKS]));
+    assert_eq!(shared, [1, 0, 0, 0, 4, 0, 0, 0, 1, 1, 1, 1]);
+    // Without level II nobody caches once two have opened the file.
+    let without = [OPLOCKS, "clients.machine.attributes.level_two=false"];
+    let broken = trips(&replay("level-two", &requests, &without));
+    assert_eq!(broken, [1, 0, 0, 0, 4, 1, 1, 1, 1, 1, 1, 1]);
+}
+
+/// Many clients on few files: everything ends, whoever waits for whom.
+#[test]
+fn locks_that_break_each_other_end() {
+    let sets = [
+        OPLOCKS,
+        "clients.count=8",
+        "clients.processes=4",
+        "workload.0.weights={ read = 2, write = 2, open = 1, stat = 1, unlink = 1 }",
+        "workload.0.think=0 s",
+        "workload.0.files=20",
+        "workload.0.amount=200",
+    ];
+    for level_two in ["true", "false"] {
+        let level_two = format!("clients.machine.attributes.level_two={level_two}");
+        let outcome = run(LOOKS, &[&sets[..], &[&level_two]].concat());
+        assert_eq!(outcome.requests.len(), 1600);
     }
 }
 

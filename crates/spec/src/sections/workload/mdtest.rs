@@ -72,6 +72,7 @@ impl Mdtest {
             segments: 1,
             requests: None,
             sync_per_write: false,
+            opens: false,
             access: Access::FilePerProcess,
             order: Order::Sequential,
             phases: vec![Phase::Write, Phase::Read],

@@ -117,6 +117,7 @@ impl OperationMix {
             segments: 1,
             requests: None,
             sync_per_write: false,
+            opens: false,
             access: Access::Shared,
             order: Order::Sequential,
             phases: phases.map(|(_, phase)| phase).collect(),

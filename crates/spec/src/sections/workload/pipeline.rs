@@ -101,6 +101,7 @@ impl Pipeline {
             segments: 1,
             requests: None,
             sync_per_write: false,
+            opens: false,
             access: Access::FilePerProcess,
             order: Order::Sequential,
             phases: vec![Phase::Read, Phase::Write],

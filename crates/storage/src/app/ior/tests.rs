@@ -12,6 +12,7 @@ fn spec(access: Access, order: Order) -> Ior {
         segments: 2,
         requests: None,
         sync_per_write: false,
+        opens: false,
         access,
         order,
         streams: 1,
@@ -85,6 +86,30 @@ fn the_total_is_what_is_asked() {
         application.total_requests(),
         Some(asks(&ior, 7).0.len() as u64)
     );
+}
+
+#[test]
+fn files_are_opened_before_and_closed_after_each_phase() {
+    for access in [Access::FilePerProcess, Access::Shared] {
+        let ior = Ior {
+            opens: true,
+            sync_per_write: true,
+            ..spec(access, Order::Sequential)
+        };
+        let (asks, _) = asks(&ior, 2);
+        let total = IorApplication::new(&ior, 2, 1).total_requests();
+        assert_eq!(total, Some(asks.len() as u64));
+        let phase: Vec<&Ask> = asks.iter().filter(|ask| ask.phase == 2).collect();
+        // Three files each, eight transfers of each file, as many syncs.
+        let one = &phase[..phase.len() / 2];
+        assert_eq!(one.len(), 3 + 2 * 24 + 3);
+        for (part, operation) in [(&one[..3], Operation::Open), (&one[51..], Operation::Close)] {
+            assert!(part.iter().all(|ask| ask.operation == operation));
+            let files: BTreeSet<u32> = part.iter().map(|ask| ask.file).collect();
+            let used: BTreeSet<u32> = one.iter().map(|ask| ask.file).collect();
+            assert_eq!(files, used);
+        }
+    }
 }
 
 #[test]
@@ -170,6 +195,7 @@ fn processes_and_phases_mix_in_their_own_way() {
 fn writes_of_a_mixed_phase_are_synced_and_counted() {
     let ior = Ior {
         sync_per_write: true,
+        opens: false,
         phases: vec![Phase::Mixed, Phase::Sync],
         ..spec(Access::FilePerProcess, Order::Uniform)
     };
