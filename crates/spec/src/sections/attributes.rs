@@ -62,22 +62,6 @@ section! {
         /// writes.
         level_two: bool = default(true, "[MS-CIFS], section 3.2.4.18: granted where an exclusive lock is not available"),
     }
-    check files_are_opened_once;
-}
-
-fn files_are_opened_once(
-    _: &OpportunisticLocks,
-    all: &Scenario,
-    at: &Place<'_>,
-) -> Result<(), Error> {
-    match all.parallel() {
-        Some(parallel) if !parallel.metadata.client_cache => {
-            let message = "a lock is held while a file is open, and with metadata.client_cache = \
-                           false none is kept open: expected \"timed\" or \"asked\"";
-            Err(at.error("kind", message))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn shortest_before_longest(
