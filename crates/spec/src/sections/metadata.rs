@@ -3,6 +3,7 @@
 mod database;
 mod network;
 mod times;
+mod write_once;
 
 pub use database::Database;
 pub use network::{MetadataNetwork, OwnNetwork, SharedNetwork, WhichNetwork};
@@ -55,12 +56,15 @@ section! {
         kind: MetadataKind = kinds(),
         /// Whether a client asks only once for the layout of a file.
         client_cache: bool = default(true, "PFSsim, Liu et al. 2011, section 4.1: the client looks in its own cache first"),
+        /// Whether files are written once, in order, by one process: workloads that write
+        /// otherwise are refused.
+        write_once: bool = default(false, "as POSIX has it, files are written anywhere, by anybody"),
         /// The metadata servers' network cards.
         card: Card = section(),
         /// By which network clients reach them.
         network: MetadataNetwork = section(),
     }
-    check hosts_can_serve_both;
+    check of_metadata;
 }
 
 kinds! {
@@ -74,6 +78,13 @@ kinds! {
 section! {
     /// All of it is in memory, and nothing waits for a device.
     pub struct InMemory {}
+}
+
+fn of_metadata(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if metadata.write_once && all.parallel().is_some() {
+        write_once::suits(all, at)?;
+    }
+    hosts_can_serve_both(metadata, all, at)
 }
 
 fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {

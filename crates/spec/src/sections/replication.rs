@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::{Duplex, Scenario, Topology};
+use crate::sections::{Duplex, LayoutKind, Parallel, Scenario, ServersPerFile, Topology};
 use crate::values::{AtLeastOne, choice};
 
 choice! {
@@ -35,6 +35,11 @@ choice! {
         Neighbours = "neighbours",
         /// Each file has sets of its own, drawn from all servers.
         Random = "random",
+        /// Each block of `layout.unit` bytes has a set of its own, as with HDFS: the first
+        /// server is drawn from all, the second from other racks, the third from the rack
+        /// of the second, further ones from what is left, no more of a rack than
+        /// (`copies` - 1) / racks + 2.
+        Blocks = "blocks",
     }
 }
 
@@ -50,6 +55,9 @@ section! {
         read_from: ReadFrom = default("by-client", "spreads reads of one file over its servers") aka ["read"],
         /// Which servers have copies of the same data.
         sets: ReplicaSets = default("neighbours", "as GlusterFS makes its sets: bricks in the order they are listed") aka ["placement"],
+        /// How many servers are in a rack, in the order of their numbers; only with
+        /// `sets = "blocks"`.
+        servers_per_rack: Option<u32> as Option<AtLeastOne> = optional("those on one leaf of a leaf-spine network; else all are in one rack") aka ["rack"],
     }
     check copies_fit;
 }
@@ -64,6 +72,7 @@ impl Replication {
 
 fn copies_fit(replication: &Replication, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     copies_have_servers(replication, all, at)?;
+    blocks_have_places(replication, all, at)?;
     chains_have_ways(replication, all, at)
 }
 
@@ -89,6 +98,55 @@ fn copies_have_servers(
         return Err(at.error("copies", message));
     }
     Ok(())
+}
+
+/// Each block has an address of its own on whatever server it is, which only simple
+/// servers make nothing of.
+fn blocks_have_places(
+    replication: &Replication,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    if replication.sets != ReplicaSets::Blocks {
+        return match replication.servers_per_rack {
+            Some(_) => {
+                let message = "racks say where blocks are: give replication.sets = \"blocks\", or \
+                               leave it out";
+                Err(at.error("servers_per_rack", message))
+            }
+            None => Ok(()),
+        };
+    }
+    let all_servers = match &parallel.layout.kind {
+        LayoutKind::Striped(striped) => striped.servers == ServersPerFile::All,
+        _ => false,
+    };
+    let message = if !all_servers || parallel.layout.pool.is_some() {
+        "blocks go to all servers: expected layout.kind = \"striped\", layout.servers = \"all\" and \
+         no layout.pool"
+    } else if all.workload.iter().any(|it| it.layout.is_some()) {
+        "all files have blocks of layout.unit: leave the workloads' own layouts out"
+    } else if parallel.servers.machine().is_some() {
+        "on a [servers.machine] it is not modelled: expected simple servers, or \"random\""
+    } else {
+        return Ok(());
+    };
+    Err(at.error("sets", message))
+}
+
+impl Parallel {
+    /// How many servers are in a rack, in the order of their numbers.
+    #[must_use]
+    pub fn servers_per_rack(&self) -> u32 {
+        match (self.replication.servers_per_rack, &self.network.topology) {
+            (Some(given), _) => given,
+            (None, Topology::LeafSpine(it)) => it.hosts,
+            (None, _) => self.servers.count,
+        }
+    }
 }
 
 fn chains_have_ways(

@@ -35,6 +35,7 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
                 },
                 kind,
                 client_cache,
+                write_once: false,
                 card,
                 network: MetadataNetwork {
                     kind: WhichNetwork::SharedNetwork(SharedNetwork {}),

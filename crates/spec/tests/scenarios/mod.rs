@@ -297,8 +297,28 @@ fn replication(servers: u32, targets: u32) -> BoxedStrategy<Replication> {
                 true => sets,
                 false => ReplicaSets::Random,
             },
+            servers_per_rack: None,
         })
         .boxed()
+}
+
+/// Blocks are drawn where they can be, in racks of two servers.
+fn fit_blocks(scenario: &mut Scenario) {
+    let own_layouts = scenario.workload.iter().any(|it| it.layout.is_some());
+    let SystemKind::Parallel(parallel) = &mut scenario.kind else {
+        return;
+    };
+    if parallel.replication.sets != ReplicaSets::Blocks {
+        return;
+    }
+    let fits = !own_layouts
+        && parallel.servers.machine().is_none()
+        && parallel.layout.pool.is_none()
+        && matches!(&parallel.layout.kind, LayoutKind::Striped(it) if it.servers == ServersPerFile::All);
+    match fits {
+        true => parallel.replication.servers_per_rack = Some(2),
+        false => parallel.replication.sets = ReplicaSets::Random,
+    }
 }
 
 fn layout(servers: u32) -> BoxedStrategy<Layout> {
@@ -548,6 +568,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                         let (recovery, failure) = shared.2.clone();
                         failures::put(&mut scenario, recovery, failure);
                         metadata::put(&mut scenario, own);
+                        fit_blocks(&mut scenario);
                         scenario
                     },
                 )

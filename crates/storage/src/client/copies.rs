@@ -4,7 +4,9 @@
 //! copies each is a set of so many of them, all on different servers.
 
 use headrace_net::Random;
-use headrace_spec::{Parallel, ReadFrom, ReplicaSets};
+use headrace_spec::{LayoutKind, Parallel, ReadFrom, ReplicaSets};
+
+use super::blocks::Blocks;
 
 /// Sets of targets.
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ pub struct Copies {
     reads: ReadFrom,
     /// What files' own sets are drawn with, if they have some.
     seed: Option<u64>,
+    /// Blocks' own sets, if they have some: then a place is a block.
+    blocks: Option<Blocks>,
 }
 
 impl Copies {
@@ -32,6 +36,12 @@ impl Copies {
                 ReplicaSets::Random if replication.copies > 1 => Some(seed),
                 _ => None,
             },
+            blocks: match (replication.sets, &parallel.layout.kind) {
+                (ReplicaSets::Blocks, LayoutKind::Striped(striped)) => {
+                    Some(Blocks::new(parallel, striped.unit.0, seed))
+                }
+                _ => None,
+            },
         }
     }
 
@@ -42,14 +52,23 @@ impl Copies {
 
     /// The target with one of a place's copies of a file's data.
     pub fn target(&self, file: u32, place: u32, copy: u32) -> u32 {
+        if let Some(blocks) = &self.blocks {
+            return blocks.targets(file, place)[copy as usize];
+        }
         let index = u64::from(place) * self.count + u64::from(copy);
         let (device, server) = (index / self.servers, index % self.servers);
         (device * self.servers + self.shuffled(file, server, false)) as u32
     }
 
-    /// The place of a target in the layout of a file, and which copy it has; none if it
-    /// has no part in the file.
-    pub fn place(&self, file: u32, target: u32) -> Option<(u32, u32)> {
+    /// The place of a target in the layout of a file, and which copy it has of a job at an
+    /// offset; none if it has none.
+    pub fn place(&self, file: u32, offset: u64, target: u32) -> Option<(u32, u32)> {
+        if let Some(blocks) = &self.blocks {
+            let block = blocks.of(offset);
+            let targets = blocks.targets(file, block);
+            let copy = targets.iter().position(|it| *it == target)?;
+            return Some((block, copy as u32));
+        }
         let target = u64::from(target);
         let (device, server) = (target / self.servers, target % self.servers);
         let index = device * self.servers + self.shuffled(file, server, true);
@@ -57,9 +76,9 @@ impl Copies {
         (place < self.places).then_some((place as u32, (index % self.count) as u32))
     }
 
-    /// The target that a target passes a file's data on to.
-    pub fn next(&self, file: u32, target: u32) -> Option<u32> {
-        let (place, copy) = self.place(file, target)?;
+    /// The target that a target passes a file's data at an offset on to.
+    pub fn next(&self, file: u32, offset: u64, target: u32) -> Option<u32> {
+        let (place, copy) = self.place(file, offset, target)?;
         (copy + 1 < self.count()).then(|| self.target(file, place, copy + 1))
     }
 
@@ -126,6 +145,7 @@ mod tests {
             servers,
             reads: ReadFrom::ByClient,
             seed,
+            blocks: None,
         }
     }
 
@@ -144,16 +164,16 @@ mod tests {
                     prop_assert!(u64::from(target) < (count + more) * devices);
                     prop_assert!(all.insert(target));
                     prop_assert!(servers.insert(u64::from(target) % copies.servers));
-                    prop_assert_eq!(copies.place(file, target), Some((place, copy)));
+                    prop_assert_eq!(copies.place(file, 0, target), Some((place, copy)));
                 }
                 let mut chain = vec![copies.target(file, place, 0)];
-                while let Some(next) = copies.next(file, chain[chain.len() - 1]) {
+                while let Some(next) = copies.next(file, 0, chain[chain.len() - 1]) {
                     chain.push(next);
                 }
                 prop_assert_eq!(chain.len() as u64, count);
             }
             let without = (0..((count + more) * devices) as u32)
-                .filter(|&target| copies.place(file, target).is_none());
+                .filter(|&target| copies.place(file, 0, target).is_none());
             prop_assert_eq!(without.count() as u64, (count + more) * devices % count);
         }
     }

@@ -26,6 +26,7 @@
 //! Not modelled: locks of parts of files; the questions by which clients learn how large a file is.
 
 mod attributes;
+mod blocks;
 mod cached;
 mod copies;
 mod direct;

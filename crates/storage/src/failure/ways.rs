@@ -65,7 +65,7 @@ impl Ways {
     /// The job at the server with another copy of its data.
     fn at(&self, job: &Job, copy: u32) -> Job {
         let target = u32::from(job.target) * self.servers + job.server;
-        let Some((place, _)) = self.copies.place(job.file, target) else {
+        let Some((place, _)) = self.copies.place(job.file, job.offset, target) else {
             return *job;
         };
         let target = self.copies.target(job.file, place, copy);
@@ -79,7 +79,7 @@ impl Ways {
     /// Which copy a job is for.
     fn copy(&self, job: &Job) -> u32 {
         let target = u32::from(job.target) * self.servers + job.server;
-        let place = self.copies.place(job.file, target);
+        let place = self.copies.place(job.file, job.offset, target);
         place.map_or(0, |(_, copy)| copy)
     }
 

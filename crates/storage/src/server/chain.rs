@@ -111,11 +111,11 @@ impl Link {
             _ => job.client,
         };
         let target = u32::from(job.target) * self.servers + job.server;
-        let mut next = self.copies.next(job.file, target);
+        let mut next = self.copies.next(job.file, job.offset, target);
         while let Some(it) = next
             && failed(client, it % self.servers)
         {
-            next = self.copies.next(job.file, it);
+            next = self.copies.next(job.file, job.offset, it);
         }
         let pending = 1 + u64::from(next.is_some());
         let waits = Job {

@@ -54,7 +54,7 @@ pub(super) fn build(
     let copies = Copies::new(parallel, page.seed());
     let files = |server: u32| {
         let parts = work.existing.iter().map(|file| {
-            let place = copies.place(file.file, server);
+            let place = copies.place(file.file, 0, server);
             let size = place.map_or(0, |(it, _)| {
                 layouts.of(file.file).part(file.file, file.size, it)
             });

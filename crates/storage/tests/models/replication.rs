@@ -195,3 +195,103 @@ proptest! {
         close(busy(&outcome, "server/device"), stored, 1e-6);
     }
 }
+
+/// 40 blocks of 64 KiB over six servers in three racks: every copy is written and stored
+/// once, and the servers share the work.
+#[test]
+fn blocks_are_all_over_the_servers() {
+    let sets = [
+        "servers.count=6",
+        "layout.unit=64 KiB",
+        "workload.0.block=2560 KiB",
+        "workload.0.transfer=640 KiB",
+        "workload.0.phases=[\"write\",\"read\"]",
+        "replication.sets=blocks",
+        "replication.servers_per_rack=2",
+    ];
+    for by in ["client", "chain"] {
+        let by = format!("replication.by={by}");
+        let outcome = run(COPIES, &[&sets[..], &[&by]].concat());
+        let device = station(&outcome, "server/device");
+        // Three copies of 40 written, one of each read.
+        assert_eq!(device.visits, 40 * 4);
+        let bytes = outcome.report.operations["write"].bytes;
+        assert_eq!(bytes, 40 * 65_536);
+    }
+}
+
+/// With a leaf-spine network the servers of a leaf are a rack: with three copies two of
+/// the three messages of each block stay within a leaf or cross once.
+#[test]
+fn a_leaf_is_a_rack() {
+    let sets = [
+        "servers.count=8",
+        "layout.unit=64 KiB",
+        "workload.0.block=12800 KiB",
+        "workload.0.transfer=64 KiB",
+        "replication.by=chain",
+        "network.grain=flow",
+        "network.topology.kind=leaf-spine",
+        "network.topology.hosts=4",
+        "network.topology.spines=1",
+    ];
+    let ups = |placement: &[&str]| {
+        let outcome = run(COPIES, &[&sets[..], placement].concat());
+        let links = &outcome.report.links;
+        let up = links.iter().filter(|it| it.link.contains("up to spine"));
+        up.map(|it| it.bytes).sum::<f64>()
+    };
+    // Each block goes up from the client's leaf, and from that of the first copy; the
+    // third copy is in the rack of the second.
+    let block = ups(&["replication.sets=blocks"]) / 200.0;
+    close(block, 2.0 * 65_536.0, 0.1);
+}
+
+#[test]
+fn blocks_and_racks_that_cannot_be_are_refused() {
+    for (sets, says) in [
+        (
+            vec!["replication.servers_per_rack=2"],
+            "racks say where blocks are",
+        ),
+        (
+            vec!["replication.sets=blocks", "layout.servers=1"],
+            "blocks go to all servers",
+        ),
+        (
+            vec!["replication.sets=blocks", "workload.0.layout.unit=1 MiB"],
+            "leave the workloads' own layouts out",
+        ),
+    ] {
+        let error = refusal(COPIES, &sets);
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn files_that_are_written_once_are_written_in_order_by_one_process() {
+    let once = "metadata.write_once=true";
+    for (set, says) in [
+        (
+            "workload.0.phases=[\"write\",\"write\"]",
+            "writes files again",
+        ),
+        (
+            "workload.0.phases=[\"read\",\"write\"]",
+            "writes files again",
+        ),
+        ("workload.0.repeat=2", "writes files again"),
+        ("workload.0.phases=[\"mixed\"]", "writes among reads"),
+        ("workload.0.order=random", "does not write in order"),
+        ("clients.count=2", "writes files from several processes"),
+    ] {
+        let mut sets = vec![once, "workload.0.transfer=1 MiB", set];
+        if set.starts_with("clients") {
+            sets.push("workload.0.access=shared");
+        }
+        let error = refusal(COPIES, &sets);
+        assert!(error.contains(says), "{error}");
+    }
+    let reads = [once, "workload.0.phases=[\"write\",\"read\"]"];
+    assert!(run(COPIES, &reads).requests.len() > 1);
+}

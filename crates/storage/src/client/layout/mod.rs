@@ -10,7 +10,7 @@ pub use layouts::Layouts;
 use std::sync::Arc;
 
 use headrace_net::Random;
-use headrace_spec::{FirstServer, LayoutKind, Parallel, Scenario};
+use headrace_spec::{FirstServer, LayoutKind, Parallel, ReplicaSets, Scenario};
 
 use self::balance::Balance;
 use self::pattern::Pattern;
@@ -43,12 +43,18 @@ pub struct Layout {
     packet: u64,
 }
 
+/// Blocks of a file have numbers of 32 bits.
+const BLOCKS: u64 = 1 << 32;
+
 /// How the bytes of a file are dealt out to its targets, which are counted from the one
 /// of its first byte. To add a way, write a file and name it here.
 #[derive(Clone, Debug)]
 enum Distribution {
     Stripes(Stripes),
     Pattern(Pattern),
+    /// Blocks of so many bytes, each of which is a target of its own and keeps its place
+    /// in the file: the copies tell where it is.
+    Blocks(u64),
 }
 
 impl Distribution {
@@ -74,6 +80,7 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.width,
             Distribution::Pattern(pattern) => pattern.width(),
+            Distribution::Blocks(_) => BLOCKS,
         }
     }
 
@@ -81,6 +88,10 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.at(offset),
             Distribution::Pattern(pattern) => pattern.at(offset),
+            Distribution::Blocks(unit) => {
+                let block = offset / unit;
+                (block, block.saturating_add(1).saturating_mul(*unit))
+            }
         }
     }
 
@@ -88,6 +99,10 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.part(size, turn),
             Distribution::Pattern(pattern) => pattern.part(size, turn),
+            Distribution::Blocks(unit) => {
+                let first = turn.saturating_mul(*unit);
+                size.clamp(first, first.saturating_add(*unit))
+            }
         }
     }
 
@@ -96,6 +111,7 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.spread(offset, end),
             Distribution::Pattern(pattern) => pattern.width(),
+            Distribution::Blocks(unit) => (end - 1) / unit - offset / unit + 1,
         }
     }
 
@@ -104,6 +120,7 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.unit,
             Distribution::Pattern(pattern) => pattern.smallest(),
+            Distribution::Blocks(unit) => *unit,
         }
     }
 }
@@ -116,6 +133,19 @@ impl Layout {
         spec: &headrace_spec::Layout,
         seed: u64,
     ) -> Layout {
+        if let (ReplicaSets::Blocks, LayoutKind::Striped(striped)) =
+            (parallel.replication.sets, &spec.kind)
+        {
+            return Layout {
+                distribution: Distribution::Blocks(striped.unit.0),
+                targets: BLOCKS,
+                pool: None,
+                first: FirstServer::Zero,
+                balance: Balance::default(),
+                seed,
+                packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
+            };
+        }
         let targets = spec.places(parallel);
         let servers = parallel.servers.count;
         let pool = spec.pool(parallel).map(|pool| {
@@ -200,7 +230,7 @@ impl Layout {
     pub fn filling(&self, request: u64) -> u64 {
         let width = self.distribution.width();
         let whole_stripes = request > 0 && self.distribution.unit().is_multiple_of(request);
-        let of_one = width == 1 || whole_stripes;
+        let of_one = width == 1 || width == BLOCKS || whole_stripes;
         request.saturating_mul(if of_one { 1 } else { width })
     }
 
