@@ -92,7 +92,7 @@ fn numbers(all: &Clients, at: &Place<'_>) -> Result<(), Error> {
 fn hosts(clients: &Clients, parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let servers = u64::from(parallel.servers.count);
     let targets = servers * u64::from(parallel.servers.targets);
-    let metadata = u64::from(parallel.metadata.servers);
+    let metadata = u64::from(parallel.metadata_servers());
     let links = match &parallel.network.topology {
         Topology::Star(_) | Topology::FatTree(_) => 0,
         Topology::Pairs(_) => u64::from(clients.count) * (servers + metadata),

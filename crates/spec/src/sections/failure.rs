@@ -42,7 +42,7 @@ fn names_one_server(failure: &Failure, parallel: &Parallel, at: &Place<'_>) -> R
     let (field, number, section, count) = match (failure.server, failure.metadata) {
         (Some(number), None) => ("server", number, "servers.count", parallel.servers.count),
         (None, Some(number)) => {
-            let servers = parallel.metadata.servers;
+            let servers = parallel.metadata_servers();
             ("metadata", number, "metadata.servers", servers)
         }
         (None, None) => {
@@ -63,7 +63,7 @@ fn names_one_server(failure: &Failure, parallel: &Parallel, at: &Place<'_>) -> R
         );
         return Err(at.error(field, message));
     }
-    if field == "metadata" && parallel.metadata.on == MetadataHosts::DataServers {
+    if field == "metadata" && parallel.metadata.on != MetadataHosts::Own {
         let message = format!("it is on a data server: expected server = {number}");
         return Err(at.error(field, message));
     }

@@ -32,6 +32,22 @@ choice! {
         /// The first data servers are metadata servers too: with the same network card,
         /// and, where they are simple, the same daemon.
         DataServers = "data-servers",
+        /// All data servers are metadata servers too, in the same way; how many there are
+        /// is left out.
+        EveryDataServer = "every-data-server",
+    }
+}
+
+choice! {
+    /// Which servers are asked for a name.
+    pub enum Lookups {
+        /// The one that knows it.
+        One = "one",
+        /// The one that knows it; what makes a name first asks all of them whether it is
+        /// there, and waits for their answers.
+        NewEverywhere = "new-everywhere",
+        /// All of them, at once, for every operation, which waits for their answers.
+        Everywhere = "everywhere",
     }
 }
 
@@ -44,6 +60,8 @@ section! {
         on: MetadataHosts = default("own-hosts", "PFSsim, Liu et al. 2011, section 4.1: metadata servers are apart") aka ["hosts", "where"],
         /// Which of them knows a file.
         distribution: Distribution = default("file", "hashing names spreads files evenly") aka ["partitioning"],
+        /// Which servers are asked for a name.
+        lookups: Lookups = default("one", "a hash or a directory tells which server knows a name"),
         /// How many operations a server works on at once; on simple data servers the threads
         /// are the daemon's, and this is left out.
         threads: u32 as AtLeastOne = default(1, "one operation after the other") aka ["cores"],
@@ -91,10 +109,20 @@ fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> 
     let Some(parallel) = all.parallel() else {
         return Ok(());
     };
+    let alone = metadata.on != MetadataHosts::EveryDataServer && metadata.servers == 1;
+    if metadata.lookups != Lookups::One && alone {
+        let message = "one metadata server is all of them: expected \"one\", or metadata.on = \
+                       \"every-data-server\"";
+        return Err(at.error("lookups", message));
+    }
     if metadata.on == MetadataHosts::Own {
         return Ok(());
     }
     let servers = parallel.servers.count;
+    if metadata.on == MetadataHosts::EveryDataServer && metadata.servers > 1 {
+        let message = format!("there are as many as data servers, {servers}: leave it out");
+        return Err(at.error("servers", message));
+    }
     if metadata.servers > servers {
         let message =
             format!("each is on a data server: expected at most servers.count = {servers}");
@@ -123,6 +151,15 @@ fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> 
 }
 
 impl Parallel {
+    /// How many metadata servers there are.
+    #[must_use]
+    pub fn metadata_servers(&self) -> u32 {
+        match self.metadata.on {
+            MetadataHosts::EveryDataServer => self.servers.count,
+            MetadataHosts::Own | MetadataHosts::DataServers => self.metadata.servers,
+        }
+    }
+
     /// The network between clients and metadata servers.
     #[must_use]
     pub fn metadata_network(&self) -> Network {

@@ -62,8 +62,8 @@ pub use machine::{
 pub use memory::{Memory, Replacement};
 pub use messages::{Messages, Rendezvous, Whole};
 pub use metadata::{
-    Database, Distribution, InMemory, Metadata, MetadataHosts, MetadataKind, MetadataNetwork,
-    OperationTimes, OwnNetwork, SharedNetwork, WhichNetwork,
+    Database, Distribution, InMemory, Lookups, Metadata, MetadataHosts, MetadataKind,
+    MetadataNetwork, OperationTimes, OwnNetwork, SharedNetwork, WhichNetwork,
 };
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;

@@ -21,6 +21,7 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
                 servers,
                 on: MetadataHosts::Own,
                 distribution,
+                lookups: Lookups::One,
                 threads,
                 time_per_operation,
                 times: OperationTimes {

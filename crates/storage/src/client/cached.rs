@@ -118,9 +118,12 @@ pub(super) fn data(
         .may_take(outstanding)
         .may_put(answered);
     let collect = match answers.breaking {
-        None => collect.may_pass(answers.asking, answers.mapped),
+        None => {
+            let to = [answers.mapped.into(), answers.new.into()];
+            collect.may_pass_to_one_of(answers.asking, to)
+        }
         Some(breaking) => {
-            let to = [answers.mapped.into(), breaking.asked];
+            let to = [answers.mapped.into(), answers.new.into(), breaking.asked];
             collect.may_pass_to_one_of(answers.asking, to).later()
         }
     };

@@ -52,7 +52,10 @@ pub(super) fn data(
         .take(received)
         .with(answers.known)
         .may_pass(outstanding, complete)
-        .may_pass_to_one_of(answers.asking, [answers.mapped.into(), complete.into()])
+        .may_pass_to_one_of(
+            answers.asking,
+            [answers.mapped.into(), answers.new.into(), complete.into()],
+        )
         .fires(move |firing, job: Job, known| {
             if job.role == Role::Metadata {
                 answers.take(firing, known, &job);

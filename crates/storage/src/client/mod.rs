@@ -34,6 +34,7 @@ pub(crate) mod in_flight;
 mod known;
 mod layout;
 mod oplocks;
+mod questions;
 mod split;
 
 pub use attributes::Changes;
@@ -48,10 +49,9 @@ use headrace_trace::{Group, Operation};
 
 use self::attributes::Attributes;
 use self::oplocks::Breaking;
+use self::questions::Questions;
 use crate::app::Directories;
 use crate::localfs::{Sizes, Users};
-use crate::metadata::Placement;
-use crate::network::Wire;
 use crate::tokens::{Job, Message, Request, Role};
 
 /// A client's way to the servers.
@@ -130,9 +130,8 @@ pub fn client(
     complete: Port<Request>,
     network: Network,
 ) -> Option<BreakPorts> {
-    let wire = Wire::new(&parallel.metadata_network());
+    let questions = Questions::new(parallel, &knowledge.directories);
     let keeps = parallel.metadata.client_cache;
-    let placement = Placement::new(&parallel.metadata, &knowledge.directories);
     let cache = scenario.clients.machine();
     let attributes = cache.and_then(|cache| cache.attributes.timed());
     let attributes = Attributes::new(attributes, &knowledge.directories, &knowledge.changes);
@@ -153,7 +152,7 @@ pub fn client(
         .take(new)
         .with(known)
         .puts_one_of([mapped.into(), asking.into()])
-        .may_put(ask)
+        .puts_many(ask)
         .fires(move |firing, request: Request, known| {
             let Some(operation) = known.question(&request, firing.now()) else {
                 if let Some(oplocks) = &known.oplocks
@@ -164,19 +163,11 @@ pub fn client(
                 firing.put(mapped, request);
                 return;
             };
-            let slot = firing.put(asking, request);
-            let (client, file) = (request.process.client, request.file);
-            let question = Job {
-                server: placement.server_of(file),
-                wire: wire.bytes(0),
-                workload: request.process.workload,
-                group: request.group,
-                ..Job::new(slot.0, client, file, operation, Role::Metadata)
-            };
-            firing.put(ask, question);
+            questions.ask(firing, (asking, ask), request, operation);
         });
     let answers = Answers {
         known,
+        new,
         asking,
         mapped,
         keeps,
@@ -203,6 +194,7 @@ pub fn client(
 #[derive(Clone, Copy)]
 struct Answers {
     known: headrace_net::Store<Known>,
+    new: Node<Request>,
     asking: Node<Request>,
     mapped: Node<Request>,
     keeps: bool,
@@ -219,12 +211,24 @@ impl Answers {
         known: &mut Known,
         answer: &Job,
     ) -> Option<u32> {
-        let mut request = firing.take(self.asking, Slot(answer.request))?;
+        let slot = Slot(answer.request);
+        let asking = firing.token_mut(self.asking, slot);
         if answer.message == Message::Failed {
-            request.fail();
+            asking.fail();
+        }
+        if !questions::is_last_answer(asking) {
+            return None;
+        }
+        let mut request = firing.take(self.asking, slot)?;
+        if request.has_failed() {
             firing.put(self.names, request);
             return None;
         }
+        if questions::is_looked_up(&request) {
+            firing.put(self.new, request);
+            return None;
+        }
+        request.pending = 0;
         let file = request.file;
         let attributes = &mut known.attributes;
         let stale = attributes.name_answered(answer.operation, file, request.issued);

@@ -40,7 +40,7 @@ pub fn clock(
     // Data servers that are metadata servers too.
     let names_on = match parallel.metadata.on {
         MetadataHosts::Own => 0,
-        MetadataHosts::DataServers => parallel.metadata.servers,
+        MetadataHosts::DataServers | MetadataHosts::EveryDataServer => parallel.metadata_servers(),
     };
     let failures = page.place::<Change>("servers to fail");
     let due = page.place::<Change>("due");

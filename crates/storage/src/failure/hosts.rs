@@ -48,7 +48,7 @@ impl HostStates {
     /// All of them there.
     pub fn new(parallel: &Parallel) -> HostStates {
         let data_servers = parallel.servers.count;
-        let count = data_servers.saturating_add(parallel.metadata.servers);
+        let count = data_servers.saturating_add(parallel.metadata_servers());
         let mut hosts = vec![Host::default(); count as usize];
         let mut outages = Vec::new();
         for failure in parallel.failures() {

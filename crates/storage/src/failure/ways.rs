@@ -39,7 +39,7 @@ impl Ways {
             servers: parallel.servers.count,
             metadata: match parallel.metadata.on {
                 MetadataHosts::Own => parallel.servers.count,
-                MetadataHosts::DataServers => 0,
+                MetadataHosts::DataServers | MetadataHosts::EveryDataServer => 0,
             },
             chained: parallel.replication.chained(),
             wires: [

@@ -31,10 +31,10 @@ pub struct Placement {
 
 impl Placement {
     /// The scenario's, of files that lie in these directories.
-    pub fn new(spec: &Metadata, directories: &Directories) -> Placement {
-        let by_directory = spec.distribution == Distribution::Directory;
+    pub fn new(parallel: &Parallel, directories: &Directories) -> Placement {
+        let by_directory = parallel.metadata.distribution == Distribution::Directory;
         Placement {
-            servers: spec.servers,
+            servers: parallel.metadata_servers(),
             directories: by_directory.then(|| directories.clone()),
         }
     }
@@ -116,7 +116,7 @@ pub fn server(
 ) -> Option<Port<Crash>> {
     let spec = &scenario.metadata;
     let wire = Wire::new(&scenario.metadata_network());
-    let by_daemon = spec.on == MetadataHosts::DataServers && scenario.servers.machine().is_none();
+    let by_daemon = spec.on != MetadataHosts::Own && scenario.servers.machine().is_none();
     let times = Times::new(spec);
     let processed = if by_daemon || times.all_zero() {
         received

@@ -243,7 +243,7 @@ pub fn count(scenario: &Scenario) -> u32 {
             Position::Server | Position::Proxy => parallel.servers.count,
             Position::Client => scenario.clients.count,
             Position::Gateway => 1,
-            Position::Metadata => parallel.metadata.servers,
+            Position::Metadata => parallel.metadata_servers(),
         })
 }
 

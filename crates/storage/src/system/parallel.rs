@@ -26,7 +26,7 @@ pub(super) fn build(
         servers: parallel.servers.count,
         metadata: match parallel.metadata.on {
             MetadataHosts::Own => parallel.metadata.servers,
-            MetadataHosts::DataServers => 0,
+            MetadataHosts::DataServers | MetadataHosts::EveryDataServer => 0,
         },
     };
     let schedulers = Schedulers::new(parallel, &scenario.clients.groups, options.schedulers);
@@ -256,7 +256,7 @@ fn server_host(
     let host = processors::host(page, parallel, Kind::Server, [send; 2], received);
     let (names, received) = match parallel.metadata.on {
         MetadataHosts::Own => (None, host.received),
-        MetadataHosts::DataServers => {
+        MetadataHosts::DataServers | MetadataHosts::EveryDataServer => {
             let (names, received) = name_ports(page, host.send, host.received);
             (Some(names), received)
         }
@@ -324,7 +324,7 @@ fn names_on_servers(
     servers: NamePorts,
     failing: Option<Failing>,
 ) -> Option<Port<Crash>> {
-    let (ask, answer, forget) = page.fold("metadata", parallel.metadata.servers, |page| {
+    let (ask, answer, forget) = page.fold("metadata", parallel.metadata_servers(), |page| {
         let (ask, answer) = (page.input("ask"), page.output("answers"));
         let received = page.place("received");
         page.connect(ask, received);

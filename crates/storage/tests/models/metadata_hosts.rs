@@ -109,6 +109,51 @@ fn data_on_a_machine_has_threads_of_its_own() {
     assert_eq!(outcome.requests.len(), 4000);
 }
 
+/// Four servers of names and data: a name that is there is known to one, one that is made is
+/// looked up on all of them first, or all have to do with every name.
+#[test]
+fn lookups_on_every_server_take_a_message_to_each() {
+    let system = [
+        "servers.count=4",
+        "metadata.on=every-data-server",
+        "clients.count=1",
+        "workload.0.amount=100",
+    ];
+    for (lookups, operation, rounds, messages) in [
+        ("one", "stat", 1, 1),
+        ("one", "create", 1, 1),
+        ("new-everywhere", "stat", 1, 1),
+        ("new-everywhere", "create", 2, 5),
+        ("everywhere", "stat", 1, 4),
+        ("everywhere", "create", 1, 4),
+    ] {
+        let lookups = format!("metadata.lookups={lookups}");
+        let weights = format!("workload.0.weights={{ {operation} = 1 }}");
+        for kind in ["clients.kind=simple", "clients.machine.memory.size=1 GiB"] {
+            let outcome = run(SYSTEM, &[&system[..], &[&lookups, &weights, kind]].concat());
+            let visits = station(&outcome, "server/daemon").visits;
+            assert_eq!(visits, 100 * messages, "{lookups} {operation}");
+            close(mean(&outcome, operation), 1e-3 * f64::from(rounds), 1e-3);
+        }
+    }
+}
+
+/// What a server of many tells is what one of as many tells: the slowest decides.
+#[test]
+fn files_are_found_on_every_server_before_they_are_read() {
+    let sets = [
+        "servers.count=4",
+        "metadata.on=every-data-server",
+        "metadata.lookups=everywhere",
+        "workload.0.weights={ read = 1 }",
+        "workload.0.files=10",
+        "metadata.client_cache=false",
+    ];
+    let outcome = run(SYSTEM, &sets);
+    let visits = station(&outcome, "server/daemon").visits;
+    assert_eq!(visits, outcome.requests.len() as u64 * 5);
+}
+
 fn mean(outcome: &Outcome, operation: &str) -> f64 {
     outcome.report.latency[operation].mean
 }
@@ -159,6 +204,18 @@ fn what_cannot_be_is_refused() {
         "metadata.network.latency=10 us",
     ];
     for (sets, says) in [
+        (
+            vec!["metadata.lookups=everywhere"],
+            "one metadata server is all of them",
+        ),
+        (
+            vec![
+                "servers.count=4",
+                "metadata.on=every-data-server",
+                "metadata.servers=2",
+            ],
+            "there are as many as data servers",
+        ),
         (
             vec![ON_SERVERS, "metadata.servers=2"],
             "at most servers.count",

@@ -42,7 +42,7 @@ fn hosts_fit(tree: &FatTree, all: &Scenario, at: &Place<'_>) -> Result<(), Error
     let [clients, servers, metadata] = [
         all.clients.count,
         parallel.servers.count,
-        parallel.metadata.servers,
+        parallel.metadata_servers(),
     ]
     .map(u64::from);
     let (wanted, room) = (clients + servers + metadata, tree.hosts());
