@@ -6,8 +6,8 @@
 //! lookup-unhashed); or every one is asked each time, where each has a part or a copy
 //! (cluster/stripe, cluster/replicate).
 //!
-//! Not modelled: what the servers look up that have nothing of the name costs what it
-//! costs the others.
+//! Not modelled: that the one which the hash names is asked before all of them; a server
+//! that has nothing of the name takes as long to look it up as one that has.
 
 use headrace_net::{Firing, Node, To};
 use headrace_spec::{Lookups, Parallel};
