@@ -71,8 +71,16 @@ pub fn put(scenario: &mut Scenario, wanted: bool) {
             framing: parallel.network.framing,
         });
     } else if wanted && !pairs && !elsewhere && !fails && !parallel.servers.streaming {
-        metadata.on = MetadataHosts::DataServers;
-        metadata.servers = metadata.servers.min(parallel.servers.count);
+        (metadata.on, metadata.servers) = match metadata.distribution {
+            Distribution::File => {
+                let servers = metadata.servers.min(parallel.servers.count);
+                (MetadataHosts::DataServers, servers)
+            }
+            Distribution::Directory => (MetadataHosts::EveryDataServer, 1),
+        };
+        if parallel.servers.count > 1 && metadata.on == MetadataHosts::EveryDataServer {
+            metadata.lookups = Lookups::Everywhere;
+        }
         (metadata.card.bandwidth, metadata.card.burst) = (None, None);
         if parallel.servers.machine().is_none() {
             metadata.threads = 1;

@@ -52,7 +52,7 @@ use self::oplocks::Breaking;
 use self::questions::Questions;
 use crate::app::Directories;
 use crate::localfs::{Sizes, Users};
-use crate::tokens::{Job, Message, Request, Role};
+use crate::tokens::{Job, Message, Request};
 
 /// A client's way to the servers.
 pub struct Network {
