@@ -334,16 +334,26 @@ fn volume(
                 proceed(firing, call, volume, places);
             });
     }
-    page.transition("arrived")
-        .take(places.device.done)
-        .with(volumes)
-        .may_put(places.errands)
-        .fires(move |firing, transfer: Transfer, volumes| {
-            let volume = volumes.at(places.volume);
-            volume.done_for.extend(transfer.owner);
-            volume.arrived(&transfer, firing.now());
-            send_for(firing, volume, places);
-        });
+    let bags = places.waiting.0.into_iter();
+    bags.fold(
+        page.transition("arrived")
+            .take(places.device.done)
+            .with(volumes),
+        |transition, bag| transition.may_take(bag),
+    )
+    .puts_many(places.ready)
+    .may_put(places.errands)
+    .fires(move |firing, transfer: Transfer, volumes| {
+        let volume = volumes.at(places.volume);
+        volume.done_for.extend(transfer.owner);
+        volume.arrived(&transfer, firing.now());
+        // Calls of the kernel's own go before those that were waiting for others.
+        if volume.spawned.is_empty() {
+            done(firing, volume, places);
+            wake(firing, volume, places);
+        }
+        send_for(firing, volume, places);
+    });
     page.transition("periodic")
         .take(places.tick)
         .with(volumes)
@@ -489,6 +499,21 @@ fn carry_out(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
         }
         volume.register(wait, waiter);
     }
+    done(firing, volume, places);
+    for transfer in volume.out.drain(..) {
+        firing.put(places.device.submit, transfer);
+    }
+    for call in volume.spawned.drain(..) {
+        firing.put(places.ready, call);
+    }
+    wake(firing, volume, places);
+    for tick in volume.ticks.drain(..) {
+        firing.put_after(places.tick, tick, volume.periods[tick as usize]);
+    }
+}
+
+/// Calls whose transfers are done have one less to wait for.
+fn done(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
     for waiter in volume.done_for.drain(..) {
         let (bag, slot) = places.waiting.of(waiter);
         let call = firing.token_mut(bag, slot);
@@ -499,19 +524,14 @@ fn carry_out(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
             firing.put(places.ready, call);
         }
     }
-    for transfer in volume.out.drain(..) {
-        firing.put(places.device.submit, transfer);
-    }
-    for call in volume.spawned.drain(..) {
-        firing.put(places.ready, call);
-    }
+}
+
+/// Calls that waited for something else go on.
+fn wake(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
     for waiter in volume.woken.drain(..) {
         let (bag, slot) = places.waiting.of(waiter);
         if let Some(call) = firing.take(bag, slot) {
             firing.put(places.ready, call);
         }
-    }
-    for tick in volume.ticks.drain(..) {
-        firing.put_after(places.tick, tick, volume.periods[tick as usize]);
     }
 }
