@@ -126,6 +126,8 @@ pub enum Message {
     Ping,
     /// The client has given the job up.
     Failed,
+    /// Data that a server lost, as one server sends it to another.
+    Repair,
 }
 
 /// A part of a request: what one server is asked, as one message each way.
@@ -195,7 +197,10 @@ impl Job {
 
     /// Bytes of file data in the message under way.
     pub fn payload(&self) -> u64 {
-        if !matches!(self.message, Message::Whole | Message::Data) {
+        if !matches!(
+            self.message,
+            Message::Whole | Message::Data | Message::Repair
+        ) {
             return 0;
         }
         match (self.operation, self.direction) {

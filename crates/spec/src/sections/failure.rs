@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::{MetadataHosts, Parallel, Position, Scenario, SchedulerKind};
+use crate::sections::{
+    Duplex, MetadataHosts, Parallel, Position, RepairKind, Scenario, SchedulerKind, Topology,
+};
 use crate::values::{Ordinal, Seconds};
 
 section! {
@@ -35,6 +37,7 @@ fn failure_is_possible(failure: &Failure, all: &Scenario, at: &Place<'_>) -> Res
     }
     does_not_fail_twice_at_once(failure, parallel, at)?;
     is_modelled(parallel, at)?;
+    copies_can_be_sent(parallel, at)?;
     somebody_goes_on(failure, all, parallel, at)
 }
 
@@ -114,6 +117,24 @@ fn is_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     Err(at.error("at", message))
 }
 
+/// Servers must reach servers to make copies anew.
+fn copies_can_be_sent(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
+    let network = &parallel.network;
+    let why = if !parallel.repairs() {
+        return Ok(());
+    } else if matches!(network.topology, Topology::Pairs(_)) {
+        "with network.topology = \"pairs\" there is no way from server to server"
+    } else if network.duplex == Duplex::Half {
+        "with network.duplex = \"half\" messages from server to server are not modelled"
+    } else if parallel.servers.streaming {
+        "with servers.streaming nothing is read before it is sent"
+    } else {
+        return Ok(());
+    };
+    let message = format!("{why}: expected replication.repair = {{ kind = \"none\" }}");
+    Err(at.error("at", message))
+}
+
 /// Clients that wait for ever would never end the run.
 fn somebody_goes_on(
     failure: &Failure,
@@ -132,6 +153,20 @@ fn somebody_goes_on(
 }
 
 impl Parallel {
+    /// Whether servers send each other copies that a failure has cost.
+    #[must_use]
+    pub fn repairs(&self) -> bool {
+        let replication = &self.replication;
+        let nobody = matches!(replication.repair.kind, RepairKind::NoRepair(_));
+        !nobody && replication.copies > 1 && self.failures().iter().any(|it| it.server.is_some())
+    }
+
+    /// Whether servers send messages to servers.
+    #[must_use]
+    pub fn servers_talk(&self) -> bool {
+        self.replication.chained() || self.repairs()
+    }
+
     /// The servers' failures.
     #[must_use]
     pub fn failures(&self) -> &[Failure] {

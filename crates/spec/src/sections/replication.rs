@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::{Duplex, LayoutKind, Parallel, Scenario, ServersPerFile, Topology};
+use crate::sections::{Duplex, LayoutKind, Parallel, Repair, Scenario, ServersPerFile, Topology};
 use crate::values::{AtLeastOne, choice};
 
 choice! {
@@ -58,6 +58,8 @@ section! {
         /// How many servers are in a rack, in the order of their numbers; only with
         /// `sets = "blocks"`.
         servers_per_rack: Option<u32> as Option<AtLeastOne> = optional("those on one leaf of a leaf-spine network; else all are in one rack") aka ["rack"],
+        /// How copies that a failure has cost are made anew.
+        repair: Repair = section() aka ["rebuild", "self_heal"],
     }
     check copies_fit;
 }

@@ -3,7 +3,7 @@
 use headrace_spec::*;
 use proptest::prelude::*;
 
-use super::more_than_no_time;
+use super::{count, more_than_no_time, seconds};
 
 /// What clients do, and a failure with any number of a server.
 pub fn failures() -> impl Strategy<Value = (Recovery, Option<Failure>)> {
@@ -27,6 +27,32 @@ pub fn failures() -> impl Strategy<Value = (Recovery, Option<Failure>)> {
     (recovery, prop::option::of(failure))
 }
 
+pub fn repair() -> impl Strategy<Value = Repair> {
+    let numbers = (seconds(), count(), count(), 1..1_u64 << 40, 1..1_u64 << 40);
+    let copied = numbers.clone();
+    let kind = prop_oneof![
+        Just(RepairKind::NoRepair(NoRepair {})),
+        numbers.prop_map(|(after, streams, window, message, _)| {
+            RepairKind::SelfHeal(SelfHeal {
+                after,
+                streams,
+                window,
+                message: Bytes(message),
+            })
+        }),
+        copied.prop_map(|(after, streams, window, message, block)| {
+            RepairKind::ReReplication(ReReplication {
+                after,
+                streams,
+                window,
+                message: Bytes(message),
+                block: Bytes(block),
+            })
+        }),
+    ];
+    kind.prop_map(|kind| Repair { kind })
+}
+
 /// Puts them into a scenario, as far as it bears them.
 pub fn put(scenario: &mut Scenario, recovery: Recovery, failure: Option<Failure>) {
     let caches = scenario.clients.machine().is_some();
@@ -40,6 +66,12 @@ pub fn put(scenario: &mut Scenario, recovery: Recovery, failure: Option<Failure>
     let bears = parallel.messages.rendezvous().is_none()
         && !between
         && parallel.servers.machine().is_none();
+    let reach = !matches!(parallel.network.topology, Topology::Pairs(_))
+        && parallel.network.duplex == Duplex::Full
+        && !parallel.servers.streaming;
+    if !reach {
+        parallel.replication.repair.kind = RepairKind::NoRepair(NoRepair {});
+    }
     parallel.recovery = recovery;
     parallel.failure = failure.filter(|_| bears).map(|mut failure| {
         failure.server = failure.server.map(|it| it % parallel.servers.count);

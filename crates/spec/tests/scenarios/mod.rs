@@ -288,8 +288,9 @@ fn replication(servers: u32, targets: u32) -> BoxedStrategy<Replication> {
         choice(ReplicatedBy::ALL),
         choice(ReadFrom::ALL),
         choice(ReplicaSets::ALL),
+        failures::repair(),
     )
-        .prop_map(move |(copies, by, read_from, sets)| Replication {
+        .prop_map(move |(copies, by, read_from, sets, repair)| Replication {
             copies,
             by,
             read_from,
@@ -298,6 +299,7 @@ fn replication(servers: u32, targets: u32) -> BoxedStrategy<Replication> {
                 false => ReplicaSets::Random,
             },
             servers_per_rack: None,
+            repair,
         })
         .boxed()
 }

@@ -16,7 +16,7 @@ pub use directories::Directories;
 pub use ior::IorApplication;
 pub use mdtest::MdtestApplication;
 pub use operation_mix::OperationMixApplication;
-pub use page::{ApplicationPorts, Existing, Workloads, processes};
+pub use page::{ApplicationPorts, End, Existing, Workloads, processes};
 pub use pipeline::PipelineApplication;
 pub use replay::{TraceError, TraceReplayApplication};
 

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use headrace_net::{Barrier, Page, Port, Random, Slot, Span, Store, TallyId, Time, To};
+use headrace_net::{Barrier, Node, Page, Port, Random, Slot, Span, Store, TallyId, Time, To};
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
@@ -247,9 +247,19 @@ pub struct ApplicationPorts {
     pub complete: Port<Request>,
 }
 
+/// When the run ends.
+#[derive(Clone, Copy)]
+pub struct End {
+    /// After so many requests since statistics were reset at the end of the warm-up.
+    pub stop_after: Option<u64>,
+    /// The end of the warm-up.
+    pub warm_up: Time,
+    /// What hears of the last request, if that is not the end of the run.
+    pub over: Option<Node<()>>,
+}
+
 /// Writes the page of all processes of all workloads; requests are recorded
-/// as they start and end. The run ends with the last request, or after
-/// `stop_after` requests since statistics were reset at the end of `warm_up`.
+/// as they start and end. The run ends with the last request, or as `end` says.
 /// Processor time without a request is asked of the clients if they are
 /// `machines`, and passes here if not.
 pub fn processes(
@@ -257,10 +267,14 @@ pub fn processes(
     workloads: Workloads,
     recorder: Store<Recorder>,
     latency: TallyId,
-    stop_after: Option<u64>,
-    warm_up: Time,
+    end: End,
     machines: bool,
 ) -> ApplicationPorts {
+    let End {
+        stop_after,
+        warm_up,
+        over,
+    } = end;
     let ports = ApplicationPorts {
         request: page.output("request"),
         complete: page.input("complete"),
@@ -371,25 +385,31 @@ pub fn processes(
             request
         });
     }
-    page.transition("record").take(done).with(recorder).put(
-        ready,
-        move |firing, request: Request, recorder| {
-            let now = firing.now();
-            if request.only_computes {
-                return request.process;
-            }
-            recorder.completed(&request, now);
-            firing.record(latency, now.since(request.issued).as_seconds());
-            if let Some(message) = recorder.overflow() {
-                firing.fail(message);
-            }
-            let last = total.is_some_and(|total| recorder.since_start() >= total);
-            let counts = now > warm_up || warm_up == Time::ZERO;
-            if last || counts && stop_after.is_some_and(|most| recorder.requests() >= most) {
-                firing.stop();
-            }
-            request.process
-        },
-    );
+    let record = page.transition("record").take(done).with(recorder);
+    let record = match over {
+        Some(over) => record.may_put(over),
+        None => record,
+    };
+    record.put(ready, move |firing, request: Request, recorder| {
+        let now = firing.now();
+        if request.only_computes {
+            return request.process;
+        }
+        recorder.completed(&request, now);
+        firing.record(latency, now.since(request.issued).as_seconds());
+        if let Some(message) = recorder.overflow() {
+            firing.fail(message);
+        }
+        let last = total.is_some_and(|total| recorder.since_start() >= total);
+        let counts = now > warm_up || warm_up == Time::ZERO;
+        if let Some(over) = over
+            && last
+        {
+            firing.put(over, ());
+        } else if last || counts && stop_after.is_some_and(|most| recorder.requests() >= most) {
+            firing.stop();
+        }
+        request.process
+    });
     ports
 }

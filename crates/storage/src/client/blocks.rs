@@ -36,6 +36,11 @@ impl Blocks {
         }
     }
 
+    /// Bytes of a block.
+    pub fn size(&self) -> u64 {
+        self.unit
+    }
+
     /// The number of the block at an offset.
     pub fn of(&self, offset: u64) -> u32 {
         (offset / self.unit) as u32

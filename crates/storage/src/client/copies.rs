@@ -50,6 +50,16 @@ impl Copies {
         self.count as u32
     }
 
+    /// The places that files are spread over, where these are no blocks.
+    pub fn places(&self) -> u32 {
+        self.places as u32
+    }
+
+    /// Bytes of a block, if each has a set of its own: then it is a place.
+    pub fn block(&self) -> Option<u64> {
+        self.blocks.as_ref().map(Blocks::size)
+    }
+
     /// The target with one of a place's copies of a file's data.
     pub fn target(&self, file: u32, place: u32, copy: u32) -> u32 {
         if let Some(blocks) = &self.blocks {

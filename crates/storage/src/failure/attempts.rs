@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use headrace_net::{Span, Time};
 use headrace_spec::Recovery;
+use headrace_trace::Operation;
 
 use super::World;
 use super::ways::Way;
@@ -36,27 +37,40 @@ pub enum Step {
     Answer(Job),
 }
 
+/// A server that has a part in a job.
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    host: u32,
+    /// How often it had gone or come when the job was sent.
+    changes: u32,
+    /// The client took it for failed then; if it is back before the job comes to it, it
+    /// is passed on to it all the same.
+    left_out: bool,
+}
+
 /// A job that a server has.
 #[derive(Clone, Debug)]
 struct Attempt {
     /// The job as it came.
     job: Job,
-    /// The servers that it needs, that which has it first, and how often each had gone
-    /// or come when it was sent.
-    needs: Vec<(u32, u32)>,
+    /// The servers that have a part in it, that which gets it first.
+    needs: Vec<Need>,
 }
 
 impl Attempt {
     /// Whether it is at a server.
     fn is_at(&self, host: u32) -> bool {
-        self.needs.first().is_some_and(|it| it.0 == host)
+        self.needs.first().is_some_and(|it| it.host == host)
     }
 
     /// Whether a server that it needs is away or has been.
     fn is_lost(&self, world: &World) -> bool {
         let hosts = &world.hosts;
         let mut needs = self.needs.iter();
-        needs.any(|&(host, changes)| !hosts.is_there(host) || hosts.changes(host) != changes)
+        needs.any(|it| {
+            let gone = !it.left_out && !hosts.is_there(it.host);
+            gone || hosts.changes(it.host) != it.changes
+        })
     }
 }
 
@@ -112,9 +126,20 @@ impl Attempts {
 
     /// A job is to be done.
     pub fn submit(&mut self, job: Job, now: Time, world: &mut World, steps: &mut Vec<Step>) {
-        match world.ways.way(&job, |host| self.failed.contains_key(&host)) {
-            Way::To(there) => steps.push(self.send(job, there, now, world)),
-            Way::Without => steps.push(Step::Answer(answer(job))),
+        let repair = world.repair.as_ref();
+        let lacks = |job: &Job| repair.is_some_and(|it| it.lacks(job));
+        let failed = |host| self.takes_for_failed(host);
+        match world.ways.way(&job, failed, lacks) {
+            Way::To(there) => {
+                if world.ways.passed_on(&job) {
+                    self.leaves_out(&job, world);
+                }
+                steps.push(self.send(job, there, now, world));
+            }
+            Way::Without => {
+                self.leaves_out(&job, world);
+                steps.push(Step::Answer(answer(job)));
+            }
             Way::Waits(host) => {
                 let failed = self.failed.entry(host).or_default();
                 failed.waiting.push((job, 0));
@@ -122,15 +147,31 @@ impl Attempts {
         }
     }
 
+    /// A write goes past the servers that have been taken for failed.
+    fn leaves_out(&self, job: &Job, world: &mut World) {
+        let Some(repair) = &mut world.repair else {
+            return;
+        };
+        if job.operation != Operation::Write {
+            return;
+        }
+        let ways = &world.ways;
+        let own = (!ways.passed_on(job)).then_some(1);
+        let holders = ways.holders(job).take(own.unwrap_or(usize::MAX));
+        for holder in holders.filter(|it| self.takes_for_failed(ways.host(it))) {
+            repair.misses(&holder);
+        }
+    }
+
     fn send(&mut self, job: Job, there: Job, now: Time, world: &World) -> Step {
         self.forget_answered();
         let number = self.next;
         self.next = self.next.wrapping_add(1);
-        let needed = world
-            .ways
-            .needed(&there, |host| self.takes_for_failed(host));
-        let needs = needed.into_iter();
-        let needs = needs.map(|host| (host, world.hosts.changes(host)));
+        let needs = world.ways.needed(&there).into_iter().map(|host| Need {
+            host,
+            changes: world.hosts.changes(host),
+            left_out: self.takes_for_failed(host),
+        });
         let attempt = Attempt {
             job,
             needs: needs.collect(),
@@ -151,7 +192,7 @@ impl Attempts {
             let Some(attempt) = self.live.remove(&message.request) else {
                 return;
             };
-            host = attempt.needs.first().map_or(host, |it| it.0);
+            host = attempt.needs.first().map_or(host, |it| it.host);
             steps.push(Step::Answer(answer(attempt.job)));
         }
         if let Some(failed) = self.failed.remove(&host) {
@@ -183,8 +224,9 @@ impl Attempts {
                 self.deadlines.push_back((now + self.timeout, number));
                 continue;
             }
-            let needs = attempt.needs.iter().map(|it| it.0);
-            let away: Vec<u32> = needs.filter(|&it| !world.hosts.is_there(it)).collect();
+            let needs = attempt.needs.iter().filter(|it| !it.left_out);
+            let away = needs.map(|it| it.host);
+            let away: Vec<u32> = away.filter(|&it| !world.hosts.is_there(it)).collect();
             for &host in &away {
                 self.fails(host, now, world);
             }

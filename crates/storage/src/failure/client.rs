@@ -9,7 +9,7 @@
 use headrace_net::{Firing, Node, Page, Time, To};
 
 use super::attempts::Step;
-use super::{Attempts, Failing, Failures, World};
+use super::{Attempts, Due, Failing, Failures, World};
 use crate::client::Network;
 use crate::tokens::{Job, Role};
 
@@ -24,6 +24,8 @@ struct Acts {
     ask: To<Job>,
     answered: Node<Job>,
     timer: Node<Timer>,
+    /// Where a server's repair hears what it has missed.
+    missed: Option<Node<Due>>,
 }
 
 /// Puts attempts between a client's jobs and its network, if servers fail.
@@ -39,42 +41,53 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
         ask: ends.ask,
         answered: page.place("heard"),
         timer,
+        missed: failing.repairing.map(|it| it.due),
     };
     let of_job = [("try", jobs, true), ("hear", ends.received, false)];
     for (name, from, is_new) in of_job {
-        page.transition(name)
+        let transition = page
+            .transition(name)
             .take(from)
-            .with(failing)
+            .with(failing.store)
             .puts_many(acts.send)
             .puts_many(acts.ask)
             .puts_many(acts.answered)
             .may_put(acts.timer)
-            .later()
-            .fires(move |firing, job: Job, failures| {
-                acts.act(firing, failures, |attempts, now, world, steps| {
-                    if is_new {
-                        attempts.submit(job, now, world, steps);
-                    } else {
-                        attempts.hear(job, now, world, steps);
-                    }
-                });
+            .later();
+        let transition = match acts.missed {
+            Some(missed) => transition.may_put(missed),
+            None => transition,
+        };
+        transition.fires(move |firing, job: Job, failures| {
+            acts.act(firing, failures, |attempts, now, world, steps| {
+                if is_new {
+                    attempts.submit(job, now, world, steps);
+                } else {
+                    attempts.hear(job, now, world, steps);
+                }
             });
+        });
     }
-    page.transition("time out")
+    let transition = page
+        .transition("time out")
         .take(timer)
-        .with(failing)
+        .with(failing.store)
         .puts_many(acts.send)
         .puts_many(acts.ask)
         .puts_many(acts.answered)
         .may_put(acts.timer)
-        .later()
-        .fires(move |firing, Timer(time): Timer, failures| {
-            acts.act(firing, failures, |attempts, now, world, steps| {
-                if attempts.disarm(time) {
-                    attempts.wake(now, world, steps);
-                }
-            });
+        .later();
+    let transition = match acts.missed {
+        Some(missed) => transition.may_put(missed),
+        None => transition,
+    };
+    transition.fires(move |firing, Timer(time): Timer, failures| {
+        acts.act(firing, failures, |attempts, now, world, steps| {
+            if attempts.disarm(time) {
+                attempts.wake(now, world, steps);
+            }
         });
+    });
     Network {
         send: jobs.into(),
         ask: jobs.into(),
@@ -100,6 +113,11 @@ impl Acts {
                 Step::Send(job) => firing.put(self.ask, job),
                 Step::Answer(job) => firing.put(self.answered, job),
             };
+        }
+        if let (Some(missed), Some(repair)) = (self.missed, &world.repair)
+            && repair.has_fresh()
+        {
+            firing.put(missed, Due::Missed);
         }
         if let Some(time) = attempts.arm() {
             let after = time.since(firing.now());

@@ -7,7 +7,7 @@
 use headrace_net::{Page, Time, To};
 use headrace_spec::{MetadataHosts, Parallel, Seconds};
 
-use super::Failing;
+use super::{Due, Failing};
 
 /// A server loses what it has in memory.
 #[derive(Clone, Copy, Debug)]
@@ -64,20 +64,34 @@ pub fn clock(
             let after = time.unwrap_or(Time::NEVER).since(firing.now());
             firing.put_after(due, change, after);
         });
-    let happen = page.transition("happen").take(due).with(failing);
+    let happen = page.transition("happen").take(due).with(failing.store);
     let happen = forget
         .into_iter()
         .flatten()
         .fold(happen, |it, to| it.may_put(to));
+    let repair_due = failing.repairing.map(|it| it.due);
+    let happen = match repair_due {
+        Some(to) => happen.puts_many(to).later(),
+        None => happen,
+    };
     happen.fires(move |firing, change: Change, failures| {
         let outage = change.outage as usize;
         let hosts = &mut failures.world.hosts;
+        match change.begins {
+            true => hosts.goes(outage),
+            false => hosts.comes(outage),
+        }
+        let host = hosts.outages()[outage].host;
+        if let (Some(to), Some(repair)) = (repair_due, &failures.world.repair) {
+            firing.put(to, Due::Changed { host });
+            if let Some(after) = repair.begins(change.begins) {
+                let outage = change.outage;
+                firing.put_after(to, Due::Starts { outage }, after);
+            }
+        }
         if !change.begins {
-            hosts.comes(outage);
             return;
         }
-        hosts.goes(outage);
-        let host = hosts.outages()[outage].host;
         let (data, metadata) = hosts.numbered(host);
         let metadata = metadata.or(data.filter(|&server| server < names_on));
         for (to, server) in forget.into_iter().zip([data, metadata]) {

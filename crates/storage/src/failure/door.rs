@@ -7,8 +7,10 @@
 
 use headrace_net::{Node, Page, To};
 
-use super::Failing;
-use crate::tokens::{Direction, Job, Message};
+use headrace_trace::Operation;
+
+use super::{Failing, Part};
+use crate::tokens::{Direction, Job, Message, Role};
 
 /// Puts a door between a server and its network, if servers fail; the number of the
 /// first server of its kind among all is given.
@@ -25,7 +27,7 @@ pub fn door(
     let leaving = page.place::<Job>("leaving");
     page.transition("come in")
         .take(received)
-        .with(failing)
+        .with(failing.store)
         .may_put(inside)
         .may_put(send)
         .fires(move |firing, job: Job, failures| {
@@ -44,13 +46,22 @@ pub fn door(
         });
     page.transition("go out")
         .take(leaving)
-        .with(failing)
+        .with(failing.store)
         .may_put(send)
         .fires(move |firing, job: Job, failures| {
             let host = first + firing.copy();
-            if failures.world.hosts.leaves(host, &job) {
-                firing.put(send, job);
+            if !failures.world.hosts.leaves(host, &job) {
+                return;
             }
+            if let Some(repair) = &mut failures.world.repair
+                && job.role == Role::Data
+                && job.operation == Operation::Write
+                && job.direction.answers()
+                && job.message == Message::Whole
+            {
+                repair.holds(host, Part::of(&job));
+            }
+            firing.put(send, job);
         });
     (leaving.into(), inside)
 }

@@ -20,6 +20,12 @@ pub struct Outage {
     pub noticed: Option<Time>,
     /// Bytes that were answered as written and lay in its memory alone.
     pub forgotten: u64,
+    /// When copying began.
+    pub repair_began: Option<Time>,
+    /// Bytes that were copied.
+    pub copied: u64,
+    /// When nothing was left to be copied.
+    pub whole: Option<Time>,
 }
 
 /// One server.
@@ -61,6 +67,9 @@ impl HostStates {
                 until: failure.until.map(|it| Time::from_seconds(it.0)),
                 noticed: None,
                 forgotten: 0,
+                repair_began: None,
+                copied: 0,
+                whole: None,
             });
         }
         HostStates {
@@ -111,6 +120,27 @@ impl HostStates {
     /// A failure is over.
     pub fn comes(&mut self, outage: usize) {
         self.hosts[self.outages[outage].host as usize].changes += 1;
+    }
+
+    /// A server's failure under way, or its last one.
+    pub fn outage_of(&self, host: u32) -> Option<usize> {
+        self.hosts[host as usize].outage
+    }
+
+    /// Each server's failure under way, or its last one.
+    pub fn last_outages(&self) -> impl Iterator<Item = usize> + use<'_> {
+        self.hosts.iter().filter_map(|host| host.outage)
+    }
+
+    /// Copying of what a failure has cost begins.
+    pub fn begins_repair(&mut self, outage: usize, now: Time) {
+        self.outages[outage].repair_began.get_or_insert(now);
+    }
+
+    /// Bytes that a failure had cost are there again; all of them at the time given.
+    pub fn repaired(&mut self, outage: usize, bytes: u64, whole: Option<Time>) {
+        self.outages[outage].copied += bytes;
+        self.outages[outage].whole = whole;
     }
 
     /// A server lost bytes that it had answered as written.

@@ -21,18 +21,24 @@
 mod attempts;
 mod client;
 mod clock;
+mod copying;
 mod door;
 mod hosts;
+mod ranges;
+mod repair;
 mod ways;
 
 pub use attempts::Attempts;
 pub use client::client;
 pub use clock::{Crash, clock};
+pub use copying::{join, plan, sort};
 pub use door::door;
 pub use hosts::{HostStates, Outage};
+pub use ranges::{Part, Parts};
+pub use repair::{Due, Repair};
 pub use ways::Ways;
 
-use headrace_net::{Page, Store};
+use headrace_net::{Node, Page, Store};
 use headrace_spec::{Parallel, Scenario};
 
 use crate::client::Copies;
@@ -51,9 +57,29 @@ pub struct World {
     pub hosts: HostStates,
     /// Which servers can do a job.
     pub ways: Ways,
+    /// Copies that are to be made anew, if they are.
+    pub repair: Option<Repair>,
 }
 
 impl World {
+    /// A file of some size is there before the run; `part` tells how much of it lies at a
+    /// place of its layout.
+    pub fn has(&mut self, file: u32, size: u64, part: impl Fn(u32) -> u64) {
+        let Some(repair) = &mut self.repair else {
+            return;
+        };
+        for (target, start, end) in self.ways.parts(file, size, part) {
+            let (server, target) = self.ways.server_of(target);
+            let held = Part {
+                target,
+                file,
+                start,
+                end,
+            };
+            repair.holds(server, held);
+        }
+    }
+
     /// A metadata server lost changes that it had answered.
     pub fn forgets_names(&mut self, server: u32, bytes: u64) {
         let host = self.ways.metadata_host(server);
@@ -61,15 +87,31 @@ impl World {
     }
 }
 
-/// The store with all that.
-pub type Failing = Store<Failures>;
+/// The places through which copies are called for.
+#[derive(Clone, Copy)]
+pub struct Repairing {
+    /// What may call for copies.
+    pub due: Node<Due>,
+    /// The workload is over.
+    pub over: Node<()>,
+}
 
-/// The store, if the scenario's servers fail, in the outermost page.
+/// Where to find all that.
+#[derive(Clone, Copy)]
+pub struct Failing {
+    /// The store.
+    pub store: Store<Failures>,
+    /// The places, if copies are made anew.
+    pub repairing: Option<Repairing>,
+}
+
+/// The store and the places, if the scenario's servers fail, in the outermost page.
 pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -> Option<Failing> {
     if parallel.failures().is_empty() {
         return None;
     }
-    let copies = Copies::new(parallel, page.seed());
+    let seed = page.seed();
+    let copies = Copies::new(parallel, seed);
     let clients = scenario.clients.count;
     let store = page.store("failures", |_| Failures {
         clients: (0..clients)
@@ -78,7 +120,16 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
         world: World {
             hosts: HostStates::new(parallel),
             ways: Ways::new(parallel, copies.clone()),
+            repair: Repair::new(parallel, copies.block(), seed),
         },
     });
-    Some(store)
+    let repairing = parallel.repairs().then(|| {
+        let due = page.place("repair due");
+        page.rest(due);
+        Repairing {
+            due,
+            over: page.place("workload over"),
+        }
+    });
+    Some(Failing { store, repairing })
 }

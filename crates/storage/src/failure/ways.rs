@@ -49,6 +49,36 @@ impl Ways {
         }
     }
 
+    /// The server of a target, and which of its it is.
+    pub fn server_of(&self, target: u32) -> (u32, u16) {
+        (target % self.servers, (target / self.servers) as u16)
+    }
+
+    /// The targets that hold a file of some size, from which byte to which.
+    pub fn parts(&self, file: u32, size: u64, part: impl Fn(u32) -> u64) -> Vec<(u32, u64, u64)> {
+        let copies = &self.copies;
+        let mut parts = Vec::new();
+        let mut add = |place, start, end| {
+            let all = (0..copies.count()).map(|copy| copies.target(file, place, copy));
+            parts.extend(all.map(|target| (target, start, end)));
+        };
+        match copies.block() {
+            Some(block) => {
+                for (place, start) in (0..).zip((0..size).step_by(block as usize)) {
+                    add(place, start, size.min(start.saturating_add(block)));
+                }
+            }
+            None => {
+                for place in 0..copies.places() {
+                    if part(place) > 0 {
+                        add(place, 0, part(place));
+                    }
+                }
+            }
+        }
+        parts
+    }
+
     /// The number among all servers of the one that a job is for.
     pub fn host(&self, job: &Job) -> u32 {
         match job.role {
@@ -100,28 +130,40 @@ impl Ways {
         self.chained && job.role == Role::Data && job.operation == Operation::Write
     }
 
-    /// Where a job goes for a client that takes some servers for failed.
-    pub fn way(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Way {
+    /// Where a job goes for a client that takes some servers for failed, where some
+    /// lack what a job reads.
+    pub fn way(
+        &self,
+        job: &Job,
+        failed: impl Fn(u32) -> bool,
+        lacks: impl Fn(&Job) -> bool,
+    ) -> Way {
         let host = self.host(job);
-        let elsewhere = job.operation == Operation::Read || self.passed_on(job);
+        let reads = job.operation == Operation::Read;
+        let sound = |it: &Job| !failed(self.host(it)) && !lacks(it);
+        if reads && let Some(sound) = self.holders(job).find(sound) {
+            return Way::To(sound);
+        }
         if !failed(host) {
             return Way::To(*job);
         }
+        if reads {
+            return Way::Waits(host);
+        }
         match self.holders(job).find(|it| !failed(self.host(it))) {
-            Some(other) if elsewhere => Way::To(other),
+            Some(other) if self.passed_on(job) => Way::To(other),
             Some(_) => Way::Without,
             None => Way::Waits(host),
         }
     }
 
     /// The servers whose failure can keep a job from being answered, that which gets it
-    /// first; the client goes round those that it takes for failed.
-    pub fn needed(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Vec<u32> {
-        if !self.passed_on(job) {
-            return vec![self.host(job)];
+    /// first.
+    pub fn needed(&self, job: &Job) -> Vec<u32> {
+        match self.passed_on(job) {
+            true => self.holders(job).map(|it| self.host(&it)).collect(),
+            false => vec![self.host(job)],
         }
-        let hosts = self.holders(job).map(|it| self.host(&it));
-        hosts.filter(|&host| !failed(host)).collect()
     }
 
     /// A message that asks a server whether it is there.

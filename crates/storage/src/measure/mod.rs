@@ -15,7 +15,7 @@ mod stop;
 
 pub use bottleneck::Bottleneck;
 pub use links::{Carried, LinkLoads};
-pub use outages::OutageReport;
+pub use outages::{OutageReport, RepairReport};
 pub use packets::{PacketCounts, PacketReport};
 pub use recorder::{Completed, Recorder};
 pub use report::{

@@ -22,6 +22,20 @@ pub struct OutageReport {
     pub noticed_s: Option<f64>,
     /// Bytes that it had answered as written and had in its memory alone.
     pub forgotten_bytes: u64,
+    /// How what it had cost was made anew, if that is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repair: Option<RepairReport>,
+}
+
+/// How copies were made anew after a failure.
+#[derive(Clone, Debug, Serialize)]
+pub struct RepairReport {
+    /// When copying began, in seconds from the start; none if it did not.
+    pub began_s: Option<f64>,
+    /// Bytes that servers stored for it.
+    pub copied_bytes: u64,
+    /// When nothing was left to be copied; none if something is, or nothing ever was.
+    pub whole_s: Option<f64>,
 }
 
 /// The failures of a run that began before its end.
@@ -29,7 +43,8 @@ pub(super) fn outages(system: &System) -> Vec<OutageReport> {
     let Some(failing) = system.failing else {
         return Vec::new();
     };
-    let hosts = &system.net.store(failing, 0).world.hosts;
+    let world = &system.net.store(failing.store, 0).world;
+    let (hosts, repairs) = (&world.hosts, world.repair.is_some());
     let began = |outage: &&Outage| outage.at <= system.net.now();
     let outages = hosts.outages().iter().filter(began);
     outages
@@ -42,6 +57,11 @@ pub(super) fn outages(system: &System) -> Vec<OutageReport> {
                 until_s: outage.until.map(|time| time.as_seconds()),
                 noticed_s: outage.noticed.map(|time| time.as_seconds()),
                 forgotten_bytes: outage.forgotten,
+                repair: repairs.then(|| RepairReport {
+                    began_s: outage.repair_began.map(|time| time.as_seconds()),
+                    copied_bytes: outage.copied,
+                    whole_s: outage.whole.map(|time| time.as_seconds()),
+                }),
             }
         })
         .collect()

@@ -92,7 +92,11 @@ pub fn client(
                         return;
                     }
                 }
-                Message::Request | Message::Done | Message::Ping | Message::Failed => {}
+                Message::Request
+                | Message::Done
+                | Message::Ping
+                | Message::Failed
+                | Message::Repair => {}
             }
             if let Some(whole) = firing.take(under_way, slot) {
                 let mut back = Job {

@@ -230,7 +230,7 @@ fn forget(page: &mut Page<'_>, failing: Failing, entries: Store<Entries>) -> Por
     page.transition("forget")
         .take(crashed)
         .with(entries)
-        .with(failing)
+        .with(failing.store)
         .fires(move |_, crash: Crash, (entries, failures)| {
             failures.world.forgets_names(crash.server, entries.forget());
         });

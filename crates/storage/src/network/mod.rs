@@ -142,7 +142,7 @@ pub fn join(
     let answers = clients.from_metadata.by(client_of);
     let mut links = None;
     if scenario.network.grain == Grain::Message {
-        if scenario.replication.chained() {
+        if scenario.servers_talk() {
             let sent = page.place("sent by servers");
             page.connect(servers.sent, sent);
             page.transition("to clients or servers").take(sent).route(

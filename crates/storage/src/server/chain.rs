@@ -57,7 +57,7 @@ pub fn chain(
         None => pass_on.fires(move |firing, job: Job, ()| link.pass_on(firing, job, |_, _| false)),
         Some(failing) => {
             pass_on
-                .with(failing)
+                .with(failing.store)
                 .fires(move |firing, job: Job, failures| {
                     let clients = &failures.clients;
                     link.pass_on(firing, job, |client, server| {

@@ -301,7 +301,7 @@ fn forget(
     page.transition("forget")
         .take(crashed)
         .with(cache)
-        .with(failing)
+        .with(failing.store)
         .fires(move |_, crash: Crash, (cache, failures)| {
             let dirty = cache.iter().map(PageCache::dirty_bytes).sum();
             failures.world.hosts.forgets(crash.server, dirty);

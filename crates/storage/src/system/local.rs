@@ -15,7 +15,7 @@ pub(super) fn build(
 ) -> Result<System, Error> {
     let mut builder = Builder::new("system", scenario.run.seed);
     let mut page = builder.root();
-    let work = work::write(&mut page, scenario, options)?;
+    let work = work::write(&mut page, scenario, options, None)?;
     let users = Users::processes(scenario, &local.machine);
     let files = |client: u32| {
         let all = work.existing.iter();

@@ -32,7 +32,9 @@ pub(super) fn build(
     let schedulers = Schedulers::new(parallel, &scenario.clients.groups, options.schedulers);
     let mut builder = Builder::new("system", scenario.run.seed);
     let mut page = builder.root();
-    let work = work::write(&mut page, scenario, options)?;
+    let failing = failure::failures(&mut page, scenario, parallel);
+    let over = failing.and_then(|it| it.repairing).map(|it| it.over);
+    let work = work::write(&mut page, scenario, options, over)?;
     let knowledge = Knowledge {
         users: Users::clients(scenario),
         sizes: Sizes::default(),
@@ -44,7 +46,6 @@ pub(super) fn build(
     for file in &work.existing {
         knowledge.sizes.grow(file.file, file.size);
     }
-    let failing = failure::failures(&mut page, scenario, parallel);
     let clients = page.fold("client", hosts.clients, |page| {
         client_host(
             page, scenario, parallel, &knowledge, hosts, schedulers, failing,
@@ -85,6 +86,10 @@ pub(super) fn build(
         let forget = [servers.forget, forget_names];
         let forget = forget.map(|port| port.map(|it| it.by(|crash: &Crash| crash.server)));
         failure::clock(&mut page, failing, parallel, forget);
+        if let (Some(repairing), Some(order)) = (failing.repairing, servers.order) {
+            let order = order.by(|job: &Job| job.server);
+            failure::plan(&mut page, failing, repairing, order);
+        }
     }
     processors::join(
         &mut page,
@@ -113,8 +118,17 @@ pub(super) fn build(
     if let Some(breaks) = clients.breaks {
         breaks.join(&mut page);
     }
+    let mut net = builder.compile()?;
+    if let Some(failing) = failing {
+        let world = &mut net.store_mut(failing.store, 0).world;
+        for file in &work.existing {
+            let layout = layouts.of(file.file);
+            let part = |place| layout.part(file.file, file.size, place);
+            world.has(file.file, file.size, part);
+        }
+    }
     Ok(System {
-        net: builder.compile()?,
+        net,
         recorder: work.recorder,
         latency: work.latency,
         total_requests: work.total_requests,
@@ -239,6 +253,8 @@ struct ServerHost {
     names: Option<NamePorts>,
     /// Where it loses its memory.
     forget: Option<Port<Crash>>,
+    /// Where it is told what to copy to others.
+    order: Option<Port<Job>>,
 }
 
 /// A data server, with its scheduler if schedulers stand there.
@@ -254,10 +270,12 @@ fn server_host(
     let door = (attachment.send, attachment.received);
     let (send, received) = failure::door(page, failing, 0, door);
     let host = processors::host(page, parallel, Kind::Server, [send; 2], received);
+    let way = (host.send, host.received);
+    let (copying, received) = failure::sort(page, parallel, failing, way);
     let (names, received) = match parallel.metadata.on {
-        MetadataHosts::Own => (None, host.received),
+        MetadataHosts::Own => (None, received),
         MetadataHosts::DataServers | MetadataHosts::EveryDataServer => {
-            let (names, received) = name_ports(page, host.send, host.received);
+            let (names, received) = name_ports(page, host.send, received);
             (Some(names), received)
         }
     };
@@ -266,7 +284,8 @@ fn server_host(
     let way = server::chain(page, parallel, failing, way);
     let (send, received) = server::receive_buffers(page, parallel, way);
     let scheduler = qos::build(page, schedulers, Position::Server);
-    let (send, received) = behind(page, scheduler, (send, received));
+    let way = behind(page, scheduler, (send, received));
+    let (send, received) = failure::join(page, copying.as_ref(), way);
     let forget = server::server(
         page, parallel, holdings, for_daemon, received, send, failing,
     );
@@ -275,6 +294,7 @@ fn server_host(
         shared: host.shared,
         names: names.map(|it| it.0),
         forget,
+        order: copying.map(|it| it.order),
     }
 }
 

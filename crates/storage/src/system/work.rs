@@ -1,11 +1,11 @@
 //! The processes of a scenario's workloads, and who records what they see: the
 //! part that every kind of system has.
 
-use headrace_net::{Page, Span, Store, TallyId, Time};
+use headrace_net::{Node, Page, Span, Store, TallyId, Time};
 use headrace_spec::{Scenario, SystemKind, Workload};
 
 use super::{Error, Options, span};
-use crate::app::{self, ApplicationPorts, Directories, Existing, Workloads};
+use crate::app::{self, ApplicationPorts, Directories, End, Existing, Workloads};
 use crate::measure::Recorder;
 
 /// The processes, as a system sees them.
@@ -20,11 +20,13 @@ pub(super) struct Work {
     pub directories: Directories,
 }
 
-/// Writes the page of the processes.
+/// Writes the page of the processes; `over` hears of the end of the workload, if it is
+/// not the end of the run.
 pub(super) fn write(
     page: &mut Page<'_>,
     scenario: &Scenario,
     options: Options<'_>,
+    over: Option<Node<()>>,
 ) -> Result<Work, Error> {
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();
@@ -33,7 +35,7 @@ pub(super) fn write(
     let below_servers = scenario
         .parallel()
         .is_some_and(|it| it.servers.machine().is_some());
-    let existing = match machines || below_servers {
+    let existing = match machines || below_servers || over.is_some() {
         true => workloads.existing(),
         false => Vec::new(),
     };
@@ -44,12 +46,13 @@ pub(super) fn write(
         Recorder::new(groups, window, options.keep_requests)
     });
     let latency = page.tally("latency");
-    let stop_after = scenario.run.stop.requests;
-    let warm_up = Time::ZERO + span(scenario.run.warm_up);
+    let end = End {
+        stop_after: scenario.run.stop.requests,
+        warm_up: Time::ZERO + span(scenario.run.warm_up),
+        over,
+    };
     let ports = page.page("processes", |page| {
-        app::processes(
-            page, workloads, recorder, latency, stop_after, warm_up, machines,
-        )
+        app::processes(page, workloads, recorder, latency, end, machines)
     });
     Ok(Work {
         ports,

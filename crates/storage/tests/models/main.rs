@@ -32,6 +32,7 @@ mod networks;
 mod operation_mixes;
 mod pipelines;
 mod positions;
+mod repairs;
 mod replication;
 mod reports;
 mod round_trips;

@@ -1,0 +1,85 @@
+//! `[replication.repair]`: how copies that a failure has cost are made anew.
+
+use crate::Error;
+use crate::declare::{Place, kinds, section};
+use crate::sections::Scenario;
+use crate::values::{AtLeastOne, Bytes, Seconds};
+
+section! {
+    /// How copies that a `[[failure]]` of a data server has cost are made anew.
+    pub struct Repair {
+        /// Who copies what, and when.
+        #[serde(flatten)]
+        kind: RepairKind = kinds(),
+    }
+}
+
+kinds! {
+    /// The ways to make copies anew.
+    pub enum RepairKind default "none", "nothing is assumed; see the presets" {
+        NoRepair = "none",
+        SelfHeal = "self-heal",
+        ReReplication = "re-replication",
+    }
+}
+
+section! {
+    /// Nobody copies anything: what a server missed it goes on missing.
+    pub struct NoRepair {}
+}
+
+section! {
+    /// A server that is back gets from the others what was written while it was away
+    /// (GlusterFS' self-heal).
+    pub struct SelfHeal {
+        /// How long after its return that begins.
+        after: Seconds = default("0 s", "clients and the self-heal daemon begin when a brick is back: GlusterFS Administration Guide, triggering self-heal") aka ["delay"],
+        /// Files that a server sends copies of at a time.
+        streams: u32 as AtLeastOne = default(16, "cluster.background-self-heal-count: GlusterFS 3.x, cluster/replicate") aka ["parallel"],
+        /// Messages of each that are under way at a time.
+        window: u32 as AtLeastOne = default(1, "cluster.self-heal-window-size: GlusterFS 3.x, cluster/replicate"),
+        /// Bytes in each of them.
+        message: Bytes = default("128 KiB", "a block of the window: GlusterFS 3.x, cluster/replicate") aka ["block"],
+    }
+    check messages_carry_something;
+}
+
+section! {
+    /// What a server held that does not come back is copied from the others to servers
+    /// that do not have it (HDFS' replication monitor). A server that is back before
+    /// that begins gets what it missed.
+    pub struct ReReplication {
+        /// How long after the failure that begins.
+        after: Seconds = default("630 s", "2 · heartbeat.recheck.interval + 10 · dfs.heartbeat.interval, 5 min and 3 s: Hadoop 0.20, FSNamesystem.java") aka ["delay", "dead_interval"],
+        /// Blocks that a server sends copies of at a time.
+        streams: u32 as AtLeastOne = default(2, "dfs.max-repl-streams: Hadoop 0.20, FSNamesystem.java") aka ["parallel"],
+        /// Messages of each that are under way at a time.
+        window: u32 as AtLeastOne = default(2, "DEFAULT_DATA_SOCKET_SIZE, 128 KiB, of packets of 64 KiB: Hadoop 0.20, FSConstants.java"),
+        /// Bytes in each of them.
+        message: Bytes = default("64 KiB", "dfs.write.packet.size: Hadoop 0.20, hdfs-default.xml") aka ["packet"],
+        /// Bytes that go from one server to one other; with `sets = "blocks"` a block of
+        /// the layout does.
+        block: Bytes = default("64 MiB", "dfs.block.size: Hadoop 0.20, hdfs-default.xml"),
+    }
+    check messages_and_blocks_carry_something;
+}
+
+fn messages_carry_something(heal: &SelfHeal, _: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    carries_something("message", heal.message, at)
+}
+
+fn messages_and_blocks_carry_something(
+    copy: &ReReplication,
+    _: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    carries_something("message", copy.message, at)?;
+    carries_something("block", copy.block, at)
+}
+
+fn carries_something(field: &str, size: Bytes, at: &Place<'_>) -> Result<(), Error> {
+    match size.0 {
+        0 => Err(at.error(field, "expected a size of more than 0 such as \"64 KiB\"")),
+        _ => Ok(()),
+    }
+}
