@@ -100,6 +100,8 @@ def test_shipped_scenarios_run_with_other_numbers_of_clients(path: Path, headrac
     sets = ["--set", "clients.count=2"]
     if "sfq" in path.stem:
         sets += ["--set", "scheduler.weights.G2=4", "--set", "run.stop.time=20 s"]
+    if path.stem == "pools":
+        sets += ["--set", "clients.groups={checkpoint=1, records=1}"]
     ended = headrace("run", path, *sets, "--json")
     assert ended.returncode == 0, ended.stderr
     document = strict(ended.stdout)
