@@ -126,6 +126,8 @@ proptest! {
             "group",
             "file",
             "volume",
+            "pool",
+            "folder",
             "output_volume",
             "pool",
             "from",

@@ -29,4 +29,4 @@ pub mod system;
 mod tokens;
 
 pub use system::{Error, Observer, Options, Outcome, simulate, structure};
-pub use tokens::{Direction, Job, Message, Process, Request, Role, Transfer};
+pub use tokens::{Direction, GivenUp, Job, Message, Process, Request, Role, Transfer};

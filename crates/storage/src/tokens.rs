@@ -4,6 +4,8 @@ use headrace_net::Time;
 use headrace_spec::IoPriority;
 use headrace_trace::Operation;
 
+use crate::client::Extent;
+
 /// A process of the application, between two requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Process {
@@ -72,6 +74,15 @@ impl Request {
     }
 }
 
+/// A lock that a client gives up: what is cached under it has to go to the servers first.
+#[derive(Clone, Copy, Debug)]
+pub struct GivenUp {
+    /// The client's number of it.
+    pub number: u32,
+    /// What lies under it.
+    pub extent: Extent,
+}
+
 /// Which way a job travels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
@@ -128,6 +139,22 @@ pub enum Message {
     Failed,
     /// Data that a server lost, as one server sends it to another.
     Repair,
+    /// A client asks for a lock on bytes from `offset` on.
+    Enqueue,
+    /// It has the lock.
+    Granted,
+    /// Somebody else needs a lock that conflicts with a client's.
+    Blocking,
+    /// A client gives a lock up.
+    Cancel,
+}
+
+impl Message {
+    /// Whether it is about a lock and no part of a job.
+    pub fn is_about_locks(self) -> bool {
+        use Message::{Blocking, Cancel, Enqueue, Granted};
+        matches!(self, Enqueue | Granted | Blocking | Cancel)
+    }
 }
 
 /// A part of a request: what one server is asked, as one message each way.

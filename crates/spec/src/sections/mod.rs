@@ -12,6 +12,7 @@ mod hosts;
 mod io_scheduler;
 mod layout;
 mod local;
+mod locks;
 mod machine;
 mod memory;
 mod messages;
@@ -55,6 +56,7 @@ pub use layout::{
     VariableStrip,
 };
 pub use local::Local;
+pub use locks::{ExtentLocks, Locks, NoLocks};
 pub(crate) use machine::volume_exists;
 pub use machine::{
     Allocation, Copying, Cpu, FileSystem, Journal, JournalMode, Machine, MainMemory, Mapping,

@@ -2,8 +2,8 @@
 
 use crate::declare::{Tables, section};
 use crate::sections::{
-    Failure, Hosts, Layout, Messages, Metadata, Network, Pool, Recovery, Replication, Scheduler,
-    Servers,
+    Failure, Hosts, Layout, Locks, Messages, Metadata, Network, Pool, Recovery, Replication,
+    Scheduler, Servers,
 };
 
 section! {
@@ -25,6 +25,8 @@ section! {
         layout: Layout = section() aka ["striping", "distribution"],
         /// Sets of servers that layouts can name.
         pool: Option<Vec<Pool>> as Option<Tables<Pool>> = optional("every server is for every file") aka ["pools"],
+        /// What clients must hold before they read or write.
+        locks: Locks = section() aka ["locking"],
         /// Who decides which job is served next.
         scheduler: Scheduler = section(),
         /// Servers that fail, and when.

@@ -502,7 +502,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
         servers(),
         metadata::metadata(),
         networks::network(),
-        (messages(), hosts_cpu(), failures::failures()),
+        (messages(), hosts_cpu(), failures::failures(), locks()),
         run(),
     );
     free.prop_flat_map(
@@ -560,6 +560,10 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                                 },
                                 layout,
                                 pool: None,
+                                locks: match replication.copies {
+                                    1 => shared.3.clone(),
+                                    _ => Locks::NoLocks(NoLocks {}),
+                                },
                                 scheduler,
                                 failure: None,
                                 recovery: shared.2.0.clone(),
@@ -589,6 +593,16 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                 }
             }
         }
+        // Whole pages are locked, once.
+        if let Some(machine) = scenario.clients.machine()
+            && let SystemKind::Parallel(parallel) = &mut scenario.kind
+        {
+            if machine.attributes.oplocks().is_some() {
+                parallel.locks = Locks::NoLocks(NoLocks {});
+            } else if let Locks::ExtentLocks(locks) = &mut parallel.locks {
+                locks.unit = machine.memory.page;
+            }
+        }
         // Files have to fit on devices whose size is known.
         if let SystemKind::Parallel(parallel) = &mut scenario.kind
             && let ServerKind::MachineServer(server) = &mut parallel.servers.kind
@@ -612,6 +626,20 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
         scenario
     })
     .boxed()
+}
+
+fn locks() -> impl Strategy<Value = Locks> {
+    let extent = (seconds(), any::<bool>(), 0..100_u32, size());
+    let extent = extent.prop_map(|(time_per_lock, grow, contended_locks, contended_growth)| {
+        Locks::ExtentLocks(ExtentLocks {
+            time_per_lock,
+            unit: Bytes(4096),
+            grow,
+            contended_locks,
+            contended_growth,
+        })
+    });
+    prop_oneof![Just(Locks::NoLocks(NoLocks {})), extent]
 }
 
 fn messages() -> impl Strategy<Value = Messages> {

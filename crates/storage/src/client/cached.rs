@@ -1,7 +1,7 @@
 //! A client with a page cache: what the cache misses and what it writes back goes to
 //! the servers.
 
-use headrace_net::{Page, Port, Slot, Span, Time};
+use headrace_net::{Page, Slot, Span, Time, To};
 use headrace_spec::{ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
@@ -34,7 +34,7 @@ pub(super) fn data(
     knowledge: &Knowledge,
     network: Network,
     answers: Answers,
-    complete: Port<Request>,
+    complete: To<Request>,
 ) -> Option<BreakPorts> {
     let Network { send, received, .. } = network;
     let rpc = &scenario.clients.rpc;
@@ -42,27 +42,28 @@ pub(super) fn data(
     let largest = layouts.all().map(|layout| layout.filling(layout.largest()));
     let reads = (largest.max().unwrap_or(0)).min(cache.memory.page_cache());
     let page_size = cache.memory.page.0;
-    let remote = Remote::new(
-        layouts.clone(),
-        rpc.size.0,
-        cache.dirty_per_server.0,
-        page_size,
-    )
-    .under(knowledge.oplocks.clone())
-    .flushing(cache.attributes.timed().is_some_and(|it| it.close_to_open));
+    let limit = cache.dirty_per_server.0;
+    let remote = Remote::new(layouts.clone(), rpc.size.0, limit, page_size)
+        .under(knowledge.oplocks.clone())
+        .flushing(cache.attributes.timed().is_some_and(|it| it.close_to_open));
     let users = &knowledge.users;
-    let volumes = localfs::cache(page, cache, reads, users, &remote, &knowledge.sizes);
+    let locks = (parallel.locks.extent()).map(|_| knowledge.held.as_slice());
+    let volumes = localfs::cache(page, cache, reads, users, &remote, &knowledge.sizes, locks);
     let machine = page.page("machine", |page| {
-        localfs::above_servers(page, cache, users, volumes)
+        localfs::above_servers(page, cache, users, volumes, locks.is_some())
     });
-    page.connect(answers.mapped, machine.request);
+    if let (Some((to_give_up, given_up)), Some(flushed)) = (machine.locks, answers.flushed) {
+        page.connect(flushed.0, to_give_up);
+        page.connect(given_up, flushed.1);
+    }
+    page.connect(answers.ready, machine.request);
     let mut answers = answers;
     let mut ports = None;
     if knowledge.oplocks.is_some() {
         let done = page.place::<Request>("done");
         page.connect(machine.complete, done);
         let latency = Span::from_seconds(parallel.metadata_network().latency.0);
-        let ways = oplocks::breaks(page, latency, answers.mapped, (done, complete.into()));
+        let ways = oplocks::breaks(page, latency, answers.mapped, (done, complete));
         answers.breaking = Some(ways.0);
         ports = Some(ways.1);
     } else {

@@ -1,6 +1,6 @@
 //! A client without a cache: each request goes to the servers at once.
 
-use headrace_net::{Page, Port, Slot};
+use headrace_net::{Page, Slot, To};
 use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
@@ -15,15 +15,15 @@ pub(super) fn data(
     layouts: &Layouts,
     network: Network,
     answers: Answers,
-    complete: Port<Request>,
+    complete: To<Request>,
 ) {
     let Network { send, received, .. } = network;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
     let split = Split::new(parallel, layouts, page.seed());
     page.transition("split")
-        .take(answers.mapped)
-        .puts_one_of([outstanding.into(), complete.into()])
+        .take(answers.ready)
+        .puts_one_of([outstanding.into(), complete])
         .puts_many(send)
         .fires(move |firing, request: Request, ()| {
             if request.operation == Operation::Close {
@@ -54,7 +54,7 @@ pub(super) fn data(
         .may_pass(outstanding, complete)
         .may_pass_to_one_of(
             answers.asking,
-            [answers.mapped.into(), answers.new.into(), complete.into()],
+            [answers.mapped.into(), answers.new.into(), answers.names],
         )
         .fires(move |firing, job: Job, known| {
             if job.role == Role::Metadata {

@@ -23,7 +23,10 @@
 //! Without attributes that are kept for a time ([`attributes`]) or opportunistic locks
 //! ([`oplocks`]), what a client has cached stays valid whoever writes.
 //!
-//! Not modelled: locks of parts of files; the questions by which clients learn how large a file is.
+//! With locks on parts of files a request waits for them once its data has been found
+//! ([`locks`]).
+//!
+//! Not modelled: the questions by which clients learn how large a file is.
 
 mod attributes;
 mod blocks;
@@ -33,6 +36,7 @@ mod direct;
 pub(crate) mod in_flight;
 mod known;
 mod layout;
+mod locks;
 mod oplocks;
 mod questions;
 mod split;
@@ -41,6 +45,7 @@ pub use attributes::Changes;
 pub use copies::Copies;
 pub use known::KnownFiles;
 pub use layout::{Layout, Layouts, Piece};
+pub use locks::{Extent, Held};
 pub use oplocks::{BreakPorts, Oplocks};
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
@@ -52,7 +57,7 @@ use self::oplocks::Breaking;
 use self::questions::Questions;
 use crate::app::Directories;
 use crate::localfs::{Sizes, Users};
-use crate::tokens::{Job, Message, Request};
+use crate::tokens::{GivenUp, Job, Message, Request};
 
 /// A client's way to the servers.
 pub struct Network {
@@ -62,6 +67,8 @@ pub struct Network {
     pub ask: To<Job>,
     /// What has come back.
     pub received: Node<Job>,
+    /// Where what is about locks goes, and where it comes from, if there are any.
+    pub locks: Option<(To<Job>, Node<Job>)>,
 }
 
 /// What clients know of the run.
@@ -78,6 +85,8 @@ pub struct Knowledge {
     pub layouts: Layouts,
     /// Who may cache them, if that is told by locks.
     pub oplocks: Option<Oplocks>,
+    /// Which locks each client has.
+    pub held: Vec<Held>,
 }
 
 /// What one client knows of files.
@@ -165,11 +174,25 @@ pub fn client(
             };
             questions.ask(firing, (asking, ask), request, operation);
         });
+    let (ready, done, flushed) = match (parallel.locks.extent(), network.locks) {
+        (Some(spec), Some(ways)) => {
+            let done = page.place("done");
+            let flushed: Option<(Node<GivenUp>, Node<GivenUp>)> =
+                cache.map(|_| (page.place("locks to give up"), page.place("flushed")));
+            let ways = locks::Ways { ways, flushed };
+            let through = (mapped, done);
+            let locked = locks::locks(page, parallel, spec, knowledge, through, complete, ways);
+            (locked, done.into(), flushed)
+        }
+        _ => (mapped, complete.into(), None),
+    };
     let answers = Answers {
         known,
         new,
         asking,
         mapped,
+        ready,
+        flushed,
         keeps,
         breaking: None,
         // A cache forgets files that are removed.
@@ -181,11 +204,11 @@ pub fn client(
     match cache {
         None => {
             let layouts = &knowledge.layouts;
-            direct::data(page, parallel, layouts, network, answers, complete);
+            direct::data(page, parallel, layouts, network, answers, done);
             None
         }
         Some(cache) => cached::data(
-            page, scenario, parallel, cache, knowledge, network, answers, complete,
+            page, scenario, parallel, cache, knowledge, network, answers, done,
         ),
     }
 }
@@ -197,6 +220,10 @@ struct Answers {
     new: Node<Request>,
     asking: Node<Request>,
     mapped: Node<Request>,
+    /// Where requests are that can go on to the data.
+    ready: Node<Request>,
+    /// Where locks are under which the cache is to be flushed, and where they go then.
+    flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
     keeps: bool,
     breaking: Option<Breaking>,
     names: To<Request>,

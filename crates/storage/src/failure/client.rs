@@ -92,6 +92,7 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
         send: jobs.into(),
         ask: jobs.into(),
         received: acts.answered,
+        locks: ends.locks,
     }
 }
 

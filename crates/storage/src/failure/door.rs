@@ -4,6 +4,9 @@
 //!   received ─▶ [come in] ─▶ jobs          ping ─▶ send
 //!   answers ─▶ [go out] ─▶ send
 //! ```
+//!
+//! Not modelled: that locks are not given while a server is away, and that clients tell it
+//! of theirs when it is back.
 
 use headrace_net::{Node, Page, To};
 
@@ -31,6 +34,10 @@ pub fn door(
         .may_put(inside)
         .may_put(send)
         .fires(move |firing, job: Job, failures| {
+            if job.message.is_about_locks() {
+                firing.put(inside, job);
+                return;
+            }
             let hosts = &mut failures.world.hosts;
             let host = first + firing.copy();
             if !hosts.is_there(host) {
@@ -50,7 +57,8 @@ pub fn door(
         .may_put(send)
         .fires(move |firing, job: Job, failures| {
             let host = first + firing.copy();
-            if !failures.world.hosts.leaves(host, &job) {
+            let locks = job.message.is_about_locks();
+            if !locks && !failures.world.hosts.leaves(host, &job) {
                 return;
             }
             if let Some(repair) = &mut failures.world.repair

@@ -16,8 +16,9 @@ use super::remote::Remote;
 use super::sizes::Sizes;
 use super::users::Users;
 use super::volume::Volume;
+use crate::client::Held;
 use crate::device::BlockDevice;
-use crate::tokens::{Request, Transfer};
+use crate::tokens::{GivenUp, Request, Transfer};
 
 /// A cache's ways in and out.
 #[derive(Clone, Copy)]
@@ -30,6 +31,9 @@ pub struct CachePorts {
     pub transfer: Port<Transfer>,
     /// What they have answered.
     pub transferred: Port<Transfer>,
+    /// Locks to be given up, and those under which nothing is cached any more, if there
+    /// are locks.
+    pub locks: Option<(Port<GivenUp>, Port<GivenUp>)>,
 }
 
 /// What a client's cache holds, in the client's page; it reads in transfers of so many
@@ -41,9 +45,11 @@ pub fn cache(
     users: &Users,
     remote: &Remote,
     sizes: &Sizes,
+    locks: Option<&[Held]>,
 ) -> Store<Volumes> {
-    page.store("cache", |_| {
-        let (remote, sizes) = (remote.clone(), sizes.clone());
+    page.store("cache", |copy| {
+        let held = locks.map(|held| held[copy as usize].clone());
+        let (remote, sizes) = (remote.clone().locked(held), sizes.clone());
         Volumes::one(Volume::above_servers(spec, transfer, users, remote, sizes))
     })
 }
@@ -54,13 +60,20 @@ pub fn above_servers(
     spec: &ClientMachine,
     users: &Users,
     volumes: Store<Volumes>,
+    locks: bool,
 ) -> CachePorts {
     let ports = CachePorts {
         request: page.input("request"),
         complete: page.output("complete"),
         transfer: page.output("transfer"),
         transferred: page.input("transferred"),
+        locks: locks.then(|| (page.input("locks"), page.output("given up"))),
     };
+    let locks = ports.locks.map(|(to_give_up, given_up)| {
+        let place = page.place("locks to give up");
+        page.connect(to_give_up, place);
+        (place, given_up.into())
+    });
     let device = BlockDevice {
         submit: page.place("asked of servers"),
         done: page.place("servers have answered"),
@@ -77,6 +90,7 @@ pub fn above_servers(
         processor,
         (new, ports.complete),
         users,
+        locks,
     );
     ports
 }

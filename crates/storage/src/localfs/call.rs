@@ -3,6 +3,8 @@
 use headrace_net::Span;
 use headrace_trace::Operation;
 
+use crate::client::Extent;
+
 /// What a call does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
@@ -35,6 +37,8 @@ pub enum Caller {
     Flusher,
     /// The journal, which commits a transaction.
     Journal,
+    /// Nobody: a client gives a lock up.
+    Lock,
 }
 
 /// The workload of calls by which a client gives up a lock.
@@ -71,4 +75,16 @@ pub struct Call {
     pub caller: Caller,
     /// It goes past the page cache however the file was opened.
     pub uncached: bool,
+}
+
+impl Call {
+    /// What lies under the lock that is given up.
+    pub(super) fn lock(&self) -> Extent {
+        Extent {
+            file: self.file,
+            target: self.size as u32,
+            start: self.at,
+            end: self.end,
+        }
+    }
 }

@@ -34,8 +34,9 @@ use super::call::{Call, Caller, Stage};
 use super::two_lists::TwoLists;
 use super::users::{StoredFile, Users};
 use super::volume::{Next, SELF, Tick, Volume, Wait};
+use crate::client::Extent;
 use crate::device::{self, BlockDevice};
-use crate::tokens::{Request, Transfer};
+use crate::tokens::{GivenUp, Request, Transfer};
 
 /// A machine's ways in and out.
 #[derive(Clone, Copy)]
@@ -60,6 +61,7 @@ struct Places {
     device: BlockDevice,
     tick: Node<Tick>,
     errands: Node<Errand>,
+    given_up: Option<To<GivenUp>>,
 }
 
 /// The file system wants something done: calls to wait or to go on, transfers to
@@ -88,7 +90,7 @@ impl Bags {
     /// Puts a call where it waits.
     fn put(self, firing: &mut Firing<'_>, call: Call, wait: Wait) -> u32 {
         let bag: u32 = match (call.caller, wait) {
-            (Caller::Flusher | Caller::Journal, _) => 3,
+            (Caller::Flusher | Caller::Journal | Caller::Lock, _) => 3,
             (_, Wait::Transfers | Wait::Page(..) | Wait::Written(_)) => 0,
             (_, Wait::Commit(_) | Wait::JournalRoom) => 1,
             (_, Wait::DirtyRoom) => 2,
@@ -170,6 +172,7 @@ pub fn machine(
             processor,
             (new, ports.complete),
             users,
+            None,
         );
         return ports;
     }
@@ -191,6 +194,7 @@ pub fn machine(
                 processor: mount.processor.into(),
                 processed: page.place("processed"),
                 users: users.clone(),
+                locks: None,
             };
             page.connect(mount.request, ways.new);
             page.connect(mount.processed, ways.processed);
@@ -236,6 +240,8 @@ struct Ways {
     pub processor: To<Call>,
     pub processed: Node<Call>,
     pub users: Users,
+    /// Locks to be given up, and where they go when nothing is cached under them.
+    pub locks: Option<(Node<GivenUp>, To<GivenUp>)>,
 }
 
 /// A machine's cores.
@@ -252,6 +258,7 @@ pub(super) fn only_volume(
     processor: Node<Call>,
     (new, complete): (Node<Request>, Port<Request>),
     users: &Users,
+    locks: Option<(Node<GivenUp>, To<GivenUp>)>,
 ) {
     let ways = Ways {
         new,
@@ -259,6 +266,7 @@ pub(super) fn only_volume(
         processor: processor.into(),
         processed: processor,
         users: users.clone(),
+        locks,
     };
     volume(page, 0, volumes, device, ways);
 }
@@ -295,6 +303,7 @@ fn volume(
         device,
         tick: page.place("timer"),
         errands: page.place("errands"),
+        given_up: ways.locks.map(|(_, given_up)| given_up),
     };
     page.rest(places.tick);
     page.conserve(places.requests);
@@ -319,19 +328,35 @@ fn volume(
         ("let go", places.held_back, true),
         ("resume", places.ready, false),
     ] {
-        page.transition(name)
+        let transition = page
+            .transition(name)
             .take(from)
             .with(volumes)
             .may_put(places.processor)
             .may_put(places.held_back)
             .may_put(places.errands)
-            .may_pass(places.requests, places.complete)
-            .fires(move |firing, mut call: Call, volumes| {
-                if spent {
-                    call.time = Span::ZERO;
-                }
+            .may_pass(places.requests, places.complete);
+        let transition = match places.given_up {
+            Some(given_up) => transition.may_put(given_up),
+            None => transition,
+        };
+        transition.fires(move |firing, mut call: Call, volumes| {
+            if spent {
+                call.time = Span::ZERO;
+            }
+            let volume = volumes.at(places.volume);
+            proceed(firing, call, volume, places);
+        });
+    }
+    if let Some((locks, given_up)) = ways.locks {
+        page.transition("give up")
+            .take(locks)
+            .with(volumes)
+            .may_put(given_up)
+            .may_put(places.errands)
+            .fires(move |firing, lock: GivenUp, volumes| {
                 let volume = volumes.at(places.volume);
-                proceed(firing, call, volume, places);
+                proceed(firing, giving_up(&lock), volume, places);
             });
     }
     let bags = places.waiting.0.into_iter();
@@ -446,6 +471,41 @@ fn call_of(request: &Request, slot: Slot, users: &Users) -> Call {
     }
 }
 
+/// What is done before a lock is given up.
+fn giving_up(lock: &GivenUp) -> Call {
+    let Extent {
+        file,
+        target,
+        start,
+        end,
+    } = lock.extent;
+    Call {
+        request: lock.number,
+        process: 0,
+        file,
+        transfers: 0,
+        at: start,
+        end,
+        // Of no size, it has room for the target.
+        size: u64::from(target),
+        time: Span::ZERO,
+        workload: u16::MAX,
+        volume: 0,
+        operation: Operation::Sync,
+        stage: Stage::Entered,
+        uncached: false,
+        caller: Caller::Lock,
+    }
+}
+
+/// The lock that a call was made for.
+fn given_up_by(call: &Call) -> GivenUp {
+    GivenUp {
+        number: call.request,
+        extent: call.lock(),
+    }
+}
+
 /// Goes on with a call until it has to leave.
 fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places: Places) {
     loop {
@@ -476,7 +536,12 @@ fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places:
                 }
                 break;
             }
-            Next::End => break,
+            Next::End => {
+                if let (Caller::Lock, Some(given_up)) = (call.caller, places.given_up) {
+                    firing.put(given_up, given_up_by(&call));
+                }
+                break;
+            }
         }
     }
     send_for(firing, volume, places);

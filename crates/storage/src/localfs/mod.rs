@@ -12,6 +12,7 @@ mod committing;
 mod copying;
 mod extents;
 mod flushing;
+mod giving_up;
 mod journal;
 mod machine;
 mod naming;

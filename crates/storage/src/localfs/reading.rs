@@ -171,6 +171,13 @@ impl Volume {
             .get(file)
             .map(|size| size.next_multiple_of(self.page));
         let end = known.map_or(end, |size| end.min(size.max(start + self.page)));
+        let end = match &self.remote {
+            // The page itself is locked by whoever waits for it.
+            Some(remote) => remote
+                .readable_until(file, start + self.page, end)
+                .max(start),
+            None => end,
+        };
         // Read-ahead from the beginning of a file makes large folios, other reads
         // single pages (page_cache_ra_order in mm/readahead.c).
         let folio = if start == 0 {

@@ -15,7 +15,7 @@ use super::extents::Range;
 use super::flushing::CHUNK;
 use super::two_lists::TwoLists;
 use super::volume::Volume;
-use crate::client::{Layouts, Oplocks};
+use crate::client::{Extent, Held, Layouts, Oplocks};
 
 /// What a client's page cache knows of the servers below it.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Remote {
     /// The most dirty bytes for a server, or for each of its targets; 0: any number.
     limit: u64,
     page: u64,
+    /// The client's locks, if there are any.
+    held: Option<Held>,
     /// Dirty bytes by server, until the server has them.
     dirty: BTreeMap<u32, u64>,
     /// Which files nobody may cache, if locks tell.
@@ -46,11 +48,62 @@ impl Remote {
             request,
             limit,
             page,
+            held: None,
             dirty: BTreeMap::new(),
             oplocks: None,
             flushes: false,
             unstable: BTreeSet::new(),
         }
+    }
+
+    /// The same under a client's locks on parts of files.
+    pub fn locked(self, held: Option<Held>) -> Remote {
+        Remote { held, ..self }
+    }
+
+    /// The byte up to which a file's bytes from `at` on, at most up to `end`, may be read
+    /// ahead: what is not locked may be another's.
+    pub(super) fn readable_until(&self, file: u32, at: u64, end: u64) -> u64 {
+        let Some(held) = &self.held else {
+            return end;
+        };
+        let layout = self.layouts.of(file);
+        let mut at = at;
+        while at < end {
+            let (target, strip) = layout.target_at(file, at);
+            let first = layout.part(file, at, target);
+            let locked = held.locked_until(file, target, first) - first;
+            if locked < strip - at {
+                return (at + locked).min(end);
+            }
+            at = strip;
+        }
+        end
+    }
+
+    /// What of a file's range lies under a lock.
+    pub(super) fn under_lock(&self, lock: Extent, range: Range) -> Vec<Range> {
+        let layout = self.layouts.of(lock.file);
+        let mut parts = Vec::new();
+        let mut at = range.start;
+        while at < range.end {
+            let (target, strip) = layout.target_at(lock.file, at);
+            let stop = strip.min(range.end);
+            if target == lock.target {
+                let first = layout.part(lock.file, at, target);
+                if first >= lock.end {
+                    break;
+                }
+                let start = at.saturating_add(lock.start.saturating_sub(first));
+                let end = at.saturating_add(lock.end - first).min(stop);
+                if start < end {
+                    let file = lock.file;
+                    parts.push(Range { file, start, end });
+                }
+            }
+            at = stop;
+        }
+        parts
     }
 
     /// Bytes of a file that fill requests, in whole pages.

@@ -299,6 +299,37 @@ impl TwoLists {
         }
     }
 
+    /// What of a file is held.
+    pub fn held_of(&self, file: u32) -> Vec<Range> {
+        let all = self.extents.overlapping(whole(file)).into_iter();
+        all.map(|id| self.extents.get(id).range).collect()
+    }
+
+    /// What of a file is dirty.
+    pub fn dirty_of(&self, file: u32) -> Vec<Range> {
+        let all = self.extents.overlapping(whole(file)).into_iter();
+        let dirty = all.filter(|&id| self.extents.get(id).dirty);
+        dirty.map(|id| self.extents.get(id).range).collect()
+    }
+
+    /// Forgets what of some whole pages is not dirty.
+    pub fn forget_range(&mut self, range: Range) {
+        for id in self.extents.overlapping(range) {
+            let extent = *self.extents.get(id);
+            if extent.dirty {
+                continue;
+            }
+            let mut id = id;
+            if extent.range.start < range.start {
+                id = self.extents.split(id, range.start);
+            }
+            if self.extents.get(id).range.end > range.end {
+                self.extents.split(id, range.end);
+            }
+            self.extents.remove(id);
+        }
+    }
+
     /// Forgets what of a file is not dirty.
     pub fn forget_clean(&mut self, file: u32) {
         for id in self.extents.overlapping(whole(file)) {

@@ -388,6 +388,7 @@ impl Volume {
             (Caller::Flusher, _) => Next::End,
             (Caller::Computation, _) => Next::Return,
             (Caller::Journal, _) => self.commit_step(call, now),
+            (Caller::Lock, _) => self.give_up_step(call, now),
             (Caller::Process, Operation::Read) => self.read_step(call, now),
             (Caller::Process, Operation::Write) => self.write_step(call, now),
             (Caller::Process, Operation::Sync) => self.sync_step(call, now),

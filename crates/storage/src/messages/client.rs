@@ -92,11 +92,8 @@ pub fn client(
                         return;
                     }
                 }
-                Message::Request
-                | Message::Done
-                | Message::Ping
-                | Message::Failed
-                | Message::Repair => {}
+                // What is about locks does not come here.
+                _ => {}
             }
             if let Some(whole) = firing.take(under_way, slot) {
                 let mut back = Job {

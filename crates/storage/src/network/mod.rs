@@ -134,6 +134,16 @@ pub fn join(
         Some(Between::Gateway(gateway)) => gateway.finished.into(),
         Some(Between::Proxies(proxies)) => proxies.finished.by(server_of),
     };
+    let from_servers = {
+        let names = ["answered by servers", "answers or locks"];
+        past_schedulers(
+            page,
+            scenario,
+            between.as_ref(),
+            names,
+            [from_servers, to_clients],
+        )
+    };
     // Messages between servers go past the schedulers that stand in between.
     let mut to_servers = servers.receive.by(server_of);
     let between_servers = servers.receive.by(receiving_server);
@@ -182,20 +192,49 @@ pub fn join(
         to_servers = submit.into();
         links = Some(loads);
     }
-    match between {
+    let submit = |submit: To<Job>, page: &mut Page<'_>| {
+        let names = ["sent by clients", "jobs or locks"];
+        let ways = [submit, to_servers];
+        let from_clients = past_schedulers(page, scenario, between.as_ref(), names, ways);
+        page.connect(clients.to_servers, from_clients);
+    };
+    match &between {
         None => page.connect(clients.to_servers, to_servers),
         Some(Between::Gateway(gateway)) => {
-            page.connect(clients.to_servers, gateway.submit);
+            submit(gateway.submit.into(), page);
             page.connect(gateway.dispatched, to_servers);
             page.connect(gateway.returned, to_clients);
         }
         Some(Between::Proxies(proxies)) => {
-            page.connect(clients.to_servers, proxies.submit.by(server_of));
+            submit(proxies.submit.by(server_of), page);
             page.connect(proxies.dispatched, to_servers);
             page.connect(proxies.returned, to_clients);
         }
     }
     links
+}
+
+/// Where jobs go that schedulers in the network are to see, and what is about locks, which
+/// they are not.
+fn past_schedulers(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    between: Option<&Between>,
+    [place, transition]: [&str; 2],
+    [scheduler, past]: [To<Job>; 2],
+) -> To<Job> {
+    if between.is_none() || scenario.locks.extent().is_none() {
+        return scheduler;
+    }
+    let place = page.place(place);
+    page.transition(transition).take(place).route(
+        [scheduler, past],
+        move |_, job: &mut Job, ()| match job.message.is_about_locks() {
+            true => past,
+            false => scheduler,
+        },
+    );
+    place.into()
 }
 
 fn client_of(job: &Job) -> u32 {

@@ -4,6 +4,8 @@
 //! a whole machine. To add a kind, write a file and name it in [`server`].
 
 mod chain;
+mod lock_table;
+mod locks;
 mod machine;
 mod receive_buffer;
 mod simple;
@@ -11,6 +13,7 @@ mod streaming;
 mod targets;
 
 pub use chain::chain;
+pub use locks::locks;
 pub use receive_buffer::receive_buffers;
 
 use headrace_net::{Node, Page, Port, To};

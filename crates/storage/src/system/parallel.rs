@@ -5,7 +5,7 @@ use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, work};
 use crate::client::in_flight::InFlight;
-use crate::client::{BreakPorts, Changes, Copies, Knowledge, Layouts, Oplocks};
+use crate::client::{BreakPorts, Changes, Copies, Held, Knowledge, Layouts, Oplocks};
 use crate::failure::{Crash, Failing};
 use crate::localfs::{Sizes, Users};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
@@ -42,6 +42,10 @@ pub(super) fn build(
         changes: Changes::default(),
         layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
         oplocks: oplocks(scenario),
+        held: match parallel.locks.extent() {
+            Some(_) => (0..hosts.clients).map(|_| Held::default()).collect(),
+            None => Vec::new(),
+        },
     };
     for file in &work.existing {
         knowledge.sizes.grow(file.file, file.size);
@@ -170,13 +174,15 @@ fn client_host(
     let scheduler = qos::build(page, schedulers, Position::Client);
     let send = [attachment.send, attachment.ask];
     let host = processors::host(page, parallel, Kind::Client, send, attachment.received);
+    let (locks, received) = about_locks(page, parallel, host.received);
     let network = client::Network {
         send: host.send,
         ask: host.ask,
-        received: host.received,
+        received,
+        locks: locks.map(|received| (host.send, received)),
     };
     let network = failure::client(page, failing, network);
-    let ask = network.ask;
+    let (ask, locks) = (network.ask, network.locks);
     let mut way = messages::client(page, parallel, (network.send, network.received));
     if let Some(scheduler) = scheduler {
         way = through(page, ["back", "sort"], &scheduler, way);
@@ -198,6 +204,7 @@ fn client_host(
             send,
             ask,
             received,
+            locks,
         },
     );
     ClientHost {
@@ -207,6 +214,27 @@ fn client_host(
         shared,
         breaks,
     }
+}
+
+/// Tells what is about locks, if there are any, from what else a client has received.
+fn about_locks(
+    page: &mut Page<'_>,
+    parallel: &Parallel,
+    received: Node<Job>,
+) -> (Option<Node<Job>>, Node<Job>) {
+    if parallel.locks.extent().is_none() {
+        return (None, received);
+    }
+    let (locks, others) = (page.place("about locks"), page.place("not about locks"));
+    let (to_locks, to_others): (To<Job>, To<Job>) = (locks.into(), others.into());
+    page.transition("locks or answers").take(received).route(
+        [to_locks, to_others],
+        move |_, job: &mut Job, ()| match job.message.is_about_locks() {
+            true => to_locks,
+            false => to_others,
+        },
+    );
+    (Some(locks), others)
 }
 
 /// A client's way to the servers, through a scheduler; the names are of the place
@@ -280,6 +308,7 @@ fn server_host(
         }
     };
     let for_daemon = names.as_ref().map(|it| it.1);
+    let received = server::locks(page, parallel, host.send, received);
     let way = messages::server(page, parallel, (host.send, received));
     let way = server::chain(page, parallel, failing, way);
     let (send, received) = server::receive_buffers(page, parallel, way);

@@ -25,6 +25,7 @@ mod limits;
 mod local_bottlenecks;
 mod local_streams;
 mod local_times;
+mod locks;
 mod messages;
 mod metadata_hosts;
 mod metadata_servers;

@@ -12,6 +12,8 @@ use std::sync::Arc;
 use headrace_net::Random;
 use headrace_spec::{FirstServer, LayoutKind, Parallel, ReplicaSets, Scenario};
 
+use smallvec::SmallVec;
+
 use self::balance::Balance;
 use self::pattern::Pattern;
 use self::stripes::Stripes;
@@ -245,27 +247,22 @@ impl Layout {
         size / self.packet + self.distribution.width().min(strips)
     }
 
+    /// What of a range of a file each target holds, by the targets' numbers: target, first
+    /// byte within what it holds, and the byte after the last.
+    pub fn extents(&self, file: u32, offset: u64, size: u64) -> SmallVec<[(u32, u64, u64); 4]> {
+        let mut extents = SmallVec::new();
+        self.parts(file, offset, size, |target, start, end| {
+            extents.push((target, start, end));
+        });
+        extents.sort_unstable();
+        extents
+    }
+
     /// Gives the pieces of a request, target by target, from that of the first byte on: a
     /// target holds the bytes of a range one after the other, so they are one piece,
     /// cut at the packet limit. A request of no bytes is one empty piece.
     pub fn pieces(&self, file: u32, offset: u64, size: u64, mut give: impl FnMut(Piece)) {
-        let first = self.first_target(file);
-        let width = self.distribution.width();
-        // Sizes come from traces too: past the end of 64 bits there is nothing.
-        let end = offset.saturating_add(size);
-        let (first_turn, _) = self.distribution.at(offset);
-        let turns = match end == offset {
-            true => 1,
-            false => self.distribution.spread(offset, end),
-        };
-        for turn in first_turn..first_turn + turns {
-            let turn = turn % width;
-            let mut at = self.distribution.part(offset, turn);
-            let stop = self.distribution.part(end, turn);
-            if at == stop && end > offset {
-                continue;
-            }
-            let target = self.target(first + turn);
+        self.parts(file, offset, size, |target, mut at, stop| {
             loop {
                 let size = (stop - at).min(self.packet);
                 give(Piece {
@@ -277,6 +274,27 @@ impl Layout {
                 if at == stop {
                     break;
                 }
+            }
+        });
+    }
+
+    /// Gives what of a request each target holds, from that of the first byte on.
+    fn parts(&self, file: u32, offset: u64, size: u64, mut give: impl FnMut(u32, u64, u64)) {
+        let first = self.first_target(file);
+        let width = self.distribution.width();
+        // Sizes come from traces too: past the end of 64 bits there is nothing.
+        let end = offset.saturating_add(size);
+        let (first_turn, _) = self.distribution.at(offset);
+        let turns = match end == offset {
+            true => 1,
+            false => self.distribution.spread(offset, end),
+        };
+        for turn in first_turn..first_turn + turns {
+            let turn = turn % width;
+            let at = self.distribution.part(offset, turn);
+            let stop = self.distribution.part(end, turn);
+            if at < stop || end == offset {
+                give(self.target(first + turn), at, stop);
             }
         }
     }

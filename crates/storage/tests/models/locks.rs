@@ -1,0 +1,254 @@
+//! Extent locks: what they cost those who are alone, those who take turns, and those who
+//! read what others have just written.
+
+use std::fmt::Write as _;
+
+use headrace_storage::Outcome;
+
+use crate::running::{
+    MICROSECOND, SMALLEST, close, latencies, latency, refusal, run, run_scenario, shipped, station,
+};
+
+const LOCKS: &str = "[locks]\nkind = \"extent\"\n";
+
+/// Ten microseconds a way, as in [`SMALLEST`].
+const WAY: u64 = 10 * MICROSECOND;
+
+fn asked(outcome: &Outcome) -> u64 {
+    station(outcome, "lock server").visits
+}
+
+/// A client that is alone asks once for each file and target, which is a round trip, and
+/// has what it needs from then on.
+#[test]
+fn who_is_alone_asks_once_for_each_object() {
+    let sets = [
+        "servers.count=3",
+        "layout.unit=64 KiB",
+        "workload.0.block=192 KiB",
+        "workload.0.files=2",
+        "workload.0.transfer=64 KiB",
+        "workload.0.phases=[\"write\", \"read\"]",
+    ];
+    let with = run(&[SMALLEST, LOCKS].concat(), &sets);
+    let without = run(SMALLEST, &sets);
+    assert_eq!(asked(&with), 6);
+    let pairs = latencies(&with).into_iter().zip(latencies(&without));
+    let more: Vec<u64> = pairs.map(|(with, without)| with - without).collect();
+    // Writing asks, reading under the same locks does not.
+    assert_eq!(more[..6], [2 * WAY; 6]);
+    assert_eq!(more[6..], [0; 6]);
+}
+
+/// A request over several targets asks for one lock after the other.
+#[test]
+fn locks_of_one_request_are_asked_for_in_turn() {
+    let sets = ["servers.count=4", "layout.unit=250 kB", "servers.targets=2"];
+    let without = latencies(&run(SMALLEST, &sets))[0];
+    let with = |sets: &[&str]| latencies(&run(&[SMALLEST, LOCKS].concat(), sets))[0];
+    assert_eq!(with(&sets) - without, 4 * 2 * WAY);
+    let time = [&sets[..], &["locks.time_per_lock=1 us"]].concat();
+    assert_eq!(with(&time) - without, 4 * (2 * WAY + MICROSECOND));
+}
+
+/// Two clients write blocks of one object in turn. Each asks where the file is and then
+/// for the lock; the first writes in W. The other's lock waits until the first has been
+/// told, is done and has given its own up. From then on each write waits for the other's.
+#[test]
+fn two_writers_take_turns() {
+    let text = [SMALLEST, LOCKS].concat();
+    let sets = [
+        "clients.count=2",
+        "workload.0.access=shared",
+        "workload.0.block=64 KiB",
+        "workload.0.segments=3",
+        "workload.0.phases=[\"write\"]",
+    ];
+    let alone = latencies(&run(SMALLEST, &["workload.0.block=64 KiB", sets[4]]))[0];
+    let write = alone - 2 * WAY;
+    // 65,536 bytes: 1 ns each on the wire, 20 ns on the device; a packet on the second card.
+    assert_eq!(write, 2 * WAY + 65_536 * 21_000 + 1_500_000);
+    let got = latencies(&run(&text, &sets));
+    let first = 4 * WAY + write;
+    let second = 6 * WAY + 2 * write;
+    let turn = 4 * WAY + 2 * write;
+    assert_eq!(got[..2], [first, second]);
+    assert_eq!(got[2..5], [turn; 3]);
+    // Nobody wants the lock of the last.
+    assert_eq!(got[5], turn);
+}
+
+/// Each adds to the time of all: the more writers, the longer a request takes, while
+/// throughput is no more than one block a turn.
+#[test]
+fn writers_of_one_object_are_one_after_the_other() {
+    let text = [SMALLEST, LOCKS].concat();
+    let rate = |clients: u32, locks: &str| {
+        let clients = format!("clients.count={clients}");
+        let sets = [
+            clients.as_str(),
+            locks,
+            "servers.device.write_rate=10 GB/s",
+            "network.latency=1 ms",
+            "workload.0.access=shared",
+            "workload.0.block=4 KiB",
+            "workload.0.segments=32",
+            "workload.0.phases=[\"write\"]",
+            "locks.grow=true",
+        ];
+        let sets = if locks == "locks=none" {
+            &sets[..8]
+        } else {
+            &sets[..]
+        };
+        run(&text, sets).report.throughput["write"]
+    };
+    let alone = rate(1, "locks.kind=extent");
+    let eight = rate(8, "locks.kind=extent");
+    let free = rate(8, "locks=none");
+    close(free, 8.0 * alone, 0.1);
+    assert!(eight < 0.5 * free, "{eight} {free}");
+}
+
+#[test]
+fn readers_share() {
+    let sets = [
+        "clients.count=5",
+        "workload.0.access=shared",
+        "workload.0.transfer=100 kB",
+    ];
+    let outcome = run(&[SMALLEST, LOCKS].concat(), &sets);
+    assert_eq!(asked(&outcome), 5);
+}
+
+/// Clients with a cache, one of which writes a file that another reads a second later.
+fn write_then_read(file: &std::path::Path) -> String {
+    let mut trace = "time,process,operation,file,offset,size,duration\n".to_owned();
+    for block in 0..16 {
+        let (time, offset) = (f64::from(block) * 1e-3, block * 65536);
+        writeln!(trace, "{time:.9},writer,write,a,{offset},65536,0.000000000").unwrap();
+        let time = time + 1.0;
+        writeln!(trace, "{time:.9},reader,read,a,{offset},65536,0.000000000").unwrap();
+    }
+    std::fs::write(file, trace).unwrap();
+    format!(
+        r#"
+        [clients]
+        count = 2
+        [clients.machine.memory]
+        size = "64 MiB"
+        [clients.rpc]
+        size = "64 MiB"
+        [servers]
+        count = 2
+        device = {{ read_rate = "1 TB/s", write_rate = "1 MB/s" }}
+        [network]
+        bandwidth = "1 GB/s"
+        latency = "10 us"
+        [layout]
+        unit = "64 KiB"
+        [[workload]]
+        kind = "trace"
+        replay = "timed"
+        file = {file:?}
+        "#
+    )
+}
+
+/// What one client has dirty goes to the servers before another reads it: at 1 MB/s
+/// behind each of two servers, half a second for a mebibyte, for the first reads.
+#[test]
+fn what_others_have_dirty_is_written_before_it_is_read() {
+    let folder = std::env::temp_dir().join(format!("headrace-locks-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = write_then_read(&folder.join("shared.csv"));
+    let reads = |outcome: &Outcome| {
+        let reads = outcome.requests.iter().filter(|it| it.request.size > 0);
+        let reads = reads.filter(|it| it.request.operation == headrace_trace::Operation::Read);
+        let mut all: Vec<(u64, u64)> = reads.map(|it| (it.request.offset, latency(it))).collect();
+        all.sort_unstable();
+        all.into_iter()
+            .map(|(_, latency)| latency as f64 * 1e-12)
+            .collect::<Vec<f64>>()
+    };
+    let without = run(&text, &[]);
+    assert!(
+        reads(&without).iter().all(|&it| it < 0.01),
+        "{:?}",
+        reads(&without)
+    );
+    assert!(station(&without, "server/device").visits < 32);
+    let with = run(&[&text, LOCKS].concat(), &[]);
+    let got = reads(&with);
+    std::fs::remove_dir_all(&folder).unwrap();
+    // The first read waits for all eight blocks that are dirty on its server, the second
+    // for those of the other.
+    close(got[0], 8.0 * 65536.0 / 1e6, 0.01);
+    assert!(got[1] > 0.5 && got[1] < 1.1, "{got:?}");
+    assert_eq!(with.report.operations["read"].bytes, 1 << 20);
+}
+
+/// Without a conflict a cache under locks is a cache: the same work for servers.
+#[test]
+fn private_files_are_cached_as_without_locks() {
+    let name = "hindman-lustre.toml";
+    let sets = ["clients.count=2", "workload.0.block=64 MiB", "run.seed=3"];
+    let with = run_scenario(&shipped(name, &[&sets[..], &["locks=extent"]].concat()));
+    let without = run_scenario(&shipped(name, &[&sets[..], &["locks=none"]].concat()));
+    let visits = |outcome: &Outcome| station(outcome, "server/device").visits;
+    assert_eq!(visits(&with), visits(&without));
+    close(
+        with.report.simulated_seconds,
+        without.report.simulated_seconds,
+        1e-3,
+    );
+    assert_eq!(asked(&with), 2);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let text = [SMALLEST, LOCKS].concat();
+    for (sets, expected) in [
+        (&["locks.unit=0 B"][..], "expected a size of more than 0"),
+        (
+            &["servers.count=2", "replication.copies=2"],
+            "locks on replicated data are not modelled",
+        ),
+        (&["locks=range"], "expected \"none\" or \"extent\""),
+    ] {
+        let error = refusal(&text, sets);
+        assert!(error.contains(expected), "{sets:?}: {error}");
+    }
+    let cached = text + "[clients.machine.memory]\nsize = \"64 MiB\"\npage = \"64 KiB\"\n";
+    let error = refusal(&cached, &[]);
+    assert!(
+        error.contains("multiple of clients.machine.memory.page"),
+        "{error}"
+    );
+}
+
+/// What is about locks is no job: schedulers do not see it, wherever they stand.
+#[test]
+fn schedulers_see_jobs_only() {
+    let text = [SMALLEST, LOCKS].concat();
+    for grain in ["message", "flow"] {
+        for position in ["server", "client", "gateway", "proxy"] {
+            let grain = format!("network.grain={grain}");
+            let position = format!("scheduler.position={position}");
+            let sets = [
+                "clients.count=3",
+                "scheduler.kind=fifo",
+                "scheduler.depth=1",
+                "workload.0.access=shared",
+                "workload.0.block=64 KiB",
+                "workload.0.segments=3",
+                "workload.0.phases=[\"write\"]",
+                &grain,
+                &position,
+            ];
+            let outcome = run(&text, &sets);
+            assert_eq!(outcome.report.operations["write"].count, 9);
+            assert!(asked(&outcome) > 9);
+        }
+    }
+}
