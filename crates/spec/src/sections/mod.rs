@@ -89,7 +89,7 @@ pub use tcp::Tcp;
 pub use topology::{FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
 pub use weights::Weights;
 pub use workload::{
-    Access, Amount, Directory, InputOutput, Interface, IoClass, IoPriority, Ior, Mdtest,
-    MixedOperation, NamePhase, OperationMix, Order, Phase, Pipeline, Repeat, Replay,
-    ThinkDistribution, Threads, TraceReplay, Workload, WorkloadKind,
+    Access, Amount, Collective, Directory, InputOutput, Interface, IoClass, IoPriority, Ior,
+    Mdtest, MixedOperation, NamePhase, NoCollective, OperationMix, Order, Phase, Pipeline, Repeat,
+    Replay, ThinkDistribution, Threads, TraceReplay, TwoPhase, Workload, WorkloadKind,
 };

@@ -451,6 +451,7 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
         prop::option::of(select(groups)),
     )
         .prop_map(|(kind, group)| Workload {
+            collective: Collective::NoCollective(NoCollective {}),
             layout: None,
             preset: None,
             kind,

@@ -36,6 +36,16 @@ pub struct IorApplication {
     progress: Vec<Progress>,
 }
 
+/// How many calls processes make together.
+pub(super) struct Calls {
+    /// Of a phase that reads or writes.
+    pub number: u64,
+    /// Such phases, repetitions included.
+    pub data_phases: u64,
+    /// Requests that each process makes for itself.
+    pub others: u64,
+}
+
 #[derive(Clone, Copy, Default, Debug)]
 struct Progress {
     /// Phases finished, repetitions included.
@@ -125,6 +135,31 @@ impl IorApplication {
                 random.uniform() >= self.spec.read_share
             }
         }
+    }
+
+    /// The calls of all processes, if they make them together and in order; none if they
+    /// do so forever.
+    pub(super) fn calls(&self) -> Option<Calls> {
+        let phases = &self.spec.phases;
+        let repeats = u64::from(self.phases()? / phases.len() as u32);
+        let count = |wanted| phases.iter().filter(|&&phase| phase == wanted).count() as u64;
+        let writes = count(Phase::Write) * repeats;
+        let syncs = count(Phase::Sync) * repeats * u64::from(self.spec.files);
+        let own = match self.spec.sync_per_write {
+            true => writes.checked_mul(self.transfers())?,
+            false => 0,
+        };
+        Some(Calls {
+            number: self.transfers(),
+            data_phases: writes + count(Phase::Read) * repeats,
+            others: (syncs + own).checked_mul(u64::from(self.processes))?,
+        })
+    }
+
+    /// File, first byte and bytes of a process's n-th transfer of a phase, in order.
+    pub(super) fn part(&self, rank: u32, number: u64) -> (u32, u64, u64) {
+        let (file, offset) = self.place(rank, self.in_streams(number));
+        (file, offset, self.spec.transfer.0)
     }
 
     /// What a process draws for itself in a phase comes from this.

@@ -2,6 +2,7 @@
 //! write a file with a type that implements [`Application`] and name it in
 //! [`build`].
 
+mod collective;
 mod directories;
 mod ior;
 mod library;
@@ -12,6 +13,7 @@ mod permutation;
 mod pipeline;
 mod replay;
 
+pub use collective::CollectiveApplication;
 pub use directories::Directories;
 pub use ior::IorApplication;
 pub use mdtest::MdtestApplication;
@@ -132,9 +134,13 @@ pub fn build(
             let (spec, compute) = library::calls(scenario, workload, ior);
             let existing = workload.io.existing;
             let seed = scenario.run.seed;
-            Box::new(IorApplication::calling(
-                &spec, processes, seed, compute, existing,
-            ))
+            let ior = IorApplication::calling(&spec, processes, seed, compute, existing);
+            match (workload.collective.two_phase(), scenario.parallel()) {
+                (Some(spec), Some(parallel)) => Box::new(CollectiveApplication::new(
+                    scenario, parallel, workload, spec, ior,
+                )),
+                _ => Box::new(ior),
+            }
         }
         WorkloadKind::Mdtest(mdtest) => Box::new(MdtestApplication::new(mdtest, processes)),
         WorkloadKind::OperationMix(mix) => {

@@ -6,6 +6,7 @@ mod bottlenecks;
 mod caches;
 mod client_caches;
 mod closed_systems;
+mod collective;
 mod conservation;
 mod determinism;
 mod device_disk;

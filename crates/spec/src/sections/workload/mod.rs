@@ -1,5 +1,6 @@
 //! `[[workload]]`: what the clients do.
 
+mod collective;
 mod input_output;
 mod io_priority;
 mod ior;
@@ -9,6 +10,7 @@ mod pipeline;
 mod room;
 mod trace;
 
+pub use collective::{Collective, NoCollective, TwoPhase};
 pub use input_output::{InputOutput, Interface};
 pub use io_priority::{IoClass, IoPriority};
 pub use ior::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
@@ -36,6 +38,8 @@ section! {
         /// How its files are laid out, where that differs from the scenario's layout: as the
         /// layout of their directory (Lustre: `lfs setstripe` on a directory).
         layout: Option<Layout> = over("layout") aka ["striping", "distribution"],
+        /// Whether its processes read and write together.
+        collective: Collective = section() aka ["collective_buffering"],
         /// The group of clients that does it.
         group: Option<String> = optional("every client"),
     }
@@ -89,6 +93,7 @@ fn group_exists_and_files_can_be_made(
         let message = "files of a local file system lie on one machine: leave it out";
         return Err(at.error("layout", message));
     }
+    Collective::suits(workload, all, at)?;
     group_exists(workload, all, at)?;
     room::files_fit(workload, all, at)
 }

@@ -1,0 +1,132 @@
+//! Collective calls: what is exchanged, who writes, and what it spares under locks.
+
+use headrace_storage::Outcome;
+use proptest::prelude::*;
+
+use crate::running::{MICROSECOND, SMALLEST, last, latencies, refusal, run, run_scenario, shipped};
+
+const TOGETHER: &str = "collective = \"two-phase\"\n";
+
+fn together() -> String {
+    [SMALLEST, TOGETHER].concat()
+}
+
+fn asked(outcome: &Outcome) -> Vec<(u64, u64)> {
+    let all = outcome.requests.iter();
+    let mut all: Vec<(u64, u64)> = all.map(|it| (it.request.offset, it.request.size)).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Two processes with 64 KiB each, on two clients, and one aggregator. The second's data
+/// crosses to the first in a latency and 65,536 ns. Then that asks where the file is and
+/// writes both blocks: two latencies, 1 ns on the wire and 20 ns on the device for each
+/// byte, and a packet on the server's card.
+#[test]
+fn two_processes_with_one_aggregator() {
+    let sets = [
+        "clients.count=2",
+        "workload.0.access=shared",
+        "workload.0.block=64 KiB",
+        "workload.0.phases=[\"write\"]",
+        "workload.0.collective.aggregators=1",
+    ];
+    let outcome = run(&together(), &sets);
+    assert_eq!(asked(&outcome), [(0, 131_072)]);
+    let write = 40 * MICROSECOND + 131_072 * 21_000 + 1_500_000;
+    assert_eq!(latencies(&outcome), [write]);
+    let exchange = 10 * MICROSECOND + 65_536 * 1_000;
+    assert_eq!(last(&outcome).0, exchange + write);
+    // In requests of the aggregator's buffer, one after the other.
+    let buffer = [&sets[..], &["workload.0.collective.buffer=32 KiB"]].concat();
+    assert_eq!(asked(&run(&together(), &buffer)).len(), 4);
+}
+
+/// Nobody has anything of another's part: it is as without collective calls.
+#[test]
+fn nothing_is_exchanged_where_everybody_has_their_part() {
+    let sets = [
+        "clients.count=2",
+        "layout.unit=64 KiB",
+        "workload.0.access=shared",
+        "workload.0.block=64 KiB",
+        "workload.0.segments=2",
+    ];
+    let with = run(&together(), &sets);
+    assert_eq!(latencies(&with), latencies(&run(SMALLEST, &sets)));
+    assert_eq!(last(&with), last(&run(SMALLEST, &sets)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Every byte once, in parts that end at stripes, whoever writes it.
+    #[test]
+    fn every_byte_is_written_once(
+        clients in 1_u32..5, processes in 1_u32..4, aggregators in 1_u32..9,
+        transfers in 1_u64..4, segments in 1_u32..4, unit in 1_u64..9, buffer in 1_u64..9,
+    ) {
+        let sets = [
+            format!("clients.count={clients}"),
+            format!("clients.processes={processes}"),
+            format!("workload.0.collective.aggregators={aggregators}"),
+            format!("workload.0.collective.buffer={buffer} KiB"),
+            format!("layout.unit={unit} KiB"),
+            format!("workload.0.segments={segments}"),
+            format!("workload.0.block={} KiB", 3 * transfers),
+            "workload.0.transfer=3 KiB".to_owned(),
+            "workload.0.access=shared".to_owned(),
+            "workload.0.phases=[\"write\", \"read\"]".to_owned(),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let outcome = run(&together(), &sets);
+        let bytes = u64::from(clients * processes * segments) * 3 * transfers * 1024;
+        for operation in ["write", "read"] {
+            prop_assert_eq!(outcome.report.operations[operation].bytes, bytes);
+        }
+        let mut at = 0;
+        // Each byte is written and read.
+        for pair in asked(&outcome).chunks(2) {
+            prop_assert_eq!(pair[0], pair[1]);
+            prop_assert_eq!(pair[0].0, at);
+            prop_assert!(pair[0].1 <= buffer * 1024);
+            at += pair[0].1;
+        }
+        prop_assert_eq!(at, bytes);
+    }
+}
+
+/// Small interleaved blocks under extent locks: together they are written much faster.
+#[test]
+fn collective_calls_spare_locks() {
+    let time = |set: &str| {
+        let outcome = run_scenario(&shipped("collective-write.toml", &[set]));
+        outcome.report.simulated_seconds
+    };
+    let together = time("run.seed=1");
+    let each = time("workload.0.collective=none");
+    assert!(each > 2.0 * together, "{each} {together}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let shared = "workload.0.access=shared";
+    for (sets, expected) in [
+        (
+            &[][..],
+            "processes with files of their own have nothing to exchange",
+        ),
+        (
+            &[shared, "workload.0.order=random"],
+            "collective calls are in order",
+        ),
+        (
+            &[shared, "workload.0.phases=[\"mixed\"]"],
+            "reads or writes",
+        ),
+        (&[shared, "workload.0.collective.buffer=0 B"], "more than 0"),
+    ] {
+        let error = refusal(&together(), sets);
+        assert!(error.contains(expected), "{sets:?}: {error}");
+    }
+}
