@@ -258,6 +258,11 @@ mod tests {
         if path == "network" && chosen.iter().any(has_switches) {
             entries.push("grain = \"flow\"".to_owned());
         }
+        // Only processes that share files ask together.
+        let together = |(at, kind): &(String, &str)| at == "workload.collective" && *kind != "none";
+        if path == "workload" && chosen.iter().any(together) {
+            entries.push("access = \"shared\"".to_owned());
+        }
         for field in section.fields(own) {
             let path = crate::tree::join(path, field.name);
             // A server's files lie on its first file system: it may have no other.
