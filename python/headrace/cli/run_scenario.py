@@ -84,6 +84,7 @@ def _write(
             result.series,
             result.latency_distribution,
             result.stations,
+            [(it["at_s"], it["until_s"]) for it in result.document.get("failures", ())],
         )
         written.append(("plots", plot))
     if requests is not None and result.requests is not None:

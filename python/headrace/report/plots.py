@@ -38,12 +38,13 @@ def save(
     series: pl.DataFrame,
     latency_distribution: pl.DataFrame,
     stations: pl.DataFrame,
+    outages: Sequence[tuple[float, float | None]] = (),
 ) -> list[Path]:
     """Writes every figure as PNG and SVG into a directory, which is made if need be.
 
     Equal results give equal files. Raises OSError if they cannot be written.
     """
-    data = Figures(name, requests, ends_s, series, latency_distribution, stations)
+    data = Figures(name, requests, ends_s, series, latency_distribution, stations, outages)
     return _save(directory, {file: draw(data) for file, draw in FIGURES.items()})
 
 

@@ -1,6 +1,6 @@
 """A result as tables for a terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -54,6 +54,10 @@ def result(document: Document) -> RenderableType:
         parts.append(_stations(document))
     if document["breakdown"]:
         parts.append(_breakdown(document))
+    if failures := document.get("failures"):
+        parts.append(_failures(failures))
+        if failed := sum(it.get("failed", 0) for it in document["operations"].values()):
+            parts.append(Text(f"\n{whole(failed)} requests failed: nobody answered them."))
     if packets := document.get("packets"):
         parts.append(Text("\n" + _packets(packets)))
     parts.append(Text("\n" + plain(document["bottleneck"]["sentence"]), style="bold"))
@@ -203,6 +207,27 @@ def _stations(document: Document) -> FittedTable:
             milliseconds(station["service"]),
             whole(station["visits"]),
             *(("" if station.get("lost") is None else whole(station["lost"]),) * lost),
+        )
+    return made
+
+
+def _failures(failures: Sequence[Document]) -> FittedTable:
+    columns = ("server", "at", "back", "noticed", "forgotten", "copied anew", "whole again")
+    made = FittedTable("Failures", 1, columns, ("forgotten", "noticed"))
+
+    def when(seconds: float | None) -> str:
+        return "never" if seconds is None else duration(seconds)
+
+    for failure in failures:
+        metadata, repair = failure.get("metadata"), failure.get("repair")
+        made.add_row(
+            f"metadata {metadata}" if "metadata" in failure else f"{failure['server']}",
+            duration(failure["at_s"]),
+            when(failure["until_s"]),
+            when(failure["noticed_s"]),
+            size(failure["forgotten_bytes"]),
+            size(repair["copied_bytes"]) if repair else "",
+            when(repair["whole_s"]) if repair else "",
         )
     return made
 

@@ -81,11 +81,11 @@ fn does_not_fail_twice_at_once(
     let number = at.path.rsplit('.').next();
     let number = number.and_then(|number| number.parse::<usize>().ok());
     let earlier = parallel.failures().iter().take(number.unwrap_or(0));
-    let end = |it: &Failure| it.until.map_or(f64::INFINITY, |until| until.0);
+    let end = |it: &Failure| parallel.back(it).map_or(f64::INFINITY, |back| back.0);
     for other in earlier {
         let same = (other.server, other.metadata) == (failure.server, failure.metadata);
         if same && failure.at.0 <= end(other) && other.at.0 <= end(failure) {
-            let until = match other.until {
+            let until = match parallel.back(other) {
                 Some(until) => format!(" to \"{until}\""),
                 None => " on".to_owned(),
             };
@@ -144,7 +144,7 @@ fn somebody_goes_on(
 ) -> Result<(), Error> {
     let copies = failure.server.is_some() && parallel.replication.copies > 1;
     let waits = parallel.recovery.retries.limit().is_none();
-    if failure.until.is_some() || copies || !waits || all.run.stop.time.is_some() {
+    if parallel.back(failure).is_some() || copies || !waits || all.run.stop.time.is_some() {
         return Ok(());
     }
     let message = "clients would wait for it for ever: expected a time, recovery.retries, or \
@@ -165,6 +165,18 @@ impl Parallel {
     #[must_use]
     pub fn servers_talk(&self) -> bool {
         self.replication.chained() || self.repairs()
+    }
+
+    /// When a server that fails serves again, or a standby in its place.
+    #[must_use]
+    pub fn back(&self, failure: &Failure) -> Option<Seconds> {
+        let takeover = self
+            .metadata
+            .takeover
+            .filter(|_| failure.metadata.is_some());
+        let standby = takeover.map(|takeover| Seconds(failure.at.0 + takeover.0));
+        let back = failure.until.into_iter().chain(standby);
+        back.min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     /// The servers' failures.

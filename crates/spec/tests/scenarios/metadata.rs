@@ -36,6 +36,7 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
                 },
                 kind,
                 client_cache,
+                takeover: None,
                 write_once: false,
                 card,
                 network: MetadataNetwork {

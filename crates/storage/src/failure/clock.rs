@@ -35,7 +35,7 @@ pub fn clock(
     let changes: Vec<[Option<Time>; 2]> = parallel
         .failures()
         .iter()
-        .map(|it| [Some(time(&it.at)), it.until.as_ref().map(time)])
+        .map(|it| [Some(time(&it.at)), parallel.back(it).as_ref().map(time)])
         .collect();
     // Data servers that are metadata servers too.
     let names_on = match parallel.metadata.on {

@@ -64,7 +64,7 @@ impl HostStates {
             outages.push(Outage {
                 host,
                 at: Time::from_seconds(failure.at.0),
-                until: failure.until.map(|it| Time::from_seconds(it.0)),
+                until: parallel.back(failure).map(|it| Time::from_seconds(it.0)),
                 noticed: None,
                 forgotten: 0,
                 repair_began: None,

@@ -64,6 +64,26 @@ fn a_metadata_server_is_asked_again_too() {
     assert_eq!(outcome.report.operations["read"].failed, 1);
 }
 
+/// A standby serves when it has taken over, unless the server is back sooner.
+#[test]
+fn a_standby_takes_over() {
+    let standby = ["metadata.takeover=150 ms"];
+    let never = "metadata = 0\nat = \"5 us\"";
+    let outcome = with_failure(never, &standby);
+    let tries = 100 * MILLISECOND + 300 * MILLISECOND + 20 * MICROSECOND;
+    assert_eq!(latencies(&outcome), [undisturbed() + tries]);
+    assert_eq!(outcome.report.failures[0].until_s, Some(0.150_005));
+    let sooner = format!("{never}\nuntil = \"50 ms\"");
+    let outcome = with_failure(&sooner, &standby);
+    assert_eq!(latencies(&outcome), [undisturbed() + 100 * MILLISECOND]);
+    // Data servers have none.
+    let data = "server = 0\nat = \"5 ms\"\nuntil = \"1 s\"";
+    assert_eq!(
+        with_failure(data, &standby).report.failures[0].until_s,
+        Some(1.0)
+    );
+}
+
 /// Two servers with the same data.
 const TWO_COPIES: [&str; 3] = [
     "servers.count=2",

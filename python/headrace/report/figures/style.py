@@ -37,6 +37,8 @@ class Figures:
     series: pl.DataFrame
     latency_distribution: pl.DataFrame
     stations: pl.DataFrame
+    outages: Sequence[tuple[float, float | None]] = ()
+    """When servers failed, and when they were back."""
 
 
 def sheet(title: str, name: str, height: float = 4.2) -> tuple[Figure, Axes]:

@@ -13,6 +13,8 @@ MOST_IN_LEGEND = 14
 REQUESTS_IN_WINDOW = 10
 """On average: with fewer, a line would show single requests rather than a rate."""
 FEWEST_WINDOWS = 10
+AWAY: dict[str, Any] = {"color": "#bbbbbb", "alpha": 0.35, "linewidth": 0.0, "zorder": 0.5}
+"""How the time looks in which a server is away."""
 
 
 def draw(data: Figures) -> Figure:
@@ -47,6 +49,9 @@ def draw(data: Figures) -> Figure:
             label=short(_label(str(group), str(operation), groups, operations)),
             **_looks(groups.index(group), operations.index(operation), groups, operations),
         )
+    for outage, (begin, back) in enumerate(data.outages):
+        label = "a server is away" if outage == 0 else None
+        axes.axvspan(begin, edges[-1] if back is None else back, label=label, **AWAY)
     axes.set_ylim(bottom=0)
     axes.set_xlim(edges[0], edges[-1])
     if len(groups) * len(operations) <= MOST_IN_LEGEND:
