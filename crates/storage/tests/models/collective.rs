@@ -95,7 +95,8 @@ proptest! {
     }
 }
 
-/// Small interleaved blocks under extent locks: together they are written faster.
+/// Small interleaved blocks under extent locks on disks: together they are written several
+/// times as fast.
 #[test]
 fn collective_calls_spare_locks() {
     let time = |set: &str| {
@@ -104,7 +105,7 @@ fn collective_calls_spare_locks() {
     };
     let together = time("run.seed=1");
     let each = time("workload.0.collective=none");
-    assert!(each > 1.1 * together, "{each} {together}");
+    assert!(each > 5.0 * together, "{each} {together}");
 }
 
 #[test]
