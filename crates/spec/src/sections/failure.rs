@@ -3,7 +3,8 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{
-    Duplex, MetadataHosts, Parallel, Position, RepairKind, Scenario, SchedulerKind, Topology,
+    Duplex, MetadataHosts, Parallel, Position, RepairKind, ReplicaSets, Scenario, SchedulerKind,
+    Topology,
 };
 use crate::values::{Ordinal, Seconds};
 
@@ -142,17 +143,44 @@ fn somebody_goes_on(
     parallel: &Parallel,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    let copies = failure.server.is_some() && parallel.replication.copies > 1;
+    let copies = failure
+        .server
+        .is_some_and(|server| parallel.does_without(server));
     let waits = parallel.recovery.retries.limit().is_none();
     if parallel.back(failure).is_some() || copies || !waits || all.run.stop.time.is_some() {
         return Ok(());
     }
-    let message = "clients would wait for it for ever: expected a time, recovery.retries, or \
-                   run.stop.time";
+    let message = "clients would wait for ever for what no other server has: expected a time, \
+                   recovery.retries, or run.stop.time";
     Err(at.error("until", message))
 }
 
 impl Parallel {
+    /// Whether what a data server that never comes back has is on others too, that do.
+    fn does_without(&self, server: u32) -> bool {
+        let names = match self.metadata.on {
+            MetadataHosts::Own => false,
+            MetadataHosts::DataServers | MetadataHosts::EveryDataServer => {
+                server < self.metadata_servers()
+            }
+        };
+        let failures = self.failures().iter();
+        let gone: Vec<u32> = failures
+            .filter(|it| self.back(it).is_none())
+            .filter_map(|it| it.server)
+            .collect();
+        let (servers, copies) = (self.servers.count, self.replication.copies);
+        let is_gone = |server| gone.contains(&server);
+        let no_set_is_gone = match self.replication.sets {
+            ReplicaSets::Neighbours => (0..servers).all(|first| {
+                let mut set = (first..first.saturating_add(copies)).map(|it| it % servers);
+                !first.is_multiple_of(copies) && servers.is_multiple_of(copies) || !set.all(is_gone)
+            }),
+            ReplicaSets::Random | ReplicaSets::Blocks => gone.len() < copies as usize,
+        };
+        copies > 1 && !names && no_set_is_gone
+    }
+
     /// Whether servers send each other copies that a failure has cost.
     #[must_use]
     pub fn repairs(&self) -> bool {

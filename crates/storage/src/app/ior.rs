@@ -149,10 +149,12 @@ impl IorApplication {
             true => writes.checked_mul(self.transfers())?,
             false => 0,
         };
+        let opens_and_closes = (2 * self.opened()).checked_mul(u64::from(self.phases()?))?;
+        let others = syncs.checked_add(own)?.checked_add(opens_and_closes)?;
         Some(Calls {
             number: self.transfers(),
             data_phases: writes + count(Phase::Read) * repeats,
-            others: (syncs + own).checked_mul(u64::from(self.processes))?,
+            others: others.checked_mul(u64::from(self.processes))?,
         })
     }
 

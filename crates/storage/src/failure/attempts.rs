@@ -17,7 +17,7 @@
 //! Not modelled: adaptive timeouts, back-off of later tries, TCP's own timers; a ping has
 //! the size of an empty message.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use headrace_net::{Span, Time};
 use headrace_spec::Recovery;
@@ -90,6 +90,8 @@ pub struct Attempts {
     timeout: Span,
     retry: Span,
     retries: Option<u32>,
+    /// The run ends at some time, whoever waits.
+    run_ends: bool,
     /// The number of the next attempt.
     next: u32,
     live: BTreeMap<u32, Attempt>,
@@ -103,13 +105,14 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// None yet.
-    pub fn new(client: u32, spec: &Recovery) -> Attempts {
+    /// None yet, in a run that ends at some time or not.
+    pub fn new(client: u32, spec: &Recovery, run_ends: bool) -> Attempts {
         Attempts {
             client,
             timeout: span(spec.timeout),
             retry: span(spec.retry),
             retries: spec.retries.limit(),
+            run_ends,
             next: 0,
             live: BTreeMap::new(),
             deadlines: VecDeque::new(),
@@ -196,15 +199,32 @@ impl Attempts {
             steps.push(Step::Answer(answer(attempt.job)));
         }
         if let Some(failed) = self.failed.remove(&host) {
-            for (job, _) in failed.waiting {
-                self.submit(job, now, world, steps);
-            }
+            let mut jobs: Vec<Job> = failed.waiting.into_iter().map(|(job, _)| job).collect();
+            jobs.extend(self.freed(world));
+            self.again(jobs, now, world, steps);
         }
         let changes = world.hosts.changes(host);
         if self.heard.insert(host, changes).unwrap_or(0) != changes {
             let lost = self.take(|_, it| it.is_at(host) && it.is_lost(world));
             self.again(lost, now, world, steps);
         }
+    }
+
+    /// Jobs that waited for other servers and can be done without them now.
+    fn freed(&mut self, world: &World) -> Vec<Job> {
+        let repair = world.repair.as_ref();
+        let lacks = |job: &Job| repair.is_some_and(|it| it.lacks(job));
+        let hosts: BTreeSet<u32> = self.failed.keys().copied().collect();
+        let mut freed = Vec::new();
+        for failed in self.failed.values_mut() {
+            failed.waiting.retain(|(job, _)| {
+                let way = world.ways.way(job, |host| hosts.contains(&host), lacks);
+                let waits = matches!(way, Way::Waits(_));
+                freed.extend((!waits).then_some(*job));
+                waits
+            });
+        }
+        freed
     }
 
     /// The timer has run out.
@@ -239,8 +259,8 @@ impl Attempts {
     /// A server is taken for failed.
     fn fails(&mut self, host: u32, now: Time, world: &mut World) {
         world.hosts.noticed(host, now);
-        // Nobody pings what never answers, unless jobs fail by that.
-        let pings = self.retries.is_some() || !world.hosts.is_gone(host);
+        // Nobody pings what never answers, unless jobs fail by that or the run ends.
+        let pings = self.retries.is_some() || self.run_ends || !world.hosts.is_gone(host);
         let next = pings.then_some(now + self.retry);
         self.failed.entry(host).or_insert(Failed {
             next,

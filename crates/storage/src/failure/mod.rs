@@ -113,9 +113,10 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
     let seed = page.seed();
     let copies = Copies::new(parallel, seed);
     let clients = scenario.clients.count;
+    let run_ends = scenario.run.stop.time.is_some();
     let store = page.store("failures", |_| Failures {
         clients: (0..clients)
-            .map(|client| Attempts::new(client, &parallel.recovery))
+            .map(|client| Attempts::new(client, &parallel.recovery, run_ends))
             .collect(),
         world: World {
             hosts: HostStates::new(parallel),

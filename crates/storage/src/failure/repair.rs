@@ -98,6 +98,13 @@ struct Stream {
     under_way: u32,
 }
 
+impl Stream {
+    /// Whether it has nothing to send.
+    fn is_idle(&self) -> bool {
+        self.rest.is_none() && self.under_way == 0
+    }
+}
+
 /// A server that sends copies.
 #[derive(Clone, Debug)]
 struct Source {
@@ -397,10 +404,15 @@ impl Repair {
             ..
         } = self.rules;
         let source = &mut self.sources[server as usize];
-        source.streams.resize_with(streams, Stream::default);
+        // As many as there is work for.
+        let idle = source.streams.iter().filter(|it| it.is_idle()).count();
+        let wanted = source.streams.len() + source.queue.len().saturating_sub(idle);
+        source
+            .streams
+            .resize_with(wanted.min(streams), Stream::default);
         for (index, stream) in source.streams.iter_mut().enumerate() {
             while stream.under_way < window {
-                if stream.rest.is_none() && stream.under_way == 0 {
+                if stream.is_idle() {
                     stream.rest = source.queue.pop_front();
                 }
                 let Some(rest) = &mut stream.rest else {

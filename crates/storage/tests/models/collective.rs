@@ -95,6 +95,25 @@ proptest! {
     }
 }
 
+/// What is opened and closed besides is counted, and no call is left out for it.
+#[test]
+fn files_that_are_opened_and_closed_are_read_whole() {
+    let sets = [
+        "clients.count=2",
+        "workload.0.access=shared",
+        "workload.0.phases=[\"write\", \"sync\", \"read\"]",
+        "workload.0.segments=4",
+        "workload.0.opens=true",
+    ];
+    let outcome = run(&together(), &sets);
+    let operations = &outcome.report.operations;
+    let bytes = ["write", "read"].map(|name| operations[name].bytes);
+    assert_eq!(bytes[0], bytes[1], "{operations:?}");
+    // Of two processes in three phases.
+    let counts = ["open", "close"].map(|name| operations[name].count);
+    assert_eq!(counts, [6, 6], "{operations:?}");
+}
+
 /// Small interleaved blocks under extent locks on disks: together they are written several
 /// times as fast.
 #[test]

@@ -64,6 +64,41 @@ fn a_metadata_server_is_asked_again_too() {
     assert_eq!(outcome.report.operations["read"].failed, 1);
 }
 
+/// Both have failed; the second is back soon, and the read goes there.
+#[test]
+fn who_waits_for_one_copy_takes_another_that_is_back() {
+    let both = "server = 0\nat = \"1 ms\"\nuntil = \"100 s\"\n[[failure]]\nserver = 1\nat = \"2 ms\"\nuntil = \"600 ms\"";
+    let sets = ["workload.0.block=1 MB"];
+    let latencies = of_two_copies(both, &sets);
+    assert!(
+        latencies.iter().all(|&it| it < 2000 * MILLISECOND),
+        "{latencies:?}"
+    );
+}
+
+/// What nobody answers any more ends no run that has an end of its own.
+#[test]
+fn a_run_ends_at_its_time_though_clients_wait_for_ever() {
+    let never = "server = 0\nat = \"1 ms\"";
+    let outcome = with_failure(never, &["run.stop.time=5 s"]);
+    close(outcome.report.simulated_seconds, 5.0, 1e-9);
+}
+
+#[test]
+fn what_no_server_has_any_more_is_not_waited_for() {
+    let text = |failures: &str| format!("{SMALLEST}\n[recovery]\ntimeout = \"1 s\"\n{failures}");
+    let gone = |server: u32| format!("[[failure]]\nserver = {server}\nat = \"1 ms\"\n");
+    let four = ["servers.count=4", "replication.copies=2"];
+    let set = text(&[gone(2), gone(3)].concat());
+    assert!(refusal(&set, &four).contains("what no other server has"));
+    let of_two_sets = text(&[gone(1), gone(2)].concat());
+    assert!(run(&of_two_sets, &four).report.failures.len() <= 2);
+    let any = [&four[..], &["replication.sets=random"]].concat();
+    assert!(refusal(&of_two_sets, &any).contains("what no other server has"));
+    let names = [&four[..], &["metadata.on=every-data-server"]].concat();
+    assert!(refusal(&text(&gone(1)), &names).contains("what no other server has"));
+}
+
 /// A standby serves when it has taken over, unless the server is back sooner.
 #[test]
 fn a_standby_takes_over() {
@@ -283,7 +318,7 @@ fn what_cannot_be_is_refused() {
         (
             "server = 0\nat = \"2 s\"",
             &[],
-            "clients would wait for it for ever",
+            "clients would wait for ever for what no other server has",
         ),
         (
             "server = 0\nat = \"1 s\"\nuntil = \"3 s\"\n[[failure]]\nserver = 0\nat = \"2 s\"\nuntil = \"4 s\"",
