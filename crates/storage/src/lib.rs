@@ -13,6 +13,7 @@
 
 pub mod app;
 pub mod client;
+mod common;
 pub mod device;
 pub mod failure;
 pub mod iosched;
@@ -24,6 +25,7 @@ pub mod network;
 pub mod processors;
 pub mod qos;
 pub mod server;
+mod span;
 mod splitmix;
 pub mod system;
 mod tokens;

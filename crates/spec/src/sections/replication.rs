@@ -73,19 +73,19 @@ impl Replication {
 }
 
 fn copies_fit(replication: &Replication, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    copies_have_servers(replication, all, at)?;
-    blocks_have_places(replication, all, at)?;
-    chains_have_ways(replication, all, at)
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    copies_have_servers(replication, parallel, at)?;
+    blocks_have_places(replication, all, parallel, at)?;
+    chains_have_ways(replication, parallel, at)
 }
 
 fn copies_have_servers(
     replication: &Replication,
-    all: &Scenario,
+    parallel: &Parallel,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    let Some(parallel) = all.parallel() else {
-        return Ok(());
-    };
     let (copies, servers) = (replication.copies, parallel.servers.count);
     if copies > servers {
         let message = format!("there are fewer servers: servers.count = {servers}");
@@ -107,11 +107,9 @@ fn copies_have_servers(
 fn blocks_have_places(
     replication: &Replication,
     all: &Scenario,
+    parallel: &Parallel,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    let Some(parallel) = all.parallel() else {
-        return Ok(());
-    };
     if replication.sets != ReplicaSets::Blocks {
         return match replication.servers_per_rack {
             Some(_) => {
@@ -153,12 +151,9 @@ impl Parallel {
 
 fn chains_have_ways(
     replication: &Replication,
-    all: &Scenario,
+    parallel: &Parallel,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    let Some(parallel) = all.parallel() else {
-        return Ok(());
-    };
     if !replication.chained() {
         return Ok(());
     }

@@ -42,7 +42,7 @@ pub(super) struct Calls {
     pub number: u64,
     /// Such phases, repetitions included.
     pub data_phases: u64,
-    /// Requests that each process makes for itself.
+    /// Requests that processes make for themselves, of all of them.
     pub others: u64,
 }
 
@@ -143,18 +143,14 @@ impl IorApplication {
         let phases = &self.spec.phases;
         let repeats = u64::from(self.phases()? / phases.len() as u32);
         let count = |wanted| phases.iter().filter(|&&phase| phase == wanted).count() as u64;
-        let writes = count(Phase::Write) * repeats;
-        let syncs = count(Phase::Sync) * repeats * u64::from(self.spec.files);
-        let own = match self.spec.sync_per_write {
-            true => writes.checked_mul(self.transfers())?,
-            false => 0,
-        };
-        let opens_and_closes = (2 * self.opened()).checked_mul(u64::from(self.phases()?))?;
-        let others = syncs.checked_add(own)?.checked_add(opens_and_closes)?;
+        let data_phases = (count(Phase::Write) + count(Phase::Read)) * repeats;
+        let number = self.transfers();
+        let transfers = number.checked_mul(data_phases)?;
+        let transfers = transfers.checked_mul(u64::from(self.processes))?;
         Some(Calls {
-            number: self.transfers(),
-            data_phases: writes + count(Phase::Read) * repeats,
-            others: others.checked_mul(u64::from(self.processes))?,
+            number,
+            data_phases,
+            others: self.total_requests()?.checked_sub(transfers)?,
         })
     }
 

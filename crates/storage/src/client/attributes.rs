@@ -14,13 +14,14 @@
 //! directories' lists; names that are known not to be there; READDIRPLUS.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use headrace_net::{Span, Time};
 use headrace_spec::TimedAttributes;
 use headrace_trace::Operation;
 
 use crate::app::Directories;
+use crate::common::Common;
+use crate::span::span;
 
 /// What has attributes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -32,19 +33,17 @@ enum Object {
 /// How often files and directories have been changed. Copies are the same: it is the
 /// server's knowledge.
 #[derive(Clone, Default, Debug)]
-pub struct Changes(Arc<Mutex<BTreeMap<Object, u64>>>);
+pub struct Changes(Common<BTreeMap<Object, u64>>);
 
 impl Changes {
     /// How often it has been changed.
     fn of(&self, object: Object) -> u64 {
-        // A number is there or not, whoever has failed meanwhile.
-        let map = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        map.get(&object).copied().unwrap_or(0)
+        self.0.get().get(&object).copied().unwrap_or(0)
     }
 
     /// It is changed; gives how often it had been before.
     fn count(&self, object: Object) -> u64 {
-        let mut map = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut map = self.0.get();
         let changes = map.entry(object).or_insert(0);
         *changes += 1;
         *changes - 1
@@ -79,7 +78,6 @@ struct Times {
 
 impl Times {
     fn new(spec: &TimedAttributes) -> Times {
-        let span = |seconds: headrace_spec::Seconds| Span::from_seconds(seconds.0);
         Times {
             file: (span(spec.file_min), span(spec.file_max)),
             directory: (span(spec.directory_min), span(spec.directory_max)),

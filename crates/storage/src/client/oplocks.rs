@@ -20,11 +20,11 @@
 //! lock is broken; closing, and so a file is shared for good.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use headrace_net::{Firing, Node, Page, Port, Span, Time, To};
 use headrace_trace::Operation;
 
+use crate::common::Common;
 use crate::localfs::NOBODY;
 use crate::tokens::{Process, Request};
 
@@ -48,7 +48,7 @@ struct Held {
 /// The server's table of locks. Copies are the same.
 #[derive(Clone, Debug)]
 pub struct Oplocks {
-    files: Arc<Mutex<BTreeMap<u32, Held>>>,
+    files: Common<BTreeMap<u32, Held>>,
     level_two: bool,
 }
 
@@ -56,19 +56,14 @@ impl Oplocks {
     /// None held yet; level II is granted or not.
     pub fn new(level_two: bool) -> Oplocks {
         Oplocks {
-            files: Arc::default(),
+            files: Common::default(),
             level_two,
         }
     }
 
-    fn files(&self) -> MutexGuard<'_, BTreeMap<u32, Held>> {
-        // A lock is held or not, whoever has failed meanwhile.
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A client opens a file; gives who has to give up its lock first.
     fn open(&self, file: u32, client: u32) -> Option<u32> {
-        let mut files = self.files();
+        let mut files = self.files.get();
         let held = files.entry(file).or_insert_with(|| Held {
             lock: Lock::Exclusive(client),
             clients: BTreeSet::new(),
@@ -88,7 +83,7 @@ impl Oplocks {
 
     /// A client writes a file that it has opened.
     pub(super) fn write(&self, file: u32) {
-        if let Some(held) = self.files().get_mut(&file)
+        if let Some(held) = self.files.get().get_mut(&file)
             && held.lock == Lock::LevelTwo
         {
             held.lock = Lock::Broken;
@@ -97,14 +92,15 @@ impl Oplocks {
 
     /// Whether a client knows a file's attributes because nobody can change them.
     pub(super) fn holds(&self, file: u32, client: u32) -> bool {
-        self.files()
+        self.files
+            .get()
             .get(&file)
             .is_some_and(|held| held.clients.contains(&client) && held.lock != Lock::Broken)
     }
 
     /// Whether nobody may cache a file.
     pub fn is_broken(&self, file: u32) -> bool {
-        let files = self.files();
+        let files = self.files.get();
         files.get(&file).is_some_and(|it| it.lock == Lock::Broken)
     }
 }
@@ -273,7 +269,7 @@ mod tests {
                 }
                 for file in 0..3 {
                     let holders = (0..4).filter(|&it| locks.holds(file, it)).count();
-                    let lock = locks.files().get(&file).map(|it| it.lock);
+                    let lock = locks.files.get().get(&file).map(|it| it.lock);
                     match lock {
                         Some(Lock::Exclusive(_)) => prop_assert_eq!(holders, 1),
                         Some(Lock::LevelTwo) => prop_assert!(level_two && holders > 1),

@@ -25,7 +25,7 @@ use headrace_trace::Operation;
 
 use super::World;
 use super::ways::Way;
-use crate::system::span;
+use crate::span::span;
 use crate::tokens::{Direction, Job, Message};
 
 /// What a client does.
@@ -129,10 +129,7 @@ impl Attempts {
 
     /// A job is to be done.
     pub fn submit(&mut self, job: Job, now: Time, world: &mut World, steps: &mut Vec<Step>) {
-        let repair = world.repair.as_ref();
-        let lacks = |job: &Job| repair.is_some_and(|it| it.lacks(job));
-        let failed = |host| self.takes_for_failed(host);
-        match world.ways.way(&job, failed, lacks) {
+        match world.way(&job, |host| self.takes_for_failed(host)) {
             Way::To(there) => {
                 if world.ways.passed_on(&job) {
                     self.leaves_out(&job, world);
@@ -212,13 +209,11 @@ impl Attempts {
 
     /// Jobs that waited for other servers and can be done without them now.
     fn freed(&mut self, world: &World) -> Vec<Job> {
-        let repair = world.repair.as_ref();
-        let lacks = |job: &Job| repair.is_some_and(|it| it.lacks(job));
         let hosts: BTreeSet<u32> = self.failed.keys().copied().collect();
         let mut freed = Vec::new();
         for failed in self.failed.values_mut() {
             failed.waiting.retain(|(job, _)| {
-                let way = world.ways.way(job, |host| hosts.contains(&host), lacks);
+                let way = world.way(job, |host| hosts.contains(&host));
                 let waits = matches!(way, Way::Waits(_));
                 freed.extend((!waits).then_some(*job));
                 waits

@@ -6,7 +6,7 @@
 //!   (timer) ─▶ [time out] ─▶ send, ask, answered
 //! ```
 
-use headrace_net::{Firing, Node, Page, Time, To};
+use headrace_net::{Firing, Node, Page, Time, To, Token};
 
 use super::attempts::Step;
 use super::{Attempts, Due, Failing, Failures, World};
@@ -43,50 +43,17 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
         timer,
         missed: failing.repairing.map(|it| it.due),
     };
-    let of_job = [("try", jobs, true), ("hear", ends.received, false)];
-    for (name, from, is_new) in of_job {
-        let transition = page
-            .transition(name)
-            .take(from)
-            .with(failing.store)
-            .puts_many(acts.send)
-            .puts_many(acts.ask)
-            .puts_many(acts.answered)
-            .may_put(acts.timer)
-            .later();
-        let transition = match acts.missed {
-            Some(missed) => transition.may_put(missed),
-            None => transition,
-        };
-        transition.fires(move |firing, job: Job, failures| {
-            acts.act(firing, failures, |attempts, now, world, steps| {
-                if is_new {
-                    attempts.submit(job, now, world, steps);
-                } else {
-                    attempts.hear(job, now, world, steps);
-                }
-            });
-        });
-    }
-    let transition = page
-        .transition("time out")
-        .take(timer)
-        .with(failing.store)
-        .puts_many(acts.send)
-        .puts_many(acts.ask)
-        .puts_many(acts.answered)
-        .may_put(acts.timer)
-        .later();
-    let transition = match acts.missed {
-        Some(missed) => transition.may_put(missed),
-        None => transition,
-    };
-    transition.fires(move |firing, Timer(time): Timer, failures| {
-        acts.act(firing, failures, |attempts, now, world, steps| {
-            if attempts.disarm(time) {
-                attempts.wake(now, world, steps);
-            }
-        });
+    acts.when(page, failing, ("try", jobs), |attempts, job, it| {
+        attempts.submit(job, it.now, it.world, it.steps);
+    });
+    let received = ("hear", ends.received);
+    acts.when(page, failing, received, |attempts, job, it| {
+        attempts.hear(job, it.now, it.world, it.steps);
+    });
+    acts.when(page, failing, ("time out", timer), |attempts, timer, it| {
+        if attempts.disarm(timer.0) {
+            attempts.wake(it.now, it.world, it.steps);
+        }
     });
     Network {
         send: jobs.into(),
@@ -96,33 +63,65 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
     }
 }
 
+/// What attempts act in.
+struct Acting<'a> {
+    now: Time,
+    world: &'a mut World,
+    steps: &'a mut Vec<Step>,
+}
+
 impl Acts {
-    /// Lets a client's attempts do something, and puts what comes of it.
-    fn act(
+    /// Writes a transition by which a client's attempts do something with each token.
+    fn when<T: Token>(
         self,
-        firing: &mut Firing<'_>,
-        failures: &mut Failures,
-        does: impl FnOnce(&mut Attempts, Time, &mut World, &mut Vec<Step>),
+        page: &mut Page<'_>,
+        failing: Failing,
+        (name, from): (&str, Node<T>),
+        does: impl Fn(&mut Attempts, T, Acting<'_>) + Send + 'static,
     ) {
-        let Failures { clients, world } = failures;
-        let attempts = &mut clients[firing.copy() as usize];
-        let mut steps = Vec::new();
-        does(attempts, firing.now(), world, &mut steps);
+        let transition = page
+            .transition(name)
+            .take(from)
+            .with(failing.store)
+            .puts_many(self.send)
+            .puts_many(self.ask)
+            .puts_many(self.answered)
+            .may_put(self.timer)
+            .later();
+        let transition = match self.missed {
+            Some(missed) => transition.may_put(missed),
+            None => transition,
+        };
+        transition.fires(move |firing, token: T, failures| {
+            let Failures { clients, world } = failures;
+            let attempts = &mut clients[firing.copy() as usize];
+            let mut steps = Vec::new();
+            let acting = Acting {
+                now: firing.now(),
+                world,
+                steps: &mut steps,
+            };
+            does(attempts, token, acting);
+            self.put(firing, steps);
+            if let (Some(missed), Some(repair)) = (self.missed, &world.repair)
+                && repair.has_fresh()
+            {
+                firing.put(missed, Due::Missed);
+            }
+            if let Some(time) = attempts.arm() {
+                let after = time.since(firing.now());
+                firing.put_after(self.timer, Timer(time), after);
+            }
+        });
+    }
+
+    fn put(self, firing: &mut Firing<'_>, steps: Vec<Step>) {
         for step in steps {
             match step {
                 Step::Send(job) if job.role == Role::Data => firing.put(self.send, job),
                 Step::Send(job) => firing.put(self.ask, job),
                 Step::Answer(job) => firing.put(self.answered, job),
             };
-        }
-        if let (Some(missed), Some(repair)) = (self.missed, &world.repair)
-            && repair.has_fresh()
-        {
-            firing.put(missed, Due::Missed);
-        }
-        if let Some(time) = attempts.arm() {
-            let after = time.since(firing.now());
-            firing.put_after(self.timer, Timer(time), after);
         }
     }
 }

@@ -36,12 +36,14 @@ pub use door::door;
 pub use hosts::{HostStates, Outage};
 pub use ranges::{Part, Parts};
 pub use repair::{Due, Repair};
+use ways::Way;
 pub use ways::Ways;
 
 use headrace_net::{Node, Page, Store};
 use headrace_spec::{Parallel, Scenario};
 
 use crate::client::Copies;
+use crate::tokens::Job;
 
 /// What there is to know in a run whose servers fail.
 pub struct Failures {
@@ -62,6 +64,13 @@ pub struct World {
 }
 
 impl World {
+    /// Where a job goes for a client that takes some servers for failed.
+    fn way(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Way {
+        let repair = self.repair.as_ref();
+        let lacks = |job: &Job| repair.is_some_and(|it| it.lacks(job));
+        self.ways.way(job, failed, lacks)
+    }
+
     /// A file of some size is there before the run; `part` tells how much of it lies at a
     /// place of its layout.
     pub fn has(&mut self, file: u32, size: u64, part: impl Fn(u32) -> u64) {

@@ -22,6 +22,7 @@ use headrace_trace::Operation;
 use super::hosts::HostStates;
 use super::ranges::{Part, Parts};
 use super::ways::Ways;
+use crate::span::span;
 use crate::splitmix::finalise;
 use crate::tokens::{Job, Message, Role};
 
@@ -151,7 +152,7 @@ impl Repair {
         let rules = match &parallel.replication.repair.kind {
             RepairKind::SelfHeal(heal) if parallel.repairs() => Rules {
                 replaces: false,
-                after: crate::system::span(heal.after),
+                after: span(heal.after),
                 streams: heal.streams as usize,
                 window: heal.window,
                 message: heal.message.0,
@@ -159,7 +160,7 @@ impl Repair {
             },
             RepairKind::ReReplication(copy) if parallel.repairs() => Rules {
                 replaces: true,
-                after: crate::system::span(copy.after),
+                after: span(copy.after),
                 streams: copy.streams as usize,
                 window: copy.window,
                 message: copy.message.0,

@@ -24,7 +24,8 @@ use headrace_spec::Anticipatory as Spec;
 
 use super::elevator::{Backward, Mean, nearest};
 use super::requests::{List, Request, RequestId, Requests, Tree};
-use super::{IoScheduler, Merging, Next, span};
+use super::{IoScheduler, Merging, Next};
+use crate::span::span;
 
 const ASYNC: usize = 0;
 const SYNC: usize = 1;

@@ -32,7 +32,8 @@ use headrace_spec::{Bfq as Spec, IoClass, IoPriority};
 
 use super::elevator::{Backward, Habits, Numbers, OwnQueue};
 use super::requests::{Request, RequestId, Requests};
-use super::{IoScheduler, Merging, Next, span};
+use super::{IoScheduler, Merging, Next};
+use crate::span::span;
 
 /// Weight for each level above the lowest, which has one of these
 /// (BFQ_WEIGHT_CONVERSION_COEFF).

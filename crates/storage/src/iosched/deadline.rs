@@ -21,7 +21,8 @@ use headrace_net::{Span, Time};
 use headrace_spec::{Deadline as Spec, IoClass, MqDeadline};
 
 use super::requests::{List, Request, RequestId, Requests, Tree};
-use super::{IoScheduler, Merging, Next, span};
+use super::{IoScheduler, Merging, Next};
+use crate::span::span;
 
 const READ: usize = 0;
 const WRITE: usize = 1;

@@ -17,7 +17,8 @@ use headrace_net::{Span, Time};
 use headrace_spec::Kyber as Spec;
 
 use super::requests::{List, Request, RequestId, Requests};
-use super::{IoScheduler, Merging, Next, span};
+use super::{IoScheduler, Merging, Next};
+use crate::span::span;
 
 /// Tokens of reads and writes at most (kyber_depth).
 const TOKENS: [u32; 2] = [256, 128];

@@ -21,7 +21,7 @@ pub use list::Fifo;
 pub use queue::Queue;
 pub use requests::{List, Request, RequestId, Requests, Tree};
 
-use headrace_net::{Page, Slot, Span, Time};
+use headrace_net::{Page, Slot, Time};
 use headrace_spec::IoSchedulerKind;
 
 use crate::device::BlockDevice;
@@ -165,9 +165,4 @@ pub fn build(
             firing.signal(queue, &transfer);
         });
     BlockDevice { submit, done }
-}
-
-/// A span of the scenario.
-fn span(seconds: headrace_spec::Seconds) -> Span {
-    Span::from_seconds(seconds.0)
 }

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_net::{Span, Time};
 use headrace_spec::{
-    ClientMachine, Copying, Cpu, JournalMode, Machine, MainMemory, ReadAhead as Window, Seconds,
-    WriteBack,
+    ClientMachine, Copying, Cpu, JournalMode, Machine, MainMemory, ReadAhead as Window, WriteBack,
 };
 use headrace_trace::Operation;
 
@@ -24,6 +23,7 @@ use super::remote::Remote;
 use super::sizes::Sizes;
 use super::two_lists::TwoLists;
 use super::users::{Opened, Users};
+use crate::span::span;
 use crate::tokens::Transfer;
 
 /// What a call does next.
@@ -209,10 +209,6 @@ impl<'a> From<&'a ClientMachine> for Host<'a> {
             read_ahead: &spec.read_ahead,
         }
     }
-}
-
-fn span(seconds: Seconds) -> Span {
-    Span::from_seconds(seconds.0)
 }
 
 impl Volume {

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use headrace_net::{
-    BuildErrors, Limits, Net, Precision, RunError, Span, Stop, Store, Structure, TallyId, Time,
+    BuildErrors, Limits, Net, Precision, RunError, Stop, Store, Structure, TallyId, Time,
 };
 use headrace_spec::{Scenario, SystemKind};
 
@@ -193,9 +193,4 @@ fn watched(
         };
         observer(seconds, done, part)
     })
-}
-
-/// A scenario's length of time as the kernel's.
-pub(crate) fn span(seconds: headrace_spec::Seconds) -> Span {
-    Span::from_seconds(seconds.0)
 }

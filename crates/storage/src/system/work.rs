@@ -4,9 +4,10 @@
 use headrace_net::{Node, Page, Span, Store, TallyId, Time};
 use headrace_spec::{Scenario, SystemKind, Workload};
 
-use super::{Error, Options, span};
+use super::{Error, Options};
 use crate::app::{self, ApplicationPorts, Directories, End, Existing, Workloads};
 use crate::measure::Recorder;
+use crate::span::span;
 
 /// The processes, as a system sees them.
 pub(super) struct Work {

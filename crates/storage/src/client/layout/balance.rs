@@ -1,6 +1,6 @@
 //! Files dealt out to targets in the order in which they are first used.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::common::Common;
 
 /// Where the next file of a pool begins, and where the others do. Copies are the same:
 /// one server knows (Lustre's metadata server, lustre/lod/lod_qos.c).
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// `lod_ost_alloc_qos`, once two targets differ by `qos_threshold_rr`); a new start at
 /// random after some hundred files (`LOV_CREATE_RESEED_MULT`).
 #[derive(Clone, Default, Debug)]
-pub(super) struct Balance(Arc<Mutex<Turns>>);
+pub(super) struct Balance(Common<Turns>);
 
 #[derive(Default, Debug)]
 struct Turns {
@@ -23,8 +23,7 @@ impl Balance {
     /// The number of a file's first target out of so many; a new file takes so many of
     /// them.
     pub fn first_of(&self, file: u32, width: u64, targets: u64) -> u64 {
-        // A number is there or not, whoever has failed meanwhile.
-        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turns = self.0.get();
         let at = file as usize;
         if turns.first.len() <= at {
             turns.first.resize(at + 1, 0);

@@ -1,7 +1,8 @@
 //! The locks that a client has.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::common::Common;
 
 /// A part of a file under one lock or for one: bytes of what a target holds of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,17 +35,12 @@ type ByObject = BTreeMap<(u32, u32), Vec<Lock>>;
 /// The locks that a client has. Copies are the same: a client's cache
 /// looks at what is locked.
 #[derive(Clone, Default, Debug)]
-pub struct Held(Arc<Mutex<ByObject>>);
+pub struct Held(Common<ByObject>);
 
 impl Held {
-    fn map(&self) -> MutexGuard<'_, ByObject> {
-        // A lock is there or not, whoever has failed meanwhile.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Uses a lock that is good for an extent, if there is one; gives its number.
     pub(super) fn take(&self, extent: Extent, write: bool) -> Option<u32> {
-        let mut map = self.map();
+        let mut map = self.0.get();
         let locks = map.get_mut(&(extent.file, extent.target))?;
         let lock = locks.iter_mut().find(|lock| {
             let covers = lock.extent.start <= extent.start && extent.end <= lock.extent.end;
@@ -57,12 +53,12 @@ impl Held {
     /// A new lock.
     pub(super) fn add(&self, lock: Lock) {
         let key = (lock.extent.file, lock.extent.target);
-        self.map().entry(key).or_default().push(lock);
+        self.0.get().entry(key).or_default().push(lock);
     }
 
     /// A request does not need a lock any more. Gives it if it is to be given up now.
     pub(super) fn release(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
-        let mut map = self.map();
+        let mut map = self.0.get();
         let locks = map.get_mut(&(file, target))?;
         let lock = locks.iter_mut().find(|lock| lock.number == number)?;
         lock.users -= 1;
@@ -71,7 +67,7 @@ impl Held {
 
     /// The server wants a lock back. Gives it if nobody uses it.
     pub(super) fn call_back(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
-        let mut map = self.map();
+        let mut map = self.0.get();
         let locks = map.get_mut(&(file, target))?;
         let lock = locks.iter_mut().find(|lock| lock.number == number)?;
         let first = !std::mem::replace(&mut lock.called, true);
@@ -80,7 +76,7 @@ impl Held {
 
     /// A lock is no more.
     pub(super) fn remove(&self, file: u32, target: u32, number: u32) {
-        let mut map = self.map();
+        let mut map = self.0.get();
         if let Some(locks) = map.get_mut(&(file, target)) {
             locks.retain(|lock| lock.number != number);
             if locks.is_empty() {
@@ -92,7 +88,7 @@ impl Held {
     /// The byte up to which what a target holds of a file is locked from `at` on, without
     /// a lock that is to be given up.
     pub fn locked_until(&self, file: u32, target: u32, at: u64) -> u64 {
-        let map = self.map();
+        let map = self.0.get();
         let Some(locks) = map.get(&(file, target)) else {
             return at;
         };
