@@ -19,7 +19,8 @@ use headrace_net::{Random, Span, Time};
 use headrace_spec::{Duplex, LayoutKind, Parallel, Scenario, TwoPhase, Workload};
 use headrace_trace::Operation;
 
-use super::{Application, Ask, ExistingFile, IorApplication, Next};
+use headrace_workload::{Application, Ask, ExistingFile, IorApplication, Next};
+
 use crate::network::Wire;
 
 /// Requests that are planned beforehand to count them, at the most.

@@ -1,124 +1,20 @@
-//! Applications: what processes ask for, and when. To add a kind of workload,
-//! write a file with a type that implements [`Application`] and name it in
-//! [`build`].
+//! Applications in a simulation: the processes of each workload, what they ask for, and
+//! what the machine that runs them makes of it.
 
 mod collective;
-mod directories;
-mod ior;
 mod library;
-mod mdtest;
-mod operation_mix;
 mod page;
-mod permutation;
 mod pipeline;
-mod replay;
 
 pub use collective::CollectiveApplication;
-pub use directories::Directories;
-pub use ior::IorApplication;
-pub use mdtest::MdtestApplication;
-pub use operation_mix::OperationMixApplication;
 pub use page::{ApplicationPorts, End, Existing, Workloads, processes};
 pub use pipeline::PipelineApplication;
-pub use replay::{TraceError, TraceReplayApplication};
 
-use headrace_net::{Random, Span, Time};
 use headrace_spec::{Scenario, Workload, WorkloadKind};
-use headrace_trace::Operation;
-
-/// The processes of one workload.
-pub trait Application: Send {
-    /// How many processes there are.
-    fn processes(&self) -> u32;
-
-    /// How many files they use, numbered from 0.
-    fn files(&self) -> u32;
-
-    /// How many files lie in each directory, in order; none if all lie in one.
-    fn files_in_a_directory(&self) -> Option<u32> {
-        None
-    }
-
-    /// What a process does next. Asked once at the start and then whenever its
-    /// last request is done.
-    ///
-    /// # Errors
-    /// What is wrong with the workload's source, such as a trace.
-    fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String>;
-
-    /// Whether processes may wait for each other's requests, or compute without
-    /// asking for anything.
-    fn threads(&self) -> bool {
-        false
-    }
-
-    /// A process that waits and may go on, because of what another has done: asked
-    /// after each [`Application::next`] until there is none.
-    fn woken(&mut self) -> Option<u32> {
-        None
-    }
-
-    /// The machine's volume that a file lies on, if it is not the workload's.
-    fn volume(&self, _file: u32) -> Option<u8> {
-        None
-    }
-
-    /// The files that are there before the run, as far as that is known.
-    fn existing(&self) -> Vec<ExistingFile> {
-        Vec::new()
-    }
-
-    /// How many requests there will be in all, if that is known.
-    fn total_requests(&self) -> Option<u64>;
-}
-
-/// A file that is there before the run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ExistingFile {
-    /// The file, among the application's own.
-    pub file: u32,
-    /// The process that it belongs to; none if all share it.
-    pub rank: Option<u32>,
-    /// Bytes.
-    pub size: u64,
-}
-
-/// What a process does next.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Next {
-    /// Asks for something.
-    Ask(Ask),
-    /// Computes for so long, and asks for nothing.
-    Compute(Span),
-    /// Waits until [`Application::woken`] names it.
-    Wait,
-    /// Waits until all processes of the workload have come as far.
-    Barrier,
-    /// Nothing more.
-    Finished,
-}
-
-/// A request to be made.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Ask {
-    /// What is asked.
-    pub operation: Operation,
-    /// The file, among the application's own.
-    pub file: u32,
-    /// The first byte.
-    pub offset: u64,
-    /// Bytes to read or write.
-    pub size: u64,
-    /// Time to let pass first.
-    pub after: Span,
-    /// Processor time of the process's own for this request, where the machine
-    /// is modelled.
-    pub compute: Span,
-    /// When it should have been asked; now plus `after` if not earlier.
-    pub intended: Option<Time>,
-    /// The phase, counted from 0.
-    pub phase: u32,
-}
+use headrace_workload::{
+    Application, IorApplication, MdtestApplication, OperationMixApplication, TraceError,
+    TraceReplayApplication,
+};
 
 /// The application of a workload for so many processes.
 ///

@@ -13,7 +13,8 @@ use headrace_net::{Barrier, Node, Page, Port, Random, Slot, Span, Store, TallyId
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
-use super::{Application, Directories, Next};
+use headrace_workload::{Application, Directories, Next};
+
 use crate::localfs::StoredFile;
 use crate::measure::Recorder;
 use crate::tokens::{Process, Request};

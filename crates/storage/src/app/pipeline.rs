@@ -19,7 +19,9 @@ use headrace_net::{Random, Span, Time};
 use headrace_spec::{Pipeline, Scenario, SystemKind, Threads, Workload};
 use headrace_trace::Operation;
 
-use super::{Application, Ask, ExistingFile, Next, library};
+use headrace_workload::{Application, Ask, ExistingFile, Next};
+
+use super::library;
 
 /// A stage of a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

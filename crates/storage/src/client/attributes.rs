@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 use headrace_net::{Span, Time};
 use headrace_spec::TimedAttributes;
 use headrace_trace::Operation;
+use headrace_workload::Directories;
 
-use crate::app::Directories;
 use crate::common::Common;
 use crate::span::span;
 

@@ -51,11 +51,11 @@ pub use oplocks::{BreakPorts, Oplocks};
 use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::{Parallel, Scenario};
 use headrace_trace::{Group, Operation};
+use headrace_workload::Directories;
 
 use self::attributes::Attributes;
 use self::oplocks::Breaking;
 use self::questions::Questions;
-use crate::app::Directories;
 use crate::localfs::{Sizes, Users};
 use crate::tokens::{GivenUp, Job, Message, Request};
 

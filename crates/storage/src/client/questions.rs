@@ -12,8 +12,8 @@
 use headrace_net::{Firing, Node, To};
 use headrace_spec::{Lookups, Parallel};
 use headrace_trace::Operation;
+use headrace_workload::Directories;
 
-use crate::app::Directories;
 use crate::metadata::Placement;
 use crate::network::Wire;
 use crate::tokens::{Job, Request, Role};

@@ -15,8 +15,8 @@ mod database;
 use headrace_net::{Fcfs, Node, Page, Port, Random, Span, To};
 use headrace_spec::{Distribution, Metadata, MetadataHosts, Parallel};
 use headrace_trace::Operation;
+use headrace_workload::Directories;
 
-use crate::app::Directories;
 use crate::failure::{Crash, Failing};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};

@@ -12,8 +12,8 @@ use headrace_net::{
     BuildErrors, Limits, Net, Precision, RunError, Stop, Store, Structure, TallyId, Time,
 };
 use headrace_spec::{Scenario, SystemKind};
+use headrace_workload::TraceError;
 
-use crate::app::TraceError;
 use crate::failure::Failing;
 use crate::measure::{Completed, LinkLoads, Recorder, Report, Series, StopReport, report};
 use crate::qos::Make;

@@ -3,9 +3,10 @@
 
 use headrace_net::{Node, Page, Span, Store, TallyId, Time};
 use headrace_spec::{Scenario, SystemKind, Workload};
+use headrace_workload::Directories;
 
 use super::{Error, Options};
-use crate::app::{self, ApplicationPorts, Directories, End, Existing, Workloads};
+use crate::app::{self, ApplicationPorts, End, Existing, Workloads};
 use crate::measure::Recorder;
 use crate::span::span;
 

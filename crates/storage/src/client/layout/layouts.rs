@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use headrace_spec::{Parallel, Scenario};
+use headrace_workload::Directories;
 
 use super::Layout;
-use crate::app::Directories;
 
 /// The layouts of all files.
 #[derive(Clone, Debug)]

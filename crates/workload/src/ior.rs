@@ -37,7 +37,7 @@ pub struct IorApplication {
 }
 
 /// How many calls processes make together.
-pub(super) struct Calls {
+pub struct Calls {
     /// Of a phase that reads or writes.
     pub number: u64,
     /// Such phases, repetitions included.
@@ -139,7 +139,7 @@ impl IorApplication {
 
     /// The calls of all processes, if they make them together and in order; none if they
     /// do so forever.
-    pub(super) fn calls(&self) -> Option<Calls> {
+    pub fn calls(&self) -> Option<Calls> {
         let phases = &self.spec.phases;
         let repeats = u64::from(self.phases()? / phases.len() as u32);
         let count = |wanted| phases.iter().filter(|&&phase| phase == wanted).count() as u64;
@@ -155,7 +155,7 @@ impl IorApplication {
     }
 
     /// File, first byte and bytes of a process's n-th transfer of a phase, in order.
-    pub(super) fn part(&self, rank: u32, number: u64) -> (u32, u64, u64) {
+    pub fn part(&self, rank: u32, number: u64) -> (u32, u64, u64) {
         let (file, offset) = self.place(rank, self.in_streams(number));
         (file, offset, self.spec.transfer.0)
     }
