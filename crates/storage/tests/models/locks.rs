@@ -110,6 +110,47 @@ fn writers_of_one_object_are_one_after_the_other() {
     assert!(eight < 0.5 * free, "{eight} {free}");
 }
 
+/// The clients of the shipped scenario write blocks of a stripe in turn, by their number.
+fn in_turn(clients: u32, sets: &[&str]) -> Outcome {
+    let clients = format!("clients.count={clients}");
+    let sets = [&[clients.as_str(), "workload.0.segments=256"], sets].concat();
+    run_scenario(&shipped("shared-file-locks.toml", &sets))
+}
+
+/// Locks cost what targets stand idle: where there is one, clients that take turns keep it
+/// busy as without locks.
+#[test]
+fn turns_at_one_target_cost_nothing() {
+    for clients in [2, 4, 8, 16] {
+        let time = |locks| {
+            let sets = ["servers.count=1", locks];
+            in_turn(clients, &sets).report.simulated_seconds
+        };
+        close(time("locks=extent"), time("locks=none"), 0.02);
+    }
+}
+
+/// Two clients of four targets: the first has all it writes in its cache before the second
+/// asks. Of each target the second waits until what the first has there is on the device,
+/// while the three others are idle; what it writes then goes to all of them, as fast as its
+/// card. More clients of few own blocks in a stripe have more targets at work.
+#[test]
+fn turns_at_several_targets_leave_targets_idle() {
+    let bytes = 256.0 * 65_536.0;
+    let two = in_turn(2, &[]);
+    let at_targets = 4.0 * (bytes / 4.0) / 500e6;
+    // Ethernet frames of 1538 bytes with 1448 bytes of data each, at 10 Gbit/s.
+    let over_card = bytes / (1.25e9 * 1448.0 / 1538.0);
+    close(two.report.simulated_seconds, at_targets + over_card, 0.03);
+    let at_work = |clients| {
+        let outcome = in_turn(clients, &["workload.0.segments=1024"]);
+        4.0 * station(&outcome, "server/device").utilisation
+    };
+    let (four, eight, sixteen) = (at_work(4), at_work(8), at_work(16));
+    assert!(four < 1.3, "{four}");
+    assert!(four < eight && 1.5 * eight < sixteen, "{eight} {sixteen}");
+}
+
 #[test]
 fn readers_share() {
     let sets = [
