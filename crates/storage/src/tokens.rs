@@ -245,7 +245,8 @@ pub struct Transfer {
     /// The slot of what waits for it in the page that asked; none if nothing
     /// does.
     pub owner: Option<u32>,
-    /// The process it is made for: schedulers may keep a queue for each.
+    /// The process it is made for: schedulers may keep a queue for each; on its way
+    /// between partners, the server that it goes to.
     pub process: u32,
     /// The file.
     pub file: u32,

@@ -19,7 +19,9 @@ section! {
         metadata: Option<u32> as Option<Ordinal> = optional("a data server fails") aka ["metadata_server"],
         /// When it fails.
         at: Seconds = required("60 s") aka ["from", "time"],
-        /// When it serves again, or another machine in its place with its devices.
+        /// When it serves again, or another machine in its place with its devices; that is
+        /// left out where `servers.failover` or `metadata.takeover` says it, unless the
+        /// server is back sooner.
         until: Option<Seconds> = optional("it does not come back") aka ["back", "to"],
     }
     check failure_is_possible;
@@ -37,6 +39,8 @@ fn failure_is_possible(failure: &Failure, all: &Scenario, at: &Place<'_>) -> Res
         return Err(at.error("until", message));
     }
     does_not_fail_twice_at_once(failure, parallel, at)?;
+    is_back_before_others_serve(failure, parallel, at)?;
+    leaves_its_pair_a_server(failure, parallel, at)?;
     is_modelled(parallel, at)?;
     copies_can_be_sent(parallel, at)?;
     somebody_goes_on(failure, all, parallel, at)
@@ -98,6 +102,52 @@ fn does_not_fail_twice_at_once(
         }
     }
     Ok(())
+}
+
+/// Targets stay where they are once another machine has taken them over.
+fn is_back_before_others_serve(
+    failure: &Failure,
+    parallel: &Parallel,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let takeover = parallel.servers.failover.takeover();
+    let (Some(until), Some(takeover), Some(_)) = (failure.until, takeover, failure.server) else {
+        return Ok(());
+    };
+    let taken = Seconds(failure.at.0 + takeover.0);
+    if until.0 < taken.0 {
+        return Ok(());
+    }
+    let message = format!(
+        "another machine serves its targets from \"{taken}\" on (servers.failover), and that they \
+         go back is not modelled: expected an earlier time, or none"
+    );
+    Err(at.error("until", message))
+}
+
+/// Who has taken targets over does not fail, nor who is to.
+fn leaves_its_pair_a_server(
+    failure: &Failure,
+    parallel: &Parallel,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let Some(server) = failure.server else {
+        return Ok(());
+    };
+    let Some(partner) = parallel.servers.partner(server) else {
+        return Ok(());
+    };
+    let of_pair = |it: &&Failure| it.server == Some(server) || it.server == Some(partner);
+    let of_pair: Vec<&Failure> = parallel.failures().iter().filter(of_pair).collect();
+    if of_pair.len() < 2 || of_pair.iter().all(|it| it.until.is_some()) {
+        return Ok(());
+    }
+    let message = format!(
+        "server {partner} is its partner, and who serves the targets of both does not fail: \
+         expected one failure of such a pair, or times until which they are back before others \
+         serve"
+    );
+    Err(at.error("server", message))
 }
 
 /// What stands between clients and servers must bear the loss of a job.
@@ -195,13 +245,21 @@ impl Parallel {
         self.replication.chained() || self.repairs()
     }
 
-    /// When a server that fails serves again, or a standby in its place.
+    /// The data server that serves the targets of one that fails, if that is not back
+    /// sooner.
+    #[must_use]
+    pub fn taken_over_by(&self, failure: &Failure) -> Option<u32> {
+        let partner = self.servers.partner(failure.server?);
+        partner.filter(|_| failure.until.is_none())
+    }
+
+    /// When a server that fails serves again, or another machine in its place.
     #[must_use]
     pub fn back(&self, failure: &Failure) -> Option<Seconds> {
-        let takeover = self
-            .metadata
-            .takeover
-            .filter(|_| failure.metadata.is_some());
+        let takeover = match failure.metadata {
+            Some(_) => self.metadata.takeover,
+            None => self.servers.failover.takeover(),
+        };
         let standby = takeover.map(|takeover| Seconds(failure.at.0 + takeover.0));
         let back = failure.until.into_iter().chain(standby);
         back.min_by(|a, b| a.0.total_cmp(&b.0))

@@ -6,6 +6,7 @@ mod card;
 mod clients;
 mod daemon;
 mod device;
+mod failover;
 mod failure;
 mod groups;
 mod hosts;
@@ -44,6 +45,7 @@ pub use daemon::Daemon;
 pub use device::{
     Bus, ControllerCache, Device, Disk, Member, Raid, Rebuild, SimpleDevice, SolidState, Throttled,
 };
+pub use failover::{ActiveActive, ActivePassive, Failover, NoFailover};
 pub use failure::Failure;
 pub use groups::{Group, Groups};
 pub use hosts::{HostCpu, Hosts, SharedBy};

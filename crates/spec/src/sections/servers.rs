@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::sections::{
-    Card, Daemon, Device, Grain, IoScheduler, Machine, Memory, Parallel, Position, ReceiveBuffer,
-    Scenario, SchedulerKind,
+    Card, Daemon, Device, Failover, Grain, IoScheduler, Machine, Memory, Parallel, Position,
+    ReceiveBuffer, Scenario, SchedulerKind,
 };
 use crate::values::{AtLeastOne, Rate};
 
@@ -28,6 +28,8 @@ section! {
         receive_buffer: ReceiveBuffer = section(),
         /// The process that serves the jobs.
         daemon: Daemon = section(),
+        /// Who serves its targets when it fails.
+        failover: Failover = section() aka ["high_availability"],
         /// What the data lies on; a `[servers.machine]` says that it is a machine.
         #[serde(flatten)]
         kind: ServerKind = kinds(),

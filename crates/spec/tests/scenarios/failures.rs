@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{count, more_than_no_time, seconds};
 
 /// What clients do, and a failure with any number of a server.
-pub fn failures() -> impl Strategy<Value = (Recovery, Option<Failure>)> {
+pub fn failures() -> impl Strategy<Value = (Recovery, Failover, Option<Failure>)> {
     let limit = prop_oneof![
         Just(Limit::Unlimited),
         (1..=u32::MAX).prop_map(Limit::Count)
@@ -24,7 +24,12 @@ pub fn failures() -> impl Strategy<Value = (Recovery, Option<Failure>)> {
         at: Seconds(f64::from(at)),
         until: Some(Seconds(f64::from(at + away))),
     });
-    (recovery, prop::option::of(failure))
+    let failover = prop_oneof![
+        Just(Failover::NoFailover(NoFailover {})),
+        seconds().prop_map(|takeover| Failover::ActivePassive(ActivePassive { takeover })),
+        seconds().prop_map(|takeover| Failover::ActiveActive(ActiveActive { takeover })),
+    ];
+    (recovery, failover, prop::option::of(failure))
 }
 
 pub fn repair() -> impl Strategy<Value = Repair> {
@@ -54,7 +59,12 @@ pub fn repair() -> impl Strategy<Value = Repair> {
 }
 
 /// Puts them into a scenario, as far as it bears them.
-pub fn put(scenario: &mut Scenario, recovery: Recovery, failure: Option<Failure>) {
+pub fn put(
+    scenario: &mut Scenario,
+    recovery: Recovery,
+    failover: Failover,
+    failure: Option<Failure>,
+) {
     let caches = scenario.clients.machine().is_some();
     let SystemKind::Parallel(parallel) = &mut scenario.kind else {
         return;
@@ -73,8 +83,22 @@ pub fn put(scenario: &mut Scenario, recovery: Recovery, failure: Option<Failure>
         parallel.replication.repair.kind = RepairKind::NoRepair(NoRepair {});
     }
     parallel.recovery = recovery;
+    let partners = parallel.servers.count.is_multiple_of(2)
+        && parallel.servers.machine().is_none()
+        && !parallel.servers.streaming
+        && parallel.metadata.on == MetadataHosts::Own
+        && parallel.replication.copies == 1;
+    if partners || !matches!(failover, Failover::ActiveActive(_)) {
+        parallel.servers.failover = failover;
+    }
+    let takeover = parallel.servers.failover.takeover();
     parallel.failure = failure.filter(|_| bears).map(|mut failure| {
         failure.server = failure.server.map(|it| it % parallel.servers.count);
+        let taken = takeover.map(|it| failure.at.0 + it.0);
+        let later = |until: &Seconds| taken.is_some_and(|taken| until.0 >= taken);
+        if failure.server.is_some() && failure.until.as_ref().is_some_and(later) {
+            failure.until = None;
+        }
         failure.metadata = failure.metadata.map(|it| it % parallel.metadata.servers);
         vec![failure]
     });

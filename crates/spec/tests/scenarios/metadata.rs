@@ -71,7 +71,13 @@ pub fn put(scenario: &mut Scenario, wanted: bool) {
             header: parallel.network.header,
             framing: parallel.network.framing,
         });
-    } else if wanted && !pairs && !elsewhere && !fails && !parallel.servers.streaming {
+    } else if wanted
+        && !pairs
+        && !elsewhere
+        && !fails
+        && !parallel.servers.streaming
+        && parallel.servers.partner(0).is_none()
+    {
         (metadata.on, metadata.servers) = match metadata.distribution {
             Distribution::File => {
                 let servers = metadata.servers.min(parallel.servers.count);

@@ -229,7 +229,8 @@ prop_compose! {
         let daemon = Daemon { threads, time_per_job, synchronous: synchronous && machine, chunk };
         let receive_buffer = ReceiveBuffer { time_per_job: receiving.0, time_per_entry: receiving.1 };
         let targets = if machine { 1 } else { targets };
-        Servers { count, targets, streaming: false, card, receive_buffer, daemon, kind }
+        let failover = Failover::NoFailover(NoFailover {});
+        Servers { count, targets, streaming: false, card, receive_buffer, daemon, failover, kind }
     }
 }
 
@@ -572,8 +573,8 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                             workload,
                             run: run.clone(),
                         };
-                        let (recovery, failure) = shared.2.clone();
-                        failures::put(&mut scenario, recovery, failure);
+                        let (recovery, failover, failure) = shared.2.clone();
+                        failures::put(&mut scenario, recovery, failover, failure);
                         metadata::put(&mut scenario, own);
                         fit_blocks(&mut scenario);
                         scenario

@@ -178,15 +178,15 @@ impl Attempts {
         };
         self.live.insert(number, attempt);
         self.deadlines.push_back((now + self.timeout, number));
-        Step::Send(Job {
+        Step::Send(world.message(Job {
             request: number,
             ..there
-        })
+        }))
     }
 
     /// A message has come.
     pub fn hear(&mut self, message: Job, now: Time, world: &mut World, steps: &mut Vec<Step>) {
-        let mut host = world.ways.host(&message);
+        let mut host = world.ways.host(&world.ways.of_server(message));
         if message.message != Message::Ping {
             // Answers to what was given up come late.
             let Some(attempt) = self.live.remove(&message.request) else {
@@ -285,7 +285,8 @@ impl Attempts {
             *pings += 1;
             true
         });
-        steps.push(Step::Send(world.ways.ping(host, self.client)));
+        let ping = world.ways.ping(host, self.client);
+        steps.push(Step::Send(world.message(ping)));
     }
 
     /// Takes the attempts that are lost.

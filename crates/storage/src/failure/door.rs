@@ -38,9 +38,10 @@ pub fn door(
                 firing.put(inside, job);
                 return;
             }
+            let machine = first + firing.copy();
+            let host = failures.world.server_on(machine, &job);
             let hosts = &mut failures.world.hosts;
-            let host = first + firing.copy();
-            if !hosts.is_there(host) {
+            if !hosts.is_there(host) || hosts.machine(host) != machine {
                 return;
             }
             if job.message == Message::Ping {
@@ -56,7 +57,7 @@ pub fn door(
         .with(failing.store)
         .may_put(send)
         .fires(move |firing, job: Job, failures| {
-            let host = first + firing.copy();
+            let host = failures.world.server_on(first + firing.copy(), &job);
             let locks = job.message.is_about_locks();
             if !locks && !failures.world.hosts.leaves(host, &job) {
                 return;

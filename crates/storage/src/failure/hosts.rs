@@ -16,6 +16,8 @@ pub struct Outage {
     pub at: Time,
     /// When it is back.
     pub until: Option<Time>,
+    /// The data server that serves its targets from then on.
+    pub partner: Option<u32>,
     /// When the first client took it for failed.
     pub noticed: Option<Time>,
     /// Bytes that were answered as written and lay in its memory alone.
@@ -37,6 +39,8 @@ struct Host {
     fails: bool,
     /// Its failure under way, or the last one.
     outage: Option<usize>,
+    /// Which data server serves its targets, if not itself.
+    machine: Option<u32>,
     /// Jobs that it has taken in and not answered, by who sent them: clients, and
     /// servers with the copy before, each with its number of the job.
     inside: BTreeSet<(bool, u32, u32)>,
@@ -65,6 +69,7 @@ impl HostStates {
                 host,
                 at: Time::from_seconds(failure.at.0),
                 until: parallel.back(failure).map(|it| Time::from_seconds(it.0)),
+                partner: parallel.taken_over_by(failure),
                 noticed: None,
                 forgotten: 0,
                 repair_began: None,
@@ -119,7 +124,15 @@ impl HostStates {
 
     /// A failure is over.
     pub fn comes(&mut self, outage: usize) {
-        self.hosts[self.outages[outage].host as usize].changes += 1;
+        let Outage { host, partner, .. } = self.outages[outage];
+        let host = &mut self.hosts[host as usize];
+        host.changes += 1;
+        host.machine = partner.or(host.machine);
+    }
+
+    /// The machine on which a server is, by the number of who was there first.
+    pub fn machine(&self, host: u32) -> u32 {
+        self.hosts[host as usize].machine.unwrap_or(host)
     }
 
     /// A server's failure under way, or its last one.

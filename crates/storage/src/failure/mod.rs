@@ -71,6 +71,20 @@ impl World {
         self.ways.way(job, failed, lacks)
     }
 
+    /// The message by which a job goes to its server.
+    fn message(&self, job: Job) -> Job {
+        let machine = self.hosts.machine(self.ways.host(&job));
+        self.ways.at_machine(job, machine)
+    }
+
+    /// The server that a message on some machine is to or from.
+    fn server_on(&self, machine: u32, message: &Job) -> u32 {
+        match self.ways.of_server(*message).server == message.server {
+            true => machine,
+            false => machine ^ 1,
+        }
+    }
+
     /// A file of some size is there before the run; `part` tells how much of it lies at a
     /// place of its layout.
     pub fn has(&mut self, file: u32, size: u64, part: impl Fn(u32) -> u64) {

@@ -23,6 +23,8 @@ pub enum Way {
 pub struct Ways {
     copies: Copies,
     servers: u32,
+    /// Targets of each server.
+    targets: u32,
     /// The number of the first metadata server among all.
     metadata: u32,
     /// Servers pass writes on to the next copy.
@@ -37,6 +39,7 @@ impl Ways {
         Ways {
             copies,
             servers: parallel.servers.count,
+            targets: parallel.servers.targets,
             metadata: match parallel.metadata.on {
                 MetadataHosts::Own => parallel.servers.count,
                 MetadataHosts::DataServers | MetadataHosts::EveryDataServer => 0,
@@ -163,6 +166,31 @@ impl Ways {
         match self.passed_on(job) {
             true => self.holders(job).map(|it| self.host(&it)).collect(),
             false => vec![self.host(job)],
+        }
+    }
+
+    /// The message by which a job goes to its server, which is on some machine: there its
+    /// targets are numbered behind the machine's own.
+    pub fn at_machine(&self, job: Job, machine: u32) -> Job {
+        if job.role == Role::Metadata || machine == job.server {
+            return job;
+        }
+        Job {
+            server: machine,
+            target: job.target + self.targets as u16,
+            ..job
+        }
+    }
+
+    /// A message from a machine as one of the server that is on it.
+    pub fn of_server(&self, message: Job) -> Job {
+        match u32::from(message.target) < self.targets {
+            true => message,
+            false => Job {
+                server: message.server ^ 1,
+                target: message.target - self.targets as u16,
+                ..message
+            },
         }
     }
 

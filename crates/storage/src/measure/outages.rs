@@ -18,6 +18,9 @@ pub struct OutageReport {
     pub at_s: f64,
     /// When it is back; none if it does not come back.
     pub until_s: Option<f64>,
+    /// The data server that serves its targets from then on, if another does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken_over_by: Option<u32>,
     /// When the first client took it for failed; none if nobody did.
     pub noticed_s: Option<f64>,
     /// Bytes that it had answered as written and had in its memory alone.
@@ -55,6 +58,7 @@ pub(super) fn outages(system: &System) -> Vec<OutageReport> {
                 metadata,
                 at_s: outage.at.as_seconds(),
                 until_s: outage.until.map(|time| time.as_seconds()),
+                taken_over_by: outage.partner,
                 noticed_s: outage.noticed.map(|time| time.as_seconds()),
                 forgotten_bytes: outage.forgotten,
                 repair: repairs.then(|| RepairReport {

@@ -7,6 +7,7 @@ mod chain;
 mod lock_table;
 mod locks;
 mod machine;
+mod partner;
 mod receive_buffer;
 mod simple;
 mod streaming;
@@ -14,6 +15,7 @@ mod targets;
 
 pub use chain::chain;
 pub use locks::locks;
+pub use partner::PartnerPorts;
 pub use receive_buffer::receive_buffers;
 
 use headrace_net::{Node, Page, Port, To};
@@ -42,9 +44,17 @@ pub struct Names {
     pub processed: To<Job>,
 }
 
+/// A data server's ways to and from what is outside the network.
+#[derive(Clone, Copy, Default)]
+pub struct Ports {
+    /// Where it loses its memory when it fails, if it has any.
+    pub forget: Option<Port<Crash>>,
+    /// To its partner's devices, and its partner's to its own, if it has one.
+    pub partner: Option<PartnerPorts>,
+}
+
 /// Writes the page of a data server that takes jobs from `received` and puts
-/// them back into `send` when they are done; gives where it loses its memory when it
-/// fails, if it has any.
+/// them back into `send` when they are done.
 pub fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
@@ -53,7 +63,7 @@ pub fn server(
     received: Node<Job>,
     send: To<Job>,
     failing: Option<Failing>,
-) -> Option<Port<Crash>> {
+) -> Ports {
     let reply = Reply {
         wire: Wire::new(&scenario.network),
         send,
@@ -61,7 +71,7 @@ pub fn server(
     match &scenario.servers.kind {
         ServerKind::SimpleServer(_) if scenario.servers.streaming => {
             streaming::server(page, scenario, received, reply);
-            None
+            Ports::default()
         }
         ServerKind::SimpleServer(spec) => {
             simple::server(page, scenario, spec, names, received, reply, failing)
@@ -73,7 +83,7 @@ pub fn server(
             }
             let daemon = &scenario.servers.daemon;
             machine::server(page, daemon, &spec.machine, holdings, received, reply);
-            None
+            Ports::default()
         }
     }
 }

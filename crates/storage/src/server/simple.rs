@@ -22,8 +22,9 @@ use headrace_net::{Fcfs, Firing, Node, Page, Port, Random, Slot, Span, Store, To
 use headrace_spec::{Bytes, Memory, Parallel, SimpleServer};
 use headrace_trace::Operation;
 
+use super::partner::{self, PartnerPorts};
 use super::targets::{Targets, targets};
-use super::{Names, Reply};
+use super::{Names, Ports, Reply};
 use crate::failure::{Crash, Failing};
 use crate::localfs::{PageCache, Range};
 use crate::metadata::Times;
@@ -42,8 +43,8 @@ pub(super) fn server(
     received: Node<Job>,
     reply: Reply,
     failing: Option<Failing>,
-) -> Option<Port<Crash>> {
-    let device = targets(page, scenario, spec);
+) -> Ports {
+    let (device, partner) = devices(page, scenario, spec);
     let waiting = page.bag::<Job>("waiting for device");
     let spec_of_daemon = &scenario.servers.daemon;
     let work = Span::from_seconds(spec_of_daemon.time_per_job.0);
@@ -58,25 +59,43 @@ pub(super) fn server(
     };
     if spec.memory.cache.0 == 0 {
         uncached(page, daemon, device, waiting, reply);
-        None
+        Ports {
+            forget: None,
+            partner,
+        }
     } else {
         let served = page.place("served");
         page.transition("reply")
             .take(served)
             .put(reply.send, move |_, job, ()| reply.to(job));
-        cached(
+        let forget = cached(
             page,
             daemon,
             Parts {
                 device,
                 waiting,
                 served,
+                targets: scenario.servers.targets as u16,
             },
             &spec.memory,
-            scenario.servers.targets,
             failing,
-        )
+        );
+        Ports { forget, partner }
     }
+}
+
+/// The server's devices, and its partner's if it has one.
+fn devices(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    spec: &SimpleServer,
+) -> (Targets, Option<PartnerPorts>) {
+    let own = targets(page, scenario, spec);
+    if scenario.servers.partner(0).is_none() {
+        return (own, None);
+    }
+    let (all, ports) = partner::shared(page, scenario.servers.targets, own);
+    (all, Some(ports))
 }
 
 /// A daemon whose threads serve names as well as data; gives the data.
@@ -118,6 +137,43 @@ struct Parts {
     waiting: Node<Job>,
     /// Jobs that are done.
     served: Node<Job>,
+    /// How many targets are the server's own.
+    targets: u16,
+}
+
+/// What tells a file's part on a partner's target from that on the server's own, which
+/// is in the same cache: there are fewer files than that.
+const PARTNERS: u32 = 1 << 31;
+
+impl Parts {
+    /// Which cache a target has.
+    fn cache(self, target: u16) -> usize {
+        usize::from(target % self.targets)
+    }
+
+    /// A file's name in the cache of a target.
+    fn in_cache(self, file: u32, target: u16) -> u32 {
+        match target < self.targets {
+            true => file,
+            false => file | PARTNERS,
+        }
+    }
+
+    /// The transfer of bytes that are in a cache, or are to be.
+    fn transfer(
+        self,
+        range: Range,
+        operation: Operation,
+        job: Option<Slot>,
+        cache: usize,
+    ) -> Transfer {
+        let file = range.file & !PARTNERS;
+        let target = match range.file == file {
+            true => cache as u16,
+            false => cache as u16 + self.targets,
+        };
+        transfer_of(Range { file, ..range }, operation, job, target)
+    }
 }
 
 /// Every job is one transfer.
@@ -160,18 +216,19 @@ fn cached(
     daemon: Node<Job>,
     parts: Parts,
     spec: &Memory,
-    targets: u32,
     failing: Option<Failing>,
 ) -> Option<Port<Crash>> {
     let Parts {
         device,
         waiting,
         served,
+        targets: count,
     } = parts;
+    let targets = u64::from(count);
     // Where there are several targets, each has an equal part of the cache.
     let part = Memory {
-        cache: Bytes((spec.cache.0 / u64::from(targets)).max(spec.page.0)),
-        dirty_limit: Bytes(spec.dirty_limit.0 / u64::from(targets)),
+        cache: Bytes((spec.cache.0 / targets).max(spec.page.0)),
+        dirty_limit: Bytes(spec.dirty_limit.0 / targets),
         ..spec.clone()
     };
     let cache = page.store("page cache", |_| {
@@ -217,8 +274,9 @@ fn cached(
         .puts_one_of([waiting.into(), memory.into()])
         .puts_many(device.submit)
         .fires(move |firing, job: Job, cache| {
-            let cache = &mut cache[usize::from(job.target)];
-            let gaps = cache.read(job.file, job.offset, job.size);
+            let cache = &mut cache[parts.cache(job.target)];
+            let file = parts.in_cache(job.file, job.target);
+            let gaps = cache.read(file, job.offset, job.size);
             wait_for(firing, job, &gaps, Operation::Read, parts, memory);
         });
     page.transition("store")
@@ -227,14 +285,15 @@ fn cached(
         .puts_one_of([waiting.into(), served.into()])
         .puts_many(device.submit)
         .fires(move |firing, job: Job, cache| {
-            let cache = &mut cache[usize::from(job.target)];
+            let cache = &mut cache[parts.cache(job.target)];
+            let file = parts.in_cache(job.file, job.target);
             let ranges = if cache.buffers_writes() {
-                cache.write(job.file, job.offset, job.size)
+                cache.write(file, job.offset, job.size)
             } else {
-                let mut ranges = cache.write_through(job.file, job.offset, job.size);
+                let mut ranges = cache.write_through(file, job.offset, job.size);
                 let end = job.offset + job.size;
                 ranges.push(Range {
-                    file: job.file,
+                    file,
                     start: job.offset,
                     end,
                 });
@@ -258,12 +317,13 @@ fn cached(
                     file, offset, size, ..
                 } = transfer;
                 let delivered = Range {
-                    file,
+                    file: parts.in_cache(file, target),
                     start: offset,
                     end: offset + size,
                 };
-                for range in cache[usize::from(target)].fill(delivered) {
-                    let transfer = transfer_of(range, Operation::Write, None, target);
+                let at = parts.cache(target);
+                for range in cache[at].fill(delivered) {
+                    let transfer = parts.transfer(range, Operation::Write, None, at);
                     firing.put(device.submit, transfer);
                 }
             }
@@ -337,12 +397,10 @@ fn wait_for(
         return;
     }
     job.pending = ranges.len() as u32;
-    let target = job.target;
+    let cache = parts.cache(job.target);
     let slot = firing.put(parts.waiting, job);
     for &range in ranges {
-        firing.put(
-            parts.device.submit,
-            transfer_of(range, operation, Some(slot), target),
-        );
+        let transfer = parts.transfer(range, operation, Some(slot), cache);
+        firing.put(parts.device.submit, transfer);
     }
 }

@@ -86,6 +86,9 @@ pub(super) fn build(
             (Some(attachment), shared, forget)
         }
     };
+    if let Some(partner) = servers.partner {
+        partner.join(&mut page);
+    }
     if let Some(failing) = failing {
         let forget = [servers.forget, forget_names];
         let forget = forget.map(|port| port.map(|it| it.by(|crash: &Crash| crash.server)));
@@ -281,6 +284,8 @@ struct ServerHost {
     names: Option<NamePorts>,
     /// Where it loses its memory.
     forget: Option<Port<Crash>>,
+    /// Its ways to its partner's devices.
+    partner: Option<server::PartnerPorts>,
     /// Where it is told what to copy to others.
     order: Option<Port<Job>>,
 }
@@ -315,7 +320,7 @@ fn server_host(
     let scheduler = qos::build(page, schedulers, Position::Server);
     let way = behind(page, scheduler, (send, received));
     let (send, received) = failure::join(page, copying.as_ref(), way);
-    let forget = server::server(
+    let server::Ports { forget, partner } = server::server(
         page, parallel, holdings, for_daemon, received, send, failing,
     );
     ServerHost {
@@ -323,6 +328,7 @@ fn server_host(
         shared: host.shared,
         names: names.map(|it| it.0),
         forget,
+        partner,
         order: copying.map(|it| it.order),
     }
 }

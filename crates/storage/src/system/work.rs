@@ -72,6 +72,11 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
     let groups = scenario.clients.group_of_each();
     let mut workloads = Workloads::new(groups.clone());
     let mut files: u64 = 0;
+    // Partners tell their parts of a file apart by its number's highest bit.
+    let partners = scenario
+        .parallel()
+        .is_some_and(|it| it.servers.partner(0).is_some());
+    let bits = if partners { 31 } else { 32 };
     for workload in &scenario.workload {
         let group = workload.group.as_ref();
         let of_group = |client: &u32| {
@@ -82,9 +87,9 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
         let processes = (clients.len() as u32).saturating_mul(scenario.clients.processes);
         let application = app::build(scenario, workload, processes)?;
         files += u64::from(application.files());
-        if files >= u64::from(u32::MAX) {
+        if files >= (1 << bits) - 1 {
             return Err(Error::TooLarge(format!(
-                "workload.files: {files} files in all; expected fewer than 2^32"
+                "workload.files: {files} files in all; expected fewer than 2^{bits}"
             )));
         }
         workloads.add(application, &clients, volume_of(scenario, workload));
