@@ -15,6 +15,8 @@ export PYO3_PYTHON := $(CURDIR)/$(PY)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+# Results of these commands are not the user's.
+export HEADRACE_STORE := $(CURDIR)/$(SEE)/store
 unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')

@@ -20,7 +20,7 @@ REPETITIONS = 3
 
 def run(clients: int, first: str) -> tuple[float, float, float, float]:
     """Seconds of the simulation, of the whole command, its memory in MB, simulated seconds."""
-    command = [sys.executable, "-m", "headrace", "run", str(SCENARIO), "--json"]
+    command = [sys.executable, "-m", "headrace", "run", str(SCENARIO), "--json", "--no-store"]
     sets = [f"clients.count={clients}", f"layout.first={first}"]
     command += [part for each in sets for part in ("--set", each)]
     start = time.perf_counter()

@@ -46,7 +46,8 @@ class Sample:
 def run(sets: list[str]) -> Sample:
     """Runs the scenario in a process of its own."""
     given = [part for each in sets for part in ("--set", each)]
-    command = [sys.executable, "-m", "headrace", "run", str(FOLDER / "at_scale.toml"), "--json"]
+    command = [sys.executable, "-m", "headrace", "run", str(FOLDER / "at_scale.toml")]
+    command += ["--json", "--no-store"]
     start = time.perf_counter()
     with subprocess.Popen(command + given, stdout=subprocess.PIPE) as process:
         output = process.stdout.read() if process.stdout else b""

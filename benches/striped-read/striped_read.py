@@ -154,7 +154,7 @@ def first_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[Sa
     """Everybody on the shipped scenario."""
     runs: dict[str, Run] = {"Headrace": lambda: sample([str(headrace), str(SCENARIO)])}
     if importlib.util.find_spec("headrace") is not None:
-        command = [sys.executable, "-m", "headrace", "run", str(SCENARIO), "--json"]
+        command = [sys.executable, "-m", "headrace", "run", str(SCENARIO), "--json", "--no-store"]
         runs["headrace run --json"] = lambda: sample(command)
     runs["hand-written loop"] = lambda: sample([str(loop)])
     script = str(HERE / "simpy_model.py")

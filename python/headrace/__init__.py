@@ -8,9 +8,11 @@ print(result.bottleneck)
 print(result.summary)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from headrace import store
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
     from headrace.simulate import Result, Scenario, load, load_result, run, sweep, whatif
@@ -27,6 +29,7 @@ __all__ = [
     "load",
     "load_result",
     "run",
+    "store",
     "sweep",
     "whatif",
 ]
@@ -43,6 +46,9 @@ def __getattr__(name: str) -> Any:
         from headrace import _core
 
         return getattr(_core, IN_CORE[name])
+    if name == "store":
+        # Not `from headrace import`, which asks here again.
+        return import_module("headrace.store")
     if name in __all__:
         from headrace import simulate
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 from headrace import RunError
 from headrace.report.plain import plain
+from headrace.store.errors import StoreFailure
 
 
 def ended(work: Callable[[], int]) -> int:
     """Works; gives the exit status. What goes wrong is told in one line on standard error."""
     try:
         return work()
-    except RunError as error:
+    except (RunError, StoreFailure) as error:
         return failed(str(error), 1)
     except ValueError as error:
         return failed(str(error), 2)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -16,6 +17,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 ROOT = Path(__file__).parents[2]
+
+# Never the user's own store, neither here nor in what the tests start.
+_store = tempfile.TemporaryDirectory(prefix="headrace-store-")
+os.environ["HEADRACE_STORE"] = _store.name
 
 Ended: TypeAlias = "subprocess.CompletedProcess[str]"
 Command: TypeAlias = Callable[..., Ended]

@@ -47,7 +47,7 @@ def test_a_file_that_cannot_grow_is_told_in_one_line(
     # SIGXFSZ is ignored by Python: the write fails.
     path = tmp_path / "out"
     ended = subprocess.run(
-        [sys.executable, "-c", LIMIT + RUN, "run", str(small), option, str(path)],
+        [sys.executable, "-c", LIMIT + RUN, "run", str(small), "--no-store", option, str(path)],
         capture_output=True,
         text=True,
         check=False,

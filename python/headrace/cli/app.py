@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from headrace import __version__
-from headrace.cli import explain, net, papers, presets, run_scenario, schema, trace, whatif
+from headrace.cli import (
+    explain,
+    net,
+    papers,
+    presets,
+    results,
+    run_scenario,
+    schema,
+    trace,
+    whatif,
+)
 from headrace.ending import ended, failed
 from headrace.interruption import INTERRUPTED
 
@@ -28,6 +38,7 @@ app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.command("presets")(presets.presets)
 app.add_typer(trace.app, name="trace")
+app.add_typer(results.app, name="results")
 app.command("papers", context_settings={"ignore_unknown_options": True})(papers.papers)
 
 

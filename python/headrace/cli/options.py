@@ -7,7 +7,10 @@ import typer
 
 ScenarioFile: TypeAlias = Annotated[
     Path,
-    typer.Argument(metavar="FILE", help="A scenario, or a saved result to take it from."),
+    typer.Argument(
+        metavar="FILE",
+        help="A scenario, or what to take it from: a saved result, or results:ID in the store.",
+    ),
 ]
 
 Sets: TypeAlias = Annotated[

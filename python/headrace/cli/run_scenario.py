@@ -1,11 +1,13 @@
 """`headrace run`."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress, show
 from headrace.files import check_apart, check_directory, check_writable
@@ -32,16 +34,20 @@ def run(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
     ] = None,
+    label: Labels = None,
+    stored: Stored = True,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Run a scenario, or again the one in a saved result.
+    """Run a scenario, or again the one in a saved result or in the store.
 
-    Prints throughput, latency, the load of each station, and the bottleneck.
+    Prints throughput, latency, the load of each station, and the bottleneck. The store keeps
+    the result.
     """
     from headrace import simulate
 
+    labels = labels_to_keep(label or [], stored)
     for path in (requests, output):
         if path is not None:
             check_writable(path)
@@ -53,8 +59,11 @@ def run(
         {what: path for what, path in outputs.items() if path is not None},
         {"the scenario": file} | scenario.inputs,
     )
+    started = datetime.now(UTC)
     with progress(scenario.name, show_progress) as tell:
         result = simulate.run(scenario, requests=requests is not None, progress=tell)
+    # Before anything else is written: what was asked for may not fit on its disk.
+    identifier = kept(lambda: result.keep(started=started, labels=labels)) if stored else None
     written = _write(result, plot, requests, output)
     if as_json:
         print(json.dumps(result.document, allow_nan=False, indent=2))
@@ -65,6 +74,8 @@ def run(
     show(tables.result(result.document))
     for what, path in written:
         print(plain_line(f"{what}: {path}"))
+    if identifier is not None:
+        print(f"in the store: {identifier}")
 
 
 def _write(

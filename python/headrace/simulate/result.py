@@ -12,7 +12,9 @@ import polars as pl
 
 from headrace.files import whole_file
 from headrace.simulate import frames
+from headrace.simulate.kept import PREFIX, is_kept, keep, kept
 from headrace.simulate.scenario import not_a_result, read_saved
+from headrace.store import open as open_store
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,11 @@ class Result:
         with whole_file(Path(path)) as partial:
             partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
 
+    def keep(self, **options: Any) -> str:
+        """Keeps all but the single requests in the store; gives the identifier. `options` are
+        `started`, and `labels` to find it by."""
+        return keep(self, **options)
+
     def rerun(self, **options: Any) -> "Result":
         """Runs the scenario again, from the result alone; `options` as in `run`."""
         from headrace.simulate.runs import rerun
@@ -80,16 +87,38 @@ class Result:
 
 
 def load_result(path: str | PathLike[str]) -> Result:
-    """Loads a saved result.
+    """Loads a saved result, or one from the store (`results:ID`).
 
-    Raises OSError if the file cannot be read, ScenarioError if it is no saved result.
+    Raises OSError if the file cannot be read, ScenarioError if it is no saved result,
+    StoreError or StoreFailure if there is no such result in the store, or no store.
     """
-    path = Path(path)
+    if is_kept(path):
+        record = kept(path)
+        return _whole(Path(f"{PREFIX}{record.id}"), record.contents | _kept_tables(record.id))
+    return load_saved(Path(path))[0]
+
+
+def load_saved(path: Path) -> tuple[Result, dict[str, str]]:
+    """Loads a saved result, with the host that it was made on as far as it says."""
     document = read_saved(path)
     if document is None:
         path.open("rb").close()
         raise not_a_result(path, "it is no JSON object")
-    document.pop("host", None)
+    host = document.pop("host", None)
+    told = host if isinstance(host, dict) else {}
+    return _whole(path, document), {str(key): str(value) for key, value in told.items()}
+
+
+def _kept_tables(identifier: str) -> dict[str, Any]:
+    """The tables of a result in the store, as a saved result has them."""
+    store = open_store()
+    return {
+        it.name: store.table(identifier, it.name).to_dict(as_series=False)
+        for it in store.contents(identifier)
+    }
+
+
+def _whole(path: Path, document: dict[str, Any]) -> Result:
     series = _frame(path, document, "series", frames.SERIES)
     distribution = _frame(path, document, "latency_distribution", frames.LATENCY_DISTRIBUTION)
     loaded = Result(document, series, distribution)

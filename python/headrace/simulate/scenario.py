@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headrace._core import Loaded, ScenarioError
+from headrace.simulate.kept import is_kept, kept_scenario
 from headrace.simulate.traces import readable_traces
 
 
@@ -76,11 +77,13 @@ class Scenario:
 
 
 def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Scenario:
-    """Loads a scenario from a file, from a saved result, or from text of several lines.
+    """Loads a scenario from a file, from a saved result, from a result in the store
+    (`results:ID`), or from text of several lines.
 
     `sets` puts values over the file's, by path: `{"clients.count": 8}`.
 
-    Raises ScenarioError, which says where it is wrong and what to write instead.
+    Raises ScenarioError, which says where it is wrong and what to write instead; StoreError or
+    StoreFailure if there is no such result in the store, or no store.
     """
     return load_with_sets(path_or_text, as_sets(sets or {}))
 
@@ -89,6 +92,9 @@ def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Sc
     """As `load`, with the values as the command line has them: `path=value`."""
     if isinstance(path_or_text, str) and "\n" in path_or_text:
         return Scenario(Loaded.from_text(path_or_text, "scenario.toml", list(sets)))
+    if is_kept(path_or_text):
+        text, called = kept_scenario(path_or_text)
+        return Scenario(Loaded.from_text(text, called, list(sets)))
     path = Path(path_or_text)
     saved = read_saved(path)
     if saved is None:

@@ -1,0 +1,79 @@
+"""Results in the store as tables for a terminal."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.report import tables
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain import plain
+from headrace.report.units import duration, megabytes, milliseconds, size
+
+Entry = Mapping[str, Any]
+
+LESS_TO_RESULTS = ("took", "seed", "p95 ms", "kind", "labels", "version")
+"""What narrow terminals go without, the first first."""
+
+
+def results(entries: Sequence[Entry]) -> RenderableType:
+    """A line for each result."""
+    if not entries:
+        return Text("There are no such results.")
+    columns: tuple[str, ...] = (
+        "id",
+        "name",
+        "started",
+        "kind",
+        "version",
+        "seed",
+        "took",
+        "labels",
+    )
+    columns += ("read MB/s", "write MB/s", "p95 ms")
+    made = FittedTable("Results", 2, columns, LESS_TO_RESULTS)
+    for entry in entries:
+        figures = entry["figures"]
+        moved = (figures.get(name, {}).get("throughput_bytes_per_s") for name in ("read", "write"))
+        p95 = figures.get("all", {}).get("latency_p95_s")
+        made.add_row(
+            entry["id"],
+            entry["name"],
+            when(entry["started"]),
+            entry["kind"],
+            entry["version"],
+            "" if entry["seed"] is None else str(entry["seed"]),
+            "" if entry["duration_s"] is None else duration(entry["duration_s"]),
+            labels(entry),
+            *("" if value is None else megabytes(value) for value in moved),
+            "" if p95 is None else milliseconds(p95),
+        )
+    return made
+
+
+def one_result(entry: Entry) -> RenderableType:
+    """How a result was made, and what it shows."""
+    text = Text(f"{entry['id']}: {entry['kind']}", style="bold")
+    lines = [
+        f"started {when(entry['started'])} with version {plain(entry['version'])}"
+        f" on {plain(entry['system'])} ({plain(entry['machine'])})",
+        f"scenario {(entry['scenario_sha256'] or 'none')[:12]}",
+    ]
+    if entry["labels"]:
+        lines.append(f"labels {plain(labels(entry))}")
+    for name, table in entry["tables"].items():
+        lines.append(f"table {plain(name)}, {size(table['bytes'])}")
+    text.append("\n" + "\n".join(lines) + "\n", style="not bold")
+    return Group(text, tables.result(entry["document"]))
+
+
+def when(timestamp: str) -> str:
+    """A moment, in local time."""
+    return f"{datetime.fromisoformat(timestamp).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def labels(entry: Entry) -> str:
+    """Labels in one line."""
+    return ", ".join(f"{key}={value}" for key, value in entry["labels"].items())

@@ -1,0 +1,74 @@
+"""Results in the store: to keep them there, and to name them in the place of a file."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headrace.store import StoreError
+from headrace.store import open as open_store
+
+if TYPE_CHECKING:
+    from headrace.simulate.result import Result
+    from headrace.store import Record, Store
+
+PREFIX = "results:"
+
+
+def is_kept(path_or_text: str | PathLike[str]) -> bool:
+    """Whether this names a result in the store: `results:ID`."""
+    return str(path_or_text).startswith(PREFIX)
+
+
+def kept(name: str | PathLike[str]) -> "Record":
+    """The result that `results:ID` names. Raises StoreError if there is none."""
+    return open_store().record(str(name).removeprefix(PREFIX))
+
+
+def kept_scenario(name: str | PathLike[str]) -> tuple[str, Path]:
+    """The scenario of the result that `results:ID` names, and what errors shall call it."""
+    record = kept(name)
+    if record.scenario is None:
+        raise StoreError(f"{PREFIX}{record.id} has no scenario")
+    return record.scenario, Path(f"{PREFIX}{record.id} (its scenario)")
+
+
+def keep(
+    result: "Result",
+    store: "Store | None" = None,
+    *,
+    started: datetime | None = None,
+    labels: Mapping[str, str] | None = None,
+    host: Mapping[str, str] | None = None,
+) -> str:
+    """Keeps a result in a store, the user's own if none is given; gives the identifier."""
+    tables = {"series": result.series, "latency_distribution": result.latency_distribution}
+    return (store or open_store()).add(
+        result.document,
+        {name: table for name, table in tables.items() if table.height},
+        kind="simulated",
+        started=started,
+        labels=labels,
+        host=host,
+    )
+
+
+def import_results(store: "Store", path: Path) -> dict[str, bool]:
+    """Keeps what a file holds: results as `headrace results export` writes them, or one as
+    `headrace run -o` does. Tells of each identifier whether it is new to the store.
+
+    Raises StoreError or ScenarioError if the file holds neither, OSError if it cannot be read.
+    """
+    from headrace.simulate.result import load_saved
+    from headrace.store.archive import is_archive
+
+    if is_archive(path):
+        return store.import_archive(path)
+    result, host = load_saved(path)
+    known = store.with_document(result.document)
+    if known is not None:
+        return {known: False}
+    # The file does not say when the run was; this is when it was saved.
+    started = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return {keep(result, store, started=started, host=host): True}

@@ -1,0 +1,37 @@
+"""The store: every result, catalogued, to be found, compared and handed on.
+
+import headrace as hr
+
+store = hr.store.open()
+print(store.list(name="striped read"))
+print(store.compare(["last", "0tk3mz1q2w4x5y"]).table)
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.store.errors import StoreError, StoreFailure
+
+if TYPE_CHECKING:
+    from headrace.store.asking import wanted
+    from headrace.store.catalogue import Store
+    from headrace.store.catalogue import open_store as open
+    from headrace.store.record import Record
+
+__all__ = ["Record", "Store", "StoreError", "StoreFailure", "open", "wanted"]
+
+IN_MODULE = {
+    "Record": ("record", "Record"),
+    "Store": ("catalogue", "Store"),
+    "open": ("catalogue", "open_store"),
+    "wanted": ("asking", "wanted"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # The command line imports the errors at once, the rest only where it is needed.
+    if name not in IN_MODULE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module, what = IN_MODULE[name]
+    return getattr(import_module(f"{__name__}.{module}"), what)

@@ -1,0 +1,200 @@
+"""Results in one file, to hand on: a zip archive of JSON and Parquet, for anybody to read.
+
+headrace-results.json     which results are in it
+ID/result.json            a result: what the catalogue has of it, and its document
+ID/NAME.parquet           its tables
+"""
+
+import contextlib
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from headrace.files import whole_file
+from headrace.store.catalogue import Store
+from headrace.store.errors import StoreError
+from headrace.store.identifier import PATTERN
+from headrace.store.parquet_tables import from_parquet
+from headrace.store.record import Record, moment, sha256
+
+FORMAT = 1
+LISTED = "headrace-results.json"
+MAGIC = b"PK\x03\x04"
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""Of every entry: the same results give the same archive."""
+NAME = re.compile("[a-z][a-z0-9_]{0,62}")
+"""What a table may be called."""
+LARGEST_ENTRY = 1 << 32
+"""Bytes of one entry: more is no table of Headrace's."""
+
+
+def write_archive(store: Store, ids: Sequence[str], path: Path) -> Sequence[str]:
+    """Writes results with their tables to a file; gives their identifiers."""
+    whole = list(dict.fromkeys(map(store.find, ids)))
+    with whole_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
+        _write(archive, LISTED, _json({"format": FORMAT, "results": whole}))
+        for identifier in whole:
+            names = [content.name for content in store.contents(identifier)]
+            tables = {name: store.parquet(identifier, name) for name in names}
+            entry = _entry(store.record(identifier), tables)
+            _write(archive, f"{identifier}/result.json", _json(entry))
+            for name, content in tables.items():
+                _write(archive, _table(identifier, name), content, zipfile.ZIP_STORED)
+    return whole
+
+
+def read_archive(store: Store, path: Path) -> dict[str, bool]:
+    """Keeps the results in a file; tells of each identifier whether it is new to the store.
+
+    Raises StoreError, and keeps none, if the file is not whole.
+    """
+    with _opened(path) as archive:
+        ids = _listed(archive, path)
+        for identifier in ids:
+            for _ in _tables(archive, path, _record(archive, path, identifier)[1], identifier):
+                pass
+        new = {}
+        for identifier in ids:
+            record, tables = _record(archive, path, identifier)
+            new[identifier] = not store.has(identifier)
+            if new[identifier]:
+                store.keep(record, dict(_tables(archive, path, tables, identifier)))
+        return new
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file begins like one. Raises OSError if it cannot be read."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def _entry(record: Record, tables: Mapping[str, bytes]) -> dict[str, Any]:
+    """What cannot be told from the document, and the document."""
+    return {
+        "id": record.id,
+        "kind": record.kind,
+        "started": record.started,
+        "labels": record.labels,
+        "host": {"machine": record.machine, "system": record.system},
+        "tables": {
+            name: {"bytes": len(content), "sha256": sha256(content)}
+            for name, content in tables.items()
+        },
+        "document": record.contents,
+    }
+
+
+def _write(
+    archive: zipfile.ZipFile, name: str, content: bytes, how: int = zipfile.ZIP_DEFLATED
+) -> None:
+    archive.writestr(zipfile.ZipInfo(name, EPOCH), content, how)
+
+
+def _json(content: Any) -> bytes:
+    return (json.dumps(content, allow_nan=False, indent=1) + "\n").encode()
+
+
+def _table(identifier: str, name: str) -> str:
+    return f"{identifier}/{name}.parquet"
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise _broken(path, str(error)) from None
+
+
+def _broken(path: Path, why: str) -> StoreError:
+    return StoreError(f"{path}: expected results as `headrace results export` writes them: {why}")
+
+
+def _read(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
+    try:
+        entry: IO[bytes] = archive.open(name)
+    except (KeyError, RuntimeError) as error:
+        raise _broken(path, str(error.args[0])) from None
+    with entry:
+        content = entry.read(LARGEST_ENTRY + 1)
+    if len(content) > LARGEST_ENTRY:
+        raise _broken(path, f"{name} is too large")
+    return content
+
+
+def _document(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, Any]:
+    try:
+        content = json.loads(_read(archive, path, name))
+    except (ValueError, RecursionError) as error:
+        raise _broken(path, f"{name}: {error}") from None
+    if not isinstance(content, dict):
+        raise _broken(path, f"{name} is no JSON object")
+    return content
+
+
+def _listed(archive: zipfile.ZipFile, path: Path) -> list[str]:
+    listed = _document(archive, path, LISTED)
+    if listed.get("format") != FORMAT:
+        raise _broken(
+            path, f"its format is {listed.get('format')}, and this version reads {FORMAT}"
+        )
+    ids = listed.get("results")
+    if not isinstance(ids, list) or not all(map(_is_identifier, ids)):
+        raise _broken(path, f"{LISTED} lists no results")
+    return ids
+
+
+def _is_identifier(it: Any) -> bool:
+    return isinstance(it, str) and PATTERN.fullmatch(it) is not None
+
+
+def _record(
+    archive: zipfile.ZipFile, path: Path, identifier: str
+) -> tuple[Record, Mapping[str, Any]]:
+    """A result in an archive, and what is said of its tables."""
+    name = f"{identifier}/result.json"
+    entry = _document(archive, path, name)
+    document, labels, host, tables = (
+        _part(entry, path, name, key) for key in ("document", "labels", "host", "tables")
+    )
+    if not all(isinstance(text, str) for text in (*labels.values(), *host.values())):
+        raise _broken(path, f"{name}: its labels or its host are no text")
+    try:
+        made = Record.of(
+            document,
+            kind=str(entry.get("kind")),
+            started=moment(str(entry.get("started"))),
+            labels=labels,
+            host=host,
+        )
+    except (StoreError, ValueError, OverflowError, RecursionError) as error:
+        raise _broken(path, f"{name}: {error}") from None
+    return replace(made, id=identifier), tables
+
+
+def _part(entry: dict[str, Any], path: Path, name: str, key: str) -> dict[str, Any]:
+    part = entry.get(key)
+    if not isinstance(part, dict):
+        raise _broken(path, f"{name} lacks its {key}")
+    return part
+
+
+def _tables(
+    archive: zipfile.ZipFile, path: Path, tables: Mapping[str, Any], identifier: str
+) -> Iterator[tuple[str, bytes]]:
+    """A result's tables, each of them looked at."""
+    for name, told in tables.items():
+        if not NAME.fullmatch(name):
+            raise _broken(path, f'{identifier} has a table "{name}"')
+        content = _read(archive, path, _table(identifier, name))
+        digest = told.get("sha256") if isinstance(told, dict) else None
+        if sha256(content) != digest:
+            raise _broken(path, f"{_table(identifier, name)} is not what was exported")
+        from_parquet(content, f"{path}: {_table(identifier, name)}")
+        yield name, content

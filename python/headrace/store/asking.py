@@ -1,0 +1,38 @@
+"""Which results are wanted, in words."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from headrace._core import parse_seconds
+from headrace.store.errors import StoreError
+from headrace.store.queries import Wanted
+from headrace.store.record import KINDS
+
+
+def wanted(
+    kind: str | None = None,
+    name: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    since: str | datetime | None = None,
+    limit: int | None = None,
+) -> Wanted:
+    """What results must be to be listed. Raises StoreError if it makes no sense."""
+    if kind is not None and kind not in KINDS:
+        raise StoreError(f'--kind "{kind}": expected {" or ".join(KINDS)}')
+    if isinstance(since, str):
+        since = _moment(since)
+    return Wanted(kind, name, labels, since, limit)
+
+
+def _moment(text: str) -> datetime:
+    """A date, a date with a time of day, or how long ago; local time if it names no zone."""
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return datetime.now(UTC) - timedelta(seconds=parse_seconds(text))
+    except (ValueError, OverflowError):
+        raise StoreError(
+            f'--since "{text}": expected a date such as 2026-11-01, or how long ago, as "7 d"'
+        ) from None

@@ -1,0 +1,245 @@
+"""The store itself: add, find, list, read, remove."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from headrace.store.errors import StoreError
+from headrace.store.figures import figures
+from headrace.store.insertion import insert
+from headrace.store.location import Directory, Location, location
+from headrace.store.parquet_tables import (
+    as_parquet,
+    checked,
+    from_parquet,
+    read_file,
+    remove_files,
+    write_files,
+)
+from headrace.store.record import Record, as_json, sha256
+
+if TYPE_CHECKING:
+    from headrace.store.database import Database
+    from headrace.store.queries import Content, Wanted
+
+
+class Store:
+    """A store of results.
+
+    An identifier may be given by its beginning, or as `last`. Every method raises StoreFailure
+    if the store cannot be reached, read or written, and StoreError if what is asked is wrong.
+    """
+
+    def __init__(self, where: Location) -> None:
+        self.location = where
+
+    def add(
+        self,
+        document: Mapping[str, Any],
+        tables: Mapping[str, pl.DataFrame] | None = None,
+        *,
+        kind: str = "simulated",
+        started: datetime | None = None,
+        labels: Mapping[str, str] | None = None,
+        host: Mapping[str, str] | None = None,
+    ) -> str:
+        """Keeps a result's document and its tables; gives the identifier.
+
+        `kind` is `simulated` or `measured`; `host` has `machine` and `system`, and is this one
+        if none is given.
+        """
+        record = Record.of(
+            document,
+            kind=kind,
+            started=started or datetime.now(UTC),
+            labels=labels,
+            host=host,
+        )
+        self.keep(record, {name: as_parquet(it) for name, it in (tables or {}).items()})
+        return record.id
+
+    def keep(self, record: Record, contents: Mapping[str, bytes]) -> None:
+        """Keeps a record with its tables in Parquet."""
+        files = self._files(record.id) if contents else None
+        # Files first: who dies in between leaves files that nobody asks for, not a result
+        # without its tables.
+        if files is not None:
+            write_files(files, contents)
+        try:
+            insert(self.location, _rows(record, contents, files is None))
+        except Exception:
+            if files is not None:
+                remove_files(files)
+            raise
+
+    def list(
+        self,
+        *,
+        kind: str | None = None,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        since: str | datetime | None = None,
+        limit: int | None = None,
+    ) -> pl.DataFrame:
+        """The results that are all of this, the newest first. `since` is a moment, a date as
+        text, or how long ago, as `7 d`."""
+        from headrace.store import frames, queries
+        from headrace.store.asking import wanted
+
+        with self._database.reading() as connection:
+            ids = queries.identifiers(connection, wanted(kind, name, labels, since, limit))
+            return frames.runs(connection, ids)
+
+    def listed(self, wanted: "Wanted") -> "Sequence[dict[str, Any]]":
+        """The results that are wanted, with their labels and figures, as JSON has them."""
+        from headrace.store import listing
+
+        with self._database.reading() as connection:
+            return listing.several(connection, wanted)
+
+    def shown(self, text: str) -> dict[str, Any]:
+        """All of a result but what is in its tables, as JSON has it."""
+        from headrace.store import listing, queries
+
+        with self._database.reading() as connection:
+            return listing.one(connection, queries.found(connection, text))
+
+    def figures(self, ids: Sequence[str]) -> pl.DataFrame:
+        """The catalogued figures of these results: throughput, rates and latency."""
+        from headrace.store import frames, queries
+
+        with self._database.reading() as connection:
+            return frames.figures(connection, [queries.found(connection, it) for it in ids])
+
+    def find(self, text: str) -> str:
+        """The whole identifier."""
+        from headrace.store import queries
+
+        with self._database.reading() as connection:
+            return queries.found(connection, text)
+
+    def has(self, identifier: str) -> bool:
+        """Whether there is a result with this whole identifier."""
+        from headrace.store import queries
+
+        with self._database.reading() as connection:
+            return queries.has(connection, identifier)
+
+    def with_document(self, document: Mapping[str, Any]) -> str | None:
+        """The identifier of a result with exactly these figures, if there is one."""
+        from headrace.store import queries
+
+        with self._database.reading() as connection:
+            return queries.known(connection, sha256(as_json(document).encode()))
+
+    def export(self, ids: Sequence[str], path: str | PathLike[str]) -> Sequence[str]:
+        """Writes results with their tables to one file, for `import_archive` and for anybody;
+        gives their identifiers. The file appears when it is whole."""
+        from headrace.store.archive import write_archive
+
+        return write_archive(self, ids, Path(path))
+
+    def import_archive(self, path: str | PathLike[str]) -> dict[str, bool]:
+        """Keeps the results in a file that `export` has written; tells of each identifier
+        whether it is new here. If the file is not whole, none is kept."""
+        from headrace.store.archive import read_archive
+
+        return read_archive(self, Path(path))
+
+    def record(self, text: str) -> Record:
+        """All of a result but its tables."""
+        from headrace.store import queries
+
+        with self._database.reading() as connection:
+            return queries.record(connection, queries.found(connection, text))
+
+    def contents(self, text: str) -> "Sequence[Content]":
+        """Which tables a result has, without what is in them."""
+        from headrace.store import queries
+
+        with self._database.reading() as connection:
+            return queries.contents(connection, queries.found(connection, text))
+
+    def table(self, text: str, name: str) -> pl.DataFrame:
+        """One of a result's tables."""
+        identifier = self.find(text)
+        return from_parquet(self.parquet(identifier, name), f'table "{name}" of {identifier}')
+
+    def parquet(self, text: str, name: str) -> bytes:
+        """One of a result's tables, as the content of a Parquet file."""
+        from headrace.store import queries
+
+        with self._database.reading() as connection:
+            identifier = queries.found(connection, text)
+            content = queries.content(connection, identifier, name)
+        if content is None:
+            has = ", ".join(it.name for it in self.contents(identifier)) or "none"
+            raise StoreError(f'{identifier} has no table "{name}": expected one of: {has}')
+        if content.data is not None:
+            return checked(content.data, content.sha256, f'table "{name}" of {identifier}')
+        directory = self._files(identifier)
+        assert directory is not None
+        path, data = read_file(directory, name)
+        return checked(data, content.sha256, path)
+
+    def remove(self, text: str) -> str:
+        """Removes a result; gives its identifier."""
+        from headrace.store import queries
+
+        with self._database.writing() as connection:
+            identifier = queries.found(connection, text)
+            queries.remove(connection, identifier)
+        files = self._files(identifier)
+        if files is not None:
+            remove_files(files)
+        return identifier
+
+    @cached_property
+    def _database(self) -> "Database":
+        from headrace.store.database import Database
+
+        return Database(self.location)
+
+    def _files(self, identifier: str) -> Path | None:
+        """Where a result's tables are, if they are in files."""
+        if isinstance(self.location, Directory):
+            return self.location.tables / identifier
+        return None
+
+    def __repr__(self) -> str:
+        return f"<Store at {self.location}>"
+
+
+def open_store(where: str | PathLike[str] | None = None) -> Store:
+    """The store in a directory or at a URL of PostgreSQL; without either, where HEADRACE_STORE
+    says, else the user's own. It is made when the first result is kept.
+
+    Raises StoreError if that is neither.
+    """
+    return Store(location(where))
+
+
+def _rows(
+    record: Record, contents: Mapping[str, bytes], inside: bool
+) -> dict[str, list[dict[str, Any]]]:
+    """A record as rows of the catalogue's tables; `inside`, with the tables themselves."""
+    run = {"run_id": record.id}
+    fields = asdict(record)
+    labels = fields.pop("labels")
+    return {
+        "runs": [fields],
+        "labels": [run | {"key": key, "value": value} for key, value in labels.items()],
+        "figures": [run | it._asdict() for it in figures(record.contents)],
+        "contents": [
+            run
+            | {"name": name, "bytes": len(content), "sha256": sha256(content)}
+            | ({"data": content} if inside else {})
+            for name, content in contents.items()
+        ],
+    }

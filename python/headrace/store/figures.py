@@ -1,0 +1,45 @@
+"""The figures of a result that are catalogued one by one, so that they can be asked for."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+LATENCIES = ("mean", "p50", "p95", "p99")
+THROUGHPUT = "throughput_bytes_per_s"
+RATE = "operations_per_s"
+FIGURES = (THROUGHPUT, RATE, *(f"latency_{name}_s" for name in LATENCIES))
+"""As the columns of `Result.summary` are called, in the order in which they are shown."""
+
+
+class Figure(NamedTuple):
+    """One figure of one operation, or of `all`."""
+
+    operation: str
+    figure: str
+    value: float
+
+
+def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
+    """Throughput, rates and latency of each operation over all groups, where they exist."""
+    for operation, value in _entries(document, "throughput"):
+        yield from _figure(operation, THROUGHPUT, value)
+    for operation, rates in _entries(document, "operations"):
+        yield from _figure(operation, RATE, _part(rates, "per_second"))
+    for operation, latency in _entries(document, "latency"):
+        for name in LATENCIES:
+            yield from _figure(operation, f"latency_{name}_s", _part(latency, name))
+
+
+def _entries(document: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
+    part = document.get(key)
+    if isinstance(part, Mapping):
+        yield from part.items()
+
+
+def _part(of: Any, key: str) -> Any:
+    return of.get(key) if isinstance(of, Mapping) else None
+
+
+def _figure(operation: str, figure: str, value: Any) -> Iterator[Figure]:
+    if isinstance(value, int | float) and math.isfinite(value):
+        yield Figure(operation, figure, float(value))

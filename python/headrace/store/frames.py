@@ -1,0 +1,57 @@
+"""What the catalogue says, as tidy frames."""
+
+from collections.abc import Sequence
+
+import polars as pl
+import sqlalchemy as sa
+
+from headrace.store import queries, schema
+from headrace.store.figures import FIGURES as ORDER
+
+LARGE = ("scenario", "document", "document_sha256")
+"""What a list of results goes without."""
+
+RUNS = pl.Schema(
+    {
+        "id": pl.String(),
+        "kind": pl.String(),
+        "name": pl.String(),
+        "started": pl.Datetime("us", "UTC"),
+        "duration_s": pl.Float64(),
+        "version": pl.String(),
+        "seed": pl.Int64(),
+        "scenario_sha256": pl.String(),
+        "machine": pl.String(),
+        "system": pl.String(),
+        "labels": pl.List(pl.String()),
+    }
+)
+FIGURES = pl.Schema(
+    {"id": pl.String(), "operation": pl.String(), "figure": pl.String(), "value": pl.Float64()}
+)
+
+
+def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
+    """Results, without their figures; labels as `key=value`."""
+    labels = queries.labels(connection, ids)
+    rows = queries.rows(connection, schema.runs, ids, without=LARGE)
+    frame = pl.DataFrame(
+        [
+            row | {"labels": [f"{key}={value}" for key, value in labels[row["id"]].items()]}
+            for row in rows
+        ],
+        schema=RUNS | {"started": pl.String()},
+    )
+    return frame.with_columns(
+        pl.col("started").str.to_datetime("%Y-%m-%dT%H:%M:%S%.6fZ", time_zone="UTC")
+    )
+
+
+def figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
+    """Figures of results, one a row."""
+    rows = queries.rows(connection, schema.figures, ids)
+    # Of one result, operation by operation.
+    place = {figure: number for number, figure in enumerate(ORDER)}
+    order = {identifier: number for number, identifier in enumerate(ids)}
+    rows.sort(key=lambda it: (order[it["run_id"]], it["operation"], place[it["figure"]]))
+    return pl.DataFrame([row | {"id": row["run_id"]} for row in rows], schema=FIGURES)

@@ -1,0 +1,76 @@
+"""A new result's rows into the catalogue.
+
+A run ends with this. SQLite's own module does it in a few milliseconds, where importing
+SQLAlchemy alone takes 0.2 s; only a catalogue that must be made or upgraded first, or one on a
+server, goes through SQLAlchemy.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from headrace.store.errors import StoreFailure
+from headrace.store.location import Directory, Location
+from headrace.store.version import HEAD, PATIENCE_S, VERSION_TABLE
+
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""By the name of the table. A row has every column, or leaves out what is NULL."""
+
+
+def insert(location: Location, rows: Rows) -> None:
+    """Adds all rows, or none. Raises as `Database.writing`."""
+    if isinstance(location, Directory) and _inserted(location.catalogue, rows):
+        return
+    from headrace.store.database import Database
+    from headrace.store.schema import metadata
+
+    with Database(location).writing() as connection:
+        for table, entries in rows.items():
+            if entries:
+                connection.execute(metadata.tables[table].insert(), list(entries))
+
+
+def _inserted(catalogue: Path, rows: Rows) -> bool:
+    """Adds the rows; false if the catalogue has to be made or upgraded first."""
+    if not catalogue.exists():
+        return False
+    try:
+        with contextlib.closing(connect(catalogue)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            if _version(connection) != HEAD:
+                return False
+            for table, entries in rows.items():
+                for row in entries:
+                    names = ", ".join(row)
+                    values = ", ".join(f":{name}" for name in row)
+                    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise sqlite_failure(catalogue, error) from error
+    return True
+
+
+def _version(connection: sqlite3.Connection) -> str | None:
+    there = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    if connection.execute(there, [VERSION_TABLE]).fetchone() is None:
+        return None
+    found = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
+    return str(found[0]) if found else None
+
+
+def connect(catalogue: Path) -> sqlite3.Connection:
+    """A connection whose transactions are begun by hand: Python's own begin late, and end
+    before tables are made."""
+    connection = sqlite3.connect(catalogue, timeout=PATIENCE_S, isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def sqlite_failure(catalogue: Path, error: BaseException) -> StoreFailure:
+    """An error of SQLite's, told with the place."""
+    told = str(error)
+    if "not a database" in told or "malformed" in told:
+        told += ": move it away, or name another store by HEADRACE_STORE"
+    return StoreFailure(f"{catalogue}: {told}")

