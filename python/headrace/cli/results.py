@@ -2,6 +2,7 @@
 
 import json
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -28,6 +29,15 @@ Identifiers: TypeAlias = Annotated[
     list[str],
     typer.Argument(metavar="ID...", help="Identifiers, as much as is unique, or last."),
 ]
+
+
+class By(StrEnum):
+    """What results are taken together by."""
+
+    VERSION = "version"
+    DATE = "date"
+
+
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Kind: TypeAlias = Annotated[
     str | None, typer.Option("--kind", help="Only these: simulated or measured.")
@@ -88,6 +98,43 @@ def show(identifier: Identifier, as_json: AsJson = False) -> None:
     from headrace.report.store_tables import one_result
 
     show_tables(one_result(shown))
+
+
+@app.command()
+def compare(
+    identifiers: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID...]", help="Identifiers, as much as is unique, or last; the first first."
+        ),
+    ] = None,
+    by: Annotated[
+        By | None,
+        typer.Option("--by", help="Take results with --name or --label together by this."),
+    ] = None,
+    kind: Kind = None,
+    name: Name = None,
+    label: Labels = None,
+    since: Since = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare results with the first of them, and say whether they differ by more than chance."""
+    from headrace import store
+
+    compared = store.open().compare(
+        identifiers or [],
+        by=by,
+        kind=kind,
+        name=name,
+        labels=parsed_labels(label or []),
+        since=since,
+    )
+    if as_json:
+        _print(compared.json())
+        return
+    from headrace.report.comparison_tables import comparison
+
+    show_tables(comparison(compared.json()))
 
 
 @app.command()

@@ -121,11 +121,13 @@ def _stop(stops: Sequence[Document]) -> Document:
 
 
 def _one(document: Document) -> Document:
+    of_interest = _of_interest(document)
+    del of_interest["groups"]
     return {
         "seed": document["seed"],
         "simulated_seconds": document["simulated_seconds"],
         "stop": document["stop"],
-        "throughput": document["throughput"],
+        **of_interest,
         "mean_latency": document["latency"].get("all", {}).get("mean"),
     }
 

@@ -1,12 +1,20 @@
 """Which results are wanted, in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 
 from headrace._core import parse_seconds
 from headrace.store.errors import StoreError
 from headrace.store.queries import Wanted
 from headrace.store.record import KINDS
+
+
+class By(StrEnum):
+    """What results are taken together by."""
+
+    VERSION = "version"
+    DATE = "date"
 
 
 def wanted(
@@ -22,6 +30,30 @@ def wanted(
     if isinstance(since, str):
         since = _moment(since)
     return Wanted(kind, name, labels, since, limit)
+
+
+def compared(
+    ids: Sequence[str],
+    by: str | None,
+    kind: str | None = None,
+    name: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    since: str | datetime | None = None,
+) -> tuple[Wanted, By] | None:
+    """Which results are compared by what; none if by their identifiers. Raises StoreError if it
+    makes no sense."""
+    chosen = name is not None or bool(labels)
+    if by is None:
+        if chosen or kind is not None or since is not None or not ids:
+            raise StoreError("expected identifiers to compare, or --name with --by version or date")
+        return None
+    if by not in list(By):
+        raise StoreError(f'--by "{by}": expected {" or ".join(By)}')
+    if ids:
+        raise StoreError("--by has no effect on identifiers: expected --name NAME in their place")
+    if not chosen:
+        raise StoreError("--by compares results of one scenario: expected --name or --label")
+    return wanted(kind, name, labels, since), By(by)
 
 
 def _moment(text: str) -> datetime:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from headrace.store.errors import StoreError
-from headrace.store.figures import figures
+from headrace.store.figures import figures, repetitions
 from headrace.store.insertion import insert
 from headrace.store.location import Directory, Location, location
 from headrace.store.parquet_tables import (
@@ -25,6 +25,7 @@ from headrace.store.parquet_tables import (
 from headrace.store.record import Record, as_json, sha256
 
 if TYPE_CHECKING:
+    from headrace.store.comparison import Comparison
     from headrace.store.database import Database
     from headrace.store.queries import Content, Wanted
 
@@ -116,6 +117,27 @@ class Store:
 
         with self._database.reading() as connection:
             return frames.figures(connection, [queries.found(connection, it) for it in ids])
+
+    def compare(
+        self,
+        ids: Sequence[str] = (),
+        *,
+        by: str | None = None,
+        kind: str | None = None,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        since: str | datetime | None = None,
+    ) -> "Comparison":
+        """Compares results, each with the first; or those that are all of `kind`, `name`,
+        `labels` and `since`, taken together by `version` or by `date`."""
+        from headrace.store import comparison
+        from headrace.store.asking import compared
+
+        groups = compared(ids, by, kind, name, labels, since)
+        with self._database.reading() as connection:
+            if groups is None:
+                return comparison.of_results(connection, ids)
+            return comparison.of_groups(connection, *groups)
 
     def find(self, text: str) -> str:
         """The whole identifier."""
@@ -232,10 +254,16 @@ def _rows(
     run = {"run_id": record.id}
     fields = asdict(record)
     labels = fields.pop("labels")
+    document = record.contents
     return {
         "runs": [fields],
         "labels": [run | {"key": key, "value": value} for key, value in labels.items()],
-        "figures": [run | it._asdict() for it in figures(record.contents)],
+        "figures": [run | it._asdict() for it in figures(document)],
+        "repetitions": [
+            run | {"number": number, "seed": repetition.seed} | it._asdict()
+            for number, repetition in enumerate(repetitions(document), 1)
+            for it in repetition.figures
+        ],
         "contents": [
             run
             | {"name": name, "bytes": len(content), "sha256": sha256(content)}

@@ -19,6 +19,10 @@ class Figure(NamedTuple):
     value: float
 
 
+REPEATED = ("replications", "repeats")
+"""Where a document has the same figures of each replication or repeat."""
+
+
 def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
     """Throughput, rates and latency of each operation over all groups, where they exist."""
     for operation, value in _entries(document, "throughput"):
@@ -28,6 +32,23 @@ def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
     for operation, latency in _entries(document, "latency"):
         for name in LATENCIES:
             yield from _figure(operation, f"latency_{name}_s", _part(latency, name))
+
+
+class Repetition(NamedTuple):
+    """One of the runs that a result is of."""
+
+    seed: int | None
+    figures: list[Figure]
+
+
+def repetitions(document: Mapping[str, Any]) -> Iterator[Repetition]:
+    """The figures of each replication or repeat, if there was more than one."""
+    for key in REPEATED:
+        entries = document.get(key)
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, Mapping):
+                seed = entry.get("seed")
+                yield Repetition(seed if isinstance(seed, int) else None, list(figures(entry)))
 
 
 def _entries(document: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,7 @@ from sqlalchemy import (
     Double,
     ForeignKey,
     Index,
+    Integer,
     LargeBinary,
     MetaData,
     Table,
@@ -52,6 +53,18 @@ figures = Table(
     Column("value", Double, nullable=False),
 )
 
+repetitions = Table(
+    "repetitions",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.id"), primary_key=True),
+    # From 1.
+    Column("number", Integer, primary_key=True),
+    Column("seed", BigInteger),
+    Column("operation", Text, primary_key=True),
+    Column("figure", Text, primary_key=True),
+    Column("value", Double, nullable=False),
+)
+
 contents = Table(
     "contents",
     metadata,
@@ -63,5 +76,5 @@ contents = Table(
     Column("data", LargeBinary),
 )
 
-PARTS = (labels, figures, contents)
+PARTS = (labels, figures, repetitions, contents)
 """What belongs to a run and goes with it."""

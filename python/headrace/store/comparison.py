@@ -1,0 +1,155 @@
+"""Results side by side: figures, ratios, and whether they differ by more than chance."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from headrace.store import queries, schema
+from headrace.store.asking import By
+from headrace.store.errors import StoreError
+from headrace.store.figures import FIGURES
+from headrace.store.frames import LARGE
+from headrace.store.samples import Group, Key, group
+from headrace.store.significance import difference
+
+FEWEST = 2
+
+TABLE = pl.Schema(
+    {
+        "operation": pl.String(),
+        "figure": pl.String(),
+        "group": pl.String(),
+        "value": pl.Float64(),
+        "samples": pl.UInt32(),
+        "ratio": pl.Float64(),
+        "ratio_low": pl.Float64(),
+        "ratio_high": pl.Float64(),
+        "p": pl.Float64(),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Results or groups of them, compared with the first."""
+
+    groups: Sequence[Mapping[str, Any]]
+    """What is compared."""
+    table: pl.DataFrame
+    """A figure of a group in each row. `ratio` is over the first group's; `ratio_low`,
+    `ratio_high` its 95 % confidence interval and `p` the probability of such a difference by
+    chance, where there are samples to tell."""
+    notes: Sequence[str]
+    """What must be known to read it."""
+
+    def json(self) -> dict[str, Any]:
+        """All of it."""
+        return {
+            "groups": list(self.groups),
+            "figures": self.table.to_dicts(),
+            "notes": list(self.notes),
+        }
+
+
+def of_results(connection: sa.Connection, ids: Sequence[str]) -> Comparison:
+    """Compares results, each with the first. Raises StoreError if there is only one."""
+    whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
+    if len(whole) < FEWEST:
+        raise StoreError("one result cannot be compared: expected the identifiers of two or more")
+    return _compared([group(connection, identifier, [identifier]) for identifier in whole])
+
+
+def of_groups(connection: sa.Connection, wanted: queries.Wanted, by: By) -> Comparison:
+    """Compares results by version or by date, the oldest first. Raises StoreError if all are of
+    one version or date."""
+    # The oldest first.
+    ids = queries.identifiers(connection, wanted)[::-1]
+    members: dict[str, list[str]] = {}
+    for row in queries.rows(connection, schema.runs, ids, without=LARGE):
+        label = row["version"] if by is By.VERSION else row["started"][: len("2026-11-22")]
+        members.setdefault(label, []).append(row["id"])
+    if len(members) < FEWEST:
+        found = f"all {len(ids)} are of {by} {next(iter(members))}" if members else "there is none"
+        raise StoreError(f"nothing to compare by {by} in these results: {found}")
+    return _compared([group(connection, label, ids) for label, ids in members.items()])
+
+
+def _compared(groups: Sequence[Group]) -> Comparison:
+    first = groups[0]
+    rows = [
+        {"operation": key[0], "figure": key[1], "group": it.label, **_row(first, it, key)}
+        for key in _keys(groups)
+        for it in groups
+        if key in it.values
+    ]
+    return Comparison(
+        [_described(it) for it in groups], pl.DataFrame(rows, schema=TABLE), list(_notes(groups))
+    )
+
+
+def _keys(groups: Sequence[Group]) -> list[Key]:
+    """Every figure that one of them has, operation by operation."""
+    keys = dict.fromkeys(key for it in groups for key in it.values)
+    operations = list(dict.fromkeys(operation for operation, _ in keys))
+    operations.sort(key=lambda it: it == "all")
+    return [(each, figure) for each in operations for figure in FIGURES if (each, figure) in keys]
+
+
+def _row(first: Group, other: Group, key: Key) -> dict[str, Any]:
+    value, samples = other.values[key], other.samples.get(key, ())
+    row: dict[str, Any] = {"value": value, "samples": len(samples)}
+    if other is first or not first.values.get(key):
+        return row
+    row["ratio"] = value / first.values[key]
+    found = difference(first.samples.get(key, ()), samples)
+    if found is not None:
+        row |= {"ratio_low": found.low, "ratio_high": found.high, "p": found.p}
+    return row
+
+
+def _described(it: Group) -> dict[str, Any]:
+    def every(key: str) -> list[Any]:
+        return list(dict.fromkeys(run[key] for run in it.runs))
+
+    started = sorted(run["started"] for run in it.runs)
+    return {
+        "group": it.label,
+        "ids": every("id"),
+        "names": every("name"),
+        "kinds": every("kind"),
+        "versions": every("version"),
+        "scenarios": every("scenario_sha256"),
+        "seeds": every("seed"),
+        "started": started[0],
+        "last_started": started[-1],
+        "samples": max(map(len, it.samples.values()), default=0),
+    }
+
+
+def _notes(groups: Sequence[Group]) -> Iterator[str]:
+    for it in groups:
+        scenarios = {run["scenario_sha256"] for run in it.runs}
+        if len(scenarios) > 1:
+            yield f"{it.label} has results of {len(scenarios)} different scenarios."
+        if max(map(len, it.samples.values()), default=0) < FEWEST:
+            yield (
+                f"Of {it.label} there is one sample: whether it differs by more than chance cannot "
+                "be told. Replications (run.replications), other seeds or repeats give more."
+            )
+    first = groups[0]
+    for it in groups[1:]:
+        several = [key for key in it.samples if _varied(first, it, key)]
+        still = [key for key in several if not _varies(first, key) and not _varies(it, key)]
+        if several and len(still) == len(several):
+            yield f"Neither {first.label} nor {it.label} varies: a difference is not by chance."
+
+
+def _varied(first: Group, other: Group, key: Key) -> bool:
+    return min(len(it.samples.get(key, ())) for it in (first, other)) >= FEWEST
+
+
+def _varies(it: Group, key: Key) -> bool:
+    return len(set(it.samples[key])) > 1

@@ -1,0 +1,73 @@
+"""What several results say of one figure together."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import sqlalchemy as sa
+
+from headrace.store import queries, schema
+from headrace.store.frames import LARGE
+
+Key: TypeAlias = tuple[str, str]
+"""An operation and a figure."""
+Sample: TypeAlias = tuple[Any, ...]
+"""What tells one sample from others."""
+
+
+class Group(NamedTuple):
+    """Results that are taken together, and their figures."""
+
+    label: str
+    runs: Sequence[Mapping[str, Any]]
+    """Their rows in the catalogue, without what is large."""
+    values: Mapping[Key, float]
+    samples: Mapping[Key, Sequence[float]]
+    """Independent samples; not there for figures that a result does not have of each of its
+    replications or repeats."""
+
+
+def group(connection: sa.Connection, label: str, ids: Sequence[str]) -> Group:
+    """Takes results together, the oldest first.
+
+    Samples of a simulation are its replications and runs; of those with the same scenario and
+    seed, which say the same, the newest counts. Samples of a measurement are its results; of a
+    single one its repeats, for repeats within a result are more alike than results are.
+    """
+    runs = queries.rows(connection, schema.runs, ids, without=LARGE)
+    figures = _by_run(queries.rows(connection, schema.figures, ids))
+    repeated = _by_run(queries.rows(connection, schema.repetitions, ids))
+    measured = sum(run["kind"] == "measured" for run in runs)
+    found: dict[Key, dict[Sample, float]] = defaultdict(dict)
+    lacking: set[Key] = set()
+    values: dict[Key, list[float]] = defaultdict(list)
+    for run in runs:
+        own, each = figures[run["id"]], repeated[run["id"]]
+        for row in own:
+            values[_key(row)].append(row["value"])
+        if each and not (run["kind"] == "measured" and measured > 1):
+            lacking |= {_key(row) for row in own} - {_key(row) for row in each}
+            own = each
+        for row in own:
+            found[_key(row)][_sample(run, row)] = row["value"]
+    samples = {key: list(values.values()) for key, values in found.items() if key not in lacking}
+    means = {key: statistics.fmean(samples.get(key, several)) for key, several in values.items()}
+    return Group(label, runs, means, samples)
+
+
+def _key(row: Mapping[str, Any]) -> Key:
+    return row["operation"], row["figure"]
+
+
+def _sample(run: Mapping[str, Any], row: Mapping[str, Any]) -> Sample:
+    if run["kind"] == "measured":
+        return run["id"], row.get("number")
+    return run["scenario_sha256"], row.get("seed", run["seed"])
+
+
+def _by_run(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        found[row["run_id"]].append(row)
+    return found

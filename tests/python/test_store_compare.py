@@ -1,0 +1,210 @@
+"""Results side by side: ratios and significance."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import headrace as hr
+from conftest import SMALL, Command
+from headrace.store import Store, StoreError
+from headrace.store.significance import difference
+from test_cli_errors import refused
+from test_cli_run import strict
+
+SAMPLES = st.lists(st.floats(0.1, 1000), min_size=2, max_size=12)
+
+
+@given(SAMPLES, SAMPLES)
+@settings(deadline=None)
+def test_significance_is_welchs(first: list[float], other: list[float]) -> None:
+    assume(len(set(first)) > 1 or len(set(other)) > 1)
+    found = difference(first, other)
+    assert found is not None
+    expected = stats.ttest_ind(other, first, equal_var=False)
+    assert found.p == pytest.approx(float(expected.pvalue), rel=1e-6, abs=1e-12)
+    # What the test does not reject is in the interval.
+    if abs(found.p - 0.05) > 1e-6:
+        inside = found.low <= 1 and (found.high is None or found.high >= 1)
+        assert inside == (found.p > 0.05)
+    ratio = sum(other) / len(other) / (sum(first) / len(first))
+    assert found.low <= ratio * (1 + 1e-9)
+    assert found.high is None or found.high >= ratio * (1 - 1e-9)
+
+
+@given(SAMPLES, SAMPLES, st.floats(0.2, 5))
+@settings(deadline=None)
+def test_the_interval_goes_with_the_unit(
+    first: list[float], other: list[float], factor: float
+) -> None:
+    assume(len(set(first)) > 1 and len(set(other)) > 1)
+    found = difference(first, other)
+    scaled = difference(first, [factor * value for value in other])
+    assert found is not None and scaled is not None
+    assert scaled.low == pytest.approx(factor * found.low, rel=1e-6, abs=1e-9)
+    if found.high is not None and scaled.high is not None and found.high < 1e9:
+        assert scaled.high == pytest.approx(factor * found.high, rel=1e-6)
+
+
+def test_an_interval_known_from_fiellers_theorem() -> None:
+    """With one mean known exactly, it is Student's interval of the other over it."""
+    found = difference([2.0, 2.0, 2.0], [5.0, 6.0, 7.0])
+    half = float(stats.t.ppf(0.975, 2)) * 1 / math.sqrt(3)
+    assert found is not None and found.high is not None
+    assert (found.low, found.high) == pytest.approx(((6 - half) / 2, (6 + half) / 2), rel=1e-9)
+
+
+def test_what_cannot_be_told() -> None:
+    assert difference([1.0], [2.0, 3.0]) is None
+    assert difference([1.0, 1.0], [2.0, 2.0]) is None
+    found = difference([-0.0, 1e-9, 5.0], [4.0, 5.0])
+    assert found is not None
+    assert found.high is None
+
+
+def kept(
+    store: Store,
+    throughput: Sequence[float] | float,
+    *,
+    count: int = 1,
+    seed: int = 1,
+    version: str = "1",
+    **more: Any,
+) -> str:
+    """A result with a throughput of reading, of each replication if there are several."""
+    several = [throughput] if isinstance(throughput, float) else throughput
+    document: dict[str, Any] = {
+        "scenario": {"name": "compared", "toml": f"count = {count}"},
+        "seed": seed,
+        "version": version,
+        "throughput": {"read": sum(several) / len(several)},
+    }
+    if len(several) > 1:
+        key = "repeats" if more.get("kind") == "measured" else "replications"
+        document[key] = [
+            {"seed": seed + number, "throughput": {"read": value}}
+            for number, value in enumerate(several)
+        ]
+    return store.add(document, **more)
+
+
+def test_results_with_replications(store: Store) -> None:
+    first, other = [10.0, 11.0, 12.0, 11.0], [20.0, 24.0, 22.0]
+    ids = [kept(store, first), kept(store, other, count=2)]
+    compared = store.compare(ids)
+    rows = compared.table.to_dicts()
+    assert [row["group"] for row in rows] == ids
+    assert [row["samples"] for row in rows] == [4, 3]
+    assert rows[0]["ratio"] is None
+    assert rows[1]["ratio"] == pytest.approx(2.0)
+    expected = stats.ttest_ind(first, other, equal_var=False)
+    assert rows[1]["p"] == pytest.approx(float(expected.pvalue))
+    assert 1.6 < rows[1]["ratio_low"] < 2.0 < rows[1]["ratio_high"] < 2.4
+    assert compared.notes == []
+
+
+def test_a_single_run_tells_nothing_of_chance(store: Store) -> None:
+    ids = [kept(store, [10.0, 11.0]), kept(store, 5.0, count=2)]
+    compared = store.compare(ids)
+    row = compared.table.to_dicts()[1]
+    assert (row["ratio"], row["p"], row["samples"]) == (pytest.approx(5 / 10.5), None, 1)
+    (note,) = compared.notes
+    assert ids[1] in note and "cannot be told" in note
+
+
+def test_what_does_not_vary_is_said(store: Store) -> None:
+    compared = store.compare([kept(store, [5.0, 5.0]), kept(store, [6.0, 6.0])])
+    assert compared.table.to_dicts()[1]["p"] is None
+    assert "not by chance" in compared.notes[0]
+
+
+def test_the_same_seed_is_no_second_sample(store: Store) -> None:
+    for version, throughput in (("1", 10.0), ("2", 20.0)):
+        for seed in (1, 2, 2, 2):
+            kept(store, throughput + seed, seed=seed, version=version)
+    rows = store.compare(name="compared", by="version").table.to_dicts()
+    assert [(row["group"], row["samples"], row["value"]) for row in rows] == [
+        ("1", 2, 11.5),
+        ("2", 2, 21.5),
+    ]
+    found = difference([11.0, 12.0], [21.0, 22.0])
+    assert found is not None
+    assert rows[1]["p"] == pytest.approx(found.p)
+
+
+def test_measurements_are_samples_of_their_own(store: Store) -> None:
+    kept(store, [10.0, 12.0], kind="measured", version="1")
+    for _ in range(3):
+        kept(store, [20.0, 22.0], kind="measured", version="2")
+    rows = store.compare(name="compared", by="version").table.to_dicts()
+    assert [row["samples"] for row in rows] == [2, 3]
+
+
+def test_by_date_the_oldest_is_first(store: Store) -> None:
+    begun = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    for day, throughput in ((2, 30.0), (0, 10.0), (1, 20.0), (0, 12.0)):
+        kept(store, throughput, seed=int(throughput), started=begun + timedelta(days=day))
+    kept(store, 1.0, count=3, started=begun, seed=5)
+    compared = store.compare(name="compared", by="date")
+    rows = compared.table.to_dicts()
+    assert [row["group"] for row in rows] == ["2026-03-01", "2026-03-02", "2026-03-03"]
+    assert rows[2]["ratio"] == pytest.approx(30 / (23 / 3))
+    assert any("2026-03-01 has results of 2 different scenarios" in it for it in compared.notes)
+
+
+def test_replications_have_every_figure(store: Store) -> None:
+    few = hr.load(SMALL, {"run.replications": 4})
+    more = few.with_({"clients.count": 16, "run.seed": 10})
+    ids = [hr.simulate.keep(hr.run(each), store) for each in (few, more)]
+    compared = store.compare(ids).table
+    assert compared.height == 2 * (2 * 6 + 4)
+    assert compared["samples"].unique().to_list() == [4]
+    assert compared.filter(group=ids[1])["p"].null_count() == 0
+    # Four times as many clients on the same servers wait longer.
+    (mean,) = compared.filter(group=ids[1], operation="all", figure="latency_mean_s").to_dicts()
+    assert mean["p"] < 0.001
+    assert mean["ratio_low"] > 1.5
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({}, "expected identifiers"),
+        ({"ids": ["last"]}, "two or more"),
+        ({"ids": ["last", "last"]}, "two or more"),
+        ({"ids": ["last"], "by": "version", "name": "x"}, "--by has no effect on identifiers"),
+        ({"by": "version"}, "--name or --label"),
+        ({"by": "host", "name": "compared"}, "version or date"),
+        ({"by": "version", "name": "compared"}, "all 1 are of version 1"),
+        ({"by": "version", "name": "none"}, "there is none"),
+        ({"name": "compared"}, "--by version or date"),
+    ],
+)
+def test_what_cannot_be_compared(asked: dict[str, str], told: str, store: Store) -> None:
+    kept(store, 5.0)
+    with pytest.raises(StoreError, match=told):
+        store.compare(**asked)  # type: ignore[arg-type]
+
+
+def test_the_command_tells_what_json_tells(
+    headrace: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setenv("HEADRACE_STORE", f"{tmp_path}/store")
+    there = hr.store.open()
+    ids = [kept(there, [1e6, 1.1e6, 1.2e6]), kept(there, [2e6, 2.3e6, 2.4e6]), kept(there, 5e6)]
+    document = strict(headrace("results", "compare", *ids, "--json").stdout)
+    shown = headrace("results", "compare", *ids).stdout
+    assert [it["ids"] for it in document["groups"]] == [[it] for it in ids]
+    _, other, last = document["figures"]
+    for value in (other["ratio"], other["ratio_low"], other["ratio_high"], last["ratio"]):
+        assert f" {value:.2f} " in shown
+    assert f" {other['p']:.3f} " in shown
+    for part in (*ids, "1.10", "2.23", "5.00", "B/A", "C/A", *document["notes"]):
+        assert part in shown
+    refused(headrace("results", "compare", "last"), "two or more")
+    refused(headrace("results", "compare", "--by", "host", "--name", "x"), "--by")
