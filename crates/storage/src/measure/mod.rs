@@ -5,6 +5,7 @@ mod bottleneck;
 mod clients;
 mod links;
 mod local;
+mod locks;
 mod outages;
 mod packets;
 mod recorder;

@@ -15,7 +15,7 @@ use super::packets::{PacketCounts, PacketReport};
 use super::recorder::{Cell, Recorder, column, histogram};
 use super::servers;
 use super::stop::StopReport;
-use super::{clients, local};
+use super::{clients, local, locks};
 use crate::system::System;
 
 /// What a run of a scenario showed.
@@ -232,6 +232,7 @@ pub(crate) fn report(
         Some(_) => clients::breakdown(&reports, breakdown, mean_latency),
         None => breakdown,
     };
+    let breakdown = locks::breakdown(&reports, breakdown, mean_latency, requests);
     let mut stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
     if let Some(links) = &system.links {
         stations.extend(links.stations(net));

@@ -76,6 +76,19 @@ fn two_writers_take_turns() {
     assert_eq!(got[2..5], [turn; 3]);
     // Nobody wants the lock of the last.
     assert_eq!(got[5], turn);
+    // What of all that is waiting for locks: a round trip of the first, and of each other
+    // one its turn without its own write.
+    let outcome = run(&text, &sets);
+    let waiting = (2 * WAY + 5 * (turn - write)) as f64 * 1e-12 / 6.0;
+    let breakdown = &outcome.report.breakdown;
+    let entry = breakdown
+        .iter()
+        .find(|it| it.place.ends_with("/waiting for locks"));
+    close(entry.unwrap().seconds, waiting, 1e-3);
+    close(entry.unwrap().waiting, waiting, 1e-3);
+    let mean = got.iter().sum::<u64>() as f64 * 1e-12 / 6.0;
+    close(breakdown.iter().map(|it| it.seconds).sum(), mean, 1e-3);
+    close(breakdown.iter().map(|it| it.share).sum(), 1.0, 1e-9);
 }
 
 /// Each adds to the time of all: the more writers, the longer a request takes, while
@@ -138,6 +151,13 @@ fn turns_at_one_target_cost_nothing() {
 fn turns_at_several_targets_leave_targets_idle() {
     let bytes = 256.0 * 65_536.0;
     let two = in_turn(2, &[]);
+    let gain = two.report.simulated_seconds / in_turn(2, &["locks=none"]).report.simulated_seconds;
+    let bottleneck = &two.report.bottleneck;
+    assert_eq!(
+        bottleneck.station.as_deref(),
+        Some("system/client/waiting for locks")
+    );
+    assert!(bottleneck.most_gain.unwrap() > 0.99 * gain && gain > 2.0);
     let at_targets = 4.0 * (bytes / 4.0) / 500e6;
     // Ethernet frames of 1538 bytes with 1448 bytes of data each, at 10 Gbit/s.
     let over_card = bytes / (1.25e9 * 1448.0 / 1538.0);
