@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{
-    Duplex, MetadataHosts, Parallel, Position, RepairKind, ReplicaSets, Scenario, SchedulerKind,
-    Topology,
+    Duplex, JournalMode, MetadataHosts, Parallel, Position, RepairKind, ReplicaSets, Scenario,
+    SchedulerKind, Topology,
 };
 use crate::values::{Ordinal, Seconds};
 
@@ -160,12 +160,18 @@ fn is_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     } else if scheduled && between {
         "schedulers in the network would wait for lost jobs, which is not modelled: expected \
          scheduler.position = \"client\" or \"server\""
-    } else if parallel.servers.machine().is_some() {
-        "with a [servers.machine] a failure is not modelled: expected servers.kind = \"simple\""
+    } else if keeps_data_in_its_journal(parallel) {
+        "what of its data a server's journal keeps is not told from what is lost: expected \
+         another mode than servers.machine.file_system.journal.mode = \"journal\""
     } else {
         return Ok(());
     };
     Err(at.error("at", message))
+}
+
+fn keeps_data_in_its_journal(parallel: &Parallel) -> bool {
+    let machine = parallel.servers.machine();
+    machine.is_some_and(|it| it.file_system.journal.mode == JournalMode::Data)
 }
 
 /// Servers must reach servers to make copies anew.

@@ -75,7 +75,8 @@ pub fn put(
     );
     let bears = parallel.messages.rendezvous().is_none()
         && !between
-        && parallel.servers.machine().is_none();
+        && (parallel.servers.machine())
+            .is_none_or(|it| it.file_system.journal.mode != JournalMode::Data);
     let reach = !matches!(parallel.network.topology, Topology::Pairs(_))
         && parallel.network.duplex == Duplex::Full
         && !parallel.servers.streaming;

@@ -36,6 +36,7 @@ use super::users::{StoredFile, Users};
 use super::volume::{Next, SELF, Tick, Volume, Wait};
 use crate::client::Extent;
 use crate::device::{self, BlockDevice};
+use crate::failure::{Crash, Failing};
 use crate::tokens::{GivenUp, Request, Transfer};
 
 /// A machine's ways in and out.
@@ -45,6 +46,8 @@ pub struct MachinePorts {
     pub request: Port<Request>,
     /// Where they go out when they are done.
     pub complete: Port<Request>,
+    /// Where a data server's machine loses its memory.
+    pub forget: Option<Port<Crash>>,
 }
 
 /// Where tokens of a volume go.
@@ -67,7 +70,7 @@ struct Places {
 /// The file system wants something done: calls to wait or to go on, transfers to
 /// be made. What it is lies in the store.
 #[derive(Clone, Copy)]
-struct Errand;
+pub(super) struct Errand;
 
 /// Waiting calls by what they wait for. A waiter is known by its bag and its slot
 /// there, in one number.
@@ -153,10 +156,12 @@ pub fn machine(
     spec: &Machine,
     users: &Users,
     files: impl Fn(u32) -> Vec<StoredFile>,
+    failing: Option<Failing>,
 ) -> MachinePorts {
-    let ports = MachinePorts {
+    let mut ports = MachinePorts {
         request: page.input("request"),
         complete: page.output("complete"),
+        forget: None,
     };
     let volumes = page.store("file system", |copy| volumes(spec, users, &files(copy)));
     let new = page.place::<Request>("new");
@@ -165,7 +170,7 @@ pub fn machine(
     if let [spec] = specs.as_slice() {
         let device = device::queued(page, &spec.device, &spec.io_scheduler);
         let processor = processor(page, &spec.cpu);
-        only_volume(
+        let errands = only_volume(
             page,
             volumes,
             device,
@@ -174,6 +179,7 @@ pub fn machine(
             users,
             None,
         );
+        ports.forget = failing.map(|it| forget(page, it, volumes, errands));
         return ports;
     }
     let processor = processor(page, &spec.cpu);
@@ -259,7 +265,7 @@ pub(super) fn only_volume(
     (new, complete): (Node<Request>, Port<Request>),
     users: &Users,
     locks: Option<(Node<GivenUp>, To<GivenUp>)>,
-) {
+) -> Node<Errand> {
     let ways = Ways {
         new,
         complete: complete.into(),
@@ -268,7 +274,32 @@ pub(super) fn only_volume(
         users: users.clone(),
         locks,
     };
-    volume(page, 0, volumes, device, ways);
+    volume(page, 0, volumes, device, ways)
+}
+
+/// Where a data server's machine loses its memory.
+fn forget(
+    page: &mut Page<'_>,
+    failing: Failing,
+    volumes: Store<Volumes>,
+    errands: Node<Errand>,
+) -> Port<Crash> {
+    let crash = page.input("crash");
+    let crashed = page.place("crashed");
+    page.connect(crash, crashed);
+    page.transition("lose memory")
+        .take(crashed)
+        .with(volumes)
+        .with(failing.store)
+        .may_put(errands)
+        .fires(move |firing, crash: Crash, (volumes, failures)| {
+            let volume = volumes.at(0);
+            failures.world.hosts.forgets(crash.server, volume.crash());
+            if volume.wants_something() {
+                firing.put(errands, Errand);
+            }
+        });
+    crash
 }
 
 /// Each volume as a machine with that alone.
@@ -290,7 +321,7 @@ fn volume(
     volumes: Store<Volumes>,
     device: BlockDevice,
     ways: Ways,
-) {
+) -> Node<Errand> {
     let time = |call: &Call, _: &mut Random<'_>| call.time;
     let places = Places {
         volume: number,
@@ -404,6 +435,7 @@ fn volume(
     .fires(move |firing, _, volumes| {
         carry_out(firing, volumes.at(places.volume), places);
     });
+    places.errands
 }
 
 /// A token goes to one of several.

@@ -10,6 +10,7 @@ mod balance;
 mod call;
 mod committing;
 mod copying;
+mod crashing;
 mod extents;
 mod flushing;
 mod giving_up;

@@ -292,6 +292,11 @@ impl TwoLists {
         }
     }
 
+    /// Forgets everything, dirty pages and all.
+    pub fn forget_all(&mut self) {
+        self.extents = Extents::default();
+    }
+
     /// Forgets a file, dirty pages and all.
     pub fn forget(&mut self, file: u32) {
         for id in self.extents.overlapping(whole(file)) {

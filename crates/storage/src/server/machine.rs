@@ -19,11 +19,12 @@
 //! Not modelled: copying between network and daemon other than in `time_per_job`,
 //! the order in which threads are woken (they take turns), the daemon's own files.
 
-use headrace_net::{Node, Page, Time};
+use headrace_net::{Node, Page, Port, Time};
 use headrace_spec::{Daemon, Machine};
 use headrace_trace::Operation;
 
 use super::{Holdings, Reply};
+use crate::failure::{Crash, Failing};
 use crate::localfs;
 use crate::tokens::{Job, Process, Request};
 
@@ -39,7 +40,8 @@ pub(super) fn server(
     holdings: &Holdings<'_>,
     received: Node<Job>,
     reply: Reply,
-) {
+    failing: Option<Failing>,
+) -> Option<Port<Crash>> {
     let number = daemon.threads;
     let waiting = page.place::<Job>("waiting for a thread");
     page.connect(received, waiting);
@@ -54,7 +56,7 @@ pub(super) fn server(
         chunk => chunk,
     };
     let machine = page.page("machine", |page| {
-        localfs::machine(page, spec, &holdings.users, holdings.files)
+        localfs::machine(page, spec, &holdings.users, holdings.files, failing)
     });
     let done = page.place::<Request>("done");
     page.connect(machine.complete, done);
@@ -99,6 +101,7 @@ pub(super) fn server(
                 firing.put(reply.send, reply.to(job));
             }
         });
+    machine.forget
 }
 
 /// A thread's first call for a job, after so many nanoseconds of its own work: reads go

@@ -82,8 +82,12 @@ pub fn server(
                 page.connect(names.received, names.processed);
             }
             let daemon = &scenario.servers.daemon;
-            machine::server(page, daemon, &spec.machine, holdings, received, reply);
-            Ports::default()
+            let machine = &spec.machine;
+            let forget = machine::server(page, daemon, machine, holdings, received, reply, failing);
+            Ports {
+                forget,
+                partner: None,
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn build(
         own.map(|file| file.stored(scenario, file.size)).collect()
     };
     let machines = page.fold("client", scenario.clients.count, |page| {
-        localfs::machine(page, &local.machine, &users, files)
+        localfs::machine(page, &local.machine, &users, files, None)
     });
     page.connect(
         work.ports.request,

@@ -19,6 +19,7 @@ mod device_solid_state;
 mod device_throttled;
 mod devices;
 mod driving;
+mod failed_machines;
 mod failover;
 mod failures;
 mod iosched;
