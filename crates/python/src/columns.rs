@@ -45,6 +45,35 @@ pub fn series<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, Py
     Ok(table.0)
 }
 
+/// A measurement's operations over time: one row for each window and operation that was
+/// carried out. Operations are names by their number.
+pub fn measured_series<'py>(
+    py: Python<'py>,
+    record: &headrace_load::Record,
+) -> PyResult<Bound<'py, PyDict>> {
+    let length = record.windows.length() as f64 * 1e-9;
+    let (mut time, mut operation) = (vec![], vec![]);
+    let (mut count, mut bytes, mut service, mut longest) = (vec![], vec![], vec![], vec![]);
+    for number in 0..headrace_load::operation::ALL.len() {
+        for (place, window) in record.windows.of(number).iter().enumerate() {
+            time.push(place as f64 * length);
+            operation.push(number as u32);
+            count.push(window.count);
+            bytes.push(window.bytes);
+            service.push(window.service as f64 * 1e-9);
+            longest.push(window.longest as f64 * 1e-9);
+        }
+    }
+    let table = Table::new(py);
+    table.column("time_s", time)?;
+    table.column("operation", operation)?;
+    table.column("count", count)?;
+    table.column("bytes", bytes)?;
+    table.column("service_s", service)?;
+    table.column("longest_s", longest)?;
+    Ok(table.0)
+}
+
 /// The distribution of latency: the share of requests that took no longer.
 pub fn latency_curve<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let (latency, share) = outcome.latency_curve.iter().copied().unzip();

@@ -1,7 +1,7 @@
 //! The errors that Python sees, and which error of the crates becomes which.
 
 use headrace_storage::Error;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{create_exception, intern};
 
@@ -64,6 +64,28 @@ pub fn of_run(error: &Error) -> PyErr {
         Error::Trace(_) => TraceError::new_err(text),
         Error::TooLarge(_) => ScenarioError::new_err(text),
         Error::Build(_) | Error::Run(_) => RunError::new_err(text.replace('\n', "; ")),
+    }
+}
+
+/// The error of a measurement that could not begin; the system's refusals are `OSError`.
+pub fn of_measurement(error: headrace_load::Error) -> PyErr {
+    use headrace_load::Error;
+    match error {
+        Error::Directory { path, what, source } => match source.raw_os_error() {
+            Some(number) => {
+                let text = source.to_string();
+                let text = text.split(" (os error").next().unwrap_or_default();
+                PyOSError::new_err((number, format!("{what}: {text}"), path))
+            }
+            None => PyOSError::new_err(format!("{}: {what}: {source}", path.display())),
+        },
+        Error::Unsuitable(text) => ScenarioError::new_err(text),
+        Error::Trace(_) => TraceError::new_err(error.to_string()),
+        Error::Own(text) => of_ours(&text),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+        Error::Operation { .. } | Error::Wrong { .. } | Error::Thread(_) => {
+            RunError::new_err(error.to_string())
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod columns;
 mod errors;
 mod guard;
+mod measure;
 mod run;
 mod scenario;
 mod scheduler;
@@ -18,6 +19,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
     scenario::register(module)?;
     run::register(module)?;
+    measure::register(module)?;
     scheduler::register(module)?;
     trace::register(module)
 }

@@ -67,6 +67,27 @@ impl PyLoaded {
         detached(py, || load_file(file, sets))?.map_err(|error| errors::of_scenario(py, &error))
     }
 
+    /// Loads a scenario for a measurement: one that says nothing of a system is one of
+    /// whatever is measured.
+    #[staticmethod]
+    fn measured(
+        py: Python<'_>,
+        text: String,
+        file: PathBuf,
+        sets: Vec<String>,
+    ) -> PyResult<PyLoaded> {
+        let load = || {
+            let loaded = headrace_spec::load_measured(&text, &file, &sets)?;
+            Ok(PyLoaded {
+                text: loaded.scenario.to_canonical_toml(),
+                loaded,
+                file: file.clone(),
+                sets: Vec::new(),
+            })
+        };
+        detached(py, load)?.map_err(|error| errors::of_scenario(py, &error))
+    }
+
     /// The same scenario with more values set, each as `path=value`.
     fn with_sets(&self, py: Python<'_>, more: Vec<String>) -> PyResult<PyLoaded> {
         let mut sets = self.sets.clone();

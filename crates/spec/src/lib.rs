@@ -53,7 +53,7 @@ pub use error::Error;
 pub use explain::{Explanation, Row, explain};
 pub use limits::{LARGEST_PACKET, MOST_GROUPS, MOST_HOSTS, MOST_JOBS};
 pub use links::links;
-pub use load::{Loaded, load, load_file};
+pub use load::{Loaded, load, load_file, load_measured};
 pub use models::models;
 pub use presets::presets;
 pub use quantities::{Quantified, Quantity, quantities};

@@ -42,6 +42,33 @@ impl Loaded {
 /// # Errors
 /// The first thing that is wrong, where it stands and what to write instead.
 pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
+    loaded(text, file, sets, |_| presets::DEFAULT)
+}
+
+/// The same for a measurement: a scenario that says nothing of a system is one of whatever
+/// is measured.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_measured(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
+    loaded(text, file, sets, |user| {
+        let says = |table: &Table| table.entries.iter().all(|it| WORK.contains(&&*it.key));
+        match user.table().is_some_and(says) {
+            true => presets::MEASURED,
+            false => presets::DEFAULT,
+        }
+    })
+}
+
+/// What a scenario says of the work, and not of the system.
+const WORK: [&str; 5] = ["name", "description", "clients", "workload", "run"];
+
+fn loaded(
+    text: &str,
+    file: &Path,
+    sets: &[String],
+    default: impl FnOnce(&Node) -> &'static str,
+) -> Result<Loaded, Error> {
     let name: Arc<str> = file.display().to_string().into();
     let mut user = syntax::read(text, &Layer::File(name.clone()))?;
     // What is wrong with the scenario as a whole is wrong in no line of it.
@@ -50,7 +77,7 @@ pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
     for text in sets {
         set::apply(&mut user, &DECLARED, text)?;
     }
-    let mut tree = preset(&user)?;
+    let mut tree = preset(&user, default)?;
     merge::over(&mut tree, user, &DECLARED);
     supply(&mut tree, "name", || {
         file.file_stem().map_or_else(
@@ -101,11 +128,11 @@ pub fn load_file(file: &Path, sets: &[String]) -> Result<Loaded, Error> {
     load(&text, file, sets)
 }
 
-/// The values of the preset that the user names.
-fn preset(user: &Node) -> Result<Node, Error> {
+/// The values of the preset that the user names, or of the default one.
+fn preset(user: &Node, default: impl FnOnce(&Node) -> &'static str) -> Result<Node, Error> {
     let name = match user.table().and_then(|table| table.get("system")) {
         Some(node) => PresetName::read(node, "system")?,
-        None => presets::DEFAULT.to_owned(),
+        None => default(user).to_owned(),
     };
     // Only names of presets are read.
     presets::read(&name).unwrap_or_else(|| Ok(Node::plain(Table::default().into())))

@@ -12,7 +12,7 @@ struct Preset {
     text: &'static str,
 }
 
-const PRESETS: [Preset; 15] = [
+const PRESETS: [Preset; 16] = [
     Preset {
         name: "ideal",
         text: include_str!("presets/ideal.toml"),
@@ -73,10 +73,17 @@ const PRESETS: [Preset; 15] = [
         name: "atlantis",
         text: include_str!("presets/atlantis.toml"),
     },
+    Preset {
+        name: MEASURED,
+        text: include_str!("presets/measured.toml"),
+    },
 ];
 
 /// The preset of a scenario that names none.
 pub(crate) const DEFAULT: &str = "ideal";
+
+/// The preset of a scenario that says nothing of a system, where a real one is measured.
+pub(crate) const MEASURED: &str = "measured";
 
 /// The presets: name, and what it is (the first line of its file).
 #[must_use]

@@ -8,15 +8,18 @@ mod ior;
 mod mdtest;
 mod operation_mix;
 mod permutation;
+mod pipeline;
 mod replay;
 
 pub use directories::Directories;
 pub use ior::{Calls, IorApplication};
 pub use mdtest::MdtestApplication;
 pub use operation_mix::OperationMixApplication;
+pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication};
 
 use headrace_net::{Random, Span, Time};
+use headrace_spec::{Scenario, Workload, WorkloadKind};
 use headrace_trace::Operation;
 
 /// The processes of one workload.
@@ -111,4 +114,49 @@ pub struct Ask {
     pub intended: Option<Time>,
     /// The phase, counted from 0.
     pub phase: u32,
+}
+
+/// The clients that a workload runs on, in order.
+#[must_use]
+pub fn clients(scenario: &Scenario, workload: &Workload) -> Vec<u32> {
+    let sizes = scenario.clients.group_sizes();
+    let groups = scenario.clients.group_of_each();
+    let group = workload.group.as_ref();
+    let of_group = |client: &u32| {
+        group.is_none_or(|name| sizes[usize::from(groups[*client as usize])].0 == name)
+    };
+    (0..scenario.clients.count).filter(of_group).collect()
+}
+
+/// What so many processes of a workload ask for, whatever machine they run on.
+///
+/// # Errors
+/// What is wrong with the workload's source, such as a trace.
+pub fn sequence(
+    scenario: &Scenario,
+    workload: &Workload,
+    processes: u32,
+) -> Result<Box<dyn Application>, TraceError> {
+    let seed = scenario.run.seed;
+    let existing = workload.io.existing;
+    Ok(match &workload.kind {
+        WorkloadKind::Ior(ior) => Box::new(IorApplication::calling(
+            ior,
+            processes,
+            seed,
+            Span::ZERO,
+            existing,
+        )),
+        WorkloadKind::Mdtest(mdtest) => Box::new(MdtestApplication::new(mdtest, processes)),
+        WorkloadKind::OperationMix(mix) => {
+            let per_client = scenario.clients.processes;
+            Box::new(OperationMixApplication::new(
+                mix, processes, per_client, seed,
+            ))
+        }
+        WorkloadKind::Pipeline(pipeline) => {
+            Box::new(PipelineApplication::new(pipeline, processes, existing))
+        }
+        WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
+    })
 }

@@ -8,6 +8,7 @@ import typer
 
 from headrace import __version__
 from headrace.cli import (
+    bench,
     explain,
     net,
     papers,
@@ -37,6 +38,7 @@ app.command("net")(net.net)
 app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.command("presets")(presets.presets)
+app.add_typer(bench.app, name="bench")
 app.add_typer(trace.app, name="trace")
 app.add_typer(results.app, name="results")
 app.command("papers", context_settings={"ignore_unknown_options": True})(papers.papers)

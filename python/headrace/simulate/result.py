@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 
 from headrace.files import whole_file
+from headrace.saved import not_a_result, read_saved
 from headrace.simulate import frames
 from headrace.simulate.kept import PREFIX, is_kept, keep, kept
-from headrace.simulate.scenario import not_a_result, read_saved
 from headrace.store import open as open_store
 
 

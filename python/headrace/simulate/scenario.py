@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headrace._core import Loaded, ScenarioError
+from headrace._core import Loaded
+from headrace.saved import as_sets, read_saved
 from headrace.simulate.kept import is_kept, kept_scenario
 from headrace.simulate.traces import readable_traces
 
@@ -102,57 +103,3 @@ def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Sc
     # Its lines are not those of the file: errors should not seem to name them.
     name = path.with_name(f"{path.name} (its scenario)")
     return Scenario(Loaded.from_text(saved["scenario"]["toml"], name, list(sets)))
-
-
-def read_saved(path: Path) -> dict[str, Any] | None:
-    """A saved result; None if the file is something else, or cannot be read at all.
-
-    Raises ScenarioError if it is JSON, but no saved result.
-    """
-    try:
-        with path.open("rb") as file:
-            # No TOML begins like this.
-            if not file.read(64).lstrip().startswith(b"{"):
-                return None
-            file.seek(0)
-            document = json.load(file)
-    except OSError:
-        return None
-    except (ValueError, RecursionError) as error:
-        raise not_a_result(path, f"it begins like a result in JSON, but {error}") from None
-    scenario = document.get("scenario")
-    if not isinstance(scenario, dict) or not isinstance(scenario.get("toml"), str):
-        raise not_a_result(path, "it has no scenario.toml")
-    return dict(document)
-
-
-def not_a_result(path: Path, why: str) -> ScenarioError:
-    """The error for a file that is neither a scenario nor a saved result."""
-    message = f"expected a scenario in TOML or a saved result: {why}"
-    error = ScenarioError(f"{path}: {message}")
-    error.file, error.message = str(path), message
-    return error
-
-
-def as_sets(sets: Mapping[str, Any]) -> list[str]:
-    """Values as the command line has them."""
-    return [
-        f"{path}={value if isinstance(value, str) else _toml(value)}"
-        for path, value in sets.items()
-    ]
-
-
-def _toml(value: Any) -> str:
-    """A value as TOML."""
-    if hasattr(value, "item"):  # numpy's numbers
-        value = value.item()
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        entries = (f"{json.dumps(str(key))} = {_toml(item)}" for key, item in value.items())
-        return "{ " + ", ".join(entries) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, int | float):
-        return repr(value)
-    return json.dumps(str(value), ensure_ascii=False)

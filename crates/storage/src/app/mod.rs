@@ -4,19 +4,17 @@
 mod collective;
 mod library;
 mod page;
-mod pipeline;
 
 pub use collective::CollectiveApplication;
 pub use page::{ApplicationPorts, End, Existing, Workloads, processes};
-pub use pipeline::PipelineApplication;
 
-use headrace_spec::{Scenario, Workload, WorkloadKind};
+use headrace_spec::{Ior, Pipeline, Scenario, SystemKind, Workload, WorkloadKind};
 use headrace_workload::{
-    Application, IorApplication, MdtestApplication, OperationMixApplication, TraceError,
-    TraceReplayApplication,
+    Application, Calling, IorApplication, PipelineApplication, TraceError, sequence,
 };
 
-/// The application of a workload for so many processes.
+/// The application of a workload for so many processes, on the machines that the scenario
+/// models.
 ///
 /// # Errors
 /// What is wrong with the workload's source, such as a trace.
@@ -25,30 +23,49 @@ pub fn build(
     workload: &Workload,
     processes: u32,
 ) -> Result<Box<dyn Application>, TraceError> {
-    Ok(match &workload.kind {
-        WorkloadKind::Ior(ior) => {
-            let (spec, compute) = library::calls(scenario, workload, ior);
-            let existing = workload.io.existing;
-            let seed = scenario.run.seed;
-            let ior = IorApplication::calling(&spec, processes, seed, compute, existing);
-            match (workload.collective.two_phase(), scenario.parallel()) {
-                (Some(spec), Some(parallel)) => Box::new(CollectiveApplication::new(
-                    scenario, parallel, workload, spec, ior,
-                )),
-                _ => Box::new(ior),
-            }
-        }
-        WorkloadKind::Mdtest(mdtest) => Box::new(MdtestApplication::new(mdtest, processes)),
-        WorkloadKind::OperationMix(mix) => {
-            let per_client = scenario.clients.processes;
-            let seed = scenario.run.seed;
-            Box::new(OperationMixApplication::new(
-                mix, processes, per_client, seed,
-            ))
-        }
-        WorkloadKind::Pipeline(pipeline) => Box::new(PipelineApplication::new(
-            scenario, workload, pipeline, processes,
+    match &workload.kind {
+        WorkloadKind::Ior(spec) => Ok(ior(scenario, workload, spec, processes)),
+        WorkloadKind::Pipeline(spec) => Ok(Box::new(pipeline(scenario, workload, spec, processes))),
+        _ => sequence(scenario, workload, processes),
+    }
+}
+
+fn ior(
+    scenario: &Scenario,
+    workload: &Workload,
+    spec: &Ior,
+    processes: u32,
+) -> Box<dyn Application> {
+    let (spec, compute) = library::calls(scenario, workload, spec);
+    let existing = workload.io.existing;
+    let ior = IorApplication::calling(&spec, processes, scenario.run.seed, compute, existing);
+    match (workload.collective.two_phase(), scenario.parallel()) {
+        (Some(spec), Some(parallel)) => Box::new(CollectiveApplication::new(
+            scenario, parallel, workload, spec, ior,
         )),
-        WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
-    })
+        _ => Box::new(ior),
+    }
+}
+
+fn pipeline(
+    scenario: &Scenario,
+    workload: &Workload,
+    spec: &Pipeline,
+    pipelines: u32,
+) -> PipelineApplication {
+    let (buffer, library) = library::gathered(scenario, workload, spec.request.0, spec.input.0);
+    let machine = match &scenario.kind {
+        SystemKind::Local(local) => Some(&local.machine),
+        SystemKind::Parallel(_) => None,
+    };
+    let named = spec.output_volume.as_deref();
+    let calls = Calling {
+        buffer,
+        library,
+        machine: machine.is_some(),
+        output_volume: machine
+            .zip(named)
+            .and_then(|(machine, name)| machine.volume_number(name)),
+    };
+    PipelineApplication::calling(spec, pipelines, workload.io.existing, calls)
 }

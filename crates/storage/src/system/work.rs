@@ -3,7 +3,7 @@
 
 use headrace_net::{Node, Page, Span, Store, TallyId, Time};
 use headrace_spec::{Scenario, SystemKind, Workload};
-use headrace_workload::Directories;
+use headrace_workload::{Directories, clients};
 
 use super::{Error, Options};
 use crate::app::{self, ApplicationPorts, End, Existing, Workloads};
@@ -68,9 +68,7 @@ pub(super) fn write(
 
 /// The processes of all workloads, and the clients they run on.
 fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
-    let sizes = scenario.clients.group_sizes();
-    let groups = scenario.clients.group_of_each();
-    let mut workloads = Workloads::new(groups.clone());
+    let mut workloads = Workloads::new(scenario.clients.group_of_each());
     let mut files: u64 = 0;
     // Partners tell their parts of a file apart by its number's highest bit.
     let partners = scenario
@@ -78,11 +76,7 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
         .is_some_and(|it| it.servers.partner(0).is_some());
     let bits = if partners { 31 } else { 32 };
     for workload in &scenario.workload {
-        let group = workload.group.as_ref();
-        let of_group = |client: &u32| {
-            group.is_none_or(|name| sizes[usize::from(groups[*client as usize])].0 == name)
-        };
-        let clients: Vec<u32> = (0..scenario.clients.count).filter(of_group).collect();
+        let clients = clients(scenario, workload);
         // A scenario that loaded has no more than fit.
         let processes = (clients.len() as u32).saturating_mul(scenario.clients.processes);
         let application = app::build(scenario, workload, processes)?;

@@ -16,12 +16,10 @@
 use std::collections::VecDeque;
 
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{Pipeline, Scenario, SystemKind, Threads, Workload};
+use headrace_spec::{Pipeline, Threads};
 use headrace_trace::Operation;
 
-use headrace_workload::{Application, Ask, ExistingFile, Next};
-
-use super::library;
+use super::{Application, Ask, ExistingFile, Next};
 
 /// A stage of a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +57,19 @@ pub struct PipelineApplication {
     woken: VecDeque<u32>,
 }
 
+/// How a pipeline's requests become calls on a modelled machine.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Calling {
+    /// Bytes of a call.
+    pub buffer: u64,
+    /// Processor time in the C library for each.
+    pub library: Span,
+    /// Whether processor time is modelled; if not it passes before the request.
+    pub machine: bool,
+    /// The machine's volume that the output lies on, if not the workload's.
+    pub output_volume: Option<u8>,
+}
+
 /// How far a pipeline's threads have come.
 #[derive(Clone, Copy, Default, Debug)]
 struct Progress {
@@ -69,14 +80,24 @@ struct Progress {
 }
 
 impl PipelineApplication {
-    /// The workload for so many pipelines.
-    pub fn new(
-        scenario: &Scenario,
-        workload: &Workload,
+    /// The workload for so many pipelines, on files that may be there before.
+    #[must_use]
+    pub fn new(spec: &Pipeline, pipelines: u32, existing: bool) -> PipelineApplication {
+        let calls = Calling {
+            buffer: spec.request.0,
+            ..Calling::default()
+        };
+        PipelineApplication::calling(spec, pipelines, existing, calls)
+    }
+
+    /// The same, calling the system as a modelled machine has it.
+    #[must_use]
+    pub fn calling(
         spec: &Pipeline,
         pipelines: u32,
+        existing: bool,
+        calls: Calling,
     ) -> PipelineApplication {
-        let (buffer, library) = library::gathered(scenario, workload, spec.request.0, spec.input.0);
         let per_buffer = spec.compute_per_request.0 * 1e12;
         let per_byte = spec.compute_per_byte.0 * 1e12;
         let one = spec.threads == Threads::One;
@@ -84,29 +105,22 @@ impl PipelineApplication {
             true => vec![Stage::Read, Stage::Compute, Stage::Write],
             false => vec![Stage::Read, Stage::Write],
         };
-        let machine = match &scenario.kind {
-            SystemKind::Local(local) => Some(&local.machine),
-            SystemKind::Parallel(_) => None,
-        };
-        let named = spec.output_volume.as_deref();
         PipelineApplication {
             input: spec.input.0,
             output: spec.output.0,
-            buffer,
-            total: spec.input.0.div_ceil(buffer),
+            buffer: calls.buffer,
+            total: spec.input.0.div_ceil(calls.buffer),
             ring: u64::from(spec.buffers),
             stages,
             one,
             sync: spec.sync,
             in_place: spec.in_place,
-            existing: workload.io.existing,
-            library,
+            existing,
+            library: calls.library,
             per_buffer,
             per_byte,
-            machine: machine.is_some(),
-            output_volume: machine
-                .zip(named)
-                .and_then(|(machine, name)| machine.volume_number(name)),
+            machine: calls.machine,
+            output_volume: calls.output_volume,
             pipelines: vec![Progress::default(); pipelines as usize],
             woken: VecDeque::new(),
         }

@@ -1,0 +1,176 @@
+//! Removes what benchmarks have left behind, and nothing else.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::mark::{MARK, PREFIX, is_mark};
+use super::names::is_ours;
+use super::{failure, open_directory};
+use crate::Error;
+
+/// What was done with the directories of earlier runs.
+#[derive(Debug, Default)]
+pub struct Cleaned {
+    /// Those that are gone.
+    pub removed: Vec<PathBuf>,
+    /// Those that are still there, and why.
+    pub left: Vec<(PathBuf, Left)>,
+}
+
+/// Why a directory was left.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Left {
+    /// It has no mark, or one that no benchmark wrote.
+    NotMarked,
+    /// Its run goes on.
+    InUse,
+    /// Somebody else's things are in it; the run's own are gone.
+    Foreign(Vec<String>),
+    /// It could not be removed.
+    Failed(Errno),
+}
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Left::NotMarked => write!(to, "it carries no mark of a benchmark"),
+            Left::InUse => write!(to, "its benchmark is still running"),
+            Left::Foreign(names) => write!(to, "not the benchmark's own: {}", names.join(", ")),
+            Left::Failed(errno) => write!(to, "{}", std::io::Error::from(*errno)),
+        }
+    }
+}
+
+/// Removes the marked directories below one that runs have left behind.
+///
+/// # Errors
+/// If the directory cannot be read.
+pub fn clean(below: &Path) -> Result<Cleaned, Error> {
+    let failed = failure(below, "it cannot be read");
+    let parent = open_directory(below).map_err(&failed)?;
+    let mut cleaned = Cleaned::default();
+    for (name, _) in entries(&parent).map_err(&failed)? {
+        if !name.starts_with(PREFIX) {
+            continue;
+        }
+        let path = below.join(&name);
+        match clean_one(&parent, &name) {
+            Ok(()) => cleaned.removed.push(path),
+            Err(left) => cleaned.left.push((path, left)),
+        }
+    }
+    Ok(cleaned)
+}
+
+fn clean_one(parent: &OwnedFd, name: &str) -> Result<(), Left> {
+    let root = below(parent.as_fd(), name).map_err(|errno| match errno {
+        Errno::NOTDIR | Errno::LOOP => Left::NotMarked,
+        errno => Left::Failed(errno),
+    })?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mark = rustix::fs::openat(&root, MARK, flags, Mode::empty());
+    let mark = mark.map_err(|_| Left::NotMarked)?;
+    let mut text = [0; 4096];
+    let read = rustix::io::read(&mark, &mut text).map_err(Left::Failed)?;
+    if !is_mark(&text[..read]) {
+        return Err(Left::NotMarked);
+    }
+    // On a file system without locks the mark has to do.
+    let locked = rustix::fs::flock(&mark, FlockOperation::NonBlockingLockExclusive);
+    if locked == Err(Errno::WOULDBLOCK) {
+        return Err(Left::InUse);
+    }
+    let left = empty(&root).map_err(Left::Failed)?;
+    if !left.is_empty() {
+        return Err(Left::Foreign(left));
+    }
+    remove_marked(parent, &root, name).map_err(Left::Failed)
+}
+
+/// Removes the mark, then the directory itself, which must be empty but for it.
+pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Result<(), Errno> {
+    match rustix::fs::unlinkat(root, MARK, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(errno) => return Err(errno),
+    }
+    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
+/// Removes what the engine made in a directory; gives the names of the rest.
+pub(super) fn empty(root: &OwnedFd) -> Result<Vec<String>, Errno> {
+    let device = rustix::fs::fstat(root)?.st_dev;
+    let mut foreign = Vec::new();
+    empty_below(root, device, "", &mut foreign)?;
+    foreign.retain(|name| name != MARK);
+    Ok(foreign)
+}
+
+fn empty_below(
+    directory: &OwnedFd,
+    device: u64,
+    path: &str,
+    foreign: &mut Vec<String>,
+) -> Result<(), Errno> {
+    for (name, kind) in entries(directory)? {
+        let full = format!("{path}{name}");
+        if !is_ours(&name) {
+            foreign.push(full);
+            continue;
+        }
+        if kind != FileType::Directory {
+            rustix::fs::unlinkat(directory, name.as_str(), AtFlags::empty())?;
+            continue;
+        }
+        let inner = below(directory.as_fd(), &name)?;
+        if rustix::fs::fstat(&inner)?.st_dev != device {
+            foreign.push(full);
+            continue;
+        }
+        let before = foreign.len();
+        empty_below(&inner, device, &format!("{full}/"), foreign)?;
+        if foreign.len() == before {
+            rustix::fs::unlinkat(directory, name.as_str(), AtFlags::REMOVEDIR)?;
+        }
+    }
+    Ok(())
+}
+
+fn below(parent: rustix::fd::BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
+}
+
+/// What is in a directory, in the order of names.
+fn entries(directory: &OwnedFd) -> Result<Vec<(String, FileType)>, Errno> {
+    let mut all = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let Some(name) = text(entry.file_name()) else {
+            // No name of ours, as those are plain letters and digits.
+            all.push(("\u{fffd}".to_owned(), FileType::Unknown));
+            continue;
+        };
+        if name == "." || name == ".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            // Some file systems do not tell.
+            FileType::Unknown => {
+                let stat = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                FileType::from_raw_mode(stat.st_mode)
+            }
+            kind => kind,
+        };
+        all.push((name.to_owned(), kind));
+    }
+    all.sort_by(|one, other| one.0.cmp(&other.0));
+    Ok(all)
+}
+
+fn text(name: &CStr) -> Option<&str> {
+    name.to_str().ok()
+}

@@ -1,0 +1,166 @@
+//! The directory that a benchmark makes for itself, and the only one it writes in.
+//!
+//! It carries a mark, a file that is locked as long as the run lives. What is removed is
+//! only what lies in a marked directory and has a name such as the engine gives: what
+//! somebody else put there stays, and so does everything on another file system.
+
+mod clean;
+mod mark;
+mod names;
+
+pub use clean::{Cleaned, Left, clean};
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::Error;
+use mark::{MARK, PREFIX};
+
+/// Names tried before giving up on a new one.
+const TRIES: u32 = 100;
+
+/// A directory made for one run.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    name: String,
+    parent: OwnedFd,
+    root: Arc<OwnedFd>,
+    /// Holds the lock; none in those that have joined another's directory.
+    mark: Option<OwnedFd>,
+}
+
+impl Directory {
+    /// Makes one below an existing directory.
+    ///
+    /// # Errors
+    /// If there is no such directory or nothing can be made in it.
+    pub fn make(below: &Path) -> Result<Directory, Error> {
+        let failed = |what| failure(below, what);
+        let parent = open_directory(below).map_err(failed("it cannot be opened"))?;
+        let name = new_name(&parent).map_err(failed("no directory can be made in it"))?;
+        let mut made = Directory::open(below, parent, name)?;
+        match made.set_mark() {
+            Ok(()) => Ok(made),
+            Err(errno) => {
+                // Nobody else is in it yet.
+                let _ = clean::remove_marked(&made.parent, &made.root, &made.name);
+                Err(failed("nothing can be written in it")(errno))
+            }
+        }
+    }
+
+    /// Takes part in a run whose directory another process has made.
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub fn join(path: &Path) -> Result<Directory, Error> {
+        let (Some(below), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(failure(path, "it is no directory of a benchmark")(
+                Errno::INVAL,
+            ));
+        };
+        let parent = open_directory(below).map_err(failure(below, "it cannot be opened"))?;
+        Directory::open(below, parent, name.to_string_lossy().into_owned())
+    }
+
+    fn open(below: &Path, parent: OwnedFd, name: String) -> Result<Directory, Error> {
+        let path = below.join(&name);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let root = rustix::fs::openat(&parent, name.as_str(), flags, Mode::empty())
+            .map_err(failure(&path, "it cannot be opened"))?;
+        Ok(Directory {
+            path,
+            name,
+            parent,
+            root: Arc::new(root),
+            mark: None,
+        })
+    }
+
+    /// Writes the mark and locks it.
+    fn set_mark(&mut self) -> Result<(), Errno> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&*self.root, MARK, flags, Mode::from_raw_mode(0o644))?;
+        let text = mark::text();
+        if rustix::io::write(&file, text.as_bytes())? < text.len() {
+            return Err(Errno::NOSPC);
+        }
+        // On a file system without locks, the run that goes on has no protection.
+        let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+        self.mark = Some(file);
+        Ok(())
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open directory.
+    pub(crate) fn root(&self) -> &Arc<OwnedFd> {
+        &self.root
+    }
+
+    /// Removes it with all that the run has made.
+    ///
+    /// # Errors
+    /// If something cannot be removed, or is not the run's.
+    pub fn remove(&self) -> Result<(), Error> {
+        let left = clean::empty(&self.root);
+        match left.map(|left| left.into_iter().next()) {
+            Ok(None) => {}
+            Ok(Some(foreign)) => {
+                let message = std::io::Error::other(format!("{foreign:?} is not the run's own"));
+                return Err(Error::Directory {
+                    path: self.path.clone(),
+                    what: "it is left as it is",
+                    source: message,
+                });
+            }
+            Err(errno) => return Err(failure(&self.path, "it cannot be removed")(errno)),
+        }
+        let removed = clean::remove_marked(&self.parent, &self.root, &self.name);
+        removed.map_err(failure(&self.path, "it cannot be removed"))
+    }
+
+    /// Whether this process made it, rather than joined it.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.mark.is_some()
+    }
+}
+
+fn open_directory(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::openat(CWD, path, flags, Mode::empty())
+}
+
+fn new_name(parent: &OwnedFd) -> Result<String, Errno> {
+    for attempt in 0..TRIES {
+        let name = format!("{PREFIX}{}-{attempt}", std::process::id());
+        match rustix::fs::mkdirat(parent, name.as_str(), Mode::from_raw_mode(0o755)) {
+            Ok(()) => return Ok(name),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+fn failure(path: &Path, what: &'static str) -> impl Fn(Errno) -> Error {
+    let path = path.to_path_buf();
+    move |errno| Error::Directory {
+        path: path.clone(),
+        what,
+        source: errno.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+use std::fs;
+
+use super::*;
+
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+#[test]
+fn a_directory_goes_with_all_that_was_made_in_it() {
+    let below = scratch();
+    let made = Directory::make(below.path()).expect("it can be made");
+    fs::create_dir(made.path().join("w0")).expect("made");
+    fs::write(made.path().join("w0/f1"), "x").expect("written");
+    made.remove().expect("it goes");
+    assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
+}
+
+#[test]
+fn what_somebody_else_put_there_stays() {
+    let below = scratch();
+    let made = Directory::make(below.path()).expect("it can be made");
+    let path = made.path().to_path_buf();
+    fs::create_dir(path.join("w0")).expect("made");
+    fs::write(path.join("w0/f1"), "x").expect("written");
+    fs::write(path.join("w0/thesis.tex"), "x").expect("written");
+    let error = made.remove().expect_err("it stays").to_string();
+    assert!(error.contains("w0/thesis.tex"), "{error}");
+    assert!(path.join("w0/thesis.tex").exists());
+    assert!(!path.join("w0/f1").exists());
+}
+
+#[test]
+fn cleaning_removes_what_carries_the_mark_and_is_not_in_use() {
+    let below = scratch();
+    let running = Directory::make(below.path()).expect("it can be made");
+    let other = Directory::make(below.path()).expect("it can be made");
+    let left_behind = other.path().to_path_buf();
+    fs::write(left_behind.join("f1"), "x").expect("written");
+    drop(other);
+    let unmarked = below.path().join("headrace-bench-9-9");
+    fs::create_dir(&unmarked).expect("made");
+    fs::write(unmarked.join("f1"), "x").expect("written");
+    fs::write(below.path().join("f1"), "x").expect("written");
+    let cleaned = clean(below.path()).expect("it can be read");
+    assert_eq!(cleaned.removed, [left_behind]);
+    let mut left = cleaned.left;
+    left.sort_by_key(|(path, _)| path.clone());
+    let mut expected = vec![
+        (running.path().to_path_buf(), Left::InUse),
+        (unmarked.clone(), Left::NotMarked),
+    ];
+    expected.sort_by_key(|(path, _)| path.clone());
+    assert_eq!(left, expected);
+    assert!(unmarked.join("f1").exists() && below.path().join("f1").exists());
+    running.remove().expect("it goes");
+}
+
+#[test]
+fn a_symbolic_link_is_removed_and_what_it_leads_to_is_not() {
+    let below = scratch();
+    let treasure = scratch();
+    fs::write(treasure.path().join("f1"), "x").expect("written");
+    let made = Directory::make(below.path()).expect("it can be made");
+    std::os::unix::fs::symlink(treasure.path(), made.path().join("d1")).expect("made");
+    std::os::unix::fs::symlink(treasure.path(), below.path().join("headrace-bench-1-1"))
+        .expect("made");
+    made.remove().expect("it goes");
+    let cleaned = clean(below.path()).expect("it can be read");
+    assert_eq!(cleaned.removed.len(), 0);
+    assert_eq!(cleaned.left[0].1, Left::NotMarked);
+    assert!(treasure.path().join("f1").exists());
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_named() {
+    let below = scratch();
+    let missing = below.path().join("missing");
+    let error = Directory::make(&missing).expect_err("it is not there");
+    assert!(error.to_string().contains("missing"), "{error}");
+}

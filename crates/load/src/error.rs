@@ -1,0 +1,75 @@
+//! What can go wrong.
+
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+
+/// Why a benchmark cannot begin, or broke off.
+#[derive(thiserror::Error, Debug)]
+pub enum Error {
+    /// What was asked for cannot be carried out on a real file system.
+    #[error("{0}")]
+    Unsuitable(String),
+    /// The directory is not what a benchmark can run in.
+    #[error("{}: {what}: {source}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// A trace that a workload replays cannot be read.
+    #[error(transparent)]
+    Trace(#[from] headrace_workload::TraceError),
+    /// An operation failed.
+    #[error("{operation} of {path}: {}; {}", std::io::Error::from(*errno), meaning(*errno))]
+    Operation {
+        /// Its name.
+        operation: &'static str,
+        /// The file, below the benchmark's own directory.
+        path: String,
+        /// Why.
+        errno: Errno,
+    },
+    /// A read gave other bytes than were written, or fewer.
+    #[error("{operation} of {path}: {found}")]
+    Wrong {
+        /// The operation's name.
+        operation: &'static str,
+        /// The file.
+        path: String,
+        /// What was found, and what was expected.
+        found: String,
+    },
+    /// The caller broke off what is done before the run.
+    #[error("interrupted")]
+    Interrupted,
+    /// No thread could be made for a process.
+    #[error("no thread for a process: {0}; try fewer processes (see ulimit -u)")]
+    Thread(std::io::Error),
+    /// The engine's own fault.
+    #[error("{0}; this is a fault of headrace")]
+    Own(String),
+}
+
+/// What a user should know of a failure, and what to do.
+fn meaning(errno: Errno) -> &'static str {
+    match errno {
+        Errno::NOSPC => "the file system is full: free space, or take a smaller file set",
+        Errno::DQUOT => "the quota is used up: take a smaller file set",
+        Errno::ROFS => "the file system can only be read: mount it for writing",
+        Errno::ACCESS | Errno::PERM => "permission is missing: take a directory of your own",
+        Errno::NOENT | Errno::STALE | Errno::NOTCONN | Errno::NODEV | Errno::SHUTDOWN => {
+            "the directory is gone: was it unmounted or removed meanwhile?"
+        }
+        Errno::IO => "the device or the server failed: see the kernel's log",
+        Errno::MFILE | Errno::NFILE => "too many files are open: raise ulimit -n",
+        Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS => {
+            "the file system does not do this operation: leave it out of the mix"
+        }
+        Errno::FBIG => "the file is larger than the file system allows",
+        _ => "nothing was measured after it",
+    }
+}

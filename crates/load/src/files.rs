@@ -1,0 +1,164 @@
+//! The files of a workload: their names, and those that a process has open.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+
+use headrace_spec::InputOutput;
+use headrace_workload::{Application, ExistingFile};
+use rustix::fs::{Advice, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::calls::{Calls, Handle, Result};
+
+/// Files that a process keeps open at the most; with more, one is closed before another
+/// is opened, outside of what is timed.
+const MOST_OPEN: usize = 64;
+
+/// What every process knows of a workload's files.
+#[derive(Clone, Debug)]
+pub struct Names {
+    workload: usize,
+    files: u32,
+    in_each: u32,
+}
+
+impl Names {
+    /// The names of a workload's files.
+    pub fn new(workload: usize, application: &dyn Application) -> Names {
+        let files = application.files().max(1);
+        Names {
+            workload,
+            files,
+            in_each: application.files_in_a_directory().unwrap_or(files).max(1),
+        }
+    }
+
+    /// A file's path in the benchmark's directory.
+    pub fn path(&self, file: u32) -> CString {
+        let directory = file / self.in_each;
+        text(format!("w{}/d{directory}/f{file}", self.workload))
+    }
+
+    /// A directory of a process's own, for names that it makes and removes.
+    pub fn own(&self, rank: u32) -> CString {
+        text(format!("w{}/o{rank}", self.workload))
+    }
+
+    /// The workload's directory and those in it, each behind the one that it is in.
+    pub fn directories(&self) -> impl Iterator<Item = CString> {
+        let inner = 0..self.files.div_ceil(self.in_each);
+        let of = self.workload;
+        let inner = inner.map(move |directory| text(format!("w{of}/d{directory}")));
+        std::iter::once(text(format!("w{of}"))).chain(inner)
+    }
+}
+
+/// A path of letters, digits and slashes.
+fn text(path: String) -> CString {
+    CString::new(path).unwrap_or_default()
+}
+
+/// The files that a process has open.
+#[derive(Debug, Default)]
+pub struct OpenFiles {
+    open: HashMap<(u32, OFlags), Handle>,
+}
+
+impl OpenFiles {
+    /// A file opened so, which is opened first if it is not.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn handle(
+        &mut self,
+        calls: &mut dyn Calls,
+        names: &Names,
+        file: u32,
+        flags: OFlags,
+    ) -> Result<Handle> {
+        if let Some(handle) = self.open.get(&(file, flags)) {
+            return Ok(Handle::clone(handle));
+        }
+        let handle = calls.open(&names.path(file), flags, MODE)?;
+        self.keep(calls, file, flags, Handle::clone(&handle))?;
+        Ok(handle)
+    }
+
+    /// A file that was opened is kept open.
+    ///
+    /// # Errors
+    /// If another could not be closed for it.
+    pub fn keep(
+        &mut self,
+        calls: &mut dyn Calls,
+        file: u32,
+        flags: OFlags,
+        handle: Handle,
+    ) -> Result<()> {
+        if self.open.len() >= MOST_OPEN
+            && let Some(&other) = self.open.keys().next()
+            && let Some(handle) = self.open.remove(&other)
+        {
+            calls.close(handle)?;
+        }
+        self.open.insert((file, flags), handle);
+        Ok(())
+    }
+
+    /// A handle of a file, however it was opened, which is open no more for others.
+    pub fn take(&mut self, file: u32) -> Option<Handle> {
+        let key = *self.open.keys().find(|(of, _)| *of == file)?;
+        self.open.remove(&key)
+    }
+
+    /// Closes a file, as its name is about to go.
+    pub fn forget(&mut self, file: u32) {
+        while self.take(file).is_some() {}
+    }
+}
+
+/// Files are made for their owner and readable by all, as with `umask 022`.
+pub const MODE: Mode = Mode::from_raw_mode(0o644);
+
+/// How a workload opens files beyond reading or writing.
+pub fn flags(io: &InputOutput) -> OFlags {
+    let mut flags = OFlags::empty();
+    flags.set(OFlags::DIRECT, io.direct);
+    flags.set(OFlags::SYNC, io.synchronous);
+    flags
+}
+
+/// Makes a file that is to be there before the run.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn make(
+    root: &OwnedFd,
+    names: &Names,
+    file: ExistingFile,
+    call: usize,
+    bytes: &[u8],
+) -> Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+    let made = rustix::fs::openat(root, names.path(file.file).as_c_str(), flags, MODE)?;
+    let mut done = 0;
+    while done < file.size {
+        let left = usize::try_from(file.size - done).unwrap_or(usize::MAX);
+        let part = bytes.get(..call.min(left)).unwrap_or(bytes);
+        match rustix::io::pwrite(&made, part, done)? {
+            0 => return Err(Errno::IO),
+            written => done += written as u64,
+        }
+    }
+    Ok(())
+}
+
+/// Has a file that was made, and is on stable storage, leave the page cache. Where the
+/// file system takes no advice it stays, and the file is only warmer than wanted.
+pub fn cool(root: &OwnedFd, names: &Names, file: u32) {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    if let Ok(file) = rustix::fs::openat(root, names.path(file).as_c_str(), flags, MODE) {
+        let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
+    }
+}

@@ -1,0 +1,37 @@
+//! The load engine: a scenario's workloads carried out on a real file system, and
+//! measured.
+//!
+//! ```text
+//!  workload ─▶ next ─▶ [prepare] ─▶ (until its time) ─▶ [execute] ─▶ [verify] ─▶ next …
+//!                                                        timed
+//!                         └────────── one thread a process ──────────┘
+//! ```
+//!
+//! What is asked is the workload's own sequence of requests, the one that a simulation
+//! of the same scenario answers ([`headrace_workload`]). Each process is a thread. A
+//! request is prepared first (names are made that must be there, files opened), then waits
+//! for its time, and only the call itself is timed: from its actual start, which gives the
+//! service time, and from the intended start, which gives the response time.
+//!
+//! To add an operation, write a file in `operation/` and name it in its list; to add a
+//! way of making the calls, one in `calls/`.
+
+pub mod calls;
+mod clock;
+mod directory;
+mod error;
+mod files;
+mod meeting;
+pub mod operation;
+mod outcome;
+mod process;
+mod record;
+mod report;
+mod run;
+
+pub use directory::{Cleaned, Directory, Left, clean};
+pub use error::Error;
+pub use outcome::{Outcome, Phase};
+pub use record::{Cell, Record, Window, Windows};
+pub use report::Report;
+pub use run::{Live, Options, run};

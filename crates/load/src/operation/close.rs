@@ -1,0 +1,41 @@
+//! close(2).
+
+use headrace_workload::Ask;
+
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A file is closed.
+pub struct Close;
+
+impl FileOperation for Close {
+    fn name(&self) -> &'static str {
+        "close"
+    }
+
+    fn group(&self) -> Group {
+        Group::File
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        let file = match hands.files.take(ask.file) {
+            Some(file) => file,
+            None => {
+                let file = hands.open(ask.file, true)?;
+                hands.files.forget(ask.file);
+                file
+            }
+        };
+        Ok(Target {
+            file: Some(file),
+            ..Target::default()
+        })
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        if let Some(file) = target.file.take() {
+            hands.calls.close(file)?;
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,43 @@
+//! pwrite(2).
+
+use headrace_workload::Ask;
+
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A part of a file is written.
+pub struct Write;
+
+impl FileOperation for Write {
+    fn name(&self) -> &'static str {
+        "write"
+    }
+
+    fn group(&self) -> Group {
+        Group::Write
+    }
+
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        Target::transfer(hands, ask, true)
+    }
+
+    /// What a call leaves over is written by another: the last one tells why it did.
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        let bytes = hands.buffer.bytes(target.size);
+        let mut done = 0;
+        loop {
+            let at = target.offset + done as u64;
+            match hands.calls.write(target.open()?, &bytes[done..], at)? {
+                0 => return Ok(done as u64),
+                written => done += written,
+            }
+            if done == bytes.len() {
+                return Ok(done as u64);
+            }
+        }
+    }
+}

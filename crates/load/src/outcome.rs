@@ -1,0 +1,30 @@
+//! What a benchmark gives.
+
+use crate::clock::Nanoseconds;
+use crate::record::Record;
+
+/// Why a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Files that must be there are being made.
+    Preparing,
+    /// The workloads are carried out.
+    Running,
+}
+
+/// What the processes of a run have done.
+#[derive(Debug)]
+pub struct Outcome {
+    /// All that they did.
+    pub record: Record,
+    /// How long the run took, from the common start to the last process's end.
+    pub lasted: Nanoseconds,
+    /// How long it took to make what had to be there.
+    pub prepared: Nanoseconds,
+    /// Why it ended: `workload`, `time`, `requests`, `interrupted` or `failed`.
+    pub reason: &'static str,
+    /// What went wrong, if something did: what was measured before is here all the same.
+    pub error: Option<crate::Error>,
+    /// How many processes there were.
+    pub processes: u32,
+}

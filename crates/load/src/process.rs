@@ -1,0 +1,253 @@
+//! A process of a workload: asks what to do next, does it, and takes note.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use headrace_net::{Random, Time};
+use headrace_workload::{Application, Ask, Next};
+
+use rustix::fs::OFlags;
+
+use crate::Error;
+use crate::calls::{Calls, Null, Posix};
+use crate::clock::{Clock, Nanoseconds};
+use crate::files::{Names, OpenFiles};
+use crate::meeting::Meeting;
+use crate::operation::{self, Buffer, Hands, OwnNames};
+use crate::record::{Done, Record};
+
+/// Picoseconds, which applications count in, of a nanosecond.
+const PICOSECONDS: u64 = 1000;
+
+/// Where a process learns what to do next.
+pub enum Source {
+    /// It has its own copy of the workload, in which only its own part matters.
+    Own(Box<dyn Application>),
+    /// The processes of a client take what comes in turn.
+    Shared(Arc<Mutex<Box<dyn Application>>>),
+}
+
+impl Source {
+    fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {
+        match self {
+            Source::Own(application) => application.next(rank, now, random),
+            Source::Shared(application) => {
+                let mut application = application.lock().unwrap_or_else(PoisonError::into_inner);
+                application.next(rank, now, random)
+            }
+        }
+    }
+}
+
+/// What all processes of a run share.
+pub struct Shared {
+    /// The clock of the run.
+    pub clock: Clock,
+    /// Set when the run ends, for whatever reason.
+    pub ends: AtomicBool,
+    /// When it ends at the latest.
+    pub stop_at: Option<Nanoseconds>,
+    /// After how many operations it ends, and how many are done.
+    pub stop_after: Option<u64>,
+    pub done: AtomicU64,
+    /// Where random numbers start.
+    pub seed: u64,
+}
+
+/// How far a process is, for those who watch: operations and bytes by the operation's
+/// number.
+#[derive(Debug, Default)]
+pub struct Progress {
+    operations: Vec<[AtomicU64; 2]>,
+}
+
+impl Progress {
+    /// Nothing done yet.
+    pub fn new() -> Progress {
+        let operations = operation::ALL.iter().map(|_| Default::default());
+        Progress {
+            operations: operations.collect(),
+        }
+    }
+
+    /// Operations done, and bytes that they moved.
+    pub fn of(&self, operation: usize) -> (u64, u64) {
+        let [count, bytes] = &self.operations[operation];
+        (count.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed))
+    }
+
+    /// Only the process itself writes: there is nobody to race with.
+    fn add(&self, operation: usize, moved: u64) {
+        let [count, bytes] = &self.operations[operation];
+        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        bytes.store(bytes.load(Ordering::Relaxed) + moved, Ordering::Relaxed);
+    }
+}
+
+/// A process that is still to be made, in the thread that runs it.
+pub struct Plan {
+    /// The workload, and the process's number in it.
+    pub workload: usize,
+    pub rank: u32,
+    pub source: Source,
+    /// The benchmark's directory.
+    pub root: Arc<OwnedFd>,
+    /// Whether no calls are made.
+    pub null: bool,
+    pub names: Names,
+    pub flags: OFlags,
+    /// Bytes of its largest transfer.
+    pub largest: usize,
+    pub own: Option<OwnNames>,
+    pub record: Record,
+    pub meeting: Arc<Meeting>,
+    pub progress: Arc<Progress>,
+}
+
+impl Plan {
+    /// Carries the workload out until it, or the run, is over; gives what was done, and
+    /// what went wrong first. The run is over then for all.
+    pub fn run(self, shared: &Shared) -> (Record, Result<(), Error>) {
+        let calls: Box<dyn Calls> = match (self.null, Null::new(&self.root)) {
+            (false, _) => Box::new(Posix::new(self.root)),
+            (true, Ok(null)) => Box::new(null),
+            (true, Err(errno)) => {
+                let message = format!("no descriptor for calls that do nothing: {errno}");
+                return (self.record, Err(Error::Own(message)));
+            }
+        };
+        let mut process = Process {
+            workload: self.workload,
+            rank: self.rank,
+            source: self.source,
+            hands: Hands {
+                calls,
+                names: self.names,
+                files: OpenFiles::default(),
+                flags: self.flags,
+                buffer: Buffer::new(self.largest, u64::from(self.rank)),
+                own: self.own,
+            },
+            record: self.record,
+            meeting: self.meeting,
+            progress: self.progress,
+        };
+        // All begin together.
+        shared.clock.wait_until(1, &shared.ends);
+        let ended = process.carry_out(shared);
+        if ended.is_err() {
+            shared.ends.store(true, Ordering::Relaxed);
+        }
+        (process.record, ended)
+    }
+}
+
+/// A process.
+struct Process {
+    workload: usize,
+    rank: u32,
+    source: Source,
+    hands: Hands,
+    record: Record,
+    meeting: Arc<Meeting>,
+    progress: Arc<Progress>,
+}
+
+impl Process {
+    fn carry_out(&mut self, shared: &Shared) -> Result<(), Error> {
+        let mut draws = 0;
+        let key = shared.seed ^ ((self.workload as u64) << 48) ^ (u64::from(self.rank) << 16);
+        let mut random = Random::named(key, "process", &mut draws);
+        while !shared.ends.load(Ordering::Relaxed) {
+            let now = shared.clock.now();
+            let next = self
+                .source
+                .next(self.rank, Time(now * PICOSECONDS), &mut random);
+            match next.map_err(Error::Unsuitable)? {
+                Next::Ask(ask) => self.one(&ask, now, shared)?,
+                Next::Barrier => self.meeting.wait(&shared.ends),
+                Next::Compute(span) => {
+                    let until = now + span.0 / PICOSECONDS;
+                    shared.clock.wait_until(until, &shared.ends);
+                }
+                Next::Finished => break,
+                Next::Wait => {
+                    let message = "processes that wait for each other cannot be measured yet";
+                    return Err(Error::Unsuitable(message.to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One operation, from its preparation to its record.
+    fn one(&mut self, ask: &Ask, now: Nanoseconds, shared: &Shared) -> Result<(), Error> {
+        let name = ask.operation.name();
+        let Some(number) = operation::number(name) else {
+            return Err(Error::Unsuitable(format!(
+                "{name} is no operation of the load engine"
+            )));
+        };
+        let operation = operation::ALL[number];
+        let after = now + ask.after.0 / PICOSECONDS;
+        let intended = ask.intended.map_or(after, |time| time.0 / PICOSECONDS);
+        if shared.stop_at.is_some_and(|stop| intended.max(now) >= stop) {
+            wait_for_the_end(shared);
+            return Ok(());
+        }
+        let failed = |errno| Error::Operation {
+            operation: operation.name(),
+            path: format!("w{}, file {}", self.workload, ask.file),
+            errno,
+        };
+        let mut target = operation.prepare(&mut self.hands, ask).map_err(failed)?;
+        let prepared = shared.clock.now() - now;
+        if after > now {
+            shared.clock.wait_until(after, &shared.ends);
+            if shared.ends.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+        }
+        let started = shared.clock.now();
+        let moved = operation.execute(&mut self.hands, &mut target);
+        let ended = shared.clock.now();
+        let moved = moved.map_err(failed)?;
+        // In a closed loop nothing is late: preparing is nobody's wait.
+        let intended = match ask.intended {
+            Some(_) => intended.min(started),
+            None => started,
+        };
+        self.record.add(&Done {
+            operation: number,
+            workload: self.workload,
+            phase: ask.phase,
+            bytes: moved,
+            prepared,
+            intended,
+            started,
+            ended,
+        });
+        self.progress.add(number, moved);
+        let verified = operation.verify(&mut self.hands, ask, target, moved);
+        verified.map_err(|found| Error::Wrong {
+            operation: operation.name(),
+            path: format!("w{}, file {}", self.workload, ask.file),
+            found,
+        })?;
+        if let Some(most) = shared.stop_after
+            && shared.done.fetch_add(1, Ordering::Relaxed) + 1 >= most
+        {
+            shared.ends.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// Nothing more is begun before the end of the run: whoever comes first waits for it.
+fn wait_for_the_end(shared: &Shared) {
+    if let Some(stop) = shared.stop_at {
+        shared.clock.wait_until(stop, &shared.ends);
+    }
+    shared.ends.store(true, Ordering::Relaxed);
+}

@@ -1,0 +1,185 @@
+//! What a process sees of its operations, and how those of all are put together.
+
+mod windows;
+
+pub use windows::{Window, Windows};
+
+use hdrhistogram::Histogram;
+
+use crate::clock::Nanoseconds;
+
+/// Three digits: what latencies are worth.
+const DIGITS: u8 = 3;
+
+/// A histogram that grows as needed.
+fn histogram() -> Histogram<u64> {
+    // 0 to 5 digits are valid.
+    Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!())
+}
+
+/// One operation, as far as it has been carried out.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Operations done.
+    pub count: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
+    /// Nanoseconds from the actual start to the end.
+    pub service: Histogram<u64>,
+    /// Nanoseconds from the intended start to the end.
+    pub response: Histogram<u64>,
+    /// Nanoseconds that preparing took, which are in neither.
+    pub prepared: u64,
+}
+
+impl Default for Cell {
+    fn default() -> Cell {
+        Cell {
+            count: 0,
+            bytes: 0,
+            service: histogram(),
+            response: histogram(),
+            prepared: 0,
+        }
+    }
+}
+
+/// An operation that is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// The operation's number in the list of all.
+    pub operation: usize,
+    /// The workload.
+    pub workload: usize,
+    /// The workload's phase.
+    pub phase: u32,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// How long it was prepared.
+    pub prepared: Nanoseconds,
+    /// When it should have been begun.
+    pub intended: Nanoseconds,
+    /// When it was.
+    pub started: Nanoseconds,
+    /// When it was done.
+    pub ended: Nanoseconds,
+}
+
+/// From when to when an operation was carried out in a phase of a workload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// The operation's number.
+    pub operation: usize,
+    /// The workload.
+    pub workload: usize,
+    /// The phase.
+    pub phase: u32,
+    /// When the first of them began.
+    pub from: Nanoseconds,
+    /// When the last was done.
+    pub to: Nanoseconds,
+}
+
+/// What a process, or all of them, have done.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// By the operation's number; none of what was never done.
+    pub cells: Vec<Option<Box<Cell>>>,
+    /// In no order.
+    pub stretches: Vec<Stretch>,
+    /// Over time.
+    pub windows: Windows,
+    /// What ends earlier is not counted.
+    warm_up: Nanoseconds,
+}
+
+impl Record {
+    /// Nothing yet, of so many operations, with time in windows of about this length.
+    pub fn new(operations: usize, warm_up: Nanoseconds, window: Option<Nanoseconds>) -> Record {
+        Record {
+            cells: vec![const { None }; operations],
+            stretches: Vec::new(),
+            windows: Windows::new(operations, window),
+            warm_up,
+        }
+    }
+
+    /// An operation is done.
+    pub fn add(&mut self, done: &Done) {
+        if done.ended < self.warm_up {
+            return;
+        }
+        let cell = self.cells[done.operation].get_or_insert_default();
+        cell.count += 1;
+        cell.bytes += done.bytes;
+        cell.prepared += done.prepared;
+        let service = done.ended.saturating_sub(done.started);
+        let response = done.ended.saturating_sub(done.intended);
+        // Both grow as needed: no value is too large.
+        let _ = cell.service.record(service);
+        let _ = cell.response.record(response);
+        self.windows
+            .add(done.operation, done.bytes, service, done.ended);
+        self.stretch(Stretch {
+            operation: done.operation,
+            workload: done.workload,
+            phase: done.phase,
+            from: done.started.max(self.warm_up),
+            to: done.ended,
+        });
+    }
+
+    /// Widens the stretch that this one belongs to.
+    fn stretch(&mut self, new: Stretch) {
+        let same = |it: &&mut Stretch| {
+            (it.operation, it.workload, it.phase) == (new.operation, new.workload, new.phase)
+        };
+        // A process is mostly in its last phase.
+        match self.stretches.iter_mut().rev().find(same) {
+            Some(known) => {
+                known.from = known.from.min(new.from);
+                known.to = known.to.max(new.to);
+            }
+            None => self.stretches.push(new),
+        }
+    }
+
+    /// Adds what another process has done.
+    pub fn merge(&mut self, other: &Record) {
+        for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
+            let Some(theirs) = theirs else { continue };
+            let mine = mine.get_or_insert_default();
+            mine.count += theirs.count;
+            mine.bytes += theirs.bytes;
+            mine.prepared += theirs.prepared;
+            // They have the same digits and grow as needed.
+            let _ = mine.service.add(&theirs.service);
+            let _ = mine.response.add(&theirs.response);
+        }
+        for stretch in &other.stretches {
+            self.stretch(*stretch);
+        }
+        self.windows.merge(&other.windows);
+    }
+
+    /// When the last operation was done.
+    pub fn last_end(&self) -> Nanoseconds {
+        self.stretches.iter().map(|it| it.to).max().unwrap_or(0)
+    }
+
+    /// For how long an operation was carried out: overlapping stretches count once.
+    pub fn active(&self, operation: usize) -> Nanoseconds {
+        let of_it = self.stretches.iter().filter(|it| it.operation == operation);
+        let mut stretches: Vec<(u64, u64)> = of_it.map(|it| (it.from, it.to)).collect();
+        stretches.sort_unstable();
+        let (mut sum, mut until) = (0, 0);
+        for (from, to) in stretches {
+            sum += to.saturating_sub(from.max(until));
+            until = until.max(to);
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests;

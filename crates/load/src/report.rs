@@ -1,0 +1,200 @@
+//! A measurement as a document, with the keys that a simulation's has where they mean the
+//! same.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use headrace_spec::{Scenario, WorkloadKind};
+use serde::Serialize;
+
+use crate::operation::{self, Group};
+use crate::outcome::Outcome;
+
+/// A measurement. All in SI units.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// That it was measured: `measured`.
+    pub kind: &'static str,
+    /// What was carried out.
+    pub scenario: ScenarioReport,
+    /// Where random numbers started.
+    pub seed: u64,
+    /// Of the engine.
+    pub version: &'static str,
+    /// From the common start of the processes to the last one's end.
+    pub measured_seconds: f64,
+    /// How long it took to make the files that had to be there.
+    pub prepare_seconds: f64,
+    /// Processes that worked side by side.
+    pub processes: u32,
+    /// Why it ended.
+    pub stop: StopReport,
+    /// What went wrong, if something did: what is here was measured before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Bytes a second while an operation was carried out, of those that move bytes.
+    pub throughput: BTreeMap<&'static str, f64>,
+    /// Counts and rates by operation.
+    pub operations: BTreeMap<&'static str, OperationReport>,
+    /// Service time: from the actual start.
+    pub latency: BTreeMap<&'static str, Latency>,
+    /// Response time: from the intended start. Only where operations have one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub latency_from_intended: BTreeMap<&'static str, Latency>,
+}
+
+/// What was carried out.
+#[derive(Clone, Debug, Serialize)]
+pub struct ScenarioReport {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The whole scenario, defaults filled in.
+    pub toml: String,
+}
+
+/// Why a measurement ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct StopReport {
+    /// `workload`, `time`, `requests`, `interrupted` or `failed`.
+    pub reason: &'static str,
+}
+
+/// How often an operation was carried out.
+#[derive(Clone, Debug, Serialize)]
+pub struct OperationReport {
+    /// What kind of load it is.
+    pub group: Group,
+    /// How often.
+    pub count: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// For how long.
+    pub active_seconds: f64,
+    /// How often a second; none if it took no time.
+    pub per_second: Option<f64>,
+    /// What it took to prepare them, which is in no latency.
+    pub prepare_seconds: f64,
+}
+
+/// How long operations took, in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Latency {
+    /// How many operations.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// 95 % took no longer.
+    pub p95: f64,
+    /// 99 % took no longer.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+impl Latency {
+    fn of(histogram: &Histogram<u64>) -> Latency {
+        let at = |quantile| seconds(histogram.value_at_quantile(quantile));
+        Latency {
+            count: histogram.len(),
+            mean: histogram.mean() * 1e-9,
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            max: seconds(histogram.max()),
+        }
+    }
+}
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 * 1e-9
+}
+
+impl Report {
+    /// The report of a run.
+    #[must_use]
+    pub fn of(scenario: &Scenario, toml: String, outcome: &Outcome) -> Report {
+        let mut report = Report {
+            kind: "measured",
+            scenario: ScenarioReport {
+                name: scenario.name.clone(),
+                description: scenario.description.clone(),
+                toml,
+            },
+            seed: scenario.run.seed,
+            version: env!("CARGO_PKG_VERSION"),
+            measured_seconds: seconds(outcome.lasted),
+            prepare_seconds: seconds(outcome.prepared),
+            processes: outcome.processes,
+            stop: StopReport {
+                reason: outcome.reason,
+            },
+            error: outcome.error.as_ref().map(ToString::to_string),
+            throughput: BTreeMap::new(),
+            operations: BTreeMap::new(),
+            latency: BTreeMap::new(),
+            latency_from_intended: BTreeMap::new(),
+        };
+        report.add_operations(outcome, has_times(scenario));
+        report
+    }
+
+    fn add_operations(&mut self, outcome: &Outcome, has_times: bool) {
+        let (mut service, mut response) = (Vec::new(), Vec::new());
+        for (number, operation) in operation::ALL.iter().enumerate() {
+            let Some(cell) = &outcome.record.cells[number] else {
+                continue;
+            };
+            let name = operation.name();
+            let active = seconds(outcome.record.active(number));
+            let rate = |amount: u64| (active > 0.0).then(|| amount as f64 / active);
+            if let (true, Some(rate)) = (operation.moves_bytes(), rate(cell.bytes)) {
+                self.throughput.insert(name, rate);
+            }
+            let counted = OperationReport {
+                group: operation.group(),
+                count: cell.count,
+                bytes: cell.bytes,
+                active_seconds: active,
+                per_second: rate(cell.count),
+                prepare_seconds: seconds(cell.prepared),
+            };
+            self.operations.insert(name, counted);
+            self.latency.insert(name, Latency::of(&cell.service));
+            service.push(&cell.service);
+            if has_times {
+                let latency = Latency::of(&cell.response);
+                self.latency_from_intended.insert(name, latency);
+                response.push(&cell.response);
+            }
+        }
+        for (all, into) in [
+            (service, &mut self.latency),
+            (response, &mut self.latency_from_intended),
+        ] {
+            if let Some(sum) = together(&all) {
+                into.insert("all", Latency::of(&sum));
+            }
+        }
+    }
+}
+
+/// Whether operations are to begin at times of their own.
+fn has_times(scenario: &Scenario) -> bool {
+    let mut kinds = scenario.workload.iter().map(|workload| &workload.kind);
+    kinds.any(WorkloadKind::is_open)
+}
+
+/// All histograms as one; none of none.
+fn together(all: &[&Histogram<u64>]) -> Option<Histogram<u64>> {
+    let (first, rest) = all.split_first()?;
+    let mut sum = (*first).clone();
+    for other in rest {
+        // They have the same digits and grow as needed.
+        let _ = sum.add(*other);
+    }
+    Some(sum)
+}

@@ -1,0 +1,202 @@
+use std::path::Path;
+
+use super::*;
+
+fn scenario(text: &str) -> Scenario {
+    let loaded = headrace_spec::load_measured(text, Path::new("test.toml"), &[]);
+    loaded.expect("a scenario").scenario
+}
+
+/// What a scenario gives in a temporary directory, from which everything goes.
+fn carried(text: &str, options: Options) -> Outcome {
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let outcome = run(&scenario(text), &directory, options, watch).expect("it runs");
+    directory.remove().expect("it goes");
+    let left = std::fs::read_dir(below.path()).expect("it is there");
+    assert_eq!(left.count(), 0);
+    outcome
+}
+
+/// How many operations of a name were done, and how many bytes they moved.
+fn done(outcome: &Outcome, name: &str) -> (u64, u64) {
+    let number = operation::number(name).expect("an operation");
+    let cell = outcome.record.cells[number].as_ref();
+    cell.map_or((0, 0), |cell| (cell.count, cell.bytes))
+}
+
+#[test]
+fn every_transfer_of_every_phase_is_made_once() {
+    let outcome = carried(
+        r#"
+        clients = { count = 2, processes = 2 }
+        [[workload]]
+        block = "1 MiB"
+        transfer = "64 KiB"
+        segments = 2
+        access = "shared"
+        sync_per_write = true
+        opens = true
+        phases = ["write", "sync", "read"]
+        "#,
+        Options::default(),
+    );
+    assert_eq!(outcome.reason, "workload");
+    assert_eq!(done(&outcome, "write"), (4 * 32, 8 << 20));
+    assert_eq!(done(&outcome, "read"), (4 * 32, 8 << 20));
+    assert_eq!(done(&outcome, "sync"), (4 * 32 + 4, 0));
+    assert_eq!(done(&outcome, "open"), (3 * 4, 0));
+    assert_eq!(done(&outcome, "close"), (3 * 4, 0));
+}
+
+#[test]
+fn files_are_made_looked_up_read_and_removed() {
+    let outcome = carried(
+        r#"
+        clients = { count = 3 }
+        [[workload]]
+        kind = "mdtest"
+        files = 20
+        bytes = "3901 B"
+        directory = "own"
+        phases = ["create", "stat", "read", "unlink"]
+        "#,
+        Options::default(),
+    );
+    for (name, bytes) in [("create", 0), ("write", 3901), ("stat", 0), ("read", 3901)] {
+        assert_eq!(done(&outcome, name), (60, 60 * bytes), "{name}");
+    }
+    assert_eq!(done(&outcome, "unlink"), (60, 0));
+}
+
+const MIX: &str = r#"
+    clients = { count = 2, processes = 3 }
+    [[workload]]
+    kind = "operation-mix"
+    weights = { read = 5, write = 5, stat = 5, create = 1, unlink = 3, sync = 1, open = 1 }
+    amount = 400
+    files = 20
+    file_sizes = { "4 KiB" = 1, "64 KiB" = 1 }
+    append_share = 0.5
+"#;
+
+#[test]
+fn no_operation_of_a_mix_fails_and_the_same_ones_come_again() {
+    let counts = |options| {
+        let outcome = carried(MIX, options);
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+        let names = ["read", "write", "stat", "create", "unlink", "sync", "open"];
+        names.map(|name| done(&outcome, name))
+    };
+    let real = counts(Options::default());
+    assert_eq!(real.iter().map(|(count, _)| count).sum::<u64>(), 800);
+    assert!(real.iter().all(|(count, _)| *count > 0));
+    assert_eq!(real, counts(Options { null: true }));
+}
+
+#[test]
+fn an_open_loop_asks_at_the_rate_whatever_the_system_does() {
+    let text = MIX.replace("amount = 400", "amount = 200\nrate = 2000");
+    let outcome = carried(&text, Options { null: true });
+    // 200 arrivals at 1,000 a second of each client: within five standard deviations.
+    let seconds = outcome.lasted as f64 * 1e-9;
+    assert!(seconds > 0.12, "{seconds}");
+    let cells = outcome.record.cells.iter().flatten();
+    for cell in cells {
+        assert!(cell.response.max() >= cell.service.max());
+    }
+}
+
+#[test]
+fn time_and_requests_end_a_run() {
+    let forever = r#"
+        clients = { count = 2 }
+        [[workload]]
+        block = "64 KiB"
+        transfer = "4 KiB"
+        phases = ["write"]
+        repeat = "forever"
+        [run.stop]
+    "#;
+    let outcome = carried(&format!("{forever}\nrequests = 100"), Options::default());
+    assert_eq!(outcome.reason, "requests");
+    // Each process may have one under way.
+    assert!((100..=101).contains(&done(&outcome, "write").0));
+    let outcome = carried(&format!("{forever}\ntime = \"50 ms\""), Options::default());
+    assert_eq!(outcome.reason, "time");
+    assert!(outcome.lasted < 5_000_000_000);
+}
+
+#[test]
+fn a_caller_breaks_off_and_nothing_is_left() {
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let text = r#"
+        clients = { count = 2 }
+        [[workload]]
+        block = "64 KiB"
+        transfer = "4 KiB"
+        repeat = "forever"
+        run.stop.time = "1 h"
+    "#;
+    let text = text.replace("run.stop.time", "[run.stop]\ntime");
+    let watch = &mut |live: &Live| match live.seconds > 0.1 {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let outcome = run(&scenario(&text), &directory, Options::default(), watch);
+    let outcome = outcome.expect("it runs");
+    assert_eq!(outcome.reason, "interrupted");
+    assert!(done(&outcome, "write").0 > 0);
+    directory.remove().expect("it goes");
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_said() {
+    let text = r#"
+        clients = { count = 1 }
+        [[workload]]
+        block = "64 KiB"
+        phases = ["read"]
+        io = { interface = "mapped" }
+    "#;
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let error = run(&scenario(text), &directory, Options::default(), watch);
+    let message = error.expect_err("no mapping").to_string();
+    assert!(message.contains("io.interface"), "{message}");
+}
+
+#[test]
+fn a_directory_that_vanishes_ends_the_run_with_an_error() {
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let text = r#"
+        clients = { count = 2 }
+        [[workload]]
+        kind = "mdtest"
+        files = 1000000
+        phases = ["create", "unlink"]
+    "#;
+    let path = directory.path().to_path_buf();
+    let mut gone = false;
+    let watch = &mut |live: &Live| {
+        if live.phase == Phase::Running && !gone {
+            gone = true;
+            std::fs::rename(path.join("w0"), path.join("w9")).expect("renamed");
+        }
+        ControlFlow::Continue(())
+    };
+    let outcome = run(&scenario(text), &directory, Options::default(), watch);
+    let outcome = outcome.expect("it began");
+    assert_eq!(outcome.reason, "failed");
+    let message = outcome.error.as_ref().expect("an error").to_string();
+    assert!(
+        message.contains("create") && message.contains("unmounted"),
+        "{message}"
+    );
+    assert!(done(&outcome, "create").0 > 0);
+    directory.remove().expect("it goes");
+}

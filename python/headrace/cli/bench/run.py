@@ -1,0 +1,78 @@
+"""`headrace bench run`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.bench.live import live_view
+from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.screen import show
+from headrace.ending import failed
+from headrace.files import check_apart, check_writable
+from headrace.interruption import INTERRUPTED
+
+if TYPE_CHECKING:
+    from headrace.measure import Measurement
+
+BelowDirectory = Annotated[
+    Path,
+    typer.Argument(metavar="DIR", help="A directory on the file system to be measured."),
+]
+
+
+def run(
+    file: ScenarioFile,
+    directory: BelowDirectory,
+    sets: Sets = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as one JSON document.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
+    null: Annotated[
+        bool, typer.Option("--null", help="Make no calls: what the engine itself costs.")
+    ] = False,
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
+    ] = True,
+) -> int:
+    """Carry the workloads of a scenario out on a real file system.
+
+    What the scenario says of a system is not used: the same file can be simulated. All files
+    are made in a directory of the benchmark's own below DIR, which is removed at the end.
+    """
+    from headrace import measure
+
+    if output is not None:
+        check_writable(output)
+        check_apart({"--output": output}, {"the scenario": file})
+    from headrace.measure.workload import load_with_sets
+
+    loaded = load_with_sets(file, sets or [])
+    with live_view(loaded.name, show_progress) as tell:
+        measurement = measure.measure(loaded, directory, null=null, keep=keep, progress=tell)
+    if output is not None:
+        measurement.save(output)
+    if as_json:
+        print(json.dumps(measurement.document, allow_nan=False, indent=2))
+    else:
+        from headrace.report import measured_tables
+
+        show(measured_tables.measurement(measurement.document))
+    return _status(measurement)
+
+
+def _status(measurement: "Measurement") -> int:
+    """How the command ends: what was measured until then has been shown."""
+    match measurement.document["stop"]["reason"]:
+        case "interrupted":
+            return INTERRUPTED
+        case "failed":
+            return failed(str(measurement.document["error"]), 1)
+        case _:
+            return 0

@@ -1,0 +1,89 @@
+"""Measurements: what a real file system did, and how it was asked."""
+
+import copy
+import json
+import platform
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from headrace import _core
+from headrace.files import whole_file
+
+SERIES = pl.Schema(
+    {
+        "time_s": pl.Float64,
+        "window_s": pl.Float64,
+        "operation": pl.String,
+        "count": pl.UInt64,
+        "bytes": pl.UInt64,
+        "operations_per_s": pl.Float64,
+        "throughput_bytes_per_s": pl.Float64,
+        "latency_mean_s": pl.Float64,
+        "latency_max_s": pl.Float64,
+    }
+)
+"""Columns of a measurement's series."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a real file system did. Frames have SI units in their columns' names."""
+
+    document: dict[str, Any]
+    """All figures, as `headrace bench --json` prints them."""
+    series: pl.DataFrame
+    """Operations, bytes and latency over time, by operation."""
+
+    @property
+    def name(self) -> str:
+        """What the scenario is called."""
+        return str(self.document["scenario"]["name"])
+
+    @property
+    def partial(self) -> bool:
+        """Whether it ended before its time: it was interrupted, or an operation failed."""
+        return self.document["stop"]["reason"] in ("interrupted", "failed")
+
+    def json(self) -> dict[str, Any]:
+        """All figures, as `headrace bench --json` prints them."""
+        return copy.deepcopy(self.document)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Saves it as JSON; the file appears when it is whole."""
+        document = self.document | {
+            "host": {"machine": platform.machine(), "system": platform.platform()},
+            "series": self.series.to_dict(as_series=False),
+        }
+        with whole_file(Path(path)) as partial:
+            partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<Measurement of {self.name!r}: {self.document['stop']['reason']}>"
+
+
+def measured(result: dict[str, Any]) -> Measurement:
+    """What the load engine gives, as frames."""
+    document: dict[str, Any] = json.loads(result["report"])
+    names = np.array([name for name, _ in _core.operations()])
+    columns, window = result["series"], result["window_s"]
+    count = np.maximum(columns["count"], 1)
+    series = pl.DataFrame(
+        {
+            "time_s": columns["time_s"],
+            "window_s": np.full(len(count), window),
+            "operation": names[columns["operation"]],
+            "count": columns["count"],
+            "bytes": columns["bytes"],
+            "operations_per_s": columns["count"] / window,
+            "throughput_bytes_per_s": columns["bytes"] / window,
+            "latency_mean_s": columns["service_s"] / count,
+            "latency_max_s": columns["longest_s"],
+        },
+        schema=SERIES,
+    )
+    return Measurement(document, series)

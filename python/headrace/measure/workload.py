@@ -1,0 +1,32 @@
+"""What is carried out: the workloads of a scenario, whatever system it has."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from headrace._core import Loaded
+from headrace.saved import as_sets, read_saved
+
+
+def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Loaded:
+    """Loads a scenario to be measured, from a file, a saved result, or text of several lines.
+
+    It may say nothing of a system: only its clients, workloads and run count. `sets` puts
+    values over the file's, by path: `{"clients.processes": 8}`.
+
+    Raises ScenarioError, which says where it is wrong and what to write instead.
+    """
+    return load_with_sets(path_or_text, as_sets(sets or {}))
+
+
+def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Loaded:
+    """As `load`, with the values as the command line has them: `path=value`."""
+    if isinstance(path_or_text, str) and "\n" in path_or_text:
+        return Loaded.measured(path_or_text, "workload.toml", list(sets))
+    path = Path(path_or_text)
+    saved = read_saved(path)
+    if saved is None:
+        return Loaded.measured(path.read_text(encoding="utf-8"), path, list(sets))
+    name = path.with_name(f"{path.name} (its scenario)")
+    return Loaded.measured(saved["scenario"]["toml"], name, list(sets))

@@ -1,0 +1,121 @@
+"""A measurement as tables for a terminal, at the end and while it goes on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain import plain
+from headrace.report.units import duration, figure, megabytes, milliseconds, size, whole
+
+Document = Mapping[str, Any]
+
+LATENCIES = ("mean", "p50", "p95", "p99", "max")
+LESS = ("p50 ms", "p95 ms", "data", "max ms", "operations")
+"""What narrow terminals go without, the first first."""
+ENDS = {
+    "workload": "It ended with its workload.",
+    "time": "It ended at run.stop.time.",
+    "requests": "It ended after run.stop.requests.",
+    "interrupted": "It was interrupted: these are the figures until then.",
+    "failed": "An operation failed: these are the figures until then.",
+}
+
+
+def measurement(document: Document) -> RenderableType:
+    """All of a measurement that people look at first."""
+    parts: list[RenderableType] = [_heading(document), _performance(document)]
+    if document.get("latency_from_intended"):
+        parts.append(_from_intended(document))
+    parts.append(Text("\n" + ENDS[document["stop"]["reason"]]))
+    return Group(*parts)
+
+
+def _heading(document: Document) -> Text:
+    scenario = document["scenario"]
+    text = Text(plain(scenario["name"]), style="bold")
+    if scenario["description"]:
+        text.append(f": {plain(scenario['description'])}", style="not bold")
+    many = document["processes"] != 1
+    text.append(
+        f"\nmeasured for {duration(document['measured_seconds'])}"
+        f" with {whole(document['processes'])} process{'es' if many else ''},"
+        f" after {duration(document['prepare_seconds'])} of preparation; seed {document['seed']}",
+        style="not bold",
+    )
+    return text
+
+
+def _performance(document: Document) -> FittedTable:
+    columns = ["operation", "operations", "data", "MB/s", "operations/s"]
+    columns += [f"{name} ms" for name in LATENCIES]
+    made = FittedTable("Throughput and service time", 1, columns, LESS)
+    for name, counted in document["operations"].items():
+        throughput = document["throughput"].get(name)
+        rate = counted["per_second"]
+        made.add_row(
+            name,
+            whole(counted["count"]),
+            size(counted["bytes"]) if counted["bytes"] else "",
+            "" if throughput is None else megabytes(throughput),
+            "" if rate is None else figure(rate),
+            *(milliseconds(document["latency"][name][key]) for key in LATENCIES),
+        )
+    return made
+
+
+def _from_intended(document: Document) -> FittedTable:
+    columns = ["operation", "operations", *(f"{name} ms" for name in LATENCIES)]
+    made = FittedTable("Response time, from the intended start", 1, columns, LESS)
+    for name, latency in document["latency_from_intended"].items():
+        figures = (milliseconds(latency[key]) for key in LATENCIES)
+        made.add_row(name, whole(latency["count"]), *figures)
+    return made
+
+
+class Now:
+    """The figures of a measurement that goes on."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.preparing = True
+        self.seconds = 0.0
+        self.operations: dict[str, tuple[int, int]] = {}
+        self.rates: dict[str, tuple[float, float]] = {}
+        self._before: tuple[float, dict[str, tuple[int, int]]] = (0.0, {})
+
+    def add(self, preparing: bool, seconds: float, operations: dict[str, tuple[int, int]]) -> None:
+        """How far it is now. Rates are over the last second at least."""
+        self.preparing, self.seconds, self.operations = preparing, seconds, operations
+        since, before = self._before
+        if seconds - since < 1.0:
+            return
+        passed = seconds - since
+        self.rates = {
+            name: (
+                (count - before.get(name, (0, 0))[0]) / passed,
+                (moved - before.get(name, (0, 0))[1]) / passed,
+            )
+            for name, (count, moved) in operations.items()
+        }
+        self._before = (seconds, operations)
+
+
+def live(now: Now) -> RenderableType:
+    """The figures of a measurement that goes on, for a terminal."""
+    state = "making files" if now.preparing else duration(now.seconds)
+    heading = Text(plain(now.title), style="bold").append(f"  {state}", style="not bold")
+    columns = ["operation", "operations", "data", "operations/s", "MB/s"]
+    made = FittedTable("", 1, columns)
+    for name, (count, moved) in now.operations.items():
+        rate, throughput = now.rates.get(name, (None, None))
+        made.add_row(
+            name,
+            whole(count),
+            size(moved) if moved else "",
+            "" if rate is None else figure(rate),
+            megabytes(throughput) if throughput else "",
+        )
+    return Group(heading, made)

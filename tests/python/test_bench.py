@@ -1,0 +1,161 @@
+"""Benchmarks of real file systems, by the command and from Python."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import headrace.measure as measure
+
+WRITE_AND_READ = """
+[clients]
+count = 1
+processes = 2
+[[workload]]
+block = "1 MiB"
+transfer = "64 KiB"
+phases = ["write", "sync", "read"]
+"""
+FOREVER = """
+[clients]
+count = 1
+[[workload]]
+block = "1 MiB"
+transfer = "4 KiB"
+phases = ["write", "read"]
+repeat = "forever"
+[run.stop]
+time = "1 h"
+"""
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "headrace", "bench", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Path:
+    file = tmp_path / "workload.toml"
+    file.write_text(WRITE_AND_READ)
+    return file
+
+
+@pytest.fixture
+def below(tmp_path: Path) -> Path:
+    directory = tmp_path / "measured"
+    directory.mkdir()
+    return directory
+
+
+def test_every_byte_is_counted_and_nothing_is_left(below: Path) -> None:
+    result = measure.measure(measure.load(WRITE_AND_READ), below)
+    assert not result.partial
+    for operation in ("write", "read"):
+        counted = result.document["operations"][operation]
+        assert (counted["count"], counted["bytes"]) == (32, 2 << 20)
+        of_it = result.series.filter(operation=operation)
+        assert (of_it["count"].sum(), of_it["bytes"].sum()) == (32, 2 << 20)
+    assert list(below.iterdir()) == []
+
+
+def test_the_command_prints_one_document(workload: Path, below: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    done = bench("run", str(workload), str(below), "--json", "-o", str(saved))
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert document["kind"] == "measured"
+    assert json.loads(saved.read_text())["operations"] == document["operations"]
+    # The result carries what is needed to measure again.
+    again = bench("run", str(saved), str(below), "--json")
+    assert json.loads(again.stdout)["operations"]["read"]["bytes"] == 2 << 20
+
+
+def test_ctrl_c_leaves_a_marked_result_and_a_clean_directory(tmp_path: Path, below: Path) -> None:
+    file = tmp_path / "forever.toml"
+    file.write_text(FOREVER)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "headrace", "bench", "run", str(file), str(below), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for_files(below)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert err.startswith("interrupted") and len(err.splitlines()) == 1
+    assert json.loads(out)["stop"]["reason"] == "interrupted"
+    assert json.loads(out)["operations"]["write"]["count"] > 0
+    assert list(below.iterdir()) == []
+
+
+def test_what_a_killed_benchmark_leaves_is_cleaned(tmp_path: Path, below: Path) -> None:
+    file = tmp_path / "forever.toml"
+    file.write_text(FOREVER)
+    (below / "notes.txt").write_text("mine")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "headrace", "bench", "run", str(file), str(below)],
+        stdout=subprocess.DEVNULL,
+    )
+    wait_for_files(below)
+    in_use = json.loads(bench("clean", str(below), "--json").stdout)
+    assert in_use["removed"] == [] and "running" in in_use["left"][0]["reason"]
+    running.kill()
+    running.wait()
+    cleaned = bench("clean", str(below))
+    assert cleaned.returncode == 0 and "removed" in cleaned.stdout
+    assert [path.name for path in below.iterdir()] == ["notes.txt"]
+
+
+def wait_for_files(below: Path) -> None:
+    for _ in range(600):
+        if list(below.glob("headrace-bench-*/w0/d0/f0")):
+            return
+        time.sleep(0.05)
+    raise AssertionError("no file was made")
+
+
+def test_bad_input_is_one_clear_error(workload: Path, below: Path, tmp_path: Path) -> None:
+    missing = bench("run", str(workload), str(tmp_path / "missing"))
+    assert missing.returncode == 2
+    assert "missing" in missing.stderr and len(missing.stderr.splitlines()) == 1
+    unsuitable = bench("run", str(workload), str(below), "--set", "workload.0.io.interface=mapped")
+    assert unsuitable.returncode == 2 and "io.interface" in unsuitable.stderr
+    assert list(below.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_directory_without_permission_is_named(workload: Path, below: Path) -> None:
+    below.chmod(0o500)
+    done = bench("run", str(workload), str(below))
+    assert done.returncode == 2 and "ermission" in done.stderr
+
+
+def test_a_file_system_that_is_full_ends_the_run_with_an_error(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small tmpfs takes root")
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(small)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        file = tmp_path / "large.toml"
+        file.write_text(WRITE_AND_READ.replace("1 MiB", "8 MiB"))
+        done = bench("run", str(file), str(small), "--json")
+        assert done.returncode == 1
+        assert "full" in done.stderr and len(done.stderr.splitlines()) == 1
+        assert json.loads(done.stdout)["stop"]["reason"] == "failed"
+        assert list(small.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
