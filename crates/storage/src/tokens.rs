@@ -155,6 +155,11 @@ impl Message {
         use Message::{Blocking, Cancel, Enqueue, Granted};
         matches!(self, Enqueue | Granted | Blocking | Cancel)
     }
+
+    /// Whether it is a part of a client's job.
+    pub fn is_job(self) -> bool {
+        !self.is_about_locks() && self != Message::Ping
+    }
 }
 
 /// A part of a request: what one server is asked, as one message each way.

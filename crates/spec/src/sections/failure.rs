@@ -3,8 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{
-    Duplex, JournalMode, MetadataHosts, Parallel, Position, RepairKind, ReplicaSets, Scenario,
-    SchedulerKind, Topology,
+    Duplex, JournalMode, MetadataHosts, Parallel, RepairKind, ReplicaSets, Scenario, Topology,
 };
 use crate::values::{Ordinal, Seconds};
 
@@ -152,14 +151,8 @@ fn leaves_its_pair_a_server(
 
 /// What stands between clients and servers must bear the loss of a job.
 fn is_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
-    let scheduler = &parallel.scheduler;
-    let scheduled = !matches!(scheduler.kind, SchedulerKind::NoScheduler(_));
-    let between = matches!(scheduler.position, Position::Gateway | Position::Proxy);
     let message = if parallel.messages.rendezvous().is_some() {
         "with messages.kind = \"rendezvous\" a failure is not modelled: expected \"whole\""
-    } else if scheduled && between {
-        "schedulers in the network would wait for lost jobs, which is not modelled: expected \
-         scheduler.position = \"client\" or \"server\""
     } else if keeps_data_in_its_journal(parallel) {
         "what of its data a server's journal keeps is not told from what is lost: expected \
          another mode than servers.machine.file_system.journal.mode = \"journal\""

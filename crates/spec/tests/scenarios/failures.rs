@@ -69,12 +69,7 @@ pub fn put(
     let SystemKind::Parallel(parallel) = &mut scenario.kind else {
         return;
     };
-    let between = matches!(
-        parallel.scheduler.position,
-        Position::Gateway | Position::Proxy
-    );
     let bears = parallel.messages.rendezvous().is_none()
-        && !between
         && (parallel.servers.machine())
             .is_none_or(|it| it.file_system.journal.mode != JournalMode::Data);
     let reach = !matches!(parallel.network.topology, Topology::Pairs(_))

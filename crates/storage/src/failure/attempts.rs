@@ -35,6 +35,8 @@ pub enum Step {
     Send(Job),
     /// Is done with a job.
     Answer(Job),
+    /// Does not wait for the answer to a message any more.
+    GiveUp(Job),
 }
 
 /// A server that has a part in a job.
@@ -53,6 +55,8 @@ struct Need {
 struct Attempt {
     /// The job as it came.
     job: Job,
+    /// The message by which it went.
+    message: Job,
     /// The servers that have a part in it, that which gets it first.
     needs: Vec<Need>,
 }
@@ -172,16 +176,18 @@ impl Attempts {
             changes: world.hosts.changes(host),
             left_out: self.takes_for_failed(host),
         });
+        let message = world.message(Job {
+            request: number,
+            ..there
+        });
         let attempt = Attempt {
             job,
+            message,
             needs: needs.collect(),
         };
         self.live.insert(number, attempt);
         self.deadlines.push_back((now + self.timeout, number));
-        Step::Send(world.message(Job {
-            request: number,
-            ..there
-        }))
+        Step::Send(message)
     }
 
     /// A message has come.
@@ -202,7 +208,7 @@ impl Attempts {
         }
         let changes = world.hosts.changes(host);
         if self.heard.insert(host, changes).unwrap_or(0) != changes {
-            let lost = self.take(|_, it| it.is_at(host) && it.is_lost(world));
+            let lost = self.take(|_, it| it.is_at(host) && it.is_lost(world), steps);
             self.again(lost, now, world, steps);
         }
     }
@@ -245,8 +251,8 @@ impl Attempts {
             for &host in &away {
                 self.fails(host, now, world);
             }
-            let lost = self
-                .take(|it, attempt| it == number || away.iter().any(|&host| attempt.is_at(host)));
+            let gone = |attempt: &Attempt| away.iter().any(|&host| attempt.is_at(host));
+            let lost = self.take(|it, attempt| it == number || gone(attempt), steps);
             self.again(lost, now, world, steps);
         }
     }
@@ -290,11 +296,14 @@ impl Attempts {
     }
 
     /// Takes the attempts that are lost.
-    fn take(&mut self, is_lost: impl Fn(u32, &Attempt) -> bool) -> Vec<Job> {
+    fn take(&mut self, is_lost: impl Fn(u32, &Attempt) -> bool, steps: &mut Vec<Step>) -> Vec<Job> {
         let mut lost: Vec<Job> = Vec::new();
         self.live.retain(|&number, attempt| {
             let keep = !is_lost(number, attempt);
-            lost.extend((!keep).then_some(attempt.job));
+            if !keep {
+                lost.push(attempt.job);
+                steps.push(Step::GiveUp(attempt.message));
+            }
             keep
         });
         lost

@@ -26,6 +26,8 @@ struct Acts {
     timer: Node<Timer>,
     /// Where a server's repair hears what it has missed.
     missed: Option<Node<Due>>,
+    /// Where schedulers in the network hear what is given up.
+    given_up: Option<Node<Job>>,
 }
 
 /// Puts attempts between a client's jobs and its network, if servers fail.
@@ -42,6 +44,7 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
         answered: page.place("heard"),
         timer,
         missed: failing.repairing.map(|it| it.due),
+        given_up: failing.given_up,
     };
     acts.when(page, failing, ("try", jobs), |attempts, job, it| {
         attempts.submit(job, it.now, it.world, it.steps);
@@ -92,6 +95,10 @@ impl Acts {
             Some(missed) => transition.may_put(missed),
             None => transition,
         };
+        let transition = match self.given_up {
+            Some(given_up) => transition.puts_many(given_up),
+            None => transition,
+        };
         transition.fires(move |firing, token: T, failures| {
             let Failures { clients, world } = failures;
             let attempts = &mut clients[firing.copy() as usize];
@@ -117,11 +124,14 @@ impl Acts {
 
     fn put(self, firing: &mut Firing<'_>, steps: Vec<Step>) {
         for step in steps {
-            match step {
-                Step::Send(job) if job.role == Role::Data => firing.put(self.send, job),
-                Step::Send(job) => firing.put(self.ask, job),
-                Step::Answer(job) => firing.put(self.answered, job),
+            let (to, job): (To<Job>, Job) = match (step, self.given_up) {
+                (Step::Send(job), _) if job.role == Role::Data => (self.send, job),
+                (Step::Send(job), _) => (self.ask, job),
+                (Step::Answer(job), _) => (self.answered.into(), job),
+                (Step::GiveUp(job), Some(to)) if job.role == Role::Data => (to.into(), job),
+                (Step::GiveUp(_), _) => continue,
             };
+            firing.put(to, job);
         }
     }
 }

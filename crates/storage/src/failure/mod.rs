@@ -19,6 +19,7 @@
 //! still have of the memory that a server lost.
 
 mod attempts;
+mod between;
 mod client;
 mod clock;
 mod copying;
@@ -29,6 +30,7 @@ mod repair;
 mod ways;
 
 pub use attempts::Attempts;
+pub use between::bear_losses;
 pub use client::client;
 pub use clock::{Crash, clock};
 pub use copying::{join, plan, sort};
@@ -40,7 +42,7 @@ use ways::Way;
 pub use ways::Ways;
 
 use headrace_net::{Node, Page, Store};
-use headrace_spec::{Parallel, Scenario};
+use headrace_spec::{Parallel, Position, Scenario};
 
 use crate::client::Copies;
 use crate::tokens::Job;
@@ -126,6 +128,8 @@ pub struct Failing {
     pub store: Store<Failures>,
     /// The places, if copies are made anew.
     pub repairing: Option<Repairing>,
+    /// What clients have given up, if schedulers in the network are to know.
+    pub given_up: Option<Node<Job>>,
 }
 
 /// The store and the places, if the scenario's servers fail, in the outermost page.
@@ -155,5 +159,12 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
             over: page.place("workload over"),
         }
     });
-    Some(Failing { store, repairing })
+    let position = parallel.scheduler.position;
+    let between = matches!(position, Position::Gateway | Position::Proxy);
+    let given_up = between.then(|| page.place("given up"));
+    Some(Failing {
+        store,
+        repairing,
+        given_up,
+    })
 }

@@ -214,8 +214,8 @@ pub fn join(
     links
 }
 
-/// Where jobs go that schedulers in the network are to see, and what is about locks, which
-/// they are not.
+/// Where jobs go that schedulers in the network are to see, and what is about locks or asks
+/// whether a server is there, which they are not.
 fn past_schedulers(
     page: &mut Page<'_>,
     scenario: &Parallel,
@@ -223,15 +223,16 @@ fn past_schedulers(
     [place, transition]: [&str; 2],
     [scheduler, past]: [To<Job>; 2],
 ) -> To<Job> {
-    if between.is_none() || scenario.locks.extent().is_none() {
+    let jobs_only = scenario.locks.extent().is_none() && scenario.failures().is_empty();
+    if between.is_none() || jobs_only {
         return scheduler;
     }
     let place = page.place(place);
     page.transition(transition).take(place).route(
         [scheduler, past],
-        move |_, job: &mut Job, ()| match job.message.is_about_locks() {
-            true => past,
-            false => scheduler,
+        move |_, job: &mut Job, ()| match job.message.is_job() {
+            false => past,
+            true => scheduler,
         },
     );
     place.into()

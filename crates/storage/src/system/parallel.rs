@@ -12,7 +12,7 @@ use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, Server
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
 use crate::server::Holdings;
-use crate::tokens::{Job, Request, Role};
+use crate::tokens::{Job, Message, Request, Role};
 use crate::{client, failure, messages, metadata, processors, qos, server};
 
 /// Builds the scenario's net.
@@ -103,7 +103,8 @@ pub(super) fn build(
         parallel,
         [clients.shared, servers.shared, metadata_cpu],
     );
-    let between = between(&mut page, parallel.scheduler.position, hosts, schedulers);
+    let position = parallel.scheduler.position;
+    let between = between(&mut page, position, hosts, schedulers, failing);
     let attachments = Attachments {
         clients: clients.attachment,
         servers: servers.attachment,
@@ -416,17 +417,32 @@ fn between(
     position: Position,
     hosts: Hosts,
     schedulers: Schedulers<'_>,
+    failing: Option<Failing>,
 ) -> Option<Between> {
-    match position {
-        Position::Gateway => {
-            let build = |page: &mut Page<'_>| qos::build(page, schedulers, position);
-            page.page("gateway", build).map(Between::Gateway)
-        }
-        Position::Proxy => {
-            let build = |page: &mut Page<'_>| qos::build(page, schedulers, position);
-            page.fold("proxy", hosts.servers, build)
-                .map(Between::Proxies)
-        }
+    let build = |page: &mut Page<'_>| {
+        let scheduler = qos::build(page, schedulers, position);
+        scheduler.map(|it| failure::bear_losses(page, failing, it))
+    };
+    let between = match position {
+        Position::Gateway => page.page("gateway", build).map(Between::Gateway),
+        Position::Proxy => page
+            .fold("proxy", hosts.servers, build)
+            .map(Between::Proxies),
         Position::Client | Position::Server | Position::Metadata => None,
+    };
+    if let Some(given_up) = failing.and_then(|it| it.given_up) {
+        let to: Option<To<Job>> = between.as_ref().map(|it| match it {
+            Between::Gateway(gateway) => gateway.finished.into(),
+            Between::Proxies(proxies) => proxies.finished.by(|job: &Job| job.server),
+        });
+        let tell = page.transition("tell schedulers").take(given_up);
+        match to {
+            Some(to) => tell.put(to, |_, job: Job, ()| Job {
+                message: Message::Failed,
+                ..job
+            }),
+            None => tell.fires(|_, _: Job, ()| {}),
+        }
     }
+    between
 }

@@ -119,7 +119,8 @@ proptest! {
         grain in prop::sample::select(vec!["message", "flow", "packet"]),
         failures in prop::collection::vec((0_u32..2, 0_u32..40, any::<bool>()), 1..3),
         targets in 1_u32..3, cached in any::<bool>(), memory in any::<bool>(),
-        queue in any::<bool>(), scheduled in any::<bool>(),
+        queue in any::<bool>(),
+        scheduler in prop::sample::select(vec!["none", "server", "gateway", "proxy"]),
     ) {
         let mut text = format!(
             "{SMALLEST}\n[servers.failover]\nkind = {kind:?}\ntakeover = \"60 ms\"\n[recovery]\n\
@@ -153,9 +154,10 @@ proptest! {
         if queue {
             add("servers.io_scheduler.kind=deadline");
         }
-        if scheduled {
+        if scheduler != "none" {
             add("scheduler.kind=fifo");
             add("scheduler.depth=2");
+            add(&format!("scheduler.position={scheduler}"));
         }
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let outcome = run(&text, &sets);
