@@ -40,6 +40,12 @@ impl PyDirectory {
         self.directory.path().to_path_buf()
     }
 
+    /// How many files lie in it, and how many bytes they hold.
+    fn usage(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        let used = guard::detached(py, || self.directory.usage())?;
+        used.map_err(errors::of_measurement)
+    }
+
     /// Removes it with all that was made in it.
     fn remove(&self, py: Python<'_>) -> PyResult<()> {
         let removed = guard::detached(py, || self.directory.remove())?;

@@ -1,11 +1,16 @@
 """Carrying a scenario's workloads out in a directory."""
 
+import json
+import os
+import tomllib
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core
+from headrace.measure.conditions import conditions
+from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
 
 
@@ -44,12 +49,24 @@ def measure(
         RunError: if files that must be there cannot be made.
     """
     directory = _core.BenchmarkDirectory(below)
+    counters = Counters(below)
     try:
-        result = _core.measure(loaded, directory, null=null, progress=progress and _told(progress))
+        tell = _told(progress, counters)
+        result = _core.measure(loaded, directory, null=null, progress=tell)
+        counters.sample(at_once=True)
+        files, size = directory.usage()
+        room = os.statvfs(below)
     finally:
         if not keep:
             directory.remove()
-    return measured(result)
+    document: dict[str, Any] = json.loads(result["report"])
+    document["files"] = {"count": files, "bytes": size}
+    document["counters"] = counters.summary()
+    free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
+    workloads = tomllib.loads(loaded.toml)["workload"]
+    direct = all(workload.get("io", {}).get("direct", False) for workload in workloads)
+    document["warnings"] = conditions(document, direct=direct, free=free)
+    return measured(document, result, counters.frame())
 
 
 def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]]]:
@@ -64,11 +81,21 @@ def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]
     return [Path(path) for path in removed], [(Path(path), why) for path, why in left]
 
 
-def _told(progress: Progress) -> Callable[[bool, float, list[tuple[int, int]]], object]:
+def _told(
+    progress: Progress | None, counters: Counters
+) -> Callable[[bool, float, list[tuple[int, int]]], None]:
     names = [name for name, _ in _core.operations()]
+    prepared = False
 
     def tell(preparing: bool, seconds: float, operations: list[tuple[int, int]]) -> None:
-        done = {name: counts for name, counts in zip(names, operations, strict=False) if counts[0]}
-        progress(Live(preparing, seconds, done))
+        nonlocal prepared
+        if not preparing and not prepared:
+            prepared = True
+            counters.restart()
+        counters.sample()
+        if progress is not None:
+            counted = zip(names, operations, strict=False)
+            done = {name: counts for name, counts in counted if counts[0]}
+            progress(Live(preparing, seconds, done))
 
     return tell

@@ -3,7 +3,9 @@
 import copy
 import json
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import polars as pl
 
 from headrace import _core
 from headrace.files import whole_file
+from headrace.store import open as open_store
 
 SERIES = pl.Schema(
     {
@@ -38,6 +41,8 @@ class Measurement:
     """All figures, as `headrace bench --json` prints them."""
     series: pl.DataFrame
     """Operations, bytes and latency over time, by operation."""
+    counters: pl.DataFrame
+    """What processor, memory and device did meanwhile."""
 
     @property
     def name(self) -> str:
@@ -53,11 +58,25 @@ class Measurement:
         """All figures, as `headrace bench --json` prints them."""
         return copy.deepcopy(self.document)
 
+    def keep(
+        self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
+    ) -> str:
+        """Keeps it in the store; gives the identifier."""
+        tables = {"series": self.series, "counters": self.counters}
+        return open_store().add(
+            self.document,
+            {name: table for name, table in tables.items() if table.height},
+            kind="measured",
+            started=started,
+            labels=labels,
+        )
+
     def save(self, path: str | PathLike[str]) -> None:
         """Saves it as JSON; the file appears when it is whole."""
         document = self.document | {
             "host": {"machine": platform.machine(), "system": platform.platform()},
             "series": self.series.to_dict(as_series=False),
+            "counter_series": self.counters.to_dict(as_series=False),
         }
         with whole_file(Path(path)) as partial:
             partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
@@ -66,9 +85,10 @@ class Measurement:
         return f"<Measurement of {self.name!r}: {self.document['stop']['reason']}>"
 
 
-def measured(result: dict[str, Any]) -> Measurement:
-    """What the load engine gives, as frames."""
-    document: dict[str, Any] = json.loads(result["report"])
+def measured(
+    document: dict[str, Any], result: dict[str, Any], counters: pl.DataFrame
+) -> Measurement:
+    """What the load engine gives, as frames, with what the machine did meanwhile."""
     names = np.array([name for name, _ in _core.operations()])
     columns, window = result["series"], result["window_s"]
     count = np.maximum(columns["count"], 1)
@@ -86,4 +106,4 @@ def measured(result: dict[str, Any]) -> Measurement:
         },
         schema=SERIES,
     )
-    return Measurement(document, series)
+    return Measurement(document, series, counters)

@@ -8,7 +8,15 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
-from headrace.report.units import duration, figure, megabytes, milliseconds, size, whole
+from headrace.report.units import (
+    duration,
+    figure,
+    megabytes,
+    milliseconds,
+    percent,
+    size,
+    whole,
+)
 
 Document = Mapping[str, Any]
 
@@ -29,6 +37,9 @@ def measurement(document: Document) -> RenderableType:
     parts: list[RenderableType] = [_heading(document), _performance(document)]
     if document.get("latency_from_intended"):
         parts.append(_from_intended(document))
+    parts.append(Text("\n" + _machine(document["counters"])))
+    for warning in document["warnings"]:
+        parts.append(Text(f"Note: {plain(warning['message'])}.", style="yellow"))
     parts.append(Text("\n" + ENDS[document["stop"]["reason"]]))
     return Group(*parts)
 
@@ -64,6 +75,21 @@ def _performance(document: Document) -> FittedTable:
             *(milliseconds(document["latency"][name][key]) for key in LATENCIES),
         )
     return made
+
+
+def _machine(counters: Document) -> str:
+    """What the machine did meanwhile, in a line."""
+    used = counters["cpu_user"] + counters["cpu_system"]
+    text = f"Processors {percent(used)} % busy, {percent(counters['cpu_iowait'])} % waiting for I/O"
+    if counters["device"] is None:
+        return f"{text}; no block device below the directory."
+    read, written = (counters[f"device_{way}_bytes_per_s"] for way in ("read", "write"))
+    if read is None or written is None:
+        return f"{text}; {counters['device']} tells nothing."
+    return (
+        f"{text}; {counters['device']} {percent(counters['device_busy'])} % busy, reading"
+        f" {megabytes(read)} and writing {megabytes(written)} MB/s."
+    )
 
 
 def _from_intended(document: Document) -> FittedTable:

@@ -139,6 +139,27 @@ fn empty_below(
     Ok(())
 }
 
+/// How many files of ours lie in a directory, and how many bytes they hold.
+pub(super) fn usage(directory: &OwnedFd) -> Result<(u64, u64), Errno> {
+    let (mut files, mut bytes) = (0, 0);
+    for (name, kind) in entries(directory)? {
+        match kind {
+            FileType::Directory => {
+                let inner = usage(&below(directory.as_fd(), &name)?)?;
+                files += inner.0;
+                bytes += inner.1;
+            }
+            FileType::RegularFile if is_ours(&name) => {
+                let stat = rustix::fs::statat(directory, &*name, AtFlags::SYMLINK_NOFOLLOW)?;
+                files += 1;
+                bytes += u64::try_from(stat.st_size).unwrap_or(0);
+            }
+            _ => {}
+        }
+    }
+    Ok((files, bytes))
+}
+
 fn below(parent: rustix::fd::BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(parent, name, flags, Mode::empty())

@@ -107,6 +107,14 @@ impl Directory {
         &self.root
     }
 
+    /// How many files lie in it, and how many bytes they hold.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn usage(&self) -> Result<(u64, u64), Error> {
+        clean::usage(&self.root).map_err(failure(&self.path, "it cannot be read"))
+    }
+
     /// Removes it with all that the run has made.
     ///
     /// # Errors

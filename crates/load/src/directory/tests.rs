@@ -79,3 +79,14 @@ fn a_directory_that_is_not_there_is_named() {
     let error = Directory::make(&missing).expect_err("it is not there");
     assert!(error.to_string().contains("missing"), "{error}");
 }
+
+#[test]
+fn files_and_their_bytes_are_counted() {
+    let below = scratch();
+    let made = Directory::make(below.path()).expect("it can be made");
+    fs::create_dir(made.path().join("w0")).expect("made");
+    fs::write(made.path().join("w0/f1"), "four").expect("written");
+    fs::write(made.path().join("w0/f2"), "seventh").expect("written");
+    assert_eq!(made.usage().expect("it can be read"), (2, 11));
+    made.remove().expect("it goes");
+}

@@ -1,12 +1,14 @@
 """`headrace bench run`."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headrace.cli.bench.live import live_view
+from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show
 from headrace.ending import failed
@@ -33,6 +35,8 @@ def run(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
     ] = None,
+    label: Labels = None,
+    stored: Stored = True,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
     null: Annotated[
         bool, typer.Option("--null", help="Make no calls: what the engine itself costs.")
@@ -45,17 +49,21 @@ def run(
 
     What the scenario says of a system is not used: the same file can be simulated. All files
     are made in a directory of the benchmark's own below DIR, which is removed at the end.
+    The store keeps the result.
     """
     from headrace import measure
 
+    labels = labels_to_keep(label or [], stored)
     if output is not None:
         check_writable(output)
         check_apart({"--output": output}, {"the scenario": file})
     from headrace.measure.workload import load_with_sets
 
     loaded = load_with_sets(file, sets or [])
+    started = datetime.now(UTC)
     with live_view(loaded.name, show_progress) as tell:
         measurement = measure.measure(loaded, directory, null=null, keep=keep, progress=tell)
+    identifier = kept(lambda: measurement.keep(started=started, labels=labels)) if stored else None
     if output is not None:
         measurement.save(output)
     if as_json:
@@ -64,6 +72,8 @@ def run(
         from headrace.report import measured_tables
 
         show(measured_tables.measurement(measurement.document))
+        if identifier is not None:
+            print(f"in the store: {identifier}")
     return _status(measurement)
 
 

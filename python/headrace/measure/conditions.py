@@ -1,0 +1,129 @@
+"""What a reader should know before believing a measurement."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from headrace.report.units import size
+
+STEAL = 0.02
+OTHERS = 0.10
+OWN = 0.90
+PREPARATION = 0.5
+FULL = 0.95
+"""Shares from which on they are worth a warning. Declared: below them, what they do to a
+figure is less than its usual spread."""
+
+
+def conditions(document: Mapping[str, Any], *, direct: bool, free: float) -> list[dict[str, str]]:
+    """The warnings of a measurement: `condition`, a word for it, and `message`.
+
+    `direct` says that the page cache was passed by, `free` which part of the file system was
+    free at the end.
+    """
+    found = []
+    for condition, check in CHECKS.items():
+        message = check(document, direct, free)
+        if message is not None:
+            found.append({"condition": condition, "message": message})
+    return found
+
+
+def _fits_in_memory(document: Mapping[str, Any], direct: bool, _free: float) -> str | None:
+    held, memory = document["files"]["bytes"], psutil.virtual_memory().total
+    reads = any(
+        counted["group"] == "read" and counted["bytes"]
+        for counted in document["operations"].values()
+    )
+    if direct or not reads or held > memory:
+        return None
+    return (
+        f"the files hold {size(held)} and memory {size(memory)}: reads may come from the page cache"
+    )
+
+
+def _oversubscribed(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
+    processes, processors = document["processes"], document["counters"]["processors"]
+    if processes <= processors:
+        return None
+    return (
+        f"{processes} processes share {processors} processors: they wait for each other, which"
+        " is in the latencies"
+    )
+
+
+def _generator_was_the_limit(
+    document: Mapping[str, Any], _direct: bool, _free: float
+) -> str | None:
+    own = document["counters"]["cpu_own"]
+    able = min(document["processes"], document["counters"]["processors"])
+    share = own * document["counters"]["processors"] / able
+    if share >= OWN:
+        return (
+            f"the processes computed for {share:.0%} of their time, system calls included: the"
+            " processor was the limit, not the storage"
+        )
+    prepared = sum(it["prepare_seconds"] for it in document["operations"].values())
+    share = prepared / max(document["measured_seconds"] * document["processes"], 1e-9)
+    if share >= PREPARATION:
+        return f"preparing operations took {share:.0%} of the processes' time"
+    return None
+
+
+def _others_computed(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
+    counters = document["counters"]
+    others = counters["cpu_user"] + counters["cpu_system"] - counters["cpu_own"]
+    if others < OTHERS:
+        return None
+    return f"other programs and the kernel's own threads took {others:.0%} of the processors"
+
+
+def _steal(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
+    steal = document["counters"]["cpu_steal"]
+    if steal < STEAL:
+        return None
+    return f"this is a virtual machine, and {steal:.0%} of its processors' time went to others"
+
+
+def _clock(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
+    path = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    source = _word(path)
+    if source in (None, "tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page"):
+        return None
+    return f"the clock is {source}, which takes a system call to read: short times are too long"
+
+
+def _governor(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
+    paths = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
+    slow = sorted({word for path in paths if (word := _word(path)) not in (None, "performance")})
+    if not slow:
+        return None
+    return f"processors change their frequency (governor {', '.join(map(str, slow))})"
+
+
+def _nearly_full(_document: Mapping[str, Any], _direct: bool, free: float) -> str | None:
+    if 1 - free < FULL:
+        return None
+    return f"the file system is {1 - free:.0%} full: space for new files lies scattered"
+
+
+def _word(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+
+
+CHECKS: dict[str, Callable[[Mapping[str, Any], bool, float], str | None]] = {
+    "fits-in-memory": _fits_in_memory,
+    "oversubscribed": _oversubscribed,
+    "generator-was-the-limit": _generator_was_the_limit,
+    "others-computed": _others_computed,
+    "steal": _steal,
+    "clock": _clock,
+    "governor": _governor,
+    "nearly-full": _nearly_full,
+}
+"""To add a warning, write a function and name it here."""

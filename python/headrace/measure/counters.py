@@ -1,0 +1,140 @@
+"""What the machine did meanwhile: processor, memory, and the device below the directory."""
+
+import os
+import time
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psutil
+
+SERIES = pl.Schema(
+    {
+        "time_s": pl.Float64,
+        "window_s": pl.Float64,
+        "cpu_user": pl.Float64,
+        "cpu_system": pl.Float64,
+        "cpu_iowait": pl.Float64,
+        "cpu_steal": pl.Float64,
+        "cpu_own": pl.Float64,
+        "device_busy": pl.Float64,
+        "device_read_bytes_per_s": pl.Float64,
+        "device_write_bytes_per_s": pl.Float64,
+        "device_reads_per_s": pl.Float64,
+        "device_writes_per_s": pl.Float64,
+        "cached_bytes": pl.UInt64,
+        "dirty_bytes": pl.UInt64,
+    }
+)
+"""Columns of the counters. Of processors, the share of all of them; `cpu_own` is the
+benchmark's own. Without a device below the directory, the device's are null."""
+
+INTERVAL_S = 1.0
+"""Between two samples, at least: reading them takes a fraction of a millisecond."""
+
+
+class Counters:
+    """Samples, from when it is made on."""
+
+    def __init__(self, directory: str | PathLike[str]) -> None:
+        self.device = device_below(directory)
+        self._process = psutil.Process()
+        self._rows: list[dict[str, Any]] = []
+        self._start = self._last = self._now()
+
+    def restart(self) -> None:
+        """Forgets what was seen: the time that counts begins now."""
+        self._rows = []
+        self._start = self._last = self._now()
+
+    def sample(self, *, at_once: bool = False) -> None:
+        """Takes a sample if the last one is long enough ago."""
+        now = time.monotonic()
+        passed = now - self._last["time"]
+        if passed >= INTERVAL_S or (at_once and passed > 0):
+            last, self._last = self._last, self._now()
+            self._rows.append(_between(last, self._last, self._start["time"]))
+
+    def frame(self) -> pl.DataFrame:
+        """The samples."""
+        return pl.DataFrame(self._rows, schema=SERIES)
+
+    def summary(self) -> dict[str, Any]:
+        """Means over the whole time, as the result's document has them."""
+        row = _between(self._start, self._last, self._start["time"])
+        named = {name: value for name, value in row.items() if name.startswith(("cpu", "device"))}
+        return {"device": self.device, "processors": psutil.cpu_count() or 1, **named}
+
+    def _now(self) -> dict[str, Any]:
+        disk = psutil.disk_io_counters(perdisk=True, nowrap=False) if self.device else {}
+        return {
+            "time": time.monotonic(),
+            "cpu": psutil.cpu_times(),
+            "own": self._process.cpu_times(),
+            "device": disk.get(self.device) if self.device else None,
+            "memory": _memory(),
+        }
+
+
+def _between(before: dict[str, Any], after: dict[str, Any], start: float) -> dict[str, Any]:
+    passed: float = max(after["time"] - before["time"], 1e-9)
+    cores = psutil.cpu_count() or 1
+
+    def share(*fields: str) -> float:
+        one, other = before["cpu"], after["cpu"]
+        seconds: float = sum(
+            getattr(other, field, 0.0) - getattr(one, field, 0.0) for field in fields
+        )
+        return min(max(seconds / passed / cores, 0.0), 1.0)
+
+    def own(field: str) -> float:
+        return float(getattr(after["own"], field) - getattr(before["own"], field))
+
+    def device(field: str, unit: float = 1.0) -> float | None:
+        one, other = before["device"], after["device"]
+        if one is None or other is None:
+            return None
+        return float(max(getattr(other, field) - getattr(one, field), 0) * unit / passed)
+
+    busy = device("busy_time", 1e-3)
+    return {
+        "time_s": before["time"] - start,
+        "window_s": passed,
+        "cpu_user": share("user", "nice"),
+        "cpu_system": share("system", "irq", "softirq"),
+        "cpu_iowait": share("iowait"),
+        "cpu_steal": share("steal"),
+        "cpu_own": min((own("user") + own("system")) / passed / cores, 1.0),
+        "device_busy": None if busy is None else min(busy, 1.0),
+        "device_read_bytes_per_s": device("read_bytes"),
+        "device_write_bytes_per_s": device("write_bytes"),
+        "device_reads_per_s": device("read_count"),
+        "device_writes_per_s": device("write_count"),
+        "cached_bytes": after["memory"].get("Cached", 0),
+        "dirty_bytes": after["memory"].get("Dirty", 0),
+    }
+
+
+def _memory() -> dict[str, int]:
+    """Bytes by the names of /proc/meminfo; nothing where there is none."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return {}
+    named = (line.split(":", 1) for line in lines if ":" in line)
+    return {name: int(rest.split()[0]) * 1024 for name, rest in named if name in MEMORY}
+
+
+MEMORY = ("Cached", "Dirty", "MemTotal")
+
+
+def device_below(directory: str | PathLike[str]) -> str | None:
+    """The block device that a directory's file system lies on, as /proc/diskstats names it;
+    None if there is none, as for tmpfs and network file systems."""
+    try:
+        number = os.stat(directory).st_dev
+        device = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+    except OSError:
+        return None
+    return device.name

@@ -1,0 +1,105 @@
+"""What is told beside a measurement: counters and warnings."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import headrace.measure as measure
+from headrace.measure.conditions import CHECKS, conditions
+from headrace.measure.counters import SERIES, Counters, device_below
+
+QUIET: Mapping[str, Any] = {
+    "measured_seconds": 10.0,
+    "processes": 1,
+    "files": {"count": 1, "bytes": 1 << 60},
+    "operations": {"read": {"group": "read", "bytes": 1, "prepare_seconds": 0.1}},
+    "counters": {
+        "processors": 4,
+        "cpu_user": 0.02,
+        "cpu_system": 0.05,
+        "cpu_steal": 0.0,
+        "cpu_own": 0.05,
+    },
+}
+
+
+def found(document: Mapping[str, Any], *, direct: bool = False, free: float = 0.5) -> set[str]:
+    # What this machine's clock and frequencies are like is its own affair.
+    machine = {"clock", "governor"}
+    warnings = conditions(document, direct=direct, free=free)
+    return {warning["condition"] for warning in warnings} - machine
+
+
+def counters(**values: float) -> dict[str, Any]:
+    return {**QUIET, "counters": {**QUIET["counters"], **values}}
+
+
+def test_nothing_is_said_of_a_quiet_machine() -> None:
+    assert found(QUIET) == set()
+
+
+def test_a_file_set_smaller_than_memory_is_said_unless_the_cache_is_passed_by() -> None:
+    small = {**QUIET, "files": {"count": 1, "bytes": psutil.virtual_memory().total // 2}}
+    assert found(small) == {"fits-in-memory"}
+    assert found(small, direct=True) == set()
+    written = {"write": {"group": "write", "bytes": 1, "prepare_seconds": 0.0}}
+    assert found({**small, "operations": written}) == set()
+
+
+@pytest.mark.parametrize(
+    ("document", "condition"),
+    [
+        ({**QUIET, "processes": 5}, "oversubscribed"),
+        # One process of four processors' cannot take more than a quarter.
+        (counters(cpu_own=0.24, cpu_user=0.2), "generator-was-the-limit"),
+        (counters(cpu_user=0.3), "others-computed"),
+        (counters(cpu_steal=0.05), "steal"),
+    ],
+)
+def test_what_disturbs_is_said(document: Mapping[str, Any], condition: str) -> None:
+    assert found(document) == {condition}
+
+
+def test_preparation_that_takes_most_of_the_time_is_said() -> None:
+    slow = {"create": {"group": "file", "bytes": 0, "prepare_seconds": 6.0}}
+    assert found({**QUIET, "operations": slow}) == {"generator-was-the-limit"}
+
+
+def test_a_full_file_system_is_said() -> None:
+    assert found(QUIET, free=0.01) == {"nearly-full"}
+
+
+def test_every_warning_is_in_the_documentation() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "bench.md").read_text(encoding="utf-8")
+    assert all(f"| `{condition}` |" in text for condition in CHECKS)
+
+
+def test_the_device_below_a_directory_is_the_kernels() -> None:
+    # Neither has a block device below it.
+    assert device_below("/proc") is None
+    assert device_below("/missing") is None
+    device = device_below(Path.home())
+    assert device is None or device in psutil.disk_io_counters(perdisk=True)
+
+
+def test_counters_are_shares_and_rates(tmp_path: Path) -> None:
+    taken = Counters(tmp_path)
+    taken.sample(at_once=True)
+    frame = taken.frame()
+    assert frame.schema == SERIES and frame.height == 1
+    row = frame.row(0, named=True)
+    shares = [value for name, value in row.items() if name.startswith("cpu")]
+    assert all(0 <= share <= 1 for share in shares)
+    taken.restart()
+    assert taken.frame().height == 0
+
+
+def test_a_measurement_tells_its_files_and_counters(tmp_path: Path) -> None:
+    text = '[clients]\nprocesses = 2\n[[workload]]\nblock = "1 MiB"\nphases = ["write"]\n'
+    result = measure.measure(measure.load(text), tmp_path)
+    assert result.document["files"] == {"count": 2, "bytes": 2 << 20}
+    assert result.document["counters"]["processors"] == psutil.cpu_count()
+    assert result.counters.height >= 1
