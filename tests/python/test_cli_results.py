@@ -1,7 +1,9 @@
 """`headrace results`, and what `headrace run` keeps."""
 
+import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import sqlite3
@@ -17,7 +19,7 @@ from conftest import Command
 from test_cli_errors import refused
 from test_cli_run import strict, timeless
 
-IDENTIFIER = re.compile(r"in the store: ([0-9a-z]{14})$")
+IDENTIFIER = re.compile(r"in the store: ([0-9a-z]{14})\n")
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +33,7 @@ def run(headrace: Command, small: Path, *more: object) -> str:
     """Runs a scenario; gives its identifier in the store."""
     ended = headrace("run", small, *more)
     assert (ended.returncode, ended.stderr) == (0, "")
-    found = IDENTIFIER.search(ended.stdout)
+    found = IDENTIFIER.match(ended.stdout)
     assert found, ended.stdout
     return found[1]
 
@@ -128,6 +130,26 @@ def test_nothing_is_removed_unasked(headrace: Command, small: Path) -> None:
     refused(headrace("results", "remove", identifier), "--yes")
     refused(headrace("results", "remove", identifier, "zzz", "--yes"), '"zzz"')
     assert len(listed(headrace)) == 1
+
+
+@pytest.mark.parametrize(("answer", "status", "left"), [("n", 1, 1), ("y", 0, 0)])
+def test_a_person_is_asked(
+    answer: str, status: int, left: int, headrace: Command, small: Path
+) -> None:
+    identifier = run(headrace, small)
+    command = [sys.executable, "-m", "headrace", "results", "remove", identifier]
+    terminal, inside = pty.openpty()
+    process = subprocess.Popen(
+        command, stdin=inside, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    os.close(inside)
+    os.write(terminal, f"{answer}\n".encode())
+    output, errors = process.communicate(timeout=60)
+    os.close(terminal)
+    assert process.returncode == status
+    assert f"Remove 1 result: {identifier}?" in errors
+    assert output.strip() == (f"removed {identifier}" if status == 0 else "")
+    assert len(listed(headrace)) == left
 
 
 @pytest.mark.parametrize(
@@ -232,8 +254,18 @@ def test_a_run_that_is_killed_in_between_breaks_nothing(
         assert len(list((place / "tables").iterdir())) == 2 * before + 2
 
 
-def test_several_runs_at_once(small: Path, headrace: Command, place: Path) -> None:
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_several_runs_at_once(
+    database: str,
+    small: Path,
+    headrace: Command,
+    place: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The first of them all make the catalogue."""
+    if database == "postgresql":
+        monkeypatch.setenv("HEADRACE_STORE", request.getfixturevalue("postgresql"))
     command = [sys.executable, "-m", "headrace", "run", str(small), "--json"]
     count = 6
     processes = [
@@ -248,5 +280,6 @@ def test_several_runs_at_once(small: Path, headrace: Command, place: Path) -> No
     assert len({entry["id"] for entry in results}) == count
     for entry in results:
         assert hr.load_result(f"results:{entry['id']}").series.height > 0
-    with sqlite3.connect(place / "catalogue.sqlite") as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    if database == "sqlite":
+        with contextlib.closing(sqlite3.connect(place / "catalogue.sqlite")) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

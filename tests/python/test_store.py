@@ -6,12 +6,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import headrace as hr
 from conftest import SMALL
 from headrace.store import Store, StoreError, StoreFailure
+from headrace.store.location import Server
 from headrace.store.record import moment, timestamp
 
 
@@ -51,6 +53,7 @@ def test_figures_are_those_of_the_document(store: Store, result: hr.Result) -> N
     found = store.figures([identifier])
     assert {(it[1], it[2]): it[3] for it in found.iter_rows()} == wanted
     assert found["id"].unique().to_list() == [identifier]
+    assert store.figures().equals(found)
 
 
 def test_lists_are_of_what_is_wanted_the_newest_first(store: Store) -> None:
@@ -91,7 +94,11 @@ def test_a_store_without_results_is_empty(store: Store, tmp_path: Path) -> None:
     assert store.list().height == 0
     with pytest.raises(StoreError, match="the store is empty"):
         store.find("last")
+    # To ask makes nothing.
     assert not (tmp_path / "store").exists()
+    if isinstance(store.location, Server):
+        with sa.create_engine(store.location.url).connect() as connection:
+            assert sa.inspect(connection).get_table_names() == []
 
 
 def test_a_beginning_will_do_if_it_is_unique(store: Store) -> None:
@@ -240,7 +247,8 @@ def test_a_url_of_something_else(where: str) -> None:
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
-    store = hr.store.open(f"postgresql://u:secret@/db?host={tmp_path}")
+    store = hr.store.open(f"postgresql://u:secret@/db?host={tmp_path}&password=secret")
+    assert str(store.location) == f"postgresql://u@/db?host={tmp_path}&password=***"
     for asked in (store.list, lambda: store.add(document())):
         with pytest.raises(StoreFailure, match="No such file") as raised:
             asked()

@@ -47,7 +47,8 @@ def kept(keep: Callable[[], str]) -> str | None:
     """
     try:
         return keep()
-    except (StoreError, StoreFailure, OSError) as error:
-        told = " ".join(str(error).split())
+    except Exception as error:
+        expected = isinstance(error, StoreError | StoreFailure | OSError)
+        told = " ".join(str(error).split() if expected else repr(error).split())
         print(plain(f"warning: the result is not in the store: {told}"), file=sys.stderr)
         return None

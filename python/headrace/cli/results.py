@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from headrace.cli.keeping import Labels, parsed_labels
+from headrace.cli.keeping import parsed_labels
 from headrace.cli.screen import show as show_tables
 from headrace.files import check_writable
 from headrace.report.plain import plain_line
@@ -45,6 +45,10 @@ Kind: TypeAlias = Annotated[
 Name: TypeAlias = Annotated[
     str | None, typer.Option("--name", help="Only those of scenarios with this name.")
 ]
+Labelled: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="KEY=VALUE", help="Only those with it; can be repeated."),
+]
 Since: TypeAlias = Annotated[
     str | None,
     typer.Option("--since", metavar="WHEN", help='Only from then on: 2026-11-01, or "7 d" ago.'),
@@ -67,7 +71,7 @@ def _wanted(
 def list_(
     kind: Kind = None,
     name: Name = None,
-    label: Labels = None,
+    label: Labelled = None,
     since: Since = None,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="No more than so many, the newest.")
@@ -114,7 +118,7 @@ def compare(
     ] = None,
     kind: Kind = None,
     name: Name = None,
-    label: Labels = None,
+    label: Labelled = None,
     since: Since = None,
     as_json: AsJson = False,
 ) -> None:

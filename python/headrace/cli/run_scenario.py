@@ -71,11 +71,11 @@ def run(
     from headrace.report import tables
     from headrace.report.plain import plain_line
 
+    if identifier is not None:
+        print(f"in the store: {identifier}")
     show(tables.result(result.document))
     for what, path in written:
         print(plain_line(f"{what}: {path}"))
-    if identifier is not None:
-        print(f"in the store: {identifier}")
 
 
 def _write(

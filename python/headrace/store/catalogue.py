@@ -111,11 +111,14 @@ class Store:
         with self._database.reading() as connection:
             return listing.one(connection, queries.found(connection, text))
 
-    def figures(self, ids: Sequence[str]) -> pl.DataFrame:
-        """The catalogued figures of these results: throughput, rates and latency."""
+    def figures(self, ids: Sequence[str] | None = None) -> pl.DataFrame:
+        """The catalogued figures of these results, or of all, the newest first: throughput,
+        rates and latency."""
         from headrace.store import frames, queries
 
         with self._database.reading() as connection:
+            if ids is None:
+                return frames.figures(connection, queries.identifiers(connection, queries.Wanted()))
             return frames.figures(connection, [queries.found(connection, it) for it in ids])
 
     def compare(

@@ -31,18 +31,17 @@ class Database:
 
         Raises StoreFailure if it cannot be read, StoreError if it is of a newer version.
         """
-        if isinstance(self.location, Directory) and not self.location.catalogue.exists():
-            with sa.create_engine("sqlite://").begin() as connection:
-                schema.metadata.create_all(connection)
-                yield connection
-            return
         with self._told():
+            if isinstance(self.location, Directory) and not self.location.catalogue.exists():
+                with _empty() as connection:
+                    yield connection
+                return
             with self._engine.connect() as connection:
                 found = _version(connection)
                 if found == HEAD:
                     yield connection
                     return
-            with self.writing() as connection:
+            with _empty() if found is None else self.writing() as connection:
                 yield connection
 
     @contextlib.contextmanager
@@ -103,6 +102,13 @@ class Database:
         if isinstance(self.location, Directory):
             return sqlite_failure(self.location.catalogue, error)
         return StoreFailure(f"{self.location}: {' '.join(str(error).split())}")
+
+
+def _empty() -> contextlib.AbstractContextManager[sa.Connection]:
+    """A catalogue without results, to be asked what one is asked that does not exist yet."""
+    engine = sa.create_engine("sqlite://")
+    schema.metadata.create_all(engine)
+    return engine.begin()
 
 
 def _postgresql(server: Server) -> sa.Engine:

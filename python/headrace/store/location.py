@@ -1,6 +1,7 @@
 """Where the store is."""
 
 import os
+import re
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,6 +11,8 @@ from headrace.store.errors import StoreError
 
 VARIABLE = "HEADRACE_STORE"
 SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
+
+PASSWORD = re.compile(r"(?<=[?&]password=)[^&#]*")
 
 
 @dataclass(frozen=True)
@@ -80,4 +83,5 @@ def _without_password(url: str) -> str:
     scheme, _, rest = url.partition("://")
     end = min((rest.find(mark) for mark in "/?#" if mark in rest), default=len(rest))
     user, at, host = rest[:end].rpartition("@")
-    return f"{scheme.partition('+')[0]}://{user.partition(':')[0]}{at}{host}{rest[end:]}"
+    rest = PASSWORD.sub("***", rest[end:])
+    return f"{scheme.partition('+')[0]}://{user.partition(':')[0]}{at}{host}{rest}"
