@@ -1,4 +1,5 @@
-"""The machine's parameters, from `calibration.csv` and from nothing else.
+"""The machine's parameters, from `calibration.csv`, and what PVFS2 computes beside, from
+`costs.csv` and OrangeFS' source; from nothing else.
 
 Each is the solution of one equation.
 """
@@ -16,6 +17,18 @@ DATA, HEADER, FRAMING = 1448, 52, 14
 
 
 @dataclass(frozen=True)
+class Serving:
+    """Seconds of a processor that PVFS2 takes besides the kernel's for a message: for each
+    message, each job of a server, and each access to its storage.
+    """
+
+    message: float
+    serve_read: float
+    serve_write: float
+    access: float
+
+
+@dataclass(frozen=True)
 class Parameters:
     """Seconds and bytes a second."""
 
@@ -23,11 +36,17 @@ class Parameters:
     message: float
     byte: float
     transfer: float
+    serving: Serving
 
     def sets(self) -> dict[str, str]:
         """The same, as a scenario's fields."""
         ends = {"send": "send", "receive": "receive"}
         fields = {f"hosts.cpu.{end}": f"{self.message / 2:.4g} s" for end in ends}
+        # Nearly all calls that BMI makes besides are the receiver's.
+        receive = self.message / 2 + self.serving.message
+        fields["hosts.cpu.receive"] = f"{receive:.4g} s"
+        for name in ("serve_read", "serve_write", "access"):
+            fields[f"hosts.cpu.{name}"] = f"{getattr(self.serving, name):.4g} s"
         fields |= {f"hosts.cpu.{end}_rate": f"{2 / self.byte:.5g} B/s" for end in ends}
         for host in ("clients", "servers", "metadata"):
             fields[f"{host}.card.bandwidth"] = f"{self.card:.5g} B/s"
@@ -57,7 +76,42 @@ def calibrate() -> Parameters:
     # A direct read within the limits' credit. (The rate itself, 40 MB/s, is known: the
     # medians of larger transfers are of a disk that has credit.)
     transfer = value("seqread_direct", 4096, "median_s")
-    return Parameters(card, message, byte, transfer)
+    return Parameters(card, message, byte, transfer, serving(2 * message))
+
+
+def serving(round_trip: float) -> Serving:
+    """What PVFS2 computes: counted in its source, in units measured on another machine of
+    the kind, scaled by what a round trip of one byte takes there and here.
+    """
+    rows = pl.read_csv(HERE / "costs.csv")
+
+    def cost(step: str, at_once: int, column: str) -> float:
+        row = rows.filter(pl.col("step") == step, pl.col("at_once") == at_once).row(0, named=True)
+        return float(row[column])
+
+    # That machine has other work too: its quietest repetition is the round trip.
+    scale = round_trip / cost("plain", 1, "least_s")
+    # With both cores busy, as they are where this binds.
+    plain, bmi, both, thread, read, write = (
+        scale * cost(step, 4, "cpu_median_s")
+        for step in ("plain", "bmi", "hand-over", "thread", "read", "write")
+    )
+    # Each waits for the other: two in a round.
+    hand_over = both / 2
+    # bmi-tcp.c, tcp_do_work and tcp_do_work_recv: epoll_wait, the header looked at and then
+    # read, the rest read, the socket's flags before each. Two messages a round.
+    message = (bmi - plain) / 2
+    # thread-mgr.c, bmi_thread_function: its thread gives a request to the main one
+    # (pvfs2-server.c, job_testcontext); trove_thread_function, another, gives it the end of
+    # the job. The file itself is read once at the least.
+    serve_read = 2 * hand_over + read
+    # dbpf-bstream.c, dbpf_bstream_rw_list: a write forgets the attributes in the cache, so
+    # that the next request's prelude.sm, prelude_getattr_if_needed, has dbpf-thread.c's
+    # thread read them, which gives them to the one of thread-mgr.c, and that to the main one.
+    serve_write = (2 + 3) * hand_over + write
+    # dbpf-alt-aio.c, alt_lio_listio: a thread, which gives its end to thread-mgr.c's. A flow's
+    # (flowproto-multiqueue.c, trove_read_callback_fn) sends from there.
+    return Serving(message, serve_read, serve_write, access=thread)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,13 @@ SEEDS = (1, 2, 3)
 """As many as there are repetitions: the first server of a file is drawn at random."""
 NO_CPU = {
     "hosts.cpu.shared_by": "none",
-    "hosts.cpu.send": "0 s",
-    "hosts.cpu.receive": "0 s",
+    **dict.fromkeys(
+        (
+            f"hosts.cpu.{name}"
+            for name in ["send", "receive", "serve_read", "serve_write", "access"]
+        ),
+        "0 s",
+    ),
 }
 
 

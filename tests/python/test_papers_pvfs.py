@@ -24,12 +24,14 @@ def test_a_real_pvfs2(tmp_path: Path) -> None:
     assert summary[0]["what"] == "median error of 54 cases"
     assert summary[0]["holds"]
     assert len(cases) == 54
-    # Without the processor time of PVFS2 itself nothing of 4 KiB can hold; all that one and
-    # two clients do in larger blocks does.
+    # All that one and two clients do in blocks of more than 4 KiB holds.
     missed = [row["what"] for row in cases if not row["holds"]]
-    assert sum(what.endswith(" 4 KiB") for what in missed) == 9
+    assert sum(what.endswith(" 4 KiB") for what in missed) <= 7
     assert all("4 clients" in what or what.endswith(" 4 KiB") for what in missed)
-    assert len(missed) <= 17
+    assert len(missed) <= 15
+    # Two thirds of a request of 4 KiB is what PVFS2 computes itself.
+    worst = max(abs(float(row["error"].split()[0])) for row in cases)
+    assert worst < 40
 
 
 def test_nguyens_pvfs(tmp_path: Path) -> None:

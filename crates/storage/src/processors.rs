@@ -13,6 +13,7 @@
 
 use headrace_net::{Fcfs, Node, Page, Port, Random, Span, To};
 use headrace_spec::{HostCpu, Parallel, Rate, SharedBy};
+use headrace_trace::Operation;
 
 use crate::tokens::{Job, Message, Role};
 
@@ -152,15 +153,54 @@ fn cpu(page: &mut Page<'_>, spec: &HostCpu) -> Node<Job> {
         Span::from_seconds(spec.receive.0),
         per_byte(spec.receive_rate),
     );
+    let serving = Serving::new(spec);
     let time = move |job: &Job, _: &mut Random<'_>| {
         let (message, per_byte) = if job.received { receiving } else { sending };
         let bytes = Span((job.payload() as f64 * per_byte + 0.5) as u64);
         match job.message {
             Message::Room => Span::ZERO,
-            _ => message + bytes,
+            _ => message + bytes + serving.time(job),
         }
     };
     page.station("cpu", Fcfs::new(spec.cores, time))
+}
+
+/// What a data server computes for jobs, beside sending and receiving.
+#[derive(Clone, Copy)]
+struct Serving {
+    read: Span,
+    write: Span,
+    access: Span,
+}
+
+impl Serving {
+    fn new(spec: &HostCpu) -> Serving {
+        let [read, write, access] =
+            [spec.serve_read, spec.serve_write, spec.access].map(|time| Span::from_seconds(time.0));
+        Serving {
+            read,
+            write,
+            access,
+        }
+    }
+
+    /// The part of it that goes with a message: a job's with the one that asks for it, an
+    /// access's with the data, which is sent after it was read.
+    fn time(&self, job: &Job) -> Span {
+        let of_job = match job.operation {
+            Operation::Read => self.read,
+            Operation::Write => self.write,
+            _ => return Span::ZERO,
+        };
+        let asked = job.received && !job.direction.answers();
+        let given = !job.received && job.direction.answers();
+        match (job.role, job.message) {
+            (Role::Data, Message::Whole) if asked => of_job + self.access,
+            (Role::Data, Message::Request) if asked => of_job,
+            (Role::Data, Message::Data) if asked || given => self.access,
+            _ => Span::ZERO,
+        }
+    }
 }
 
 fn client_of(job: &Job) -> u32 {

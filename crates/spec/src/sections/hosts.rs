@@ -31,7 +31,8 @@ section! {
     /// The processors of clients and servers, as far as messages need them: the
     /// overheads of the LogGP model (Alexandrov et al. 1995). A message takes its time
     /// on a core before it is sent, and after it has arrived; others wait, first come,
-    /// first served. The cores of a machine (`machine.cpu`) are others.
+    /// first served. What a data server does for a job is added to the message that asks
+    /// for it, or that has the data. The cores of a machine (`machine.cpu`) are others.
     pub struct HostCpu {
         /// Cores of a processor.
         cores: u32 as AtLeastOne = default(1, "one core"),
@@ -45,16 +46,30 @@ section! {
         send_rate: Option<Rate> = optional("bytes take no time"),
         /// Rate at which data is received, besides.
         receive_rate: Option<Rate> = optional("bytes take no time"),
+        /// Time of a data server for each job that reads, beside its messages: what hands
+        /// it from thread to thread, for instance.
+        serve_read: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Time of a data server for each job that writes, beside its messages.
+        serve_write: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Time of a data server for each access to its storage, a thread for it perhaps.
+        /// A job is one access; with `messages.kind = "rendezvous"` each buffer of it is.
+        access: Seconds = default("0 s", "nothing is assumed: measure it"),
     }
     check only_where_it_costs;
 }
 
 impl HostCpu {
-    /// Whether any message takes time.
+    /// Whether any message or job takes time.
     #[must_use]
     pub fn costs(&self) -> bool {
-        self.send.0 > 0.0
-            || self.receive.0 > 0.0
+        let times = [
+            self.send,
+            self.receive,
+            self.serve_read,
+            self.serve_write,
+            self.access,
+        ];
+        times.iter().any(|time| time.0 > 0.0)
             || self.send_rate.is_some()
             || self.receive_rate.is_some()
     }
@@ -62,8 +77,8 @@ impl HostCpu {
 
 fn only_where_it_costs(cpu: &HostCpu, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     if cpu.shared_by != SharedBy::None && !cpu.costs() {
-        let message = "nothing takes time on it: give send, receive, send_rate or receive_rate, or \
-                       leave it out";
+        let message = "nothing takes time on it: give send, receive, send_rate, receive_rate, \
+                       serve_read, serve_write or access, or leave it out";
         return Err(at.error("shared_by", message));
     }
     Ok(())

@@ -664,8 +664,12 @@ prop_compose! {
         receive in seconds(),
         send_rate in prop::option::of(rate()),
         receive_rate in prop::option::of(rate()),
+        (serve_read, serve_write, access) in (seconds(), seconds(), seconds()),
     ) -> HostCpu {
-        let cpu = HostCpu { cores, shared_by, send, receive, send_rate, receive_rate };
+        let cpu = HostCpu {
+            cores, shared_by, send, receive, send_rate, receive_rate, serve_read, serve_write,
+            access,
+        };
         let shared_by = if cpu.costs() { shared_by } else { SharedBy::None };
         HostCpu { shared_by, ..cpu }
     }

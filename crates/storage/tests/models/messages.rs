@@ -109,6 +109,31 @@ fn a_message_takes_processor_time_at_both_ends() {
     }
 }
 
+/// A job is one access if it goes as one message; if it is asked for, each buffer is.
+#[test]
+fn what_a_server_computes_is_its_own_for_each_job_and_access() {
+    let of = |sets: &[&str]| latencies(&run(SMALLEST, sets))[0] / MICROSECOND;
+    let times = [
+        "hosts.cpu.serve_read=1 ms",
+        "hosts.cpu.serve_write=20 ms",
+        "hosts.cpu.access=300 ms",
+    ];
+    let with = |sets: &[&str]| {
+        let all: Vec<&str> = times.iter().chain(sets).copied().collect();
+        of(&all) - of(sets)
+    };
+    assert_eq!(with(&[]), 301_000);
+    assert_eq!(with(&[WRITE]), 320_000);
+    // Four buffers of which each waits for the one before.
+    let asked = [
+        RENDEZVOUS[0],
+        "messages.buffer=250 kB",
+        "messages.buffers=1",
+    ];
+    assert_eq!(with(&asked), 1_201_000);
+    assert_eq!(with(&[asked[0], asked[1], asked[2], WRITE]), 1_220_000);
+}
+
 /// Eight clients with little to do for network and device: the core that they share
 /// with the servers is busy all the time, and decides.
 #[test]
