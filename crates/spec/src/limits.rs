@@ -4,8 +4,8 @@
 use crate::declare::Place;
 use crate::error::Error;
 use crate::sections::{
-    Access, Clients, Ior, Layout, Parallel, Phase, Scenario, ServerKind, Topology, Workload,
-    WorkloadKind,
+    Access, ClientLeaves, Clients, Ior, Layout, Parallel, Phase, Scenario, ServerKind, Topology,
+    Workload, WorkloadKind,
 };
 use crate::values::{Rate, Seconds};
 
@@ -97,7 +97,11 @@ fn hosts(clients: &Clients, parallel: &Parallel, at: &Place<'_>) -> Result<(), E
         Topology::Star(_) | Topology::FatTree(_) => 0,
         Topology::Pairs(_) => u64::from(clients.count) * (servers + metadata),
         Topology::LeafSpine(it) => {
-            let leaves = [u64::from(clients.count), servers, metadata];
+            let apart = match it.clients {
+                ClientLeaves::Own => u64::from(clients.count),
+                ClientLeaves::WithServers => 0,
+            };
+            let leaves = [apart, servers, metadata];
             let leaves = leaves.map(|hosts| hosts.div_ceil(u64::from(it.hosts)));
             leaves.iter().sum::<u64>() * u64::from(it.spines)
         }

@@ -88,7 +88,7 @@ pub use scheduler::{
 pub use servers::{MachineServer, ServerKind, Servers, SimpleServer};
 pub use stop::Stop;
 pub use tcp::Tcp;
-pub use topology::{FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
+pub use topology::{ClientLeaves, FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
 pub use weights::Weights;
 pub use workload::{
     Access, Amount, Collective, Directory, InputOutput, Interface, IoClass, IoPriority, Ior,

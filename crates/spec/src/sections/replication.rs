@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::{Duplex, LayoutKind, Parallel, Repair, Scenario, ServersPerFile, Topology};
+use crate::sections::{
+    ClientLeaves, Duplex, LayoutKind, Parallel, Repair, Scenario, ServersPerFile, Topology,
+};
 use crate::values::{AtLeastOne, choice};
 
 choice! {
@@ -25,6 +27,9 @@ choice! {
         ByClient = "by-client",
         /// Any, with equal probability, for each request anew.
         Random = "random",
+        /// The one that the fewest links between switches lead to; of several any, with
+        /// equal probability, for each job anew.
+        Nearest = "nearest",
     }
 }
 
@@ -77,6 +82,7 @@ fn copies_fit(replication: &Replication, all: &Scenario, at: &Place<'_>) -> Resu
         return Ok(());
     };
     copies_have_servers(replication, parallel, at)?;
+    copies_differ_in_distance(replication, parallel, at)?;
     blocks_have_places(replication, all, parallel, at)?;
     chains_have_ways(replication, parallel, at)
 }
@@ -100,6 +106,28 @@ fn copies_have_servers(
         return Err(at.error("copies", message));
     }
     Ok(())
+}
+
+fn copies_differ_in_distance(
+    replication: &Replication,
+    parallel: &Parallel,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    if replication.read_from != ReadFrom::Nearest {
+        return Ok(());
+    }
+    let message = match &parallel.network.topology {
+        Topology::Star(_) | Topology::Pairs(_) => {
+            "no switches are between hosts, so that all copies are equally near: expected \
+             \"random\", or a network.topology with several switches"
+        }
+        Topology::LeafSpine(it) if it.clients == ClientLeaves::Own => {
+            "clients are on leaves of their own, so that all copies are equally near: expected \
+             \"random\", or network.topology.clients = \"with-servers\""
+        }
+        _ => return Ok(()),
+    };
+    Err(at.error("read_from", message))
 }
 
 /// Each block has an address of its own on whatever server it is, which only simple

@@ -324,6 +324,21 @@ fn fit_blocks(scenario: &mut Scenario) {
     }
 }
 
+/// The nearest copy is read where some are nearer than others.
+fn fit_nearest(scenario: &mut Scenario) {
+    let SystemKind::Parallel(parallel) = &mut scenario.kind else {
+        return;
+    };
+    let fits = match &parallel.network.topology {
+        Topology::Star(_) | Topology::Pairs(_) => false,
+        Topology::LeafSpine(it) => it.clients == ClientLeaves::WithServers,
+        _ => true,
+    };
+    if parallel.replication.read_from == ReadFrom::Nearest && !fits {
+        parallel.replication.read_from = ReadFrom::Random;
+    }
+}
+
 fn layout(servers: u32) -> BoxedStrategy<Layout> {
     let first = || choice(FirstServer::ALL);
     let per_file = prop_oneof![
@@ -577,6 +592,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                         failures::put(&mut scenario, recovery, failover, failure);
                         metadata::put(&mut scenario, own);
                         fit_blocks(&mut scenario);
+                        fit_nearest(&mut scenario);
                         scenario
                     },
                 )

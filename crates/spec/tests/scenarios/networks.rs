@@ -6,12 +6,18 @@ use proptest::prelude::*;
 use super::{choice, rate, seconds};
 
 fn topology() -> BoxedStrategy<Topology> {
-    let leaf_spine =
-        (1..20_u32, 1..5_u32, prop::option::of(rate())).prop_map(|(hosts, spines, uplink)| {
+    let leaf_spine = (
+        1..20_u32,
+        1..5_u32,
+        prop::option::of(rate()),
+        choice(ClientLeaves::ALL),
+    )
+        .prop_map(|(hosts, spines, uplink, clients)| {
             Topology::LeafSpine(LeafSpine {
                 hosts,
                 spines,
                 uplink,
+                clients,
             })
         });
     let fat_tree = (90..=102_u32).prop_map(|half| Topology::FatTree(FatTree { arity: 2 * half }));

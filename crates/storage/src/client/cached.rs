@@ -73,7 +73,7 @@ pub(super) fn data(
     let asked = page.place::<Transfer>("asked");
     page.connect(machine.transfer, asked);
     let outstanding = page.bag::<Asked>("outstanding");
-    let split = Split::new(parallel, layouts, page.seed());
+    let split = Split::new(scenario, parallel, layouts, page.seed());
     let groups = scenario.clients.group_of_each();
     let workloads = scenario.workload.len().max(1) as u32;
     page.transition("split")

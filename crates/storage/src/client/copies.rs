@@ -99,6 +99,8 @@ impl Copies {
             ReadFrom::ByClient => (u64::from(client) % self.count) as u32,
             ReadFrom::Random if self.count == 1 => 0,
             ReadFrom::Random => random.below(self.count) as u32,
+            // Chosen for each part of a request by [`super::nearest::Nearest`].
+            ReadFrom::Nearest => 0,
         }
     }
 

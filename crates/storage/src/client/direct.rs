@@ -1,7 +1,7 @@
 //! A client without a cache: each request goes to the servers at once.
 
 use headrace_net::{Page, Slot, To};
-use headrace_spec::Parallel;
+use headrace_spec::{Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
@@ -11,6 +11,7 @@ use crate::tokens::{Job, Request, Role};
 /// Writes what becomes of requests whose data has been found.
 pub(super) fn data(
     page: &mut Page<'_>,
+    scenario: &Scenario,
     parallel: &Parallel,
     layouts: &Layouts,
     network: Network,
@@ -20,7 +21,7 @@ pub(super) fn data(
     let Network { send, received, .. } = network;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
-    let split = Split::new(parallel, layouts, page.seed());
+    let split = Split::new(scenario, parallel, layouts, page.seed());
     page.transition("split")
         .take(answers.ready)
         .puts_one_of([outstanding.into(), complete])

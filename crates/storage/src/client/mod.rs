@@ -37,6 +37,7 @@ pub(crate) mod in_flight;
 mod known;
 mod layout;
 mod locks;
+mod nearest;
 mod oplocks;
 mod questions;
 mod split;
@@ -204,7 +205,7 @@ pub fn client(
     match cache {
         None => {
             let layouts = &knowledge.layouts;
-            direct::data(page, parallel, layouts, network, answers, done);
+            direct::data(page, scenario, parallel, layouts, network, answers, done);
             None
         }
         Some(cache) => cached::data(

@@ -2,11 +2,12 @@
 //! they would be too large.
 
 use headrace_net::{Firing, To};
-use headrace_spec::{MOST_JOBS, Parallel};
+use headrace_spec::{MOST_JOBS, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::copies::Copies;
 use super::layout::{Layouts, Piece};
+use super::nearest::Nearest;
 use crate::network::Wire;
 use crate::tokens::Job;
 
@@ -15,6 +16,8 @@ use crate::tokens::Job;
 pub(super) struct Split {
     layouts: Layouts,
     copies: Copies,
+    /// Which of them is read, if it is not the same for all of a request.
+    nearest: Option<Nearest>,
     /// To how many of them the client sends what it writes.
     written: u32,
     wire: Wire,
@@ -25,10 +28,11 @@ pub(super) struct Split {
 }
 
 impl Split {
-    pub fn new(parallel: &Parallel, layouts: &Layouts, seed: u64) -> Split {
+    pub fn new(scenario: &Scenario, parallel: &Parallel, layouts: &Layouts, seed: u64) -> Split {
         Split {
             layouts: layouts.clone(),
             copies: Copies::new(parallel, seed),
+            nearest: Nearest::new(scenario, parallel, seed),
             written: match parallel.replication.chained() {
                 true => 1,
                 false => parallel.replication.copies,
@@ -59,8 +63,17 @@ impl Split {
             return None;
         }
         let mut ask = |piece: Piece| {
-            for copy in copies.clone() {
-                let target = self.copies.target(like.file, piece.target, copy);
+            let target = |copy| self.copies.target(like.file, piece.target, copy);
+            let copies = match &self.nearest {
+                Some(nearest) if like.operation == Operation::Read => {
+                    let servers = (0..self.copies.count()).map(|copy| target(copy) % self.servers);
+                    let copy = nearest.of(like.client, servers, firing.random());
+                    copy..copy + 1
+                }
+                _ => copies.clone(),
+            };
+            for copy in copies {
+                let target = target(copy);
                 let mut job = Job {
                     server: target % self.servers,
                     target: (target / self.servers) as u16,

@@ -243,6 +243,64 @@ fn a_leaf_is_a_rack() {
     close(block, 2.0 * 65_536.0, 0.1);
 }
 
+/// Two racks of four servers, the client in the first; of two copies of a block one is in
+/// each. What is read from the nearest crosses nothing, half of what is read from any does.
+#[test]
+fn the_nearest_copy_is_in_the_same_rack() {
+    let sets = [
+        "servers.count=8",
+        "replication.copies=2",
+        "replication.sets=blocks",
+        "layout.unit=64 KiB",
+        "workload.0.block=12800 KiB",
+        "workload.0.transfer=64 KiB",
+        "workload.0.phases=[\"read\"]",
+        "network.grain=flow",
+        "network.topology.kind=leaf-spine",
+        "network.topology.hosts=4",
+        "network.topology.spines=1",
+        "network.topology.clients=with-servers",
+    ];
+    let crossed = |from: &str| {
+        let from = format!("replication.read_from={from}");
+        let outcome = run(COPIES, &[&sets[..], &[&from]].concat());
+        let device = station(&outcome, "server/device");
+        assert_eq!(device.visits, 200);
+        busy(&outcome, "network/leaf up") / 1000.0 / 65_536.0
+    };
+    close(crossed("nearest"), 0.0, 1e-9);
+    // 200 blocks, each with a chance of a half: within four standard deviations.
+    assert!((72.0..=128.0).contains(&crossed("random")));
+}
+
+/// The same by names: client and server 0 on one switch, server 1 two links away, with all
+/// data on both.
+#[test]
+fn the_nearest_copy_is_over_the_fewest_links() {
+    let graph = r#"network.topology={ kind = "graph", clients = ["a"], servers = ["c", "a"], link = [
+        { from = "a", to = "b" }, { from = "b", to = "c" }] }"#;
+    let sets = [
+        "servers.count=2",
+        "replication.copies=2",
+        "replication.read_from=nearest",
+        "workload.0.phases=[\"read\"]",
+        "network.grain=flow",
+        graph,
+    ];
+    let outcome = run(COPIES, &sets);
+    close(busy(&outcome, "network/c to b"), 0.0, 1e-9);
+}
+
+#[test]
+fn copies_that_are_equally_near_are_refused() {
+    let near = "replication.read_from=nearest";
+    let error = refusal(COPIES, &[near]);
+    assert!(error.contains("network.topology with several"), "{error}");
+    let leaves = r#"network.topology={ kind = "leaf-spine", hosts = 2, spines = 1 }"#;
+    let error = refusal(COPIES, &[near, "network.grain=flow", leaves]);
+    assert!(error.contains("with-servers"), "{error}");
+}
+
 #[test]
 fn blocks_and_racks_that_cannot_be_are_refused() {
     for (sets, says) in [

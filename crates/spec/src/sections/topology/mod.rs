@@ -8,7 +8,7 @@ mod star;
 
 pub use fat_tree::FatTree;
 pub use graph::{Graph, GraphLink};
-pub use leaf_spine::LeafSpine;
+pub use leaf_spine::{ClientLeaves, LeafSpine};
 pub use pairs::Pairs;
 pub use star::Star;
 

@@ -7,7 +7,7 @@
 //!   │ │ │       │ │ │               cards
 //! ```
 
-use headrace_spec::{LeafSpine, Rate};
+use headrace_spec::{ClientLeaves, LeafSpine, Rate};
 
 use super::{LinkGroup, Links, Path, Routes};
 use crate::network::Hosts;
@@ -15,6 +15,8 @@ use crate::network::Hosts;
 struct Switches {
     hosts: Hosts,
     per_leaf: u32,
+    /// How many leaves clients share with data servers, if they do.
+    shared: Option<u32>,
     /// Leaves of clients, and of clients and data servers.
     leaves: [u32; 2],
     spines: u32,
@@ -31,14 +33,19 @@ pub(super) fn routes(
     links: &mut Links,
 ) -> Box<dyn Routes> {
     let leaves = |hosts: u32| hosts.div_ceil(spec.hosts);
-    let of_clients = leaves(hosts.clients);
-    let of_both = of_clients + leaves(hosts.servers);
+    let of_servers = leaves(hosts.servers);
+    let (of_clients, shared) = match spec.clients {
+        ClientLeaves::Own => (leaves(hosts.clients), None),
+        ClientLeaves::WithServers => (0, Some(of_servers)),
+    };
+    let of_both = of_clients + of_servers;
     let all = of_both + leaves(hosts.metadata);
     let rate = spec.uplink.unwrap_or(bandwidth);
     let count = all * spec.spines;
     Box::new(Switches {
         hosts,
         per_leaf: spec.hosts,
+        shared,
         leaves: [of_clients, of_both],
         spines: spec.spines,
         up: links.add("leaf up", count, spec.spines, rate, up_name),
@@ -61,7 +68,10 @@ impl Switches {
         let servers = self.hosts.clients;
         let metadata = servers + self.hosts.servers;
         if host < servers {
-            host / self.per_leaf
+            match self.shared {
+                Some(leaves) => host % leaves,
+                None => host / self.per_leaf,
+            }
         } else if host < metadata {
             self.leaves[0] + (host - servers) / self.per_leaf
         } else {
