@@ -103,9 +103,14 @@ impl Known {
     /// What a metadata server has to be asked before a request can go on, if anything.
     fn question(&self, request: &Request, now: Time) -> Option<Operation> {
         let (operation, file) = (request.operation, request.file);
-        // What closing takes is what is written back for it.
-        if request.only_computes || operation == Operation::Close {
+        if request.only_computes {
             return None;
+        }
+        // What else closing takes is what is written back for it.
+        if operation == Operation::Close {
+            let oplocks = self.oplocks.as_ref();
+            let told = oplocks.is_some_and(|it| it.close(file, request.process.client));
+            return told.then_some(operation);
         }
         if operation.group() != Group::Data {
             let known = self.attributes.answer(operation, file, now)
@@ -165,10 +170,12 @@ pub fn client(
         .puts_many(ask)
         .fires(move |firing, request: Request, known| {
             let Some(operation) = known.question(&request, firing.now()) else {
-                if let Some(oplocks) = &known.oplocks
-                    && request.operation == Operation::Write
-                {
-                    oplocks.write(request.file);
+                if let Some(oplocks) = &known.oplocks {
+                    match request.operation {
+                        Operation::Write => oplocks.write(request.file),
+                        Operation::Open => oplocks.open_again(request.file, request.process.client),
+                        _ => {}
+                    }
                 }
                 firing.put(mapped, request);
                 return;
@@ -259,7 +266,10 @@ impl Answers {
         request.pending = 0;
         let file = request.file;
         let attributes = &mut known.attributes;
-        let stale = attributes.name_answered(answer.operation, file, request.issued);
+        let comes_back = answer.operation == Operation::Open
+            && (known.oplocks.as_ref())
+                .is_some_and(|it| it.comes_back(file, request.process.client));
+        let stale = attributes.name_answered(answer.operation, file, request.issued) || comes_back;
         let data = request.operation.group() == Group::Data;
         if data && self.keeps {
             known.layouts.insert(file);

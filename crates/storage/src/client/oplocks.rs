@@ -5,7 +5,11 @@
 //! back what is dirty and acknowledges, and only then is the other one answered
 //! (\[MS-CIFS\], sections 3.2.5.42 and 3.3.4.2). From then on, and as long as nobody writes,
 //! both may cache what they read (level II, section 3.2.4.18). Once somebody writes, nobody
-//! caches anything of it.
+//! caches anything of it, until all have closed it.
+//!
+//! Who closes a file tells the server, but for a client that has it alone: that keeps it
+//! open, in case a program opens it again, until the lock is broken (a batch lock, section
+//! 3.2.4.18). What a client has cached of a file it drops when it opens it anew.
 //!
 //! The request that has to wait goes to the holder and back:
 //!
@@ -17,7 +21,8 @@
 //!
 //! Not modelled: what the break and its acknowledgement take on the wire but a latency
 //! each; the break of level II, which nobody waits for; a write that is under way when the
-//! lock is broken; closing, and so a file is shared for good.
+//! lock is broken; that a client has its lock back if the others have closed the file. A
+//! file that is read or written and not opened before stays open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,13 +47,16 @@ enum Lock {
 #[derive(Clone, Debug)]
 struct Held {
     lock: Lock,
-    clients: BTreeSet<u32>,
+    /// By client: how often its programs have it open.
+    clients: BTreeMap<u32, u32>,
 }
 
 /// The server's table of locks. Copies are the same.
 #[derive(Clone, Debug)]
 pub struct Oplocks {
     files: Common<BTreeMap<u32, Held>>,
+    /// Files and clients that have closed them.
+    left: Common<BTreeSet<(u32, u32)>>,
     level_two: bool,
 }
 
@@ -57,28 +65,75 @@ impl Oplocks {
     pub fn new(level_two: bool) -> Oplocks {
         Oplocks {
             files: Common::default(),
+            left: Common::default(),
             level_two,
         }
     }
 
-    /// A client opens a file; gives who has to give up its lock first.
-    fn open(&self, file: u32, client: u32) -> Option<u32> {
+    /// A client opens a file at the server, for a program that does or to read or write it;
+    /// gives who has to give up its lock first.
+    fn open(&self, file: u32, client: u32, program: bool) -> Option<u32> {
         let mut files = self.files.get();
         let held = files.entry(file).or_insert_with(|| Held {
             lock: Lock::Exclusive(client),
-            clients: BTreeSet::new(),
+            clients: BTreeMap::new(),
         });
-        held.clients.insert(client);
+        let opens = held.clients.entry(client).or_default();
+        if program || *opens == 0 {
+            *opens += 1;
+        }
         match held.lock {
             Lock::Exclusive(holder) if holder != client => {
-                held.lock = match self.level_two {
-                    true => Lock::LevelTwo,
-                    false => Lock::Broken,
+                held.lock = if held.clients.get(&holder) == Some(&0) {
+                    // It closes the file now.
+                    held.clients.remove(&holder);
+                    self.left.get().insert((file, holder));
+                    Lock::Exclusive(client)
+                } else if self.level_two {
+                    Lock::LevelTwo
+                } else {
+                    Lock::Broken
                 };
                 Some(holder)
             }
             _ => None,
         }
+    }
+
+    /// A program opens a file that its client has open.
+    pub(super) fn open_again(&self, file: u32, client: u32) {
+        let mut files = self.files.get();
+        let held = files.get_mut(&file);
+        if let Some(opens) = held.and_then(|it| it.clients.get_mut(&client)) {
+            *opens += 1;
+        }
+    }
+
+    /// A program closes a file; gives whether its client tells the server.
+    pub(super) fn close(&self, file: u32, client: u32) -> bool {
+        let mut files = self.files.get();
+        let Some(held) = files.get_mut(&file) else {
+            return false;
+        };
+        let Some(opens) = held.clients.get_mut(&client) else {
+            return false;
+        };
+        *opens = opens.saturating_sub(1);
+        if *opens > 0 || held.lock == Lock::Exclusive(client) {
+            return false;
+        }
+        held.clients.remove(&client);
+        self.left.get().insert((file, client));
+        if held.clients.is_empty() {
+            files.remove(&file);
+        }
+        true
+    }
+
+    /// Whether a client opens a file that it had closed: what it has cached of it others may
+    /// have changed.
+    pub(super) fn comes_back(&self, file: u32, client: u32) -> bool {
+        self.left.get().remove(&(file, client))
     }
 
     /// A client writes a file that it has opened.
@@ -95,7 +150,7 @@ impl Oplocks {
         self.files
             .get()
             .get(&file)
-            .is_some_and(|held| held.clients.contains(&client) && held.lock != Lock::Broken)
+            .is_some_and(|held| held.clients.contains_key(&client) && held.lock != Lock::Broken)
     }
 
     /// Whether nobody may cache a file.
@@ -151,7 +206,8 @@ impl Breaking {
         oplocks: &Oplocks,
         request: Request,
     ) -> Option<Request> {
-        let Some(holder) = oplocks.open(request.file, request.process.client) else {
+        let program = request.operation == Operation::Open;
+        let Some(holder) = oplocks.open(request.file, request.process.client, program) else {
             return Some(request);
         };
         let pending = holder;
@@ -242,16 +298,38 @@ mod tests {
     #[test]
     fn a_lock_is_exclusive_then_shared_then_broken() {
         let locks = Oplocks::new(true);
-        assert_eq!(locks.open(7, 0), None);
+        assert_eq!(locks.open(7, 0, true), None);
         locks.write(7);
-        assert_eq!(locks.open(7, 0), None);
+        assert_eq!(locks.open(7, 0, true), None);
         assert!(locks.holds(7, 0) && !locks.holds(7, 1));
-        assert_eq!(locks.open(7, 1), Some(0));
-        assert_eq!(locks.open(7, 2), None);
+        assert_eq!(locks.open(7, 1, true), Some(0));
+        assert_eq!(locks.open(7, 2, true), None);
         assert!(locks.holds(7, 0) && locks.holds(7, 1) && !locks.is_broken(7));
         locks.write(7);
         assert!(locks.is_broken(7) && !locks.holds(7, 0));
         assert!(!locks.is_broken(8));
+    }
+
+    /// Closing is told but by whom has the file alone; when all have, it may be cached again.
+    #[test]
+    fn a_file_that_all_have_closed_is_as_new() {
+        let locks = Oplocks::new(true);
+        locks.open(7, 0, true);
+        assert!(!locks.close(7, 0) && locks.holds(7, 0));
+        // Nobody has to wait for a lock that is not used.
+        assert_eq!(locks.open(7, 1, true), Some(0));
+        assert!(locks.holds(7, 1) && !locks.holds(7, 0));
+        assert!(locks.comes_back(7, 0) && !locks.comes_back(7, 0));
+        assert_eq!(locks.open(7, 0, true), Some(1));
+        // To read it opens it no more.
+        assert_eq!(locks.open(7, 0, false), None);
+        locks.write(7);
+        assert!(locks.is_broken(7));
+        assert!(locks.close(7, 0) && locks.is_broken(7));
+        assert!(locks.close(7, 1) && !locks.is_broken(7));
+        assert!(!locks.close(7, 1));
+        assert_eq!(locks.open(7, 1, true), None);
+        assert!(locks.holds(7, 1));
     }
 
     proptest! {
@@ -259,20 +337,26 @@ mod tests {
         #[test]
         fn nobody_else_caches_what_one_may_write(
             level_two: bool,
-            steps in prop::collection::vec((0_u32..4, 0_u32..3, any::<bool>()), 0..60),
+            steps in prop::collection::vec(
+                (0_u32..4, 0_u32..3, any::<bool>(), any::<bool>()), 0..60,
+            ),
         ) {
             let locks = Oplocks::new(level_two);
-            for (client, file, writes) in steps {
-                locks.open(file, client);
-                if writes {
-                    locks.write(file);
+            for (client, file, writes, closes) in steps {
+                if closes {
+                    locks.close(file, client);
+                } else {
+                    locks.open(file, client, true);
+                    if writes {
+                        locks.write(file);
+                    }
                 }
                 for file in 0..3 {
                     let holders = (0..4).filter(|&it| locks.holds(file, it)).count();
                     let lock = locks.files.get().get(&file).map(|it| it.lock);
                     match lock {
                         Some(Lock::Exclusive(_)) => prop_assert_eq!(holders, 1),
-                        Some(Lock::LevelTwo) => prop_assert!(level_two && holders > 1),
+                        Some(Lock::LevelTwo) => prop_assert!(level_two && holders > 0),
                         _ => prop_assert_eq!(holders, 0),
                     }
                 }

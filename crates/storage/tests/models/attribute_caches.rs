@@ -4,7 +4,7 @@
 use headrace_storage::Outcome;
 use proptest::prelude::*;
 
-use crate::running::{latency, refusal, run};
+use crate::running::{latency, refusal, run, station};
 
 /// A client looks at one file every second; a message and its answer take 200 µs.
 const LOOKS: &str = r#"
@@ -270,6 +270,40 @@ fn the_second_client_waits_for_what_the_first_has_written() {
     let without = [OPLOCKS, "clients.machine.attributes.level_two=false"];
     let broken = trips(&replay("level-two", &requests, &without));
     assert_eq!(broken, [1, 0, 0, 0, 4, 1, 1, 1, 1, 1, 1, 1]);
+}
+
+/// Opening is a message, and so is the first access; closing is one for who has not had the
+/// file alone. Once all have closed it, it is opened anew.
+#[test]
+fn closing_is_told_where_the_file_is_shared() {
+    let messages = |clients: u32| {
+        let text = format!(
+            r#"
+            [clients]
+            count = {clients}
+            [clients.machine]
+            memory = {{ size = "64 MiB" }}
+            attributes = {{ kind = "oplocks" }}
+            [servers]
+            count = 1
+            device = {{ read_rate = "1 GB/s", write_rate = "1 GB/s" }}
+            [network]
+            bandwidth = "1 GB/s"
+            latency = "10 us"
+            [layout]
+            unit = "64 KiB"
+            [[workload]]
+            block = "64 KiB"
+            transfer = "64 KiB"
+            access = "shared"
+            opens = true
+            phases = ["write", "read"]
+            "#
+        );
+        station(&run(&text, &[]), "metadata/card receiving").visits
+    };
+    assert_eq!(messages(1), 2);
+    assert_eq!(messages(2), 2 + 2 + 2 + 2 + 2);
 }
 
 /// Many clients on few files: everything ends, whoever waits for whom.
