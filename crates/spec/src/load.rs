@@ -73,7 +73,7 @@ fn loaded(
     let mut user = syntax::read(text, &Layer::File(name.clone()))?;
     // What is wrong with the scenario as a whole is wrong in no line of it.
     user.origin = Origin::Whole { file: name };
-    kinds_by_name(&mut user, &DECLARED);
+    merge::kinds_by_name(&mut user, &DECLARED);
     for text in sets {
         set::apply(&mut user, &DECLARED, text)?;
     }
@@ -143,29 +143,6 @@ fn supply(tree: &mut Node, key: &str, value: impl FnOnce() -> String) {
         && table.get(key).is_none()
     {
         table.push(key, Node::plain(Raw::Text(value())));
-    }
-}
-
-/// Makes tables of sections that are given by the name of their kind alone, as in
-/// `topology = "pairs"`.
-fn kinds_by_name(node: &mut Node, section: &Section) {
-    let Raw::Table(table) = &mut node.raw else {
-        return;
-    };
-    for field in section.fields(None) {
-        let Some(node) = table.get_mut(field.name) else {
-            continue;
-        };
-        match (&field.shape, &mut node.raw) {
-            (Shape::Section(inner), _) => {
-                merge::kind_by_name(node, inner);
-                kinds_by_name(node, inner);
-            }
-            (Shape::Tables(inner), Raw::List(list)) => {
-                list.iter_mut().for_each(|node| kinds_by_name(node, inner));
-            }
-            _ => {}
-        }
     }
 }
 
@@ -290,6 +267,11 @@ mod tests {
         if path == "workload" && chosen.iter().any(together) {
             entries.push("access = \"shared\"".to_owned());
         }
+        // Only copies are made anew.
+        let repairs = |(at, kind): &(String, &str)| at == "replication.repair" && *kind != "none";
+        if path == "replication" && chosen.iter().any(repairs) {
+            entries.push("copies = 2".to_owned());
+        }
         for field in section.fields(own) {
             let path = crate::tree::join(path, field.name);
             // A server's files lie on its first file system: it may have no other.
@@ -298,6 +280,10 @@ mod tests {
             }
             // It is of one server or the other, and not with every kind around it.
             if path == "failure" {
+                continue;
+            }
+            // Nor are pools with copies.
+            if path == "pool" && chosen.iter().any(repairs) {
                 continue;
             }
             let value = match (&field.presence, &field.shape) {

@@ -21,9 +21,32 @@ pub(crate) fn over(below: &mut Node, above: Node, section: &Section) {
     }
 }
 
+/// Makes tables of sections that are given by the name of their kind alone, as in
+/// `topology = "pairs"`.
+pub(crate) fn kinds_by_name(node: &mut Node, section: &Section) {
+    let Raw::Table(table) = &mut node.raw else {
+        return;
+    };
+    for field in section.fields(None) {
+        let Some(node) = table.get_mut(field.name) else {
+            continue;
+        };
+        match (&field.shape, &mut node.raw) {
+            (Shape::Section(inner), _) => {
+                kind_by_name(node, inner);
+                kinds_by_name(node, inner);
+            }
+            (Shape::Tables(inner), Raw::List(list)) => {
+                list.iter_mut().for_each(|node| kinds_by_name(node, inner));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Makes a table of a section that is nothing but one of several kinds, if it is given
 /// by the name of its kind alone.
-pub(crate) fn kind_by_name(node: &mut Node, section: &Section) {
+fn kind_by_name(node: &mut Node, section: &Section) {
     if section.is_only_kinds() && matches!(node.raw, Raw::Text(_)) {
         let mut table = Table::default();
         table.push("kind", node.clone());

@@ -108,6 +108,21 @@ pub(crate) fn read(name: &str) -> Option<Result<Node, Error>> {
     Some(syntax::read(preset.text, &Layer::Preset(preset.name)))
 }
 
+/// Whether a scenario's value at a path is the one of its preset.
+pub(crate) fn says(scenario: &Node, path: &str) -> bool {
+    let name = match scenario.find("system").map(|node| &node.raw) {
+        Some(Raw::Text(name)) => name,
+        _ => DEFAULT,
+    };
+    match read(name) {
+        Some(Ok(preset)) => {
+            let [ours, preset] = [scenario, &preset].map(|it| it.find(path).map(|it| &it.raw));
+            ours == preset
+        }
+        _ => false,
+    }
+}
+
 /// What a preset says about a machine; none if there is no such preset or it says
 /// nothing.
 pub(crate) fn machine(name: &str) -> Option<Result<Node, Error>> {

@@ -128,7 +128,8 @@ fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
         }
         Shape::Section(inner) => section(inner, path, presets),
         Shape::Tables(inner) => {
-            json!({ "type": "array", "minItems": 1, "items": section(inner, path, presets) })
+            let least = u32::from(!matches!(field.presence, Presence::Optional { .. }));
+            json!({ "type": "array", "minItems": least, "items": section(inner, path, presets) })
         }
         Shape::Kinds(_) => json!({}),
     };

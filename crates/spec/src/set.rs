@@ -85,12 +85,12 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
             _ => Nature::Plain,
         };
         let mut upper = Table::default();
-        let mut node = value.read(nature);
-        if let Shape::Section(inner) = &field.shape {
-            merge::kind_by_name(&mut node, inner);
+        upper.push(*first, value.read(nature));
+        let mut upper = Node::plain(upper.into());
+        merge::kinds_by_name(&mut upper, section);
+        if let Raw::Table(upper) = upper.raw {
+            merge::tables(table, upper, section);
         }
-        upper.push(*first, node);
-        merge::tables(table, upper, section);
         return Ok(());
     }
     match &field.shape {
@@ -105,7 +105,9 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
             };
             let node = entry(list, index).ok_or(Wrong::NoSuchPath)?;
             if rest.is_empty() {
-                merge::over(node, value.read(Nature::Plain), inner);
+                let mut above = value.read(Nature::Plain);
+                merge::kinds_by_name(&mut above, inner);
+                merge::over(node, above, inner);
                 return Ok(());
             }
             put(node, inner, rest, value)

@@ -149,6 +149,28 @@ fn a_table_entry_can_be_set_alone() {
     );
 }
 
+/// As in a file, a section may be given by the name of its kind alone.
+#[test]
+fn a_whole_table_may_be_set() {
+    let table =
+        r#"{ block = "4 MiB", transfer = "1 MiB", access = "shared", collective = "two-phase" }"#;
+    for set in [format!("workload=[{table}]"), format!("workload.0={table}")] {
+        let loaded = load(FILE, &[&set]);
+        let workload = &loaded.scenario.workload[0];
+        assert!(workload.collective.two_phase().is_some(), "{set}");
+    }
+}
+
+/// What may be left out may be set to none.
+#[test]
+fn no_tables_may_be_set() {
+    let file = FILE.replace("position = \"gateway\"", "");
+    let text = format!("{file}\n[[failure]]\nserver = 0\nat = \"1 s\"\nuntil = \"2 s\"\n");
+    assert_eq!(parallel_of(&load(&text, &[]).scenario).failures().len(), 1);
+    let none = load(&text, &["failure=[]"]);
+    assert!(parallel_of(&none.scenario).failures().is_empty());
+}
+
 #[test]
 fn the_only_entry_of_a_list_needs_no_number() {
     let one = "[[workload]]\nblock = \"4 MiB\"\ntransfer = \"1 MiB\"\n";

@@ -19,6 +19,11 @@ pub(crate) trait Codec {
     /// The canonical value; none for an optional value that is not given.
     fn print(value: &Self::Value) -> Option<Raw>;
 
+    /// Whether a value says that there is none, where one may be left out.
+    fn says_none(_node: &Node) -> bool {
+        false
+    }
+
     /// Checks the value against the other fields of the scenario.
     fn check(_value: &Self::Value, _all: &Scenario, _at: &Place<'_>) -> Result<(), Error> {
         Ok(())
@@ -80,6 +85,9 @@ impl<C: Codec> Codec for Option<C> {
     }
 
     fn read(node: &Node, path: &str) -> Result<Option<C::Value>, Error> {
+        if C::says_none(node) {
+            return Ok(None);
+        }
         C::read(node, path).map(Some)
     }
 
@@ -94,7 +102,7 @@ impl<C: Codec> Codec for Option<C> {
     }
 }
 
-/// An array of tables, at least one: `[[name]]` in the file.
+/// An array of tables, at least one unless it may be left out: `[[name]]` in the file.
 pub(crate) struct Tables<C>(std::marker::PhantomData<C>);
 
 impl<C: Codec> Codec for Tables<C> {
@@ -122,6 +130,10 @@ impl<C: Codec> Codec for Tables<C> {
         let each = list.iter().enumerate();
         each.map(|(index, node)| C::read(node, &format!("{path}.{index}")))
             .collect()
+    }
+
+    fn says_none(node: &Node) -> bool {
+        matches!(&node.raw, Raw::List(list) if list.is_empty())
     }
 
     fn print(value: &Vec<C::Value>) -> Option<Raw> {

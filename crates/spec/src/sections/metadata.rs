@@ -105,7 +105,25 @@ fn of_metadata(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> Result<()
     if metadata.write_once && all.parallel().is_some() {
         write_once::suits(all, at)?;
     }
+    standby_is_for_something(metadata, all, at)?;
     hosts_can_serve_both(metadata, all, at)
+}
+
+fn standby_is_for_something(
+    metadata: &Metadata,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    let fails = parallel.failures().iter().any(|it| it.metadata.is_some());
+    if metadata.takeover.is_none() || fails {
+        return Ok(());
+    }
+    let message = "no metadata server fails, so that no standby takes over: expected a \
+                   [[failure]] with metadata = 0, or leave it out";
+    Err(at.error("takeover", message))
 }
 
 fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {

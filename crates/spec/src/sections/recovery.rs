@@ -20,10 +20,16 @@ section! {
     check times_pass;
 }
 
+/// As often as this a client looks, for as long as the run lasts.
+const SHORTEST: Seconds = Seconds(1e-3);
+
 fn times_pass(recovery: &Recovery, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     for (field, time) in [("timeout", recovery.timeout), ("retry", recovery.retry)] {
-        if time < Seconds::SHORTEST {
-            let message = "expected a time of more than 0 such as \"10 s\"";
+        if time < SHORTEST {
+            let message = format!(
+                "clients would look after their requests all the time: expected at least \
+                 \"{SHORTEST}\", as systems have seconds"
+            );
             return Err(at.error(field, message));
         }
     }

@@ -2,8 +2,10 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
+use crate::presets;
 use crate::sections::{
-    ClientLeaves, Duplex, LayoutKind, Parallel, Repair, Scenario, ServersPerFile, Topology,
+    ClientLeaves, Duplex, LayoutKind, Parallel, Repair, RepairKind, Scenario, ServersPerFile,
+    Topology,
 };
 use crate::values::{AtLeastOne, choice};
 
@@ -83,6 +85,7 @@ fn copies_fit(replication: &Replication, all: &Scenario, at: &Place<'_>) -> Resu
     };
     copies_have_servers(replication, parallel, at)?;
     copies_differ_in_distance(replication, parallel, at)?;
+    repair_has_copies(replication, at)?;
     blocks_have_places(replication, all, parallel, at)?;
     chains_have_ways(replication, parallel, at)
 }
@@ -128,6 +131,17 @@ fn copies_differ_in_distance(
         _ => return Ok(()),
     };
     Err(at.error("read_from", message))
+}
+
+/// A preset says how its system repairs copies, whether it has any or not.
+fn repair_has_copies(replication: &Replication, at: &Place<'_>) -> Result<(), Error> {
+    let repairs = !matches!(replication.repair.kind, RepairKind::NoRepair(_));
+    if replication.copies > 1 || !repairs || presets::says(at.root, "replication.repair.kind") {
+        return Ok(());
+    }
+    let message = "without copies nothing can be made anew: expected replication.copies of at \
+                   least 2, or leave it out";
+    Err(at.field("repair").error("kind", message))
 }
 
 /// Each block has an address of its own on whatever server it is, which only simple

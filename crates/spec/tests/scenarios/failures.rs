@@ -3,7 +3,7 @@
 use headrace_spec::*;
 use proptest::prelude::*;
 
-use super::{count, more_than_no_time, seconds};
+use super::{count, seconds};
 
 /// What clients do, and a failure with any number of a server.
 pub fn failures() -> impl Strategy<Value = (Recovery, Failover, Option<Failure>)> {
@@ -11,7 +11,7 @@ pub fn failures() -> impl Strategy<Value = (Recovery, Failover, Option<Failure>)
         Just(Limit::Unlimited),
         (1..=u32::MAX).prop_map(Limit::Count)
     ];
-    let recovery = (more_than_no_time(), more_than_no_time(), limit);
+    let recovery = (a_millisecond_or_more(), a_millisecond_or_more(), limit);
     let recovery = recovery.prop_map(|(timeout, retry, retries)| Recovery {
         timeout,
         retry,
@@ -30,6 +30,10 @@ pub fn failures() -> impl Strategy<Value = (Recovery, Failover, Option<Failure>)
         seconds().prop_map(|takeover| Failover::ActiveActive(ActiveActive { takeover })),
     ];
     (recovery, failover, prop::option::of(failure))
+}
+
+fn a_millisecond_or_more() -> impl Strategy<Value = Seconds> {
+    prop_oneof![1e-3..1.0_f64, 1.0..1e7_f64].prop_map(Seconds)
 }
 
 pub fn repair() -> impl Strategy<Value = Repair> {

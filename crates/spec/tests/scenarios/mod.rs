@@ -300,7 +300,12 @@ fn replication(servers: u32, targets: u32) -> BoxedStrategy<Replication> {
                 false => ReplicaSets::Random,
             },
             servers_per_rack: None,
-            repair,
+            repair: match copies {
+                1 => Repair {
+                    kind: RepairKind::NoRepair(NoRepair {}),
+                },
+                _ => repair,
+            },
         })
         .boxed()
 }

@@ -63,7 +63,7 @@ proptest! {
     #[test]
     fn every_byte_is_written_once(
         clients in 1_u32..5, processes in 1_u32..4, aggregators in 1_u32..9,
-        transfers in 1_u64..4, segments in 1_u32..4, unit in 1_u64..9, buffer in 1_u64..9,
+        transfers in 1_u64..4, segments in 1_u32..4, unit in 1_u64..9, buffer in 4_u64..13,
     ) {
         let sets = [
             format!("clients.count={clients}"),
@@ -143,7 +143,10 @@ fn what_does_not_fit_is_refused() {
             &[shared, "workload.0.phases=[\"mixed\"]"],
             "reads or writes",
         ),
-        (&[shared, "workload.0.collective.buffer=0 B"], "more than 0"),
+        (
+            &[shared, "workload.0.collective.buffer=1 B"],
+            "at least a page, \"4 KiB\"",
+        ),
     ] {
         let error = refusal(&together(), sets);
         assert!(error.contains(expected), "{sets:?}: {error}");

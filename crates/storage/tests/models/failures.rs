@@ -129,11 +129,8 @@ fn a_standby_takes_over() {
     let outcome = with_failure(&sooner, &standby);
     assert_eq!(latencies(&outcome), [undisturbed() + 100 * MILLISECOND]);
     // Data servers have none.
-    let data = "server = 0\nat = \"5 ms\"\nuntil = \"1 s\"";
-    assert_eq!(
-        with_failure(data, &standby).report.failures[0].until_s,
-        Some(1.0)
-    );
+    let data = format!("{SMALLEST}\n[[failure]]\nserver = 0\nat = \"5 ms\"\nuntil = \"1 s\"");
+    assert!(refusal(&data, &standby).contains("no standby takes over"));
 }
 
 /// Two servers with the same data.
@@ -356,6 +353,16 @@ fn what_cannot_be_is_refused() {
             "server = 0\nat = \"1 s\"\nuntil = \"2 s\"",
             &["recovery.retries=2", "clients.machine.memory.size=64 MiB"],
             "what a client's cache does when a request fails is not modelled",
+        ),
+        (
+            "server = 0\nat = \"1 s\"\nuntil = \"2 s\"",
+            &["recovery.timeout=1 ns"],
+            "expected at least \"1 ms\"",
+        ),
+        (
+            "server = 0\nat = \"1 s\"\nuntil = \"2 s\"",
+            &["replication.repair.kind=self-heal"],
+            "without copies nothing can be made anew",
         ),
     ] {
         let error = refused(failure, sets);

@@ -31,14 +31,17 @@ section! {
     check buffer_holds_something;
 }
 
+/// What a server stores at the least.
+const SMALLEST: Bytes = Bytes(4096);
+
 fn buffer_holds_something(spec: &TwoPhase, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    match spec.buffer.0 {
-        0 => Err(at.error(
-            "buffer",
-            r#"expected a size of more than 0 such as "16 MiB""#,
-        )),
-        _ => Ok(()),
+    if spec.buffer < SMALLEST {
+        let message = format!(
+            "each buffer is a request: expected at least a page, \"{SMALLEST}\", such as \"16 MiB\""
+        );
+        return Err(at.error("buffer", message));
     }
+    Ok(())
 }
 
 impl Collective {
