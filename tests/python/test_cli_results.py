@@ -125,6 +125,54 @@ def test_a_saved_result_is_taken_in_once(headrace: Command, small: Path, tmp_pat
     assert hr.load_result("results:last").document == strict(ended.stdout)
 
 
+def test_measurements_are_kept_as_well(
+    headrace: Command, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = tmp_path / "r.json"
+    ended = headrace("bench", "run", small, tmp_path, "--label", "a=b", "-o", saved)
+    assert ended.returncode == 0
+    run(headrace, small)
+    (entry,) = listed(headrace, "--kind", "measured")
+    document = json.loads(saved.read_text())
+    assert (
+        entry["figures"]["read"]["operations_per_s"]
+        == (document["operations"]["read"]["per_second"])
+    )
+    shown = headrace("results", "show", entry["id"]).stdout
+    assert "Throughput and service time" in shown
+    refused(headrace("results", "import", tmp_path / "none.json"), "none.json")
+    assert f"0 results taken in, 1 there already\n  {entry['id']}" in (
+        headrace("results", "import", saved).stdout
+    )
+    with pytest.raises(hr.store.StoreError, match="is measured: expected a simulated result"):
+        hr.load_result(f"results:{entry['id']}")
+    # Measured and simulated, side by side.
+    compared = strict(headrace("results", "compare", entry["id"], "last", "--json").stdout)
+    assert [it["kinds"] for it in compared["groups"]] == [["measured"], ["simulated"]]
+    here = hr.store.open()
+    monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "other"))
+    assert headrace("results", "import", saved).returncode == 0
+    there = hr.store.open()
+    assert there.record("last").contents == here.record(entry["id"]).contents
+    assert there.contents("last") != []
+    for content in there.contents("last"):
+        assert there.table("last", content.name).rows() == (
+            here.table(entry["id"], content.name).rows()
+        )
+
+
+def test_a_document_that_lacks_what_is_shown(headrace: Command, small: Path, place: Path) -> None:
+    """As those of other versions may."""
+    run(headrace, small)
+    document = hr.store.open().record("last").contents
+    for key in ("stations", "bottleneck", "simulated_seconds"):
+        del document[key]
+    hr.store.open().add(document)
+    ended = headrace("results", "show", "last")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "operations_per_s" in ended.stdout
+
+
 def test_nothing_is_removed_unasked(headrace: Command, small: Path) -> None:
     identifier = run(headrace, small)
     refused(headrace("results", "remove", identifier), "--yes")

@@ -160,15 +160,16 @@ def export(
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="What export wrote, or saved results of run -o."),
+        typer.Argument(metavar="FILE...", help="What export wrote, or results that -o saved."),
     ],
 ) -> None:
     """Take results from files into the store; those it has already stay as they are."""
-    from headrace import simulate, store
+    from headrace import store
+    from headrace.importing import import_results
 
     there = store.open()
     for file in files:
-        taken = simulate.import_results(there, file)
+        taken = import_results(there, file)
         new = sum(taken.values())
         line = f"{file}: {_counted(new)} taken in"
         if len(taken) > new:

@@ -2,6 +2,7 @@
 
 from headrace.measure.benchmark import Live, clean, measure
 from headrace.measure.measurement import Measurement
+from headrace.measure.saved import keep_saved
 from headrace.measure.workload import load
 
-__all__ = ["Live", "Measurement", "clean", "load", "measure"]
+__all__ = ["Live", "Measurement", "clean", "keep_saved", "load", "measure"]

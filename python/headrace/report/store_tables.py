@@ -7,10 +7,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headrace.report import tables
+from headrace.report import measured_tables, tables
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
-from headrace.report.units import duration, megabytes, milliseconds, size
+from headrace.report.units import duration, figure, megabytes, milliseconds, size
 
 Entry = Mapping[str, Any]
 
@@ -66,7 +66,21 @@ def one_result(entry: Entry) -> RenderableType:
     for name, table in entry["tables"].items():
         lines.append(f"table {plain(name)}, {size(table['bytes'])}")
     text.append("\n" + "\n".join(lines) + "\n", style="not bold")
-    return Group(text, tables.result(entry["document"]))
+    return Group(text, _figures(entry))
+
+
+def _figures(entry: Entry) -> RenderableType:
+    """What the command that made it showed; of results that other versions made, and that lack
+    what this one shows, the catalogued figures."""
+    show = measured_tables.measurement if entry["kind"] == "measured" else tables.result
+    try:
+        return show(entry["document"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        made = FittedTable("Figures", 2, ("operation", "figure", "value"))
+        for operation, figures in entry["figures"].items():
+            for name, value in figures.items():
+                made.add_row(operation, name, figure(value))
+        return made
 
 
 def when(timestamp: str) -> str:

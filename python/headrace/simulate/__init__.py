@@ -1,6 +1,6 @@
 """Simulate: run a scenario, and look at what it shows."""
 
-from headrace.simulate.kept import import_results, keep
+from headrace.simulate.kept import keep, keep_saved
 from headrace.simulate.result import Result, load_result
 from headrace.simulate.runs import rerun, run
 from headrace.simulate.scenario import Scenario, load, load_with_sets
@@ -11,8 +11,8 @@ __all__ = [
     "Result",
     "Scenario",
     "WhatIf",
-    "import_results",
     "keep",
+    "keep_saved",
     "load",
     "load_result",
     "load_with_sets",

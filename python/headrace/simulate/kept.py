@@ -54,17 +54,13 @@ def keep(
     )
 
 
-def import_results(store: "Store", path: Path) -> dict[str, bool]:
-    """Keeps what a file holds: results as `headrace results export` writes them, or one as
-    `headrace run -o` does. Tells of each identifier whether it is new to the store.
+def keep_saved(store: "Store", path: Path) -> dict[str, bool]:
+    """Keeps a result that was saved; tells of its identifier whether it is new.
 
-    Raises StoreError or ScenarioError if the file holds neither, OSError if it cannot be read.
+    Raises ScenarioError if the file is no saved result, OSError if it cannot be read.
     """
     from headrace.simulate.result import load_saved
-    from headrace.store.archive import is_archive
 
-    if is_archive(path):
-        return store.import_archive(path)
     result, host = load_saved(path)
     known = store.with_document(result.document)
     if known is not None:

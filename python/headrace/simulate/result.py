@@ -14,6 +14,7 @@ from headrace.files import whole_file
 from headrace.saved import not_a_result, read_saved
 from headrace.simulate import frames
 from headrace.simulate.kept import PREFIX, is_kept, keep, kept
+from headrace.store import StoreError
 from headrace.store import open as open_store
 
 
@@ -94,6 +95,11 @@ def load_result(path: str | PathLike[str]) -> Result:
     """
     if is_kept(path):
         record = kept(path)
+        if record.kind != "simulated":
+            raise StoreError(
+                f"{PREFIX}{record.id} is {record.kind}: expected a simulated result; "
+                "headrace.store.open() has its document and its tables"
+            )
         return _whole(Path(f"{PREFIX}{record.id}"), record.contents | _kept_tables(record.id))
     return load_saved(Path(path))[0]
 

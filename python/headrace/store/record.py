@@ -71,7 +71,7 @@ class Record:
         if host is None:
             host = {"machine": platform.machine(), "system": platform.platform()}
         text = as_json(document)
-        duration = document.get("wall_seconds")
+        duration = document.get("wall_seconds", document.get("measured_seconds"))
         return cls(
             id=new_identifier(started),
             kind=kind,

@@ -1,0 +1,30 @@
+"""Results from files into the store."""
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headrace import measure, simulate
+from headrace.saved import read_saved
+
+if TYPE_CHECKING:
+    from headrace.store import Store
+
+
+def import_results(store: "Store", path: str | PathLike[str]) -> dict[str, bool]:
+    """Keeps what a file holds: results as `headrace results export` writes them, or one as
+    `headrace run -o` and `headrace bench run -o` do. Tells of each identifier whether it is new
+    to the store.
+
+    Raises StoreError or ScenarioError if the file holds neither, OSError if it cannot be read.
+    """
+    # It takes 0.2 s to import, as the store's database does.
+    from headrace.store.archive import is_archive
+
+    path = Path(path)
+    if is_archive(path):
+        return store.import_archive(path)
+    saved = read_saved(path)
+    if saved is not None and saved.get("kind") == "measured":
+        return measure.keep_saved(store, path, saved)
+    return simulate.keep_saved(store, path)

@@ -1,0 +1,40 @@
+"""Saved measurements into the store."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from headrace.saved import not_a_result
+from headrace.store import Store
+
+TABLES = {"series": "series", "counter_series": "counters"}
+"""The tables in a saved measurement, and what the store calls them."""
+
+
+def keep_saved(store: Store, path: Path, saved: dict[str, Any]) -> dict[str, bool]:
+    """Keeps a measurement that was saved; tells of its identifier whether it is new.
+
+    Raises ScenarioError if it is not whole.
+    """
+    document = dict(saved)
+    host = document.pop("host", None)
+    tables = {name: document.pop(key, None) or {} for key, name in TABLES.items()}
+    known = store.with_document(document)
+    if known is not None:
+        return {known: False}
+    try:
+        frames = {name: pl.DataFrame(columns) for name, columns in tables.items()}
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        reason = str(error).split("\n")[0]
+        raise not_a_result(path, f"a table in it is none: {reason}") from None
+    identifier = store.add(
+        document,
+        {name: frame for name, frame in frames.items() if frame.height},
+        kind="measured",
+        # The file does not say when it was measured; this is when it was saved.
+        started=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        host=host if isinstance(host, dict) else {},
+    )
+    return {identifier: True}
