@@ -36,6 +36,8 @@ pub struct Report {
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
     pub operations: BTreeMap<&'static str, OperationReport>,
+    /// What was done one after the other: each operation of each phase of each workload.
+    pub phases: Vec<PhaseReport>,
     /// Service time: from the actual start.
     pub latency: BTreeMap<&'static str, Latency>,
     /// Response time: from the intended start. Only where operations have one.
@@ -76,6 +78,26 @@ pub struct OperationReport {
     pub per_second: Option<f64>,
     /// What it took to prepare them, which is in no latency.
     pub prepare_seconds: f64,
+}
+
+/// An operation in a phase of a workload.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseReport {
+    /// The workload's number.
+    pub workload: usize,
+    /// The phase's number, repetitions included.
+    pub phase: u32,
+    /// What was done.
+    pub operation: &'static str,
+    /// When the first began.
+    pub from_s: f64,
+    /// When the last was done: all processes begin together, so that this is the slowest
+    /// one's time.
+    pub to_s: f64,
+    /// How often.
+    pub count: u64,
+    /// Bytes moved.
+    pub bytes: u64,
 }
 
 /// How long operations took, in seconds.
@@ -135,6 +157,7 @@ impl Report {
             error: outcome.error.as_ref().map(ToString::to_string),
             throughput: BTreeMap::new(),
             operations: BTreeMap::new(),
+            phases: phases(outcome),
             latency: BTreeMap::new(),
             latency_from_intended: BTreeMap::new(),
         };
@@ -180,6 +203,22 @@ impl Report {
             }
         }
     }
+}
+
+/// The phases in order.
+fn phases(outcome: &Outcome) -> Vec<PhaseReport> {
+    let mut stretches = outcome.record.stretches.clone();
+    stretches.sort_by_key(|it| (it.workload, it.phase, it.from, it.operation));
+    let of = stretches.iter().map(|it| PhaseReport {
+        workload: it.workload,
+        phase: it.phase,
+        operation: operation::ALL[it.operation].name(),
+        from_s: seconds(it.from),
+        to_s: seconds(it.to),
+        count: it.count,
+        bytes: it.bytes,
+    });
+    of.collect()
 }
 
 /// Whether operations are to begin at times of their own.

@@ -179,6 +179,30 @@ impl IorApplication {
         file * self.per_file + stream * length + stream.min(over) + round
     }
 
+    /// The place of the n-th transfer, where each file is gone through from its end.
+    fn backward(&self, number: u64) -> u64 {
+        let (file, within) = (number / self.per_file, number % self.per_file);
+        file * self.per_file + self.per_file - 1 - within
+    }
+
+    /// The place of the n-th transfer, where every so many transfers of a file one is
+    /// made, then those beside them.
+    fn strided(&self, number: u64) -> u64 {
+        let (file, within) = (number / self.per_file, number % self.per_file);
+        let stride = u64::from(self.spec.stride).min(self.per_file);
+        // The first rounds have one more, if the stride does not divide the file.
+        let (length, longer) = (self.per_file / stride, self.per_file % stride);
+        let of_longer = longer * (length + 1);
+        let (round, step) = match within < of_longer {
+            true => (within / (length + 1), within % (length + 1)),
+            false => {
+                let after = within - of_longer;
+                (longer + after / length, after % length)
+            }
+        };
+        file * self.per_file + step * stride + round
+    }
+
     fn think(&self, random: &mut Random<'_>) -> Span {
         let mean = Span::from_seconds(self.spec.think.0);
         match self.spec.think_distribution {
@@ -281,6 +305,8 @@ impl Application for IorApplication {
             let number = step - opened;
             let transfer = match self.spec.order {
                 Order::Sequential => self.in_streams(number),
+                Order::Backward => self.backward(number),
+                Order::Strided => self.strided(number),
                 Order::Random => {
                     let key = self.key(rank, progress.phase);
                     Permutation::new(self.per_phase, key).at(number)

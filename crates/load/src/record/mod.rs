@@ -78,6 +78,10 @@ pub struct Stretch {
     pub from: Nanoseconds,
     /// When the last was done.
     pub to: Nanoseconds,
+    /// How often.
+    pub count: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
 }
 
 /// What a process, or all of them, have done.
@@ -126,6 +130,8 @@ impl Record {
             phase: done.phase,
             from: done.started.max(self.warm_up),
             to: done.ended,
+            count: 1,
+            bytes: done.bytes,
         });
     }
 
@@ -139,6 +145,8 @@ impl Record {
             Some(known) => {
                 known.from = known.from.min(new.from);
                 known.to = known.to.max(new.to);
+                known.count += new.count;
+                known.bytes += new.bytes;
             }
             None => self.stretches.push(new),
         }

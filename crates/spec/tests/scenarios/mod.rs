@@ -412,6 +412,7 @@ prop_compose! {
             access,
             order,
             streams: if order == Order::Sequential { streams } else { 1 },
+            stride: if order == Order::Strided { streams } else { 17 },
             read_share: if phases.contains(&Phase::Mixed) { read_share } else { 0.5 },
             phases,
             think,

@@ -16,6 +16,7 @@ fn spec(access: Access, order: Order) -> Ior {
         access,
         order,
         streams: 1,
+        stride: 3,
         phases: vec![Phase::Write, Phase::Read],
         read_share: 0.5,
         think: Seconds(0.0),
@@ -47,7 +48,12 @@ fn asks(ior: &Ior, processes: u32) -> (Vec<Ask>, u32) {
 #[test]
 fn every_byte_is_touched_once_in_every_phase() {
     for access in [Access::FilePerProcess, Access::Shared] {
-        for order in [Order::Sequential, Order::Random] {
+        for order in [
+            Order::Sequential,
+            Order::Backward,
+            Order::Strided,
+            Order::Random,
+        ] {
             let ior = spec(access, order);
             let (asks, barriers) = asks(&ior, 5);
             assert_eq!(asks.len(), 5 * 4 * 3 * 2 * 4);
@@ -252,4 +258,29 @@ fn streams_are_gone_through_in_turn() {
     let (asks, _) = self::asks(&many, 1);
     let places: Vec<u64> = asks[..8].iter().map(|ask| ask.offset / 10).collect();
     assert_eq!(places, [0, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn backward_and_strided_transfers_are_where_they_should_be() {
+    let offsets = |order| {
+        let ior = Ior {
+            files: 2,
+            segments: 1,
+            phases: vec![Phase::Read],
+            repeat: Repeat::Times(1),
+            ..spec(Access::FilePerProcess, order)
+        };
+        let (asks, _) = asks(&ior, 1);
+        asks.iter()
+            .map(|ask| (ask.file, ask.offset / 10))
+            .collect::<Vec<_>>()
+    };
+    let expected = |places: [u64; 4]| -> Vec<(u32, u64)> {
+        let files = 0..2;
+        files
+            .flat_map(|file| places.map(|place| (file, place)))
+            .collect()
+    };
+    assert_eq!(offsets(Order::Backward), expected([3, 2, 1, 0]));
+    assert_eq!(offsets(Order::Strided), expected([0, 3, 1, 2]));
 }

@@ -20,6 +20,11 @@ choice! {
     pub enum Order {
         /// By increasing offset.
         Sequential = "sequential",
+        /// By decreasing offset.
+        Backward = "backward",
+        /// By increasing offset with `stride` transfers from one to the next, as often as
+        /// it takes to make each transfer once.
+        Strided = "strided",
         /// In a random order, each transfer once.
         Random = "random",
         /// Each at a place drawn at random, some perhaps twice.
@@ -89,6 +94,9 @@ section! {
         /// through one open file: the part has so many sections, each gone through
         /// in order; only with `order = "sequential"`.
         streams: u32 as AtLeastOne = default(1, "IOR reads and writes at one place") aka ["interleaved_streams"],
+        /// How many transfers lie from one to the next of a file; only with
+        /// `order = "strided"`.
+        stride: u32 as AtLeastOne = default(Ior::STRIDE, "declared default: fio's and iozone's strides are for the user to choose"),
         /// What is done, one after the other; all clients wait for each other
         /// between phases.
         phases: Vec<Phase> as NonEmpty<Phase> = default(["write"], "the files must be written before they can be read")
@@ -108,6 +116,8 @@ section! {
 
 impl Ior {
     const READ_SHARE: f64 = 0.5;
+    /// How many transfers lie from one to the next, if nothing else is said.
+    pub(crate) const STRIDE: u32 = 17;
 
     /// Says no to what the kernel or the model does not do with files opened so.
     pub(super) fn suits(&self, io: &InputOutput, at: &Place<'_>) -> Result<(), Error> {
@@ -154,6 +164,13 @@ fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result
             at.field("order").path
         );
         return Err(at.error("streams", message));
+    }
+    if ior.stride != Ior::STRIDE && ior.order != Order::Strided {
+        let message = format!(
+            "only strided transfers have one: leave it out, or give {} = \"strided\"",
+            at.field("order").path
+        );
+        return Err(at.error("stride", message));
     }
     if !ior.phases.contains(&Phase::Mixed) && ior.read_share != Ior::READ_SHARE {
         let message = format!(

@@ -78,6 +78,7 @@ impl Mdtest {
             phases: vec![Phase::Write, Phase::Read],
             read_share: 0.5,
             streams: 1,
+            stride: Ior::STRIDE,
             think: Seconds(0.0),
             think_distribution: ThinkDistribution::Constant,
             repeat: Repeat::Times(1),

@@ -123,6 +123,7 @@ impl OperationMix {
             phases: phases.map(|(_, phase)| phase).collect(),
             read_share: 0.5,
             streams: 1,
+            stride: Ior::STRIDE,
             think: Seconds(0.0),
             think_distribution: ThinkDistribution::Constant,
             repeat: Repeat::Times(1),

@@ -107,6 +107,7 @@ impl Pipeline {
             phases: vec![Phase::Read, Phase::Write],
             read_share: 0.5,
             streams: 1,
+            stride: Ior::STRIDE,
             think: Seconds(0.0),
             think_distribution: ThinkDistribution::Constant,
             repeat: Repeat::Times(1),
