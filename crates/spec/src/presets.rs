@@ -138,7 +138,8 @@ pub(crate) fn machine(name: &str) -> Option<Result<Node, Error>> {
 /// The presets that say something about a machine.
 fn machines() -> Vec<&'static str> {
     let mut names = all();
-    names.retain(|name| machine(name).is_some());
+    // What is measured is nothing to build on.
+    names.retain(|name| *name != MEASURED && machine(name).is_some());
     names
 }
 
