@@ -129,7 +129,8 @@ pub fn flags(io: &InputOutput) -> OFlags {
     flags
 }
 
-/// Makes a file that is to be there before the run.
+/// Makes a file that is to be there before the run; one that an earlier run in the same
+/// directory has left is made as long as it was.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -142,7 +143,10 @@ pub fn make(
 ) -> Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
     let made = rustix::fs::openat(root, names.path(file.file).as_c_str(), flags, MODE)?;
-    let mut done = 0;
+    let mut done = rustix::fs::fstat(&made)?.st_size.cast_unsigned();
+    if done > file.size {
+        rustix::fs::ftruncate(&made, file.size)?;
+    }
     while done < file.size {
         let left = usize::try_from(file.size - done).unwrap_or(usize::MAX);
         let part = bytes.get(..call.min(left)).unwrap_or(bytes);

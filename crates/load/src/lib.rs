@@ -21,6 +21,7 @@ mod clock;
 mod directory;
 mod error;
 mod files;
+mod load;
 mod meeting;
 pub mod operation;
 mod outcome;
@@ -31,6 +32,7 @@ mod run;
 
 pub use directory::{Cleaned, Directory, Left, clean};
 pub use error::Error;
+pub use load::Load;
 pub use outcome::{Outcome, Phase};
 pub use record::{Cell, Record, Window, Windows};
 pub use report::Report;

@@ -27,4 +27,7 @@ pub struct Outcome {
     pub error: Option<crate::Error>,
     /// How many processes there were.
     pub processes: u32,
+    /// The load that was asked for and the one that was achieved, where operations come
+    /// at a rate.
+    pub load: Option<crate::Load>,
 }

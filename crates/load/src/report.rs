@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use headrace_spec::{Scenario, WorkloadKind};
 use serde::Serialize;
 
+use crate::load::Load;
 use crate::operation::{self, Group};
 use crate::outcome::Outcome;
 
@@ -29,6 +30,10 @@ pub struct Report {
     pub processes: u32,
     /// Why it ended.
     pub stop: StopReport,
+    /// The load that was asked for and the one that was achieved, where operations come
+    /// at a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
     /// What went wrong, if something did: what is here was measured before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -154,6 +159,7 @@ impl Report {
             stop: StopReport {
                 reason: outcome.reason,
             },
+            load: outcome.load,
             error: outcome.error.as_ref().map(ToString::to_string),
             throughput: BTreeMap::new(),
             operations: BTreeMap::new(),

@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 use headrace_spec::{Interface, Scenario, Workload, WorkloadKind};
 use headrace_workload::{Application, clients, sequence};
 use rustix::fs::Mode;
+use rustix::io::Errno;
 
 use crate::Error;
 use crate::clock::{Clock, Nanoseconds};
 use crate::directory::Directory;
 use crate::files::{self, Names};
+use crate::load::Load;
 use crate::meeting::Meeting;
 use crate::operation::{self, Buffer, OwnNames};
 use crate::outcome::{Outcome, Phase};
@@ -83,7 +85,9 @@ pub fn run(
     for part in &parts {
         processes.extend(part.processes(scenario, directory, options)?);
     }
-    carried_out(scenario, processes, prepared, watch)
+    let mut outcome = carried_out(scenario, processes, prepared, watch)?;
+    outcome.load = Load::of(scenario, &outcome)?;
+    Ok(outcome)
 }
 
 /// A workload and its files.
@@ -117,15 +121,22 @@ impl<'a> Part<'a> {
             errno,
         };
         let make = |path: &std::ffi::CStr| {
-            rustix::fs::mkdirat(directory.root(), path, Mode::from_raw_mode(0o755))
-                .map_err(|errno| failed(&path.to_string_lossy(), errno))
+            match rustix::fs::mkdirat(directory.root(), path, Mode::from_raw_mode(0o755)) {
+                // An earlier run in this directory has made it.
+                Ok(()) | Err(Errno::EXIST) => Ok(()),
+                Err(errno) => Err(failed(&path.to_string_lossy(), errno)),
+            }
         };
         for path in self.names.directories() {
             make(&path)?;
         }
         if self.draws_names() {
             for rank in 0..self.processes {
-                make(&self.names.own(rank))?;
+                let own = self.names.own(rank);
+                make(&own)?;
+                directory
+                    .empty_below(&own)
+                    .map_err(|errno| failed(&own.to_string_lossy(), errno))?;
             }
         }
         let io = &self.workload.io;
@@ -278,6 +289,7 @@ fn carried_out(
         reason,
         error,
         processes: count,
+        load: None,
     })
 }
 

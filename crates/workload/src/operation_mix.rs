@@ -115,6 +115,32 @@ impl OperationMixApplication {
         }
     }
 
+    /// How many operations are to begin in an open loop from one time to before another;
+    /// none in a closed one.
+    ///
+    /// # Errors
+    /// If one comes too late.
+    pub fn arrivals(mut self, from: Time, to: Time) -> Result<Option<u64>, String> {
+        let Some(rate) = self.spec.rate else {
+            return Ok(None);
+        };
+        let most = match self.spec.amount {
+            Amount::Forever => u64::MAX,
+            Amount::Count(most) => u64::from(most),
+        };
+        let mut between = 0;
+        for client in 0..self.clients.len() {
+            for _ in 0..most {
+                let arrival = self.arrival(client, rate)?;
+                if arrival >= to {
+                    break;
+                }
+                between += u64::from(arrival >= from);
+            }
+        }
+        Ok(Some(between))
+    }
+
     /// When a client's next operation comes in an open loop.
     fn arrival(&mut self, client: usize, rate: f64) -> Result<Time, String> {
         let mean = self.clients.len() as f64 / rate;

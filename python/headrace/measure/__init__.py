@@ -1,8 +1,21 @@
 """Measuring: a scenario's workloads carried out on a real file system."""
 
 from headrace.measure.benchmark import Live, clean, measure
+from headrace.measure.ladder import Criteria, Ladder, ladder
 from headrace.measure.measurement import Measurement
+from headrace.measure.mix import MixedLoad
 from headrace.measure.saved import keep_saved
 from headrace.measure.workload import load
 
-__all__ = ["Live", "Measurement", "clean", "keep_saved", "load", "measure"]
+__all__ = [
+    "Criteria",
+    "Ladder",
+    "Live",
+    "Measurement",
+    "MixedLoad",
+    "clean",
+    "keep_saved",
+    "ladder",
+    "load",
+    "measure",
+]

@@ -49,16 +49,28 @@ def measure(
         RunError: if files that must be there cannot be made.
     """
     directory = _core.BenchmarkDirectory(below)
-    counters = Counters(below)
     try:
-        tell = _told(progress, counters)
-        result = _core.measure(loaded, directory, null=null, progress=tell)
-        counters.sample(at_once=True)
-        files, size = directory.usage()
-        room = os.statvfs(below)
+        return measure_in(directory, loaded, null=null, progress=progress)
     finally:
         if not keep:
             directory.remove()
+
+
+def measure_in(
+    directory: _core.BenchmarkDirectory,
+    loaded: _core.Loaded,
+    *,
+    null: bool = False,
+    progress: Progress | None = None,
+) -> Measurement:
+    """As `measure`, in a directory that was made for several measurements, one after another."""
+    below = directory.path
+    counters = Counters(below)
+    tell = _told(progress, counters)
+    result = _core.measure(loaded, directory, null=null, progress=tell)
+    counters.sample(at_once=True)
+    files, size = directory.usage()
+    room = os.statvfs(below)
     document: dict[str, Any] = json.loads(result["report"])
     document["files"] = {"count": files, "bytes": size}
     document["counters"] = counters.summary()

@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from headrace.files import whole_file
-from headrace.report.figures import FIGURES, Figures, gains
+from headrace.report.figures import FIGURES, Figures, gains, ladder
 
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
@@ -51,6 +51,11 @@ def save(
 def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -> list[Path]:
     """Writes what changes of a scenario would gain, as `save` does."""
     return _save(directory, {"whatif": gains.draw(name, factor, table)})
+
+
+def save_ladder(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+    """Writes what a ladder of loads shows, as `save` does."""
+    return _save(directory, {"ladder": ladder.draw(document)})
 
 
 def _save(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:

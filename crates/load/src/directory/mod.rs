@@ -10,6 +10,7 @@ mod names;
 
 pub use clean::{Cleaned, Left, clean};
 
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,6 +114,16 @@ impl Directory {
     /// If it cannot be read.
     pub fn usage(&self) -> Result<(u64, u64), Error> {
         clean::usage(&self.root).map_err(failure(&self.path, "it cannot be read"))
+    }
+
+    /// Removes what the run has made in a directory inside this one.
+    ///
+    /// # Errors
+    /// If something cannot be removed.
+    pub(crate) fn empty_below(&self, path: &CStr) -> Result<(), Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let inner = rustix::fs::openat(&*self.root, path, flags, Mode::empty())?;
+        clean::empty(&inner).map(drop)
     }
 
     /// Removes it with all that the run has made.

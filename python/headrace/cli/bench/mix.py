@@ -1,0 +1,156 @@
+"""`headrace bench mix`."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.bench.live import live_view
+from headrace.cli.bench.run import BelowDirectory
+from headrace.cli.options import Sets
+from headrace.cli.screen import show
+from headrace.ending import failed
+from headrace.files import check_apart, check_directory, check_writable
+from headrace.interruption import INTERRUPTED
+from headrace.report.plain import plain_line
+
+if TYPE_CHECKING:
+    from headrace.measure import Ladder
+    from headrace.measure.benchmark import Progress
+
+
+def mix(
+    directory: BelowDirectory,
+    workload: Annotated[
+        str,
+        typer.Option(
+            "--workload",
+            metavar="PRESET|FILE",
+            help="A preset of a mix (see headrace presets), or a scenario with one mix.",
+        ),
+    ] = "mpfs",
+    rates: Annotated[
+        str | None,
+        typer.Option(
+            "--rates", metavar="LIST", help="Loads in operations/s, as 100,200,400; else found."
+        ),
+    ] = None,
+    start: Annotated[
+        float, typer.Option("--start", min=0.01, help="Where the search for loads begins.")
+    ] = 100.0,
+    refinements: Annotated[
+        int, typer.Option("--refinements", min=0, help="Steps between kept up with and not.")
+    ] = 4,
+    seconds: Annotated[
+        float, typer.Option("--time", min=0.001, help="Seconds measured at each load.")
+    ] = 10.0,
+    warm_up: Annotated[
+        float, typer.Option("--warm-up", min=0.0, help="Seconds before, not counted.")
+    ] = 2.0,
+    processes: Annotated[
+        int | None,
+        typer.Option("--processes", min=1, help="How many operations can be under way."),
+    ] = None,
+    response_limit: Annotated[
+        float,
+        typer.Option("--response-limit", min=0.0, help="Longest mean response time, in ms."),
+    ] = 20.0,
+    sets: Sets = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as one JSON document.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
+    null: Annotated[
+        bool, typer.Option("--null", help="Make no calls: what the engine itself costs.")
+    ] = False,
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
+    ] = True,
+) -> int:
+    """Carry a mix of operations out at one load after another, and find the knee.
+
+    Operations come at random times, whatever the system does. All files are made in a directory
+    of the benchmark's own below DIR, which is removed at the end.
+    """
+    from headrace import measure
+
+    if output is not None:
+        check_writable(output)
+        check_apart({"--output": output}, {"the scenario": Path(workload)})
+    if plot is not None:
+        check_directory(plot)
+    mixed = measure.MixedLoad(
+        workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []
+    )
+    ladder = measure.ladder(
+        mixed.at,
+        directory,
+        rates=numbers("--rates", rates),
+        start=start,
+        refinements=refinements,
+        criteria=measure.Criteria(response_s=1e-3 * response_limit),
+        null=null,
+        keep=keep,
+        watch=watching(show_progress),
+    )
+    if output is not None:
+        ladder.save(output)
+    if plot is not None:
+        from headrace.report import plots
+
+        plots.save_ladder(plot, ladder.document)
+    if as_json:
+        print(json.dumps(ladder.document, allow_nan=False, indent=2))
+    else:
+        from headrace.report import ladder_tables
+
+        show(ladder_tables.ladder(ladder.document))
+        if plot is not None:
+            print(plain_line(f"plots: {plot}"))
+    return status(ladder)
+
+
+def numbers(option: str, text: str | None) -> list[float]:
+    """A list of positive numbers as an option gives it. Raises ValueError if it is none."""
+    if text is None:
+        return []
+    try:
+        given = [float(part) for part in text.split(",")]
+    except ValueError:
+        given = []
+    if not given or not all(0 < number < float("inf") for number in given):
+        raise ValueError(f'{option} "{text}": expected numbers above 0 such as 100,200,400')
+    return given
+
+
+def watching(shown: bool) -> Callable[[str], AbstractContextManager["Progress | None"]]:
+    """What shows the figures of one step after another."""
+
+    @contextmanager
+    def watch(title: str) -> Iterator["Progress | None"]:
+        with live_view(title, shown) as tell:
+            yield tell
+
+    return watch
+
+
+def status(ladder: "Ladder") -> int:
+    """How the command ends: what was measured until then has been shown."""
+    match ladder.document["stop"]["reason"]:
+        case "interrupted":
+            return INTERRUPTED
+        case "failed":
+            return failed(str(ladder.document["stop"]["error"]), 1)
+        case _:
+            return 0

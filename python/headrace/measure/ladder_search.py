@@ -1,0 +1,49 @@
+"""Which loads to try, until it is known where a system stays behind."""
+
+import math
+from collections.abc import Callable
+
+HIGHEST = 1e7
+"""Operations a second: more than a processor makes calls."""
+LOWEST = 0.01
+"""Operations a second."""
+
+
+def search(keeps_up: Callable[[float], bool], start: float, refinements: int) -> None:
+    """Tries loads: doubles while the system keeps up, then halves what is unknown so often.
+
+    A first load that is too high is halved until one is not. Halving is of the ratio, as loads
+    differ by factors.
+    """
+    good, bad = _bracket(keeps_up, start)
+    if good is None or bad is None:
+        return
+    for _ in range(refinements):
+        middle = _short(math.sqrt(good * bad))
+        if not good < middle < bad:
+            return
+        if keeps_up(middle):
+            good = middle
+        else:
+            bad = middle
+
+
+def _bracket(keeps_up: Callable[[float], bool], start: float) -> tuple[float | None, float | None]:
+    """The last load that was kept up with and the first that was not, a factor of 2 apart."""
+    load = start
+    if keeps_up(load):
+        while load * 2 <= HIGHEST:
+            load *= 2
+            if not keeps_up(load):
+                return load / 2, load
+        return load, None
+    while load / 2 >= LOWEST:
+        load /= 2
+        if keeps_up(load):
+            return load, load * 2
+    return None, load
+
+
+def _short(load: float) -> float:
+    """Three digits: what is found is no more exact."""
+    return float(f"{load:.3g}")

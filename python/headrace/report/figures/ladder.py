@@ -1,0 +1,68 @@
+"""A ladder of loads: what was achieved of what was requested, and the response time."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from headrace.report.figures.style import COLOURS, nothing, short
+
+WIDE = 10.0
+"""Loads that differ by more than this factor are drawn on logarithmic axes."""
+
+
+def draw(document: Mapping[str, Any]) -> Figure:
+    """Two pictures above each other, with the load requested along both."""
+    figure = Figure(figsize=(8.0, 7.2), layout="constrained")
+    upper, lower = figure.subplots(2, sharex=True)
+    upper.set_title("Load achieved, and response time\n", loc="left", fontweight="bold")
+    name = short(str(document["scenario"].get("name", "")))
+    upper.text(0, 1.02, name, transform=upper.transAxes, color="#444444", va="bottom")
+    for axes in (upper, lower):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color="#dddddd", linewidth=0.7)
+        axes.set_axisbelow(True)
+    upper.set_ylabel("achieved (operations/s)")
+    lower.set_ylabel("response time (ms)")
+    lower.set_xlabel("requested (operations/s)")
+    steps = [step for step in document["steps"] if not step.get("partial")]
+    if not steps:
+        nothing(upper, "no step was finished")
+        nothing(lower, "")
+        return figure
+    requested = [step["requested_per_second"] for step in steps]
+    _achieved(upper, requested, [step["achieved_per_second"] for step in steps])
+    _responses(lower, requested, steps, document["criteria"]["response_s"])
+    if max(requested) > WIDE * min(requested):
+        upper.set_xscale("log")
+        upper.set_yscale("log")
+    for axes in (upper, lower):
+        _mark(axes, document)
+    upper.legend(loc="upper left", frameon=False)
+    lower.legend(loc="upper left", frameon=False)
+    return figure
+
+
+def _achieved(axes: Axes, requested: Sequence[float], achieved: Sequence[float]) -> None:
+    ends = [min(requested), max(requested)]
+    axes.plot(ends, ends, color="#999999", linewidth=1.0, label="all that was requested")
+    axes.plot(requested, achieved, "o-", color=COLOURS[0], markersize=4, label="achieved")
+
+
+def _responses(
+    axes: Axes, requested: Sequence[float], steps: Sequence[Mapping[str, Any]], limit_s: float
+) -> None:
+    for number, key in enumerate(("mean", "p99")):
+        times = [1e3 * step["response"][key] for step in steps]
+        axes.plot(requested, times, "o-", color=COLOURS[number], markersize=4, label=key)
+    axes.axhline(1e3 * limit_s, color="#999999", linewidth=1.0, label="limit of the mean")
+    axes.set_yscale("log")
+
+
+def _mark(axes: Axes, document: Mapping[str, Any]) -> None:
+    marks = (("knee", "knee", "dotted"), ("cut_off", "cut-off", "dashed"))
+    for key, label, line in marks:
+        if document[key]:
+            load = document[key]["requested_per_second"]
+            axes.axvline(load, color="#000000", linewidth=1.0, linestyle=line, label=label)

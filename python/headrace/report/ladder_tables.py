@@ -1,0 +1,75 @@
+"""A ladder of loads as a table for a terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain import plain
+from headrace.report.units import duration, figure, milliseconds
+
+Document = Mapping[str, Any]
+
+LESS = ("offered", "service p99 ms", "p50 ms", "service ms")
+"""What narrow terminals go without, the first first."""
+ENDS = {
+    "interrupted": "It was interrupted: these are the steps until then.",
+    "failed": "An operation failed: these are the steps until then.",
+}
+
+
+def ladder(document: Document) -> RenderableType:
+    """All of a ladder that people look at first."""
+    heading = Text(plain(str(document["scenario"].get("name", ""))), style="bold")
+    parts: list[RenderableType] = [heading, _steps(document), Text(_findings(document))]
+    if document["stop"]["reason"] in ENDS:
+        parts.append(Text(ENDS[document["stop"]["reason"]]))
+    return Group(*parts)
+
+
+def _steps(document: Document) -> FittedTable:
+    columns = ["requested", "offered", "achieved", "mean ms", "p50 ms", "p99 ms"]
+    columns += ["service ms", "service p99 ms", "keeps up"]
+    made = FittedTable(
+        "Operations a second, and response time from the intended start", 0, columns, LESS
+    )
+    for step in document["steps"]:
+        response, service = step["response"], step["service"]
+        made.add_row(
+            figure(step["requested_per_second"]),
+            figure(step["offered_per_second"]),
+            figure(step["achieved_per_second"]),
+            *(milliseconds(response[key]) for key in ("mean", "p50", "p99")),
+            *(milliseconds(service[key]) for key in ("mean", "p99")),
+            "ended early" if step.get("partial") else "yes" if step["keeps_up"] else "no",
+        )
+    return made
+
+
+def _findings(document: Document) -> str:
+    criteria = document["criteria"]
+    lines = [
+        f"\nA load is kept up with if {100 * criteria['achieved']:g} % of what is offered is"
+        f" achieved and responses take {duration(criteria['response_s'])} at most on average."
+    ]
+    if knee := document["knee"]:
+        lines.append(f"Knee: {_point(knee)}.")
+    if kept := document["kept_up"]:
+        lines.append(f"Largest load kept up with: {_point(kept)}.")
+    if cut_off := document["cut_off"]:
+        lines.append(
+            f"Cut-off: from {figure(cut_off['requested_per_second'])} operations/s on it stays"
+            f" behind ({figure(cut_off['achieved_per_second'])} achieved)."
+        )
+    else:
+        lines.append("No load was tried that it does not keep up with: there is no knee to see.")
+    return "\n".join(lines)
+
+
+def _point(point: Mapping[str, Any]) -> str:
+    return (
+        f"{figure(point['requested_per_second'])} operations/s,"
+        f" mean response {duration(point['response_mean_s'])}"
+    )
