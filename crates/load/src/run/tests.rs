@@ -200,3 +200,51 @@ fn a_directory_that_vanishes_ends_the_run_with_an_error() {
     assert!(done(&outcome, "create").0 > 0);
     directory.remove().expect("it goes");
 }
+
+#[test]
+fn a_second_run_in_a_directory_finds_its_files_as_they_were() {
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let sizes = || {
+        let file = |number: u32| directory.path().join(format!("w0/d0/f{number}"));
+        let size = |number| std::fs::metadata(file(number)).expect("a file").len();
+        (0..20).map(size).sum::<u64>()
+    };
+    let expected = 10 * (4 << 10) + 10 * (64 << 10);
+    let mut counts = Vec::new();
+    for _ in 0..2 {
+        let first = run(&scenario(MIX), &directory, Options::default(), watch).expect("it runs");
+        assert!(first.error.is_none(), "{:?}", first.error);
+        // Some are longer now.
+        assert!(sizes() > expected);
+        counts.push(done(&first, "create"));
+    }
+    assert_eq!(counts[0], counts[1]);
+    // Nothing is asked, and what is there is made anew.
+    let none = MIX.replace("amount = 400", "amount = 1");
+    run(
+        &scenario(&none.replace("write = 5, ", "")),
+        &directory,
+        Options::default(),
+        watch,
+    )
+    .expect("it runs");
+    assert_eq!(sizes(), expected);
+    directory.remove().expect("it goes");
+}
+
+#[test]
+fn the_load_achieved_is_the_one_offered_if_nothing_takes_time() {
+    let text = MIX.replace("amount = 400", "amount = \"forever\"\nrate = 3000")
+        + "[run]\nwarm_up = \"0.1 s\"\nstop = { time = \"0.5 s\" }";
+    let outcome = carried(&text, Options { null: true });
+    let load = outcome.load.expect("a rate");
+    assert_eq!(load.requested_per_second, 3000.0);
+    // 1,200 arrivals: within five standard deviations.
+    assert!((load.offered_per_second - 3000.0).abs() < 5.0 * 3000.0 / 1200_f64.sqrt());
+    // No timing is asserted: a machine that is busy achieves less.
+    assert!(load.achieved_per_second <= load.offered_per_second * 1.1);
+    let closed = carried(MIX, Options { null: true });
+    assert_eq!(closed.load, None);
+}

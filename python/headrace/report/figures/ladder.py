@@ -5,6 +5,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from headrace.report.figures.style import COLOURS, nothing, short
 
@@ -39,9 +40,17 @@ def draw(document: Mapping[str, Any]) -> Figure:
         upper.set_yscale("log")
     for axes in (upper, lower):
         _mark(axes, document)
-    upper.legend(loc="upper left", frameon=False)
-    lower.legend(loc="upper left", frameon=False)
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        _plain_numbers(axes)
     return figure
+
+
+def _plain_numbers(axes: Axes) -> None:
+    """Names are no formulas in figures, and so powers of ten would be shown as they are typed."""
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            axis.set_minor_formatter(NullFormatter())
 
 
 def _achieved(axes: Axes, requested: Sequence[float], achieved: Sequence[float]) -> None:

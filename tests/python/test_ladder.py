@@ -1,0 +1,162 @@
+"""Ladders of loads: which loads are tried, where the knee is, and the command."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headrace.measure as measure
+from headrace.measure.ladder import findings
+from headrace.measure.ladder_knee import knee
+from headrace.measure.ladder_search import search
+
+WORKLOAD = """
+[clients]
+count = 1
+processes = 4
+[[workload]]
+kind = "operation-mix"
+weights = { read = 3, write = 1, stat = 4, create = 1, unlink = 1 }
+files = 50
+file_sizes = { "4 KiB" = 1, "64 KiB" = 1 }
+append_share = 0.8
+"""
+
+
+@given(capacity=st.floats(1.0, 1e6), start=st.floats(0.1, 1e6), refinements=st.integers(0, 6))
+def test_the_search_encloses_the_largest_load_that_is_kept_up_with(
+    capacity: float, start: float, refinements: int
+) -> None:
+    tried: list[float] = []
+
+    def keeps_up(load: float) -> bool:
+        tried.append(load)
+        return load <= capacity
+
+    search(keeps_up, start, refinements)
+    good = max(load for load in tried if load <= capacity)
+    bad = min(load for load in tried if load > capacity)
+    # Two loads a factor of 2 apart, halved so often; three digits are kept.
+    assert bad / good <= 2 ** (0.5**refinements) * 1.02
+    assert len(tried) == len(set(tried))
+
+
+@pytest.mark.parametrize("verdict", [True, False])
+def test_a_search_that_finds_no_end_ends(verdict: bool) -> None:
+    tried: list[float] = []
+
+    def keeps_up(load: float) -> bool:
+        tried.append(load)
+        return verdict
+
+    search(keeps_up, 100, 4)
+    assert 10 < len(tried) < 20 and max(tried) <= 1e7 and min(tried) >= 0.01
+
+
+def test_the_knee_of_a_known_curve() -> None:
+    # M/M/1 with 1,000 operations/s: response 1/(1000 - load). Between 0 and 990 the point
+    # farthest from the chord is where the slope is the chord's: 1000 - sqrt(1000 * 10).
+    loads = list(range(0, 991, 10))
+    place = knee(loads, [1 / (1000 - load) for load in loads])
+    assert place is not None and abs(loads[place] - (1000 - math.sqrt(1000 * 10))) <= 10
+    # Three lines' corner, and curves without a knee.
+    assert knee([1, 2, 3, 4], [1, 1, 1, 10]) == 2
+    assert knee([1, 2, 3], [1, 2, 3]) is None
+    assert knee([1, 2, 3], [1, 3, 4]) is None
+    assert knee([1, 2], [1, 3]) is None
+
+
+def step(requested: float, achieved: float, mean: float, keeps_up: bool) -> dict[str, object]:
+    return {
+        "requested_per_second": requested,
+        "offered_per_second": requested,
+        "achieved_per_second": achieved,
+        "response": {"mean": mean},
+        "keeps_up": keeps_up,
+    }
+
+
+def test_findings_end_at_the_first_load_that_is_not_kept_up_with() -> None:
+    steps = [
+        step(100, 100, 0.001, True),
+        step(200, 200, 0.001, True),
+        step(400, 300, 0.5, False),
+        # By chance, as what follows what stays behind may be.
+        step(800, 800, 0.001, True),
+    ]
+    found = findings(steps)
+    assert found["knee"]["requested_per_second"] == 200
+    assert found["kept_up"]["requested_per_second"] == 200
+    assert found["cut_off"]["requested_per_second"] == 400
+    assert found["achieved_at_most_per_second"] == 800
+    assert findings(steps[:2])["knee"] is None and findings(steps[:2])["cut_off"] is None
+    assert findings([])["kept_up"] is None
+
+
+def mix(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "headrace", "bench", "mix", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Path:
+    file = tmp_path / "workload.toml"
+    file.write_text(WORKLOAD)
+    return file
+
+
+@pytest.fixture
+def below(tmp_path: Path) -> Path:
+    directory = tmp_path / "measured"
+    directory.mkdir()
+    return directory
+
+
+SHORT = ("--time", "0.4", "--warm-up", "0.1", "--json")
+
+
+def test_the_command_prints_one_document_of_all_steps(workload: Path, below: Path) -> None:
+    plots = workload.parent / "plots"
+    chosen = ("--workload", str(workload), "--rates", "200,50")
+    done = mix(str(below), *chosen, *SHORT, "--plot", str(plots))
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert [step["requested_per_second"] for step in document["steps"]] == [50, 200]
+    for one in document["steps"]:
+        assert one["operations"]["read"]["count"] > 0
+        assert one["files"]["bytes"] >= 25 * (4 + 64) * 1024
+        # Who waits for a process is not in the service time.
+        assert one["response"]["mean"] >= one["service"]["mean"]
+    assert (plots / "ladder.png").stat().st_size > 1000
+    assert list(below.iterdir()) == []
+
+
+def test_what_is_no_mix_is_refused(tmp_path: Path, below: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text('[clients]\ncount = 1\n[[workload]]\nblock = "1 MiB"\n')
+    for arguments in (
+        ("--workload", "mpsf"),
+        ("--workload", str(other)),
+        ("--rates", "100,-1"),
+        ("--rates", "much"),
+    ):
+        done = mix(str(below), *arguments, *SHORT)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert list(below.iterdir()) == []
+
+
+def test_a_mix_without_calls_goes_on_to_the_engines_own_limit(workload: Path, below: Path) -> None:
+    mixed = measure.MixedLoad(str(workload), seconds=0.1, warm_up=0.0, sets=["run.seed=3"])
+    ladder = measure.ladder(mixed.at, below, rates=[500], null=True)
+    assert not ladder.partial
+    assert ladder.document["scenario"]["seed"] == 3
+    assert ladder.document["steps"][0]["processes"] == 4
