@@ -183,12 +183,7 @@ impl Process {
 
     /// One operation, from its preparation to its record.
     fn one(&mut self, ask: &Ask, now: Nanoseconds, shared: &Shared) -> Result<(), Error> {
-        let name = ask.operation.name();
-        let Some(number) = operation::number(name) else {
-            return Err(Error::Unsuitable(format!(
-                "{name} is no operation of the load engine"
-            )));
-        };
+        let number = number(ask)?;
         let operation = operation::ALL[number];
         let after = now + ask.after.0 / PICOSECONDS;
         let intended = ask.intended.map_or(after, |time| time.0 / PICOSECONDS);
@@ -242,6 +237,19 @@ impl Process {
         }
         Ok(())
     }
+}
+
+/// The operation that is asked for: the call, where one is named.
+fn number(ask: &Ask) -> Result<usize, Error> {
+    let name = match ask.call {
+        Some(call) => call.word(),
+        None => ask.operation.name(),
+    };
+    operation::number(name).ok_or_else(|| {
+        Error::Unsuitable(format!(
+            "{name} is no operation of the load engine: leave it out"
+        ))
+    })
 }
 
 /// Nothing more is begun before the end of the run: whoever comes first waits for it.

@@ -92,6 +92,10 @@ operations! {
     Rmdir, "rmdir", Metadata, false;
     /// List a part of a directory.
     Readdir, "readdir", Metadata, false;
+    /// Lock a range of an open file.
+    Lock, "lock", Metadata, false;
+    /// Unlock a range of an open file.
+    Unlock, "unlock", Metadata, false;
 }
 
 impl Operation {

@@ -326,6 +326,7 @@ impl Application for IorApplication {
         let (file, offset) = self.place(rank, transfer);
         Ok(Next::Ask(Ask {
             operation,
+            call: None,
             file,
             offset,
             size,

@@ -19,7 +19,7 @@ pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication};
 
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{Scenario, Workload, WorkloadKind};
+use headrace_spec::{MixedOperation, Scenario, Workload, WorkloadKind};
 use headrace_trace::Operation;
 
 /// The processes of one workload.
@@ -99,6 +99,9 @@ pub enum Next {
 pub struct Ask {
     /// What is asked.
     pub operation: Operation,
+    /// By which call of several that a simulation does not tell apart; none if nothing is
+    /// said.
+    pub call: Option<MixedOperation>,
     /// The file, among the application's own.
     pub file: u32,
     /// The first byte.

@@ -87,6 +87,7 @@ impl Application for MdtestApplication {
         };
         Ok(Next::Ask(Ask {
             operation,
+            call: None,
             file: rank * self.spec.files + file,
             offset: 0,
             size,

@@ -12,7 +12,9 @@
 use std::collections::HashMap;
 
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{Amount, MixedOperation, OperationMix, Seconds, ThinkDistribution};
+use headrace_spec::{
+    Amount, DIRECT_UNIT, MixedOperation, OperationMix, Seconds, ThinkDistribution,
+};
 use headrace_trace::Operation;
 
 use super::{Application, Ask, ExistingFile, Next};
@@ -162,27 +164,76 @@ impl OperationMixApplication {
         self.seed ^ ((client as u64) << 32)
     }
 
+    /// A read: file, offset, bytes.
+    fn read(&self, drawn: MixedOperation, random: &mut Random<'_>) -> (u32, u64, u64) {
+        let size = self.spec.read_sizes.at(random.uniform()).0;
+        self.placed(drawn, size, random)
+    }
+
+    /// A write: file, offset, bytes.
+    fn write(&mut self, drawn: MixedOperation, random: &mut Random<'_>) -> (u32, u64, u64) {
+        let size = self.spec.write_sizes.at(random.uniform()).0;
+        let appends = random.uniform() < self.spec.append_share;
+        if !appends || drawn == MixedOperation::SharedWrite {
+            return self.placed(drawn, size, random);
+        }
+        let file = self.file(0, random);
+        let end = self.ends.entry(file).or_insert(self.spec.size_of(file).0);
+        let (offset, size) = match drawn.is_direct() {
+            true => (in_units(*end), in_units(size)),
+            false => (*end, size),
+        };
+        *end = offset.saturating_add(size);
+        (file, offset, size)
+    }
+
+    /// A transfer of so many bytes within a file.
+    fn placed(&self, drawn: MixedOperation, size: u64, random: &mut Random<'_>) -> (u32, u64, u64) {
+        use MixedOperation::{SharedRead, SharedWrite};
+        if matches!(drawn, SharedRead | SharedWrite) {
+            let file = self.spec.files - 1;
+            let held = self.spec.size_of(file).0;
+            let size = size.min(held);
+            return (file, random.below(held / size) * size, size);
+        }
+        if !drawn.is_direct() {
+            return self.transfer(size, random);
+        }
+        let (file, offset, size) = self.transfer(in_units(size), random);
+        // In a file that holds less than was drawn: the whole units of it.
+        (file, offset, size / DIRECT_UNIT * DIRECT_UNIT)
+    }
+
     /// What is asked: operation, file, offset, bytes.
-    fn draw(&mut self, random: &mut Random<'_>) -> (Operation, u32, u64, u64) {
-        let drawn = self.spec.weights.at(random.uniform());
+    fn draw(
+        &mut self,
+        drawn: MixedOperation,
+        random: &mut Random<'_>,
+    ) -> (Operation, u32, u64, u64) {
+        use MixedOperation::{Read, ReadWrite, SharedRead, SharedReadWrite, SharedWrite, Write};
         let operation = operation(drawn);
         match drawn {
-            MixedOperation::Read => {
-                let size = self.spec.read_sizes.at(random.uniform()).0;
-                let (file, offset, size) = self.transfer(size, random);
+            ReadWrite | SharedReadWrite => {
+                let single = match (drawn, random.uniform() < 0.5) {
+                    (ReadWrite, true) => Read,
+                    (ReadWrite, false) => Write,
+                    (_, true) => SharedRead,
+                    (_, false) => SharedWrite,
+                };
+                self.draw(single, random)
+            }
+            it if it.reads() => {
+                let (file, offset, size) = self.read(drawn, random);
                 (operation, file, offset, size)
             }
-            MixedOperation::Write => {
-                let size = self.spec.write_sizes.at(random.uniform()).0;
-                if random.uniform() >= self.spec.append_share {
-                    let (file, offset, size) = self.transfer(size, random);
-                    return (operation, file, offset, size);
-                }
-                let file = self.file(0, random);
-                let end = self.ends.entry(file).or_insert(self.spec.size_of(file).0);
-                let offset = *end;
-                *end = end.saturating_add(size);
+            it if it.writes() => {
+                let (file, offset, size) = self.write(drawn, random);
                 (operation, file, offset, size)
+            }
+            MixedOperation::Truncate => {
+                let file = self.file(0, random);
+                self.ends.remove(&file);
+                (operation, file, self.spec.size_of(file).0, 0)
             }
             it if makes_or_removes(it) => {
                 let name = random.below(u64::from(self.spec.files)) as u32;
@@ -191,6 +242,11 @@ impl OperationMixApplication {
             _ => (operation, self.file(0, random), 0, 0),
         }
     }
+}
+
+/// The whole units of direct transfers that hold so many bytes.
+fn in_units(bytes: u64) -> u64 {
+    bytes.div_ceil(DIRECT_UNIT).saturating_mul(DIRECT_UNIT)
 }
 
 /// The first of so many files that satisfies a condition which all after it do too.
@@ -207,30 +263,43 @@ fn first_with(files: u32, satisfies: impl Fn(u32) -> bool) -> u32 {
 }
 
 fn makes_or_removes(operation: MixedOperation) -> bool {
-    use MixedOperation::{Create, Mkdir, Rename, Rmdir, Symlink, Unlink};
+    use MixedOperation::{Create, Link, Mkdir, Rename, Rmdir, Symlink, Unlink};
     matches!(
         operation,
-        Create | Unlink | Rename | Mkdir | Rmdir | Symlink
+        Create | Unlink | Rename | Link | Mkdir | Rmdir | Symlink
     )
 }
 
+/// What a simulation takes an operation for.
 fn operation(drawn: MixedOperation) -> Operation {
+    use MixedOperation as Drawn;
     match drawn {
-        MixedOperation::Read => Operation::Read,
-        MixedOperation::Write => Operation::Write,
-        MixedOperation::Sync => Operation::Sync,
-        MixedOperation::Open => Operation::Open,
-        MixedOperation::Stat => Operation::Stat,
-        MixedOperation::Setattr => Operation::Setattr,
-        MixedOperation::Readlink => Operation::Readlink,
-        MixedOperation::Readdir => Operation::Readdir,
-        MixedOperation::Statfs => Operation::Statfs,
-        MixedOperation::Create => Operation::Create,
-        MixedOperation::Unlink => Operation::Unlink,
-        MixedOperation::Rename => Operation::Rename,
-        MixedOperation::Mkdir => Operation::Mkdir,
-        MixedOperation::Rmdir => Operation::Rmdir,
-        MixedOperation::Symlink => Operation::Symlink,
+        Drawn::Read | Drawn::Fread | Drawn::DirectRead | Drawn::Mmap | Drawn::SharedRead => {
+            Operation::Read
+        }
+        Drawn::Write | Drawn::Fwrite | Drawn::DirectWrite | Drawn::SharedWrite => Operation::Write,
+        // Each is drawn to be a read or a write; this is the first of the two.
+        Drawn::ReadWrite | Drawn::SharedReadWrite => Operation::Read,
+        Drawn::Truncate => Operation::Truncate,
+        Drawn::Sync => Operation::Sync,
+        Drawn::Open => Operation::Open,
+        Drawn::Close | Drawn::Munmap => Operation::Close,
+        Drawn::Stat | Drawn::Fstat | Drawn::Access | Drawn::Chdir => Operation::Stat,
+        Drawn::Statfs | Drawn::Fstatfs => Operation::Statfs,
+        Drawn::Getxattr => Operation::Getxattr,
+        Drawn::Setattr => Operation::Setattr,
+        Drawn::Setxattr => Operation::Setxattr,
+        Drawn::Readlink => Operation::Readlink,
+        Drawn::Readdir | Drawn::FindFirst | Drawn::FindNext => Operation::Readdir,
+        Drawn::Lock => Operation::Lock,
+        Drawn::Unlock => Operation::Unlock,
+        Drawn::Create => Operation::Create,
+        Drawn::Unlink => Operation::Unlink,
+        Drawn::Rename => Operation::Rename,
+        Drawn::Link => Operation::Link,
+        Drawn::Mkdir => Operation::Mkdir,
+        Drawn::Rmdir => Operation::Rmdir,
+        Drawn::Symlink => Operation::Symlink,
     }
 }
 
@@ -264,7 +333,8 @@ impl Application for OperationMixApplication {
         self.clients[client].asked += 1;
         let mut draws = self.clients[client].draws;
         let mut random = Random::named(self.key(client), "operations", &mut draws);
-        let (operation, file, offset, size) = self.draw(&mut random);
+        let drawn = self.spec.weights.at(random.uniform());
+        let (operation, file, offset, size) = self.draw(drawn, &mut random);
         // The first operation does not come after another.
         let first = asked < u64::from(self.processes) / self.clients.len() as u64;
         let think = match first {
@@ -278,6 +348,7 @@ impl Application for OperationMixApplication {
         };
         Ok(Next::Ask(Ask {
             operation,
+            call: Some(drawn),
             file,
             offset,
             size,

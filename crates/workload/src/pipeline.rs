@@ -196,6 +196,7 @@ impl PipelineApplication {
         };
         Ask {
             operation,
+            call: None,
             file: 2 * pipeline + u32::from(operation != Operation::Read && !self.in_place),
             offset,
             size,

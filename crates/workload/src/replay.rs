@@ -141,6 +141,7 @@ impl Application for TraceReplayApplication {
         };
         Ok(Next::Ask(Ask {
             operation: record.operation,
+            call: None,
             compute: Span::ZERO,
             file: record.file,
             offset: record.offset,

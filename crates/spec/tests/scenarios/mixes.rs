@@ -40,7 +40,11 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
         .prop_map(move |(weights, load, files, sizes)| {
             let (amount, rate, think, think_distribution, forever) = load;
             let (files, hot_files, hot_share, append_share) = files;
-            let [file_sizes, read_sizes, write_sizes] = sizes;
+            let [mut file_sizes, read_sizes, write_sizes] = sizes;
+            if weights.values().any(MixedOperation::is_direct) {
+                // One file is large enough for direct transfers, however few there are.
+                file_sizes = Weighted(vec![(Bytes(DIRECT_UNIT), 1.0)]);
+            }
             WorkloadKind::OperationMix(OperationMix {
                 weights,
                 amount: match forever && stops {

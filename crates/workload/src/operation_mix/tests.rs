@@ -172,3 +172,58 @@ fn a_client_asks_the_same_by_however_many_processes() {
     };
     assert_eq!(what(asked(&spec(), 2, 1)), what(asked(&spec(), 6, 3)));
 }
+
+/// Each name alone asks for what a simulation knows, and says which it was.
+#[test]
+fn finer_names_are_told_beside_what_they_are_simulated_as() {
+    let spec = |operation| OperationMix {
+        weights: Weighted(vec![(operation, 1.0)]),
+        amount: Amount::Count(200),
+        file_sizes: Weighted(vec![(Bytes(1), 50.0), (Bytes(10_000), 50.0)]),
+        append_share: 0.5,
+        ..spec()
+    };
+    for &operation in MixedOperation::ALL {
+        let all = asked(&spec(operation), 1, 1);
+        let mut seen: Vec<Operation> = all.iter().map(|(_, ask)| ask.operation).collect();
+        seen.sort();
+        seen.dedup();
+        let both = operation.reads() && operation.writes();
+        assert_eq!(seen.len(), 1 + usize::from(both), "{operation:?}");
+        for (_, ask) in &all {
+            assert_eq!(ask.call, Some(operation));
+            assert_eq!(ask.size > 0, operation.reads() || operation.writes());
+            if operation.is_direct() {
+                assert_eq!((ask.offset % 4096, ask.size % 4096), (0, 0));
+                assert!(ask.size > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_has_its_first_length_and_grows_again_from_there() {
+    let spec = OperationMix {
+        weights: Weighted(vec![
+            (MixedOperation::Write, 1.0),
+            (MixedOperation::Truncate, 1.0),
+        ]),
+        append_share: 1.0,
+        ..spec()
+    };
+    let mut ends: HashMap<u32, u64> = HashMap::new();
+    for (_, ask) in asked(&spec, 1, 1) {
+        let first = spec.size_of(ask.file).0;
+        match ask.operation {
+            Operation::Truncate => {
+                assert_eq!(ask.offset, first);
+                ends.remove(&ask.file);
+            }
+            _ => {
+                let end = ends.entry(ask.file).or_insert(first);
+                assert_eq!(ask.offset, *end);
+                *end += ask.size;
+            }
+        }
+    }
+}

@@ -27,7 +27,7 @@ fn otherwise(all: &Scenario, workload: &Workload) -> Option<&'static str> {
     match &workload.kind {
         WorkloadKind::Ior(ior) => ior_otherwise(all, ior),
         WorkloadKind::OperationMix(mix) => {
-            let writes = mix.weights.values().any(|it| it == MixedOperation::Write);
+            let writes = mix.weights.values().any(MixedOperation::writes);
             writes.then_some("writes into files that are there")
         }
         WorkloadKind::Pipeline(pipeline) => pipeline

@@ -15,7 +15,7 @@ pub use input_output::{InputOutput, Interface};
 pub use io_priority::{IoClass, IoPriority};
 pub use ior::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 pub use mdtest::{Directory, Mdtest, NamePhase};
-pub use operation_mix::{Amount, MixedOperation, OperationMix};
+pub use operation_mix::{Amount, DIRECT_UNIT, MixedOperation, OperationMix};
 pub use pipeline::{Pipeline, Threads};
 pub use trace::{Replay, TraceReplay};
 

@@ -10,32 +10,82 @@ use crate::values::{
 };
 
 choice! {
-    /// An operation of a mix.
+    /// An operation of a mix: those of Wang 2002, section 3.3.1, by the names of the calls.
+    /// A simulation knows fewer: what is said to be one of them costs the same there.
     pub enum MixedOperation {
         /// A part of a file is read.
         Read = "read",
+        /// A part of a file is read by the C library, with its buffer; simulated as `read`.
+        Fread = "fread",
+        /// A part of a file is read past the page cache, in multiples of 4 KiB; simulated as
+        /// `read`.
+        DirectRead = "direct-read",
         /// A part of a file is written.
         Write = "write",
+        /// A part of a file is written by the C library, with its buffer; simulated as `write`.
+        Fwrite = "fwrite",
+        /// A part of a file is written past the page cache, in multiples of 4 KiB; simulated as
+        /// `write`.
+        DirectWrite = "direct-write",
+        /// A file gets the length that it had at the start.
+        Truncate = "truncate",
         /// A file's written data is brought to stable storage.
         Sync = "sync",
+        /// A part of a file is read or written, each as often: simulated as `read` or `write`.
+        ReadWrite = "read-write",
+        /// A part of a file is mapped and a byte of each page loaded; simulated as `read`.
+        Mmap = "mmap",
+        /// What is mapped of a file is unmapped; simulated as `close`.
+        Munmap = "munmap",
+        /// A part of the largest file, which all share, is read; simulated as `read`.
+        SharedRead = "shared-read",
+        /// A part of the largest file, which all share, is written; simulated as `write`.
+        SharedWrite = "shared-write",
+        /// A part of the largest file, which all share, is read or written, each as often:
+        /// simulated as `read` or `write`.
+        SharedReadWrite = "shared-read-write",
         /// A name is looked up and the file behind it found.
         Open = "open",
+        /// An open file is closed.
+        Close = "close",
         /// Attributes or permissions are looked up.
         Stat = "stat",
+        /// Attributes of an open file are looked up; simulated as `stat`.
+        Fstat = "fstat",
+        /// The state of the file system is looked up.
+        Statfs = "statfs",
+        /// The state of an open file's file system is looked up; simulated as `statfs`.
+        Fstatfs = "fstatfs",
+        /// An extended attribute, such as an access control list, is looked up.
+        Getxattr = "getxattr",
+        /// Permissions are checked; simulated as `stat`.
+        Access = "access",
         /// Attributes are changed.
         Setattr = "setattr",
+        /// An extended attribute is set.
+        Setxattr = "setxattr",
+        /// Another directory becomes the current one; simulated as `stat`.
+        Chdir = "chdir",
         /// A symbolic link's target is read.
         Readlink = "readlink",
         /// A part of a directory is listed.
         Readdir = "readdir",
-        /// The state of the file system is looked up.
-        Statfs = "statfs",
+        /// A directory is opened and its first part listed; simulated as `readdir`.
+        FindFirst = "find-first",
+        /// The next part of an open directory is listed; simulated as `readdir`.
+        FindNext = "find-next",
+        /// A range of a file is locked.
+        Lock = "lock",
+        /// A range of a file is unlocked.
+        Unlock = "unlock",
         /// A file is made.
         Create = "create",
         /// A file is removed.
         Unlink = "unlink",
         /// A file's name is changed.
         Rename = "rename",
+        /// A file gets another name.
+        Link = "link",
         /// A directory is made.
         Mkdir = "mkdir",
         /// A directory is removed.
@@ -44,6 +94,43 @@ choice! {
         Symlink = "symlink",
     }
 }
+
+impl MixedOperation {
+    /// Whether parts of files are read by it.
+    #[must_use]
+    pub fn reads(self) -> bool {
+        use MixedOperation::{
+            DirectRead, Fread, Mmap, Read, ReadWrite, SharedRead, SharedReadWrite,
+        };
+        matches!(
+            self,
+            Read | Fread | DirectRead | ReadWrite | Mmap | SharedRead | SharedReadWrite
+        )
+    }
+
+    /// Whether parts of files are written by it.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        use MixedOperation::{DirectWrite, Fwrite, ReadWrite, SharedReadWrite, SharedWrite, Write};
+        matches!(
+            self,
+            Write | Fwrite | DirectWrite | ReadWrite | SharedWrite | SharedReadWrite
+        )
+    }
+
+    /// Whether it passes the page cache by, in multiples of [`DIRECT_UNIT`].
+    #[must_use]
+    pub fn is_direct(self) -> bool {
+        matches!(
+            self,
+            MixedOperation::DirectRead | MixedOperation::DirectWrite
+        )
+    }
+}
+
+/// What places and sizes of direct transfers are multiples of: the largest logical block of
+/// usual devices (open(2), O_DIRECT).
+pub const DIRECT_UNIT: u64 = 4096;
 
 word! {
     /// How many operations there are.
@@ -102,8 +189,8 @@ impl OperationMix {
     /// neither.
     #[must_use]
     pub(crate) fn pattern(&self) -> Option<Ior> {
-        let has = |operation| self.weights.values().any(|it| it == operation);
-        let (reads, writes) = (has(MixedOperation::Read), has(MixedOperation::Write));
+        let reads = self.weights.values().any(MixedOperation::reads);
+        let writes = self.weights.values().any(MixedOperation::writes);
         let sizes = |given: bool, sizes: &Weighted<Bytes>| {
             sizes.values().filter(|_| given).max().unwrap_or(Bytes(0))
         };
@@ -176,6 +263,12 @@ fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Re
         .all(|pair| pair[0].0 < pair[1].0);
     if !ordered {
         let message = "expected the sizes in order, the smallest first";
+        return Err(at.error("file_sizes", message));
+    }
+    if mix.weights.values().any(MixedOperation::is_direct)
+        && mix.size_of(mix.files - 1).0 < DIRECT_UNIT
+    {
+        let message = "direct transfers are of 4 KiB at least, and no file is as large";
         return Err(at.error("file_sizes", message));
     }
     if mix.files > u32::MAX / 2 - 1 {
