@@ -69,6 +69,7 @@ fn meaning(errno: Errno) -> &'static str {
         Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS => {
             "the file system does not do this operation: leave it out of the mix"
         }
+        Errno::NXIO => "the file is shorter than what is to be read of it",
         Errno::FBIG => "the file is larger than the file system allows",
         _ => "nothing was measured after it",
     }

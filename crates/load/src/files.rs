@@ -13,7 +13,7 @@ use crate::calls::{Calls, Handle, Result};
 
 /// Files that a process keeps open at the most; with more, one is closed before another
 /// is opened, outside of what is timed.
-const MOST_OPEN: usize = 64;
+pub const MOST_OPEN: usize = 64;
 
 /// What every process knows of a workload's files.
 #[derive(Clone, Debug)]
@@ -38,6 +38,22 @@ impl Names {
     pub fn path(&self, file: u32) -> CString {
         let directory = file / self.in_each;
         text(format!("w{}/d{directory}/f{file}", self.workload))
+    }
+
+    /// The path of what belongs to a file: its name and a word.
+    pub fn beside(&self, file: u32, word: &str) -> CString {
+        let directory = file / self.in_each;
+        text(format!("w{}/d{directory}/f{file}.{word}", self.workload))
+    }
+
+    /// The path of the directory that a file lies in.
+    pub fn directory(&self, file: u32) -> CString {
+        text(format!("w{}/d{}", self.workload, file / self.in_each))
+    }
+
+    /// The first file of the directory that a file lies in.
+    pub fn first_beside(&self, file: u32) -> u32 {
+        file / self.in_each * self.in_each
     }
 
     /// A directory of a process's own, for names that it makes and removes.
@@ -66,23 +82,9 @@ pub struct OpenFiles {
 }
 
 impl OpenFiles {
-    /// A file opened so, which is opened first if it is not.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
-    pub fn handle(
-        &mut self,
-        calls: &mut dyn Calls,
-        names: &Names,
-        file: u32,
-        flags: OFlags,
-    ) -> Result<Handle> {
-        if let Some(handle) = self.open.get(&(file, flags)) {
-            return Ok(Handle::clone(handle));
-        }
-        let handle = calls.open(&names.path(file), flags, MODE)?;
-        self.keep(calls, file, flags, Handle::clone(&handle))?;
-        Ok(handle)
+    /// A file that is open so.
+    pub fn open(&self, file: u32, flags: OFlags) -> Option<Handle> {
+        self.open.get(&(file, flags)).map(Handle::clone)
     }
 
     /// A file that was opened is kept open.
@@ -106,9 +108,11 @@ impl OpenFiles {
         Ok(())
     }
 
-    /// A handle of a file, however it was opened, which is open no more for others.
+    /// A handle of a file, however it was opened, which is open no more for others; not that
+    /// of its directory.
     pub fn take(&mut self, file: u32) -> Option<Handle> {
-        let key = *self.open.keys().find(|(of, _)| *of == file)?;
+        let opened = |key: &&(u32, OFlags)| key.0 == file && key.1 != DIRECTORY;
+        let key = *self.open.keys().find(opened)?;
         self.open.remove(&key)
     }
 
@@ -120,6 +124,9 @@ impl OpenFiles {
 
 /// Files are made for their owner and readable by all, as with `umask 022`.
 pub const MODE: Mode = Mode::from_raw_mode(0o644);
+
+/// How directories are opened to be listed.
+pub const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 /// How a workload opens files beyond reading or writing.
 pub fn flags(io: &InputOutput) -> OFlags {

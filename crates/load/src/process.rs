@@ -5,16 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use headrace_net::{Random, Time};
+use headrace_spec::InputOutput;
 use headrace_workload::{Application, Ask, Next};
 
-use rustix::fs::OFlags;
-
 use crate::Error;
-use crate::calls::{Calls, Null, Posix};
+use crate::calls::{Backend, END_OF_FILES, Range};
 use crate::clock::{Clock, Nanoseconds};
-use crate::files::{Names, OpenFiles};
+use crate::files::{self, Names, OpenFiles};
 use crate::meeting::Meeting;
-use crate::operation::{self, Buffer, Hands, OwnNames};
+use crate::operation::{self, Buffer, Content, Hands, Kept, OwnNames};
 use crate::record::{Done, Record};
 
 /// Picoseconds, which applications count in, of a nanosecond.
@@ -93,10 +92,15 @@ pub struct Plan {
     pub source: Source,
     /// The benchmark's directory.
     pub root: Arc<OwnedFd>,
-    /// Whether no calls are made.
-    pub null: bool,
+    /// How calls are made.
+    pub backend: Backend,
     pub names: Names,
-    pub flags: OFlags,
+    /// The directory, from the file system's root on.
+    pub base: String,
+    /// How files are opened and called.
+    pub io: InputOutput,
+    /// What they have in them, where that is looked after.
+    pub content: Option<Content>,
     /// Bytes of its largest transfer.
     pub largest: usize,
     pub own: Option<OwnNames>,
@@ -109,13 +113,13 @@ impl Plan {
     /// Carries the workload out until it, or the run, is over; gives what was done, and
     /// what went wrong first. The run is over then for all.
     pub fn run(self, shared: &Shared) -> (Record, Result<(), Error>) {
-        let calls: Box<dyn Calls> = match (self.null, Null::new(&self.root)) {
-            (false, _) => Box::new(Posix::new(self.root)),
-            (true, Ok(null)) => Box::new(null),
-            (true, Err(errno)) => {
-                let message = format!("no descriptor for calls that do nothing: {errno}");
-                return (self.record, Err(Error::Own(message)));
-            }
+        let calls = match self.backend.calls(&self.root) {
+            Ok(calls) => calls,
+            Err(error) => return (self.record, Err(error)),
+        };
+        let own_range = Range {
+            start: END_OF_FILES + u64::from(self.rank),
+            length: 1,
         };
         let mut process = Process {
             workload: self.workload,
@@ -124,10 +128,16 @@ impl Plan {
             hands: Hands {
                 calls,
                 names: self.names,
+                base: self.base,
                 files: OpenFiles::default(),
-                flags: self.flags,
+                flags: files::flags(&self.io),
+                interface: self.io.interface,
+                stream_buffer: usize::try_from(self.io.buffer.0).unwrap_or(usize::MAX),
                 buffer: Buffer::new(self.largest, u64::from(self.rank)),
+                content: self.content,
+                own_range,
                 own: self.own,
+                kept: Kept::default(),
             },
             record: self.record,
             meeting: self.meeting,
@@ -166,12 +176,18 @@ impl Process {
                 .next(self.rank, Time(now * PICOSECONDS), &mut random);
             match next.map_err(Error::Unsuitable)? {
                 Next::Ask(ask) => self.one(&ask, now, shared)?,
-                Next::Barrier => self.meeting.wait(&shared.ends),
+                Next::Barrier => {
+                    self.flush()?;
+                    self.meeting.wait(&shared.ends);
+                }
                 Next::Compute(span) => {
                     let until = now + span.0 / PICOSECONDS;
                     shared.clock.wait_until(until, &shared.ends);
                 }
-                Next::Finished => break,
+                Next::Finished => {
+                    self.flush()?;
+                    break;
+                }
                 Next::Wait => {
                     let message = "processes that wait for each other cannot be measured yet";
                     return Err(Error::Unsuitable(message.to_owned()));
@@ -181,10 +197,20 @@ impl Process {
         Ok(())
     }
 
+    /// What the C library still has is for the others, too. Not timed, and no operation.
+    fn flush(&mut self) -> Result<(), Error> {
+        let flushed = self.hands.flush_streams();
+        flushed.map_err(|errno| Error::Operation {
+            operation: "fflush",
+            path: format!("w{}", self.workload),
+            errno,
+        })
+    }
+
     /// One operation, from its preparation to its record.
     fn one(&mut self, ask: &Ask, now: Nanoseconds, shared: &Shared) -> Result<(), Error> {
         let number = number(ask)?;
-        let operation = operation::ALL[number];
+        let operation = operation::carried_out(number, self.hands.interface);
         let after = now + ask.after.0 / PICOSECONDS;
         let intended = ask.intended.map_or(after, |time| time.0 / PICOSECONDS);
         if shared.stop_at.is_some_and(|stop| intended.max(now) >= stop) {

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use headrace_spec::{Interface, Scenario, Workload, WorkloadKind};
+use headrace_spec::{DIRECT_UNIT, Scenario, Workload, WorkloadKind};
 use headrace_workload::{Application, clients, sequence};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use crate::Error;
+use crate::calls::Backend;
 use crate::clock::{Clock, Nanoseconds};
 use crate::directory::Directory;
 use crate::files::{self, Names};
@@ -186,6 +187,11 @@ impl<'a> Part<'a> {
             false => None,
         };
         let largest = largest_transfer(self.workload);
+        let base = directory.absolute()?;
+        let backend = match options.null {
+            true => Backend::Null,
+            false => Backend::Posix,
+        };
         (0..self.processes)
             .map(|rank| {
                 let source = match &shared {
@@ -200,9 +206,11 @@ impl<'a> Part<'a> {
                     rank,
                     source,
                     root: Arc::clone(directory.root()),
-                    null: options.null,
+                    backend,
                     names: self.names.clone(),
-                    flags: files::flags(&self.workload.io),
+                    base: base.clone(),
+                    io: self.workload.io.clone(),
+                    content: None,
                     largest,
                     own,
                     record: Record::new(
@@ -330,11 +338,7 @@ fn suitable(workload: &Workload) -> Result<(), Error> {
     if workload.collective.two_phase().is_some() {
         return Err(unsuitable("collective", "two-phase"));
     }
-    match workload.io.interface {
-        Interface::SystemCall => Ok(()),
-        Interface::Library => Err(unsuitable("io.interface", "library")),
-        Interface::Mapped => Err(unsuitable("io.interface", "mapped")),
-    }
+    Ok(())
 }
 
 fn unsuitable(field: &str, value: &str) -> Error {
@@ -355,7 +359,9 @@ fn largest_transfer(workload: &Workload) -> usize {
         }
         WorkloadKind::TraceReplay(_) | WorkloadKind::Pipeline(_) => 0,
     };
-    usize::try_from(largest).unwrap_or(usize::MAX)
+    // Some operations move whole units.
+    let largest = largest.max(1).checked_next_multiple_of(DIRECT_UNIT);
+    largest.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX))
 }
 
 fn in_nanoseconds(seconds: f64) -> Nanoseconds {
@@ -367,5 +373,7 @@ fn nanoseconds(duration: Duration) -> Nanoseconds {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+#[cfg(test)]
+mod every_operation;
 #[cfg(test)]
 mod tests;

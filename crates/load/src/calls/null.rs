@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags};
 
-use super::{Calls, Handle, Result};
+use super::{Calls, Handle, Mapping, Range, Result, Stream};
 
 /// Calls that do nothing and succeed. Nothing is read, written or changed.
 #[derive(Debug)]
@@ -49,11 +49,103 @@ impl Calls for Null {
         Ok(())
     }
 
+    fn truncate(&mut self, _: &Handle, _: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn length(&mut self, _: &Handle) -> Result<u64> {
+        Ok(u64::MAX)
+    }
+
+    fn stream(&mut self, _: &Handle, _: usize) -> Result<Stream> {
+        Ok(Stream::default())
+    }
+
+    fn map(&mut self, _: &Handle, _: u64, _: usize) -> Result<Mapping> {
+        Ok(Mapping::default())
+    }
+
     fn stat(&mut self, _: &CStr) -> Result<()> {
         Ok(())
     }
 
+    fn stat_open(&mut self, _: &Handle) -> Result<()> {
+        Ok(())
+    }
+
+    fn state(&mut self, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn state_open(&mut self, _: &Handle) -> Result<()> {
+        Ok(())
+    }
+
+    fn access(&mut self, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn attribute(&mut self, _: &Handle, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn set_attribute(&mut self, _: &Handle, _: &CStr, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn change_mode(&mut self, _: &CStr, _: Mode) -> Result<()> {
+        Ok(())
+    }
+
+    fn enter_directory(&mut self, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn leave_directory(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn make_directory(&mut self, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn remove_directory(&mut self, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn list(&mut self, _: &Handle) -> Result<usize> {
+        Ok(0)
+    }
+
+    fn rewind(&mut self, _: &Handle) -> Result<()> {
+        Ok(())
+    }
+
+    fn symbolic_link(&mut self, _: &CStr, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn read_link(&mut self, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn link(&mut self, _: &CStr, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
     fn unlink(&mut self, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn rename(&mut self, _: &CStr, _: &CStr) -> Result<()> {
+        Ok(())
+    }
+
+    fn lock(&mut self, _: &Handle, _: Range) -> Result<()> {
+        Ok(())
+    }
+
+    fn unlock(&mut self, _: &Handle, _: Range) -> Result<()> {
         Ok(())
     }
 }

@@ -97,6 +97,21 @@ impl Directory {
         Ok(())
     }
 
+    /// Where it is, from the file system's root on.
+    ///
+    /// # Errors
+    /// If it is gone, or its name is no text.
+    pub(crate) fn absolute(&self) -> Result<String, Error> {
+        let failed = |source| Error::Directory {
+            path: self.path.clone(),
+            what: "it cannot be found",
+            source,
+        };
+        let path = std::fs::canonicalize(&self.path).map_err(failed)?;
+        let text = path.into_os_string().into_string();
+        text.map_err(|_| failed(std::io::Error::other("its path is not UTF-8")))
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -1,4 +1,4 @@
-//! close(2).
+//! close(2), and fclose(3) before it of what the C library has open.
 
 use headrace_workload::Ask;
 
@@ -26,13 +26,15 @@ impl FileOperation for Close {
                 file
             }
         };
-        Ok(Target {
-            file: Some(file),
-            ..Target::default()
-        })
+        let mut target = Target::opened(file);
+        target.number = ask.file;
+        Ok(target)
     }
 
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        if let Some(stream) = hands.kept.streams.remove(&target.number) {
+            stream.close()?;
+        }
         if let Some(file) = target.file.take() {
             hands.calls.close(file)?;
         }

@@ -3,6 +3,7 @@
 use headrace_workload::Ask;
 use rustix::fs::OFlags;
 
+use super::own_names::Kind;
 use super::{FileOperation, Group, Hands, Target};
 use crate::calls::Result;
 use crate::files::MODE;
@@ -20,14 +21,7 @@ impl FileOperation for Create {
     }
 
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let path = match &mut hands.own {
-            Some(own) => own.fresh(),
-            None => hands.names.path(ask.file),
-        };
-        Ok(Target {
-            path,
-            ..Target::default()
-        })
+        Ok(Target::named(hands.new_name(Kind::File, ask.file)))
     }
 
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {

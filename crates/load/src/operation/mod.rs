@@ -4,20 +4,61 @@
 //! To add one, write a file with a type that implements [`FileOperation`] and name it in
 //! [`ALL`].
 
+mod access;
+mod attribute;
+mod buffer;
+mod chdir;
 mod close;
+mod content;
 mod create;
+mod direct_read;
+mod direct_write;
+mod find_first;
+mod find_next;
+mod fread;
+mod fstat;
+mod fstatfs;
+mod fwrite;
+mod getxattr;
 mod group;
 mod hands;
+mod link;
+mod lock;
+mod mapped;
+mod mkdir;
+mod mmap;
+mod munmap;
 mod open;
+mod own_names;
 mod read;
+mod read_write;
+mod readdir;
+mod readlink;
+mod rename;
+mod rmdir;
+mod setattr;
+mod setxattr;
+mod shared_read;
+mod shared_read_write;
+mod shared_write;
 mod stat;
+mod statfs;
+mod symlink;
 mod sync;
+mod target;
+mod truncate;
 mod unlink;
+mod unlock;
 mod write;
 
+pub use buffer::Buffer;
+pub use content::Content;
 pub use group::Group;
-pub use hands::{Buffer, Hands, OwnNames, Target};
+pub use hands::{Hands, Kept};
+pub use own_names::OwnNames;
+pub use target::Target;
 
+use headrace_spec::Interface;
 use headrace_workload::Ask;
 
 use crate::calls::Result;
@@ -25,14 +66,56 @@ use crate::calls::Result;
 /// Every operation; its number is its place.
 pub static ALL: &[&dyn FileOperation] = &[
     &read::Read,
+    &fread::Fread,
+    &direct_read::DirectRead,
     &write::Write,
+    &fwrite::Fwrite,
+    &direct_write::DirectWrite,
+    &truncate::Truncate,
     &sync::Sync,
+    &read_write::ReadWrite,
+    &mmap::Mmap,
+    &munmap::Munmap,
+    &shared_read::SharedRead,
+    &shared_write::SharedWrite,
+    &shared_read_write::SharedReadWrite,
     &open::Open,
     &close::Close,
     &create::Create,
     &stat::Stat,
+    &fstat::Fstat,
+    &statfs::Statfs,
+    &fstatfs::Fstatfs,
+    &access::Access,
+    &getxattr::Getxattr,
+    &setattr::Setattr,
+    &setxattr::Setxattr,
+    &chdir::Chdir,
+    &mkdir::Mkdir,
+    &rmdir::Rmdir,
+    &readdir::Readdir,
+    &find_first::FindFirst,
+    &find_next::FindNext,
+    &symlink::Symlink,
+    &readlink::Readlink,
+    &link::Link,
     &unlink::Unlink,
+    &rename::Rename,
+    &lock::Lock,
+    &unlock::Unlock,
 ];
+
+/// An operation as a process with an interface carries it out.
+#[must_use]
+pub fn carried_out(number: usize, interface: Interface) -> &'static dyn FileOperation {
+    let operation = ALL[number];
+    match (interface, operation.name()) {
+        (Interface::Library, "read") => &fread::Fread,
+        (Interface::Library, "write") => &fwrite::Fwrite,
+        (Interface::Mapped, "read") => &mapped::MappedRead,
+        _ => operation,
+    }
+}
 
 /// An operation on files.
 pub trait FileOperation: Sync {
@@ -72,18 +155,22 @@ pub trait FileOperation: Sync {
     /// What was found, and what was expected.
     fn verify(
         &self,
-        _hands: &mut Hands,
+        hands: &mut Hands,
         ask: &Ask,
-        _target: Target,
+        target: Target,
         moved: u64,
     ) -> std::result::Result<(), String> {
-        match self.moves_bytes() && moved != ask.size {
-            true => Err(format!(
+        if !self.moves_bytes() {
+            return Ok(());
+        }
+        if moved != ask.size {
+            return Err(format!(
                 "{moved} of {} bytes at {} were moved",
                 ask.size, ask.offset
-            )),
-            false => Ok(()),
+            ));
         }
+        // What was written is in the buffer still, and found to be right.
+        hands.check(ask.file, ask.offset, target.size)
     }
 }
 
@@ -96,6 +183,26 @@ pub fn number(name: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use headrace_spec::MixedOperation;
+
+    #[test]
+    fn every_name_of_a_mix_is_an_operation_and_every_operation_has_one() {
+        let mut ours: Vec<_> = ALL.iter().map(|it| it.name()).collect();
+        let mut named: Vec<_> = MixedOperation::ALL.iter().map(|it| it.word()).collect();
+        ours.sort_unstable();
+        named.sort_unstable();
+        assert_eq!(ours, named);
+        // What a trace can ask for, too, but for what only changes a process's state or
+        // reserves room.
+        for operation in headrace_trace::Operation::ALL {
+            let left_out = ["seek", "allocate"].contains(&operation.name());
+            assert_eq!(
+                number(operation.name()).is_none(),
+                left_out,
+                "{operation:?}"
+            );
+        }
+    }
 
     #[test]
     fn names_are_unique_and_lead_back_to_the_operation() {

@@ -18,10 +18,7 @@ impl FileOperation for Stat {
     }
 
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Ok(Target {
-            path: hands.names.path(ask.file),
-            ..Target::default()
-        })
+        Ok(Target::named(hands.path(ask.file)))
     }
 
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {

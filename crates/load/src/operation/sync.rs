@@ -1,4 +1,4 @@
-//! fsync(2).
+//! fsync(2), and fflush(3) before it of what the C library still has.
 
 use headrace_workload::Ask;
 
@@ -18,13 +18,13 @@ impl FileOperation for Sync {
     }
 
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Ok(Target {
-            file: Some(hands.open(ask.file, true)?),
-            ..Target::default()
-        })
+        Target::file(hands, ask, true)
     }
 
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        if let Some(stream) = hands.kept.streams.get_mut(&target.number) {
+            stream.flush()?;
+        }
         hands.calls.sync(target.open()?)?;
         Ok(0)
     }

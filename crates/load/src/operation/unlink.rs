@@ -1,13 +1,12 @@
 //! unlink(2).
 
 use headrace_workload::Ask;
-use rustix::fs::OFlags;
 
+use super::own_names::Kind;
 use super::{FileOperation, Group, Hands, Target};
 use crate::calls::Result;
-use crate::files::MODE;
 
-/// A file is removed.
+/// A file, or one of its names, is removed.
 pub struct Unlink;
 
 impl FileOperation for Unlink {
@@ -16,35 +15,24 @@ impl FileOperation for Unlink {
     }
 
     fn group(&self) -> Group {
-        Group::File
+        Group::SymbolicLink
     }
 
     /// Of a mix, a file that an earlier operation has made is removed; if none is left,
     /// one is made first.
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let Some(own) = &mut hands.own else {
+        if hands.own.is_none() {
             hands.files.forget(ask.file);
-            return Ok(Target {
-                path: hands.names.path(ask.file),
-                ..Target::default()
-            });
-        };
-        if let Some(path) = own.take() {
-            return Ok(Target {
-                path,
-                ..Target::default()
-            });
+            hands.kept.streams.remove(&ask.file);
+            return Ok(Target::named(hands.path(ask.file)));
         }
-        let path = own.fresh();
-        own.take();
-        let made = hands
-            .calls
-            .open(&path, OFlags::WRONLY | OFlags::CREATE, MODE)?;
-        hands.calls.close(made)?;
-        Ok(Target {
-            path,
-            ..Target::default()
-        })
+        let name = hands.old_name(Kind::SecondName, ask.file);
+        if let Some(path) = name.or_else(|| hands.old_name(Kind::File, ask.file)) {
+            return Ok(Target::named(path));
+        }
+        let path = hands.passing_name(Kind::File);
+        hands.make_file_at(&path)?;
+        Ok(Target::named(path))
     }
 
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {

@@ -8,7 +8,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 /// What a scenario gives in a temporary directory, from which everything goes.
-fn carried(text: &str, options: Options) -> Outcome {
+pub(super) fn carried(text: &str, options: Options) -> Outcome {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
     let watch = &mut |_: &Live| ControlFlow::Continue(());
@@ -20,7 +20,7 @@ fn carried(text: &str, options: Options) -> Outcome {
 }
 
 /// How many operations of a name were done, and how many bytes they moved.
-fn done(outcome: &Outcome, name: &str) -> (u64, u64) {
+pub(super) fn done(outcome: &Outcome, name: &str) -> (u64, u64) {
     let number = operation::number(name).expect("an operation");
     let cell = outcome.record.cells[number].as_ref();
     cell.map_or((0, 0), |cell| (cell.count, cell.bytes))
@@ -154,19 +154,13 @@ fn a_caller_breaks_off_and_nothing_is_left() {
 
 #[test]
 fn what_cannot_be_carried_out_is_said() {
-    let text = r#"
-        clients = { count = 1 }
-        [[workload]]
-        block = "64 KiB"
-        phases = ["read"]
-        io = { interface = "mapped" }
-    "#;
+    let text = include_str!("../../../../scenarios/collective-write.toml");
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
     let watch = &mut |_: &Live| ControlFlow::Continue(());
     let error = run(&scenario(text), &directory, Options::default(), watch);
-    let message = error.expect_err("no mapping").to_string();
-    assert!(message.contains("io.interface"), "{message}");
+    let message = error.expect_err("no exchange").to_string();
+    assert!(message.contains("collective"), "{message}");
 }
 
 #[test]

@@ -1,0 +1,61 @@
+//! The ways in which calls can be made.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use super::{Calls, Null, Posix};
+use crate::Error;
+
+/// How calls are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Backend {
+    /// System calls.
+    #[default]
+    Posix,
+    /// Not at all: what remains is what the engine itself costs.
+    Null,
+}
+
+impl Backend {
+    /// Every way.
+    pub const ALL: &[Backend] = &[Backend::Posix, Backend::Null];
+
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Backend::Posix => "posix",
+            Backend::Null => "null",
+        }
+    }
+
+    /// The way with a word.
+    ///
+    /// # Errors
+    /// If there is none; says which there are.
+    pub fn with_word(word: &str) -> Result<Backend, Error> {
+        let found = Backend::ALL.iter().find(|it| it.word() == word);
+        found.copied().ok_or_else(|| {
+            let words: Vec<_> = Backend::ALL.iter().map(|it| it.word()).collect();
+            let words = words.join(", ");
+            Error::Unsuitable(format!("calls {word:?}: expected one of {words}"))
+        })
+    }
+
+    /// What makes a process's calls, with paths below a directory.
+    ///
+    /// # Errors
+    /// If the kernel does not let it.
+    pub fn calls(self, root: &Arc<OwnedFd>) -> Result<Box<dyn Calls>, Error> {
+        match self {
+            Backend::Posix => Ok(Box::new(Posix::new(Arc::clone(root)))),
+            Backend::Null => {
+                let null = Null::new(root);
+                let null = null.map_err(|errno| {
+                    Error::Own(format!("no descriptor for calls that do nothing: {errno}"))
+                })?;
+                Ok(Box::new(null))
+            }
+        }
+    }
+}

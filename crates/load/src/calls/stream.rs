@@ -1,0 +1,160 @@
+//! A file that the C library has open, with its buffer.
+#![expect(
+    unsafe_code,
+    reason = "fread and fwrite are measured themselves, and they are the C library's"
+)]
+
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::ptr::NonNull;
+
+use rustix::io::Errno;
+
+use super::Result;
+
+/// A FILE, or none, by calls that do nothing.
+#[derive(Debug, Default)]
+pub struct Stream {
+    file: Option<NonNull<libc::FILE>>,
+    /// Where it stands, and whether the last call wrote: between writing and reading there
+    /// must be a seek or a flush (C11, 7.21.5.3).
+    position: u64,
+    writes: bool,
+    /// Its buffer, which must outlive it.
+    _buffer: Vec<u8>,
+}
+
+/// The errno that the last call of the C library has left.
+fn last_error() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+impl Stream {
+    /// Opens what is open for reading and writing, with a buffer of so many bytes.
+    ///
+    /// # Errors
+    /// Of fdopen(3).
+    pub fn new(descriptor: OwnedFd, buffer: usize) -> Result<Stream> {
+        let descriptor = descriptor.into_raw_fd();
+        // SAFETY: the descriptor is ours alone, and from here on the FILE's.
+        let file = unsafe { libc::fdopen(descriptor, c"r+".as_ptr()) };
+        let Some(file) = NonNull::new(file) else {
+            let error = last_error();
+            // SAFETY: nobody has taken the descriptor.
+            unsafe { libc::close(descriptor) };
+            return Err(error);
+        };
+        let mut memory = vec![0_u8; buffer];
+        let place = memory.as_mut_ptr().cast();
+        // SAFETY: nothing was done with the FILE yet; the memory is as long as is said,
+        // does not move when the vector does, and is freed after the FILE is closed.
+        // Without memory glibc would take no notice of the size.
+        let set = unsafe { libc::setvbuf(file.as_ptr(), place, libc::_IOFBF, buffer) };
+        let stream = Stream {
+            file: Some(file),
+            position: 0,
+            writes: false,
+            _buffer: memory,
+        };
+        match set {
+            0 => Ok(stream),
+            _ => Err(Errno::INVAL),
+        }
+    }
+
+    /// Goes to a place, unless it stands there: a seek costs a call, or the buffer.
+    fn go_to(&mut self, file: NonNull<libc::FILE>, offset: u64, writes: bool) -> Result<()> {
+        if self.position != offset || self.writes != writes {
+            let to = libc::off_t::try_from(offset).map_err(|_| Errno::INVAL)?;
+            // SAFETY: the FILE is open as long as `self` has it.
+            if unsafe { libc::fseeko(file.as_ptr(), to, libc::SEEK_SET) } != 0 {
+                return Err(last_error());
+            }
+        }
+        (self.position, self.writes) = (offset, writes);
+        Ok(())
+    }
+
+    /// fread(3): how many bytes.
+    ///
+    /// # Errors
+    /// Of the call.
+    pub fn read(&mut self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        let Some(file) = self.file else {
+            return Ok(buffer.len());
+        };
+        self.go_to(file, offset, false)?;
+        // SAFETY: the FILE is open, and the buffer is as long as is said.
+        let read = unsafe {
+            let place = buffer.as_mut_ptr().cast();
+            libc::fread(place, 1, buffer.len(), file.as_ptr())
+        };
+        self.moved(file, read, buffer.len())
+    }
+
+    /// fwrite(3): how many bytes the C library has taken.
+    ///
+    /// # Errors
+    /// Of the call.
+    pub fn write(&mut self, buffer: &[u8], offset: u64) -> Result<usize> {
+        let Some(file) = self.file else {
+            return Ok(buffer.len());
+        };
+        self.go_to(file, offset, true)?;
+        // SAFETY: the FILE is open, and the buffer is as long as is said.
+        let written = unsafe {
+            let place = buffer.as_ptr().cast();
+            libc::fwrite(place, 1, buffer.len(), file.as_ptr())
+        };
+        self.moved(file, written, buffer.len())
+    }
+
+    fn moved(&mut self, file: NonNull<libc::FILE>, done: usize, wanted: usize) -> Result<usize> {
+        self.position += done as u64;
+        // SAFETY: the FILE is open.
+        if done < wanted && unsafe { libc::ferror(file.as_ptr()) } != 0 {
+            return Err(last_error());
+        }
+        Ok(done)
+    }
+
+    /// fflush(3).
+    ///
+    /// # Errors
+    /// Of the call.
+    pub fn flush(&mut self) -> Result<()> {
+        let Some(file) = self.file.filter(|_| self.writes) else {
+            return Ok(());
+        };
+        // SAFETY: the FILE is open.
+        match unsafe { libc::fflush(file.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(last_error()),
+        }
+    }
+
+    /// fclose(3).
+    ///
+    /// # Errors
+    /// Of the call: what was written last may not be in the file.
+    pub fn close(mut self) -> Result<()> {
+        self.close_once()
+    }
+
+    fn close_once(&mut self) -> Result<()> {
+        let Some(file) = self.file.take() else {
+            return Ok(());
+        };
+        // SAFETY: the FILE is open, and nobody has it any more.
+        match unsafe { libc::fclose(file.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(last_error()),
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // The run is over, and has flushed what it wanted.
+        let _ = self.close_once();
+    }
+}

@@ -1,0 +1,32 @@
+//! pread(2) of a file opened with O_DIRECT.
+
+use headrace_workload::Ask;
+
+use super::read::Read;
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A part of a file is read past the page cache.
+pub struct DirectRead;
+
+impl FileOperation for DirectRead {
+    fn name(&self) -> &'static str {
+        "direct-read"
+    }
+
+    fn group(&self) -> Group {
+        Group::Read
+    }
+
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        Target::direct(hands, ask, false)
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        Read.execute(hands, target)
+    }
+}

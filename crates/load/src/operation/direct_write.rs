@@ -1,0 +1,32 @@
+//! pwrite(2) of a file opened with O_DIRECT.
+
+use headrace_workload::Ask;
+
+use super::write::Write;
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A part of a file is written past the page cache.
+pub struct DirectWrite;
+
+impl FileOperation for DirectWrite {
+    fn name(&self) -> &'static str {
+        "direct-write"
+    }
+
+    fn group(&self) -> Group {
+        Group::Write
+    }
+
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        Target::direct(hands, ask, true)
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        Write.execute(hands, target)
+    }
+}

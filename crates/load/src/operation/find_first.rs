@@ -1,0 +1,45 @@
+//! opendir(3) and the first readdir(3): open(2) and getdents(2).
+
+use headrace_workload::Ask;
+use rustix::fs::Mode;
+
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+use crate::files::DIRECTORY;
+
+/// A directory is opened and its first part listed.
+pub struct FindFirst;
+
+impl FileOperation for FindFirst {
+    fn name(&self) -> &'static str {
+        "find-first"
+    }
+
+    fn group(&self) -> Group {
+        Group::Windows
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        hands.kept.listed = None;
+        Ok(Target::named(hands.names.directory(ask.file)))
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        let directory = hands.calls.open(&target.path, DIRECTORY, Mode::empty())?;
+        hands.calls.list(&directory)?;
+        target.file = Some(directory);
+        Ok(0)
+    }
+
+    /// It stays open for what follows.
+    fn verify(
+        &self,
+        hands: &mut Hands,
+        _: &Ask,
+        target: Target,
+        _: u64,
+    ) -> std::result::Result<(), String> {
+        hands.kept.listed = target.file;
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! A further readdir(3): getdents(2).
+
+use headrace_workload::Ask;
+use rustix::fs::Mode;
+
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+use crate::files::DIRECTORY;
+
+/// The next part of an open directory is listed.
+pub struct FindNext;
+
+impl FileOperation for FindNext {
+    fn name(&self) -> &'static str {
+        "find-next"
+    }
+
+    fn group(&self) -> Group {
+        Group::Windows
+    }
+
+    /// It follows find-first or another; at the end of the directory it begins anew.
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        let directory = match hands.kept.listed.take() {
+            Some(directory) => directory,
+            None => {
+                let path = hands.names.directory(ask.file);
+                let directory = hands.calls.open(&path, DIRECTORY, Mode::empty())?;
+                hands.calls.list(&directory)?;
+                directory
+            }
+        };
+        Ok(Target::opened(directory))
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        target.size = hands.calls.list(target.open()?)?;
+        Ok(0)
+    }
+
+    fn verify(
+        &self,
+        hands: &mut Hands,
+        _: &Ask,
+        target: Target,
+        _: u64,
+    ) -> std::result::Result<(), String> {
+        hands.kept.listed = target.file.filter(|_| target.size > 0);
+        Ok(())
+    }
+}

@@ -1,0 +1,35 @@
+//! fread(3).
+
+use headrace_workload::Ask;
+use rustix::io::Errno;
+
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A part of a file is read by the C library.
+pub struct Fread;
+
+impl FileOperation for Fread {
+    fn name(&self) -> &'static str {
+        "fread"
+    }
+
+    fn group(&self) -> Group {
+        Group::Read
+    }
+
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        Target::streamed(hands, ask, false)
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        let buffer = hands.buffer.bytes_mut(target.size);
+        let stream = hands.kept.streams.get_mut(&target.number);
+        let read = stream.ok_or(Errno::BADF)?.read(buffer, target.offset)?;
+        Ok(read as u64)
+    }
+}

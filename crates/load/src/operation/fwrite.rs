@@ -1,0 +1,35 @@
+//! fwrite(3).
+
+use headrace_workload::Ask;
+use rustix::io::Errno;
+
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A part of a file is written by the C library.
+pub struct Fwrite;
+
+impl FileOperation for Fwrite {
+    fn name(&self) -> &'static str {
+        "fwrite"
+    }
+
+    fn group(&self) -> Group {
+        Group::Write
+    }
+
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        Target::streamed(hands, ask, true)
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        let bytes = hands.buffer.bytes(target.size);
+        let stream = hands.kept.streams.get_mut(&target.number);
+        let written = stream.ok_or(Errno::BADF)?.write(bytes, target.offset)?;
+        Ok(written as u64)
+    }
+}

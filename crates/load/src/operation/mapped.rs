@@ -1,0 +1,41 @@
+//! Reads by a mapping of the whole file: `interface = "mapped"`.
+
+use headrace_workload::Ask;
+use rustix::io::Errno;
+
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A part of a file is copied from a mapping of all of it, which is made before the first.
+pub struct MappedRead;
+
+impl FileOperation for MappedRead {
+    fn name(&self) -> &'static str {
+        "read"
+    }
+
+    fn group(&self) -> Group {
+        Group::Read
+    }
+
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        let target = Target::mappable(hands, ask)?;
+        if !hands.kept.mapped.contains_key(&ask.file) {
+            let length = hands.calls.length(target.open()?)?;
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            let mapping = hands.calls.map(target.open()?, 0, length)?;
+            hands.kept.mapped.insert(ask.file, mapping);
+        }
+        Ok(target)
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        let buffer = hands.buffer.bytes_mut(target.size);
+        let mapping = hands.kept.mapped.get(&target.number);
+        Ok(mapping.ok_or(Errno::BADF)?.load(target.offset, buffer) as u64)
+    }
+}

@@ -1,0 +1,40 @@
+//! pread(2) or pwrite(2), as is asked.
+
+use headrace_trace::Operation;
+use headrace_workload::Ask;
+
+use super::read::Read;
+use super::write::Write;
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A part of a file is read or written.
+pub struct ReadWrite;
+
+impl FileOperation for ReadWrite {
+    fn name(&self) -> &'static str {
+        "read-write"
+    }
+
+    fn group(&self) -> Group {
+        Group::ReadWrite
+    }
+
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        let writes = ask.operation == Operation::Write;
+        let mut target = Target::transfer(hands, ask, writes)?;
+        target.writes = writes;
+        Ok(target)
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        match target.writes {
+            true => Write.execute(hands, target),
+            false => Read.execute(hands, target),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! chmod(2).
+
+use headrace_workload::Ask;
+
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+use crate::files::MODE;
+
+/// A file's permissions are set, to what they are: its change time is another in any case.
+pub struct Setattr;
+
+impl FileOperation for Setattr {
+    fn name(&self) -> &'static str {
+        "setattr"
+    }
+
+    fn group(&self) -> Group {
+        Group::SetAttribute
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        Ok(Target::named(hands.path(ask.file)))
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        hands.calls.change_mode(&target.path, MODE)?;
+        Ok(0)
+    }
+}

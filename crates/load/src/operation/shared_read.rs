@@ -1,0 +1,32 @@
+//! pread(2) of a file that all processes share.
+
+use headrace_workload::Ask;
+
+use super::read::Read;
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A part of a file that all processes share is read.
+pub struct SharedRead;
+
+impl FileOperation for SharedRead {
+    fn name(&self) -> &'static str {
+        "shared-read"
+    }
+
+    fn group(&self) -> Group {
+        Group::ReadSharing
+    }
+
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        Read.prepare(hands, ask)
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        Read.execute(hands, target)
+    }
+}

@@ -1,0 +1,126 @@
+//! What an operation acts on.
+
+use std::ffi::CString;
+
+use headrace_workload::Ask;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::Hands;
+use crate::calls::{Handle, Result};
+
+/// What an operation acts on.
+#[derive(Debug, Default)]
+pub struct Target {
+    /// The open file, or the one that was opened.
+    pub file: Option<Handle>,
+    /// The file's number in the workload.
+    pub number: u32,
+    /// The name.
+    pub path: CString,
+    /// The other name, of what has two.
+    pub other: CString,
+    /// The first byte.
+    pub offset: u64,
+    /// Bytes.
+    pub size: usize,
+    /// Whether bytes are written, by what does both.
+    pub writes: bool,
+}
+
+impl Target {
+    /// A part of a file that is open.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn transfer(hands: &mut Hands, ask: &Ask, writes: bool) -> Result<Target> {
+        let file = hands.open(ask.file, writes)?;
+        Ok(Target::part(hands, ask, writes).of(file))
+    }
+
+    /// A part of a file that is open past the page cache.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn direct(hands: &mut Hands, ask: &Ask, writes: bool) -> Result<Target> {
+        let file = hands.open_with(ask.file, writes, OFlags::DIRECT)?;
+        Ok(Target::part(hands, ask, writes).of(file))
+    }
+
+    /// A part of a file that the C library has open.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn streamed(hands: &mut Hands, ask: &Ask, writes: bool) -> Result<Target> {
+        hands.open_stream(ask.file)?;
+        Ok(Target::part(hands, ask, writes))
+    }
+
+    /// A part of a file that can be mapped: it is long enough, as loads from behind a
+    /// file's end would kill the program.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is too short.
+    pub fn mappable(hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        let target = Target::transfer(hands, ask, false)?;
+        match hands.calls.length(target.open()?)? < ask.offset + ask.size {
+            true => Err(Errno::NXIO),
+            false => Ok(target),
+        }
+    }
+
+    fn part(hands: &mut Hands, ask: &Ask, writes: bool) -> Target {
+        let size = usize::try_from(ask.size).unwrap_or(usize::MAX);
+        if writes {
+            hands.fill(ask.file, ask.offset, size);
+        }
+        Target {
+            number: ask.file,
+            offset: ask.offset,
+            size,
+            ..Target::default()
+        }
+    }
+
+    fn of(self, file: Handle) -> Target {
+        Target {
+            file: Some(file),
+            ..self
+        }
+    }
+
+    /// A file that is open.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn file(hands: &mut Hands, ask: &Ask, writes: bool) -> Result<Target> {
+        let target = Target {
+            number: ask.file,
+            ..Target::default()
+        };
+        Ok(target.of(hands.open(ask.file, writes)?))
+    }
+
+    /// What is open.
+    #[must_use]
+    pub fn opened(file: Handle) -> Target {
+        Target::default().of(file)
+    }
+
+    /// A name.
+    #[must_use]
+    pub fn named(path: CString) -> Target {
+        Target {
+            path,
+            ..Target::default()
+        }
+    }
+
+    /// The file, which was opened.
+    ///
+    /// # Errors
+    /// If it was not.
+    pub fn open(&self) -> Result<&Handle> {
+        self.file.as_ref().ok_or(Errno::BADF)
+    }
+}

@@ -1,0 +1,32 @@
+//! fcntl(2), F_OFD_SETLK.
+
+use headrace_workload::Ask;
+
+use super::{FileOperation, Group, Hands, Target};
+use crate::calls::Result;
+
+/// A range of a file is unlocked.
+pub struct Unlock;
+
+impl FileOperation for Unlock {
+    fn name(&self) -> &'static str {
+        "unlock"
+    }
+
+    fn group(&self) -> Group {
+        Group::Windows
+    }
+
+    /// What is locked first is a range behind all bytes, which no other process locks: none
+    /// waits for what only this one prepares.
+    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        let target = Target::file(hands, ask, true)?;
+        hands.calls.lock(target.open()?, hands.own_range)?;
+        Ok(target)
+    }
+
+    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+        hands.calls.unlock(target.open()?, hands.own_range)?;
+        Ok(0)
+    }
+}
