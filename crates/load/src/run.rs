@@ -357,7 +357,11 @@ fn largest_transfer(workload: &Workload) -> usize {
             let sizes = mix.read_sizes.values().chain(mix.write_sizes.values());
             sizes.map(|size| size.0).max().unwrap_or(0)
         }
-        WorkloadKind::TraceReplay(_) | WorkloadKind::Pipeline(_) => 0,
+        WorkloadKind::Pipeline(pipeline) => {
+            let buffers = pipeline.input.0.div_ceil(pipeline.request.0.max(1)).max(1);
+            pipeline.request.0.max(pipeline.output.0.div_ceil(buffers))
+        }
+        WorkloadKind::TraceReplay(_) => 0,
     };
     // Some operations move whole units.
     let largest = largest.max(1).checked_next_multiple_of(DIRECT_UNIT);

@@ -58,3 +58,27 @@ def progress(
     finally:
         if running:
             bar.stop()
+
+
+@contextlib.contextmanager
+def steps(title: str) -> Iterator[Callable[[int, int, str], None] | None]:
+    """What to tell steps to, done and in all, and what is next; it shows a bar on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed} of {task.total}"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[detail]}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(plain(title), total=None, detail="")
+
+        def tell(done: int, total: int, what: str) -> None:
+            bar.update(task, total=total, completed=done, detail=plain(what))
+
+        yield tell

@@ -15,6 +15,8 @@ PREPARATION = 0.5
 FULL = 0.95
 """Shares from which on they are worth a warning. Declared: below them, what they do to a
 figure is less than its usual spread."""
+SHORT_S = 0.5
+"""Shorter times than this are too few ticks of 10 ms, which processor times are counted in."""
 
 
 def conditions(document: Mapping[str, Any], *, direct: bool, free: float) -> list[dict[str, str]]:
@@ -60,7 +62,7 @@ def _generator_was_the_limit(
     own = document["counters"]["cpu_own"]
     able = min(document["processes"], document["counters"]["processors"])
     share = own * document["counters"]["processors"] / able
-    if share >= OWN:
+    if share >= OWN and document["measured_seconds"] >= SHORT_S:
         return (
             f"the processes computed for {share:.0%} of their time, system calls included: the"
             " processor was the limit, not the storage"
@@ -74,15 +76,15 @@ def _generator_was_the_limit(
 
 def _others_computed(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
     counters = document["counters"]
-    others = counters["cpu_user"] + counters["cpu_system"] - counters["cpu_own"]
-    if others < OTHERS:
+    others = min(counters["cpu_user"] + counters["cpu_system"], 1.0) - counters["cpu_own"]
+    if others < OTHERS or document["measured_seconds"] < SHORT_S:
         return None
     return f"other programs and the kernel's own threads took {others:.0%} of the processors"
 
 
 def _steal(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
     steal = document["counters"]["cpu_steal"]
-    if steal < STEAL:
+    if steal < STEAL or document["measured_seconds"] < SHORT_S:
         return None
     return f"this is a virtual machine, and {steal:.0%} of its processors' time went to others"
 

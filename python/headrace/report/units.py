@@ -44,6 +44,14 @@ def size(amount: float) -> str:
     return f"{whole(amount)} B"
 
 
+def binary_size(amount: int) -> str:
+    """Bytes as scenarios have them: whole, in the largest binary unit that divides them."""
+    for unit, one in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if amount >= one and amount % one == 0:
+            return f"{amount // one} {unit}"
+    return f"{amount} B"
+
+
 def duration(seconds: float) -> str:
     """A time with its unit."""
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):

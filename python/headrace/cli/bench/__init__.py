@@ -2,9 +2,15 @@
 
 import typer
 
-from headrace.cli.bench import clean, mix, run
+from headrace.cli.bench import clean, micro, mix, run
 
 app = typer.Typer(help="Benchmark a real file system.", no_args_is_help=True)
 app.command("run")(run.run)
 app.command("mix")(mix.mix)
+app.command("sweep")(micro.sweep)
+app.command("blocks")(micro.blocks)
+app.command("clients")(micro.clients)
+app.command("meta")(micro.meta)
+app.command("disk")(micro.disk)
+app.command("copy")(micro.copy)
 app.command("clean")(clean.clean)

@@ -1,0 +1,218 @@
+"""`headrace bench sweep`, `blocks`, `clients`, `meta`, `disk` and `copy`."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.bench.run import BelowDirectory
+from headrace.cli.bench.sizes import counts, size, sizes
+from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
+from headrace.cli.screen import show, steps
+from headrace.ending import failed
+from headrace.files import check_directory, check_writable, whole_file
+from headrace.interruption import INTERRUPTED
+
+if TYPE_CHECKING:
+    from headrace.measure.micro import Study
+
+Repeats = Annotated[
+    int, typer.Option("--repeats", min=1, help="How often each point is measured, in turn.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON.")
+]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="DIR", help="Write plots to a directory.")
+]
+Direct = Annotated[bool, typer.Option("--direct", help="Pass the page cache by (O_DIRECT).")]
+Processes = Annotated[
+    str, typer.Option("--processes", metavar="COUNTS", help="How many at once, as 1,2,4 or 1-8.")
+]
+File = Annotated[str, typer.Option("--file", metavar="SIZE", help="Bytes of each file, as 64 MiB.")]
+
+
+def sweep(
+    directory: BelowDirectory,
+    files: Annotated[
+        str, typer.Option("--files", metavar="SIZES", help="File sizes, as 64k-512m.")
+    ] = "1m-64m",
+    blocks: Annotated[
+        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, as 4k,64k,1m.")
+    ] = "4k,64k,1m,16m",
+    direct: Direct = False,
+    repeats: Repeats = 3,
+    as_json: AsJson = False,
+    output: Output = None,
+    plot: Plot = None,
+    label: Labels = None,
+    stored: Stored = True,
+) -> int:
+    """File size by block size: write, rewrite, read, reread, random, backward, strided."""
+    from headrace.measure import micro
+
+    study = micro.sweep(sizes(files), sizes(blocks), direct=direct)
+    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored)
+
+
+def blocks(
+    directory: BelowDirectory,
+    file: File = "64 MiB",
+    block_sizes: Annotated[
+        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, as 4k-8m.")
+    ] = "4k-8m",
+    processes: Annotated[int, typer.Option("--processes", min=1, help="How many at once.")] = 1,
+    direct: Direct = False,
+    repeats: Repeats = 3,
+    as_json: AsJson = False,
+    output: Output = None,
+    plot: Plot = None,
+    label: Labels = None,
+    stored: Stored = True,
+) -> int:
+    """A file written to stable storage and read cold, in blocks of many sizes."""
+    from headrace.measure import micro
+
+    study = micro.blocks(size(file), sizes(block_sizes), processes=processes, direct=direct)
+    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored)
+
+
+def clients(
+    directory: BelowDirectory,
+    processes: Processes = "1-8",
+    file: File = "64 MiB",
+    block: Annotated[
+        str, typer.Option("--block", metavar="SIZE", help="Bytes of each call.")
+    ] = "1 MiB",
+    direct: Direct = False,
+    repeats: Repeats = 3,
+    as_json: AsJson = False,
+    output: Output = None,
+    plot: Plot = None,
+    label: Labels = None,
+    stored: Stored = True,
+) -> int:
+    """Many processes at once, on files of their own and on a common one."""
+    from headrace.measure import micro
+
+    study = micro.clients(counts(processes), size(file), size(block), direct=direct)
+    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored)
+
+
+def meta(
+    directory: BelowDirectory,
+    processes: Processes = "1-4",
+    files: Annotated[
+        int, typer.Option("--files", min=1, help="How many files each process has.")
+    ] = 1000,
+    file: Annotated[
+        str, typer.Option("--file", metavar="SIZE", help="Bytes of each file; 0 for empty ones.")
+    ] = "0",
+    own: Annotated[
+        bool, typer.Option("--own", help="Each process in a directory of its own.")
+    ] = False,
+    repeats: Repeats = 3,
+    as_json: AsJson = False,
+    output: Output = None,
+    plot: Plot = None,
+    label: Labels = None,
+    stored: Stored = True,
+) -> int:
+    """Files made, looked up and removed, as mdtest does it."""
+    from headrace.measure import micro
+
+    each = 0 if file.strip() == "0" else size(file)
+    study = micro.names(counts(processes), files, size=each, own=own)
+    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored)
+
+
+def disk(
+    directory: BelowDirectory,
+    file: Annotated[
+        str | None,
+        typer.Option("--file", metavar="SIZE", help="Bytes of the file; twice the memory."),
+    ] = None,
+    repeats: Repeats = 1,
+    as_json: AsJson = False,
+    output: Output = None,
+    label: Labels = None,
+    stored: Stored = True,
+) -> int:
+    """What one process gets of a disk: block write, read, rewrite, seeks, as bonnie++."""
+    import psutil
+
+    from headrace.measure import micro
+
+    # In whole blocks of 1 MiB.
+    twice = 2 * psutil.virtual_memory().total // (1 << 20) * (1 << 20)
+    study = micro.disk(twice if file is None else size(file))
+    return _carry_out(study, directory, repeats, as_json, output, None, label, stored)
+
+
+def copy(
+    directory: BelowDirectory,
+    file: File = "256 MiB",
+    block: Annotated[
+        str | None,
+        typer.Option("--block", metavar="SIZE", help="Bytes of each call; as cp takes them."),
+    ] = None,
+    repeats: Repeats = 3,
+    as_json: AsJson = False,
+    output: Output = None,
+    label: Labels = None,
+    stored: Stored = True,
+) -> int:
+    """A large file copied within the file system, as cp does it."""
+    from headrace.measure import micro
+
+    each = micro.block_of_cp(directory) if block is None else size(block)
+    study = micro.copying(size(file), each)
+    return _carry_out(study, directory, repeats, as_json, output, None, label, stored)
+
+
+def _carry_out(
+    study: "Study",
+    directory: Path,
+    repeats: int,
+    as_json: bool,
+    output: Path | None,
+    plot: Path | None,
+    label: list[str] | None,
+    stored: bool,
+) -> int:
+    from headrace.measure import micro
+
+    labels = labels_to_keep(label or [], stored)
+    if output is not None:
+        check_writable(output)
+    if plot is not None:
+        check_directory(plot)
+    started = datetime.now(UTC)
+    with steps(f"bench {study.name}") as told:
+        result = micro.carry_out(study, directory, repeats=repeats, told=told)
+    document = result.document
+    reason = document["stop"]["reason"]
+    identifier = None
+    if stored and result.rows.height:
+        identifier = kept(lambda: result.keep(started=started, labels=labels))
+    if output is not None:
+        with whole_file(output) as partial:
+            partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
+    if plot is not None and result.rows.height:
+        from headrace.report import plots
+
+        plots.save_study(plot, document)
+    if as_json:
+        print(json.dumps(document, allow_nan=False, indent=2))
+    else:
+        from headrace.report import study_tables
+
+        show(study_tables.study(document))
+        if identifier is not None:
+            print(f"in the store: {identifier}")
+    if reason == "failed":
+        return failed(str(document["error"]), 1)
+    return INTERRUPTED if reason == "interrupted" else 0

@@ -1,0 +1,26 @@
+"""A large file copied, as cp does it."""
+
+import os
+from os import PathLike
+
+from headrace.measure.micro.study import Figure, Point, Study
+from headrace.report.units import binary_size
+
+LEAST = 128 << 10
+"""GNU coreutils since 2014: src/ioblksize.h."""
+
+
+def block_of_cp(directory: str | PathLike[str]) -> int:
+    """The bytes that cp reads and writes at a time on a directory's file system."""
+    return max(os.stat(directory).st_blksize, LEAST)
+
+
+def copying(file: int, block: int) -> Study:
+    """A file of so many bytes, read and written in turn in blocks."""
+    scenario = (
+        "[clients]\nprocesses = 1\n"
+        f'[[workload]]\nkind = "pipeline"\ninput = "{binary_size(file)}"\n'
+        f'request = "{binary_size(block)}"\nthreads = "one"\nsync = false\n'
+    )
+    point = Point({"block": block}, scenario, [Figure("copy", 0, "write")])
+    return Study("copy", "a large file copied", [point], sizes=("block",))

@@ -1,0 +1,117 @@
+"""Micro-benchmarks: points in turn, medians over repeats."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import headrace as hr
+from headrace.cli.bench.sizes import counts, size, sizes
+from headrace.measure import micro
+from headrace.measure.micro.study import Figure
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "headrace", "bench", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+SMALL = 256 << 10
+STUDIES = [
+    micro.sweep([SMALL], [4096, SMALL]),
+    micro.blocks(SMALL, [4096, 65536]),
+    micro.clients([1, 3], SMALL, 65536),
+    micro.names([1, 2], 20, size=100),
+    micro.disk(SMALL, seeks=10),
+    micro.copying(SMALL, 65536),
+]
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_every_byte_of_every_point_is_measured_in_each_repeat(
+    study: micro.Study, tmp_path: Path
+) -> None:
+    result = micro.carry_out(study, tmp_path, repeats=2)
+    tests = sum(len(point.tests) for point in study.points)
+    assert result.rows.height == 2 * tests
+    assert len(result.document["summary"]) == tests
+    for row in result.rows.iter_rows(named=True):
+        assert row["seconds"] > 0
+        assert row["operations"] > 0
+        if row["unit"] == "throughput":
+            processes = row.get("processes", 1)
+            assert row["bytes"] == SMALL * processes, row
+    for it in result.document["summary"]:
+        assert it["least"] <= it["median"] <= it["most"]
+        assert it["repeats"] == 2
+    assert list(tmp_path.iterdir()) == []
+    json.dumps(result.document, allow_nan=False)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_every_point_can_be_simulated_as_it_was_measured(study: micro.Study) -> None:
+    machine = 'system = "ext4"\n[machine.memory]\nsize = "64 MiB"\n[machine.device]\n'
+    device = 'read_rate = "100 MB/s"\nwrite_rate = "100 MB/s"\n'
+    for point in study.points[:4]:
+        result = hr.run(hr.load(machine + device + point.scenario))
+        moved = result.document["operations"]
+        for test in point.tests:
+            assert test.operation in moved
+
+
+def test_a_throughput_is_over_the_slowest_process_and_the_sync_behind_it(tmp_path: Path) -> None:
+    point = micro.clients([2], SMALL, 65536).points[0]
+    assert point.tests == [Figure("write", 0, "write", until=(1, "sync"))]
+
+
+def test_what_memory_may_have_answered_is_marked(tmp_path: Path) -> None:
+    result = micro.carry_out(micro.sweep([SMALL], [65536]), tmp_path, repeats=1)
+    assert all(it["in_memory"] for it in result.document["summary"])
+    cold = micro.carry_out(micro.blocks(SMALL, [65536]), tmp_path, repeats=1)
+    assert not any(it["in_memory"] for it in cold.document["summary"])
+
+
+def test_the_command_prints_draws_and_keeps(tmp_path: Path) -> None:
+    below, plots = tmp_path / "below", tmp_path / "plots"
+    below.mkdir()
+    arguments = ["--file", "256k", "--blocks", "4k-16k", "--repeats", "1"]
+    done = bench("blocks", str(below), *arguments, "--json", "--plot", str(plots))
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert [it["block"] for it in document["summary"] if it["test"] == "read"] == [
+        4096,
+        8192,
+        16384,
+    ]
+    assert (plots / "blocks.png").stat().st_size > 10_000
+    kept = hr.store.open().list(name="bench blocks")
+    assert kept.height >= 1
+    table = bench("sweep", str(below), "--files", "64k", "--blocks", "4k,64k", "--repeats", "1")
+    assert "strided read MB/s" in table.stdout and "*" in table.stdout
+    assert list(below.iterdir()) == []
+
+
+def test_bad_sizes_are_one_clear_error(tmp_path: Path) -> None:
+    for argument in (["--file", "64 furlongs"], ["--blocks", "8m-4k"], ["--repeats", "0"]):
+        done = bench("blocks", str(tmp_path), *argument)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_sizes_and_counts_on_the_command_line() -> None:
+    assert size("64 KiB") == size("64k") == 65536
+    assert size("1 GB") == 10**9
+    assert sizes("4k-16k,1m") == [4096, 8192, 16384, 1 << 20]
+    assert counts("1-8,6") == [1, 2, 4, 8, 6]
+    wrong: list[Any] = [(size, "0"), (size, "-1"), (sizes, ""), (counts, "0"), (counts, "8-1")]
+    for parse, text in wrong:
+        with pytest.raises(typer.BadParameter):
+            parse(text)
