@@ -23,6 +23,7 @@ mod error;
 mod files;
 mod load;
 mod meeting;
+pub mod network;
 pub mod operation;
 mod outcome;
 mod process;

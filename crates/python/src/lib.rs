@@ -5,6 +5,7 @@ mod columns;
 mod errors;
 mod guard;
 mod measure;
+mod network;
 mod run;
 mod scenario;
 mod scheduler;
@@ -20,6 +21,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     run::register(module)?;
     measure::register(module)?;
+    network::register(module)?;
     scheduler::register(module)?;
     trace::register(module)
 }

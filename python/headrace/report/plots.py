@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from headrace.files import whole_file
-from headrace.report.figures import FIGURES, Figures, gains, ladder, study
+from headrace.report.figures import FIGURES, Figures, gains, ladder, network, study
 
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
@@ -56,6 +56,11 @@ def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -
 def save_ladder(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Writes what a ladder of loads shows, as `save` does."""
     return _save(directory, {"ladder": ladder.draw(document)})
+
+
+def save_network(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+    """Writes what messages between two hosts took, as `save` does."""
+    return _save(directory, {"net": network.draw(document)})
 
 
 def save_study(directory: Path, document: Mapping[str, Any]) -> list[Path]:

@@ -2,7 +2,7 @@
 
 import typer
 
-from headrace.cli.bench import clean, micro, mix, run
+from headrace.cli.bench import clean, micro, mix, net, run
 
 app = typer.Typer(help="Benchmark a real file system.", no_args_is_help=True)
 app.command("run")(run.run)
@@ -13,4 +13,5 @@ app.command("clients")(micro.clients)
 app.command("meta")(micro.meta)
 app.command("disk")(micro.disk)
 app.command("copy")(micro.copy)
+app.add_typer(net.app, name="net")
 app.command("clean")(clean.clean)

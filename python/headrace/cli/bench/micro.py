@@ -210,9 +210,9 @@ def _carry_out(
     else:
         from headrace.report import study_tables
 
-        show(study_tables.study(document))
         if identifier is not None:
             print(f"in the store: {identifier}")
+        show(study_tables.study(document))
     if reason == "failed":
         return failed(str(document["error"]), 1)
     return INTERRUPTED if reason == "interrupted" else 0

@@ -71,9 +71,9 @@ def run(
     else:
         from headrace.report import measured_tables
 
-        show(measured_tables.measurement(measurement.document))
         if identifier is not None:
             print(f"in the store: {identifier}")
+        show(measured_tables.measurement(measurement.document))
     return _status(measurement)
 
 

@@ -1,0 +1,128 @@
+//! What goes over the wire before the messages themselves.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// Bytes of the largest message that is answered.
+pub const LARGEST_MESSAGE: u32 = 64 << 20;
+
+/// Who waits longer for the other side gives up.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a connection begins with: the protocol and its version.
+const GREETING: &[u8; 16] = b"headrace-net-1\r\n";
+
+/// Bytes of a token, filled up with zeros.
+const TOKEN: usize = 64;
+
+/// What an answer begins with.
+const WELCOME: u8 = b'+';
+const REFUSED: u8 = b'-';
+
+/// What goes wrong between two hosts.
+#[derive(thiserror::Error, Debug)]
+pub enum NetworkError {
+    /// The other side cannot be reached, or is gone.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The other side does not know the token.
+    #[error("the other side refused the token: start both with the same --token")]
+    Refused,
+    /// The other side is something else.
+    #[error("the other side is no `headrace bench net answer`")]
+    Stranger,
+    /// What is asked for is too long.
+    #[error("expected a token of 1 to {TOKEN} bytes")]
+    Token,
+    /// A message's size is none.
+    #[error("expected messages of 1 B to 64 MiB, and one is of {0} B")]
+    Size(u64),
+    /// The caller broke off.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl NetworkError {
+    pub(super) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> NetworkError {
+        let what = what.into();
+        move |source| NetworkError::System { what, source }
+    }
+}
+
+/// A token as it goes over the wire.
+pub(super) fn token(text: &str) -> Result<[u8; TOKEN], NetworkError> {
+    let mut token = [0; TOKEN];
+    let bytes = text.as_bytes();
+    if bytes.is_empty() || bytes.len() > TOKEN {
+        return Err(NetworkError::Token);
+    }
+    token[..bytes.len()].copy_from_slice(bytes);
+    Ok(token)
+}
+
+/// Makes a connection ready: small messages go at once, and nobody waits for ever.
+pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))
+}
+
+/// Greets the side that answers.
+pub(super) fn greet(stream: &mut TcpStream, token: &[u8; TOKEN]) -> Result<(), NetworkError> {
+    let failed = || NetworkError::system("greeting the other side");
+    stream.write_all(GREETING).map_err(failed())?;
+    stream.write_all(token).map_err(failed())?;
+    let mut answer = [0];
+    match stream.read_exact(&mut answer) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err(NetworkError::Stranger);
+        }
+        Err(error) => return Err(failed()(error)),
+    }
+    match answer[0] {
+        WELCOME => Ok(()),
+        REFUSED => Err(NetworkError::Refused),
+        _ => Err(NetworkError::Stranger),
+    }
+}
+
+/// Lets in whoever knows the token; whether somebody does.
+pub(super) fn let_in(stream: &mut TcpStream, token: &[u8; TOKEN]) -> io::Result<bool> {
+    let (mut greeting, mut theirs) = ([0; 16], [0; TOKEN]);
+    stream.read_exact(&mut greeting)?;
+    if greeting != *GREETING {
+        return Ok(false);
+    }
+    stream.read_exact(&mut theirs)?;
+    // Every byte is compared, so that time tells nothing of the token.
+    let differ = theirs
+        .iter()
+        .zip(token)
+        .fold(0, |sum, (one, other)| sum | (one ^ other));
+    let known = differ == 0;
+    stream.write_all(&[if known { WELCOME } else { REFUSED }])?;
+    Ok(known)
+}
+
+/// So many messages of a size; none of size 0, which is the end.
+pub(super) fn send_header(stream: &mut TcpStream, size: u32, count: u32) -> io::Result<()> {
+    let mut header = [0; 8];
+    header[..4].copy_from_slice(&size.to_be_bytes());
+    header[4..].copy_from_slice(&count.to_be_bytes());
+    stream.write_all(&header)
+}
+
+/// What comes next: size and count.
+pub(super) fn receive_header(stream: &mut TcpStream) -> io::Result<(u32, u32)> {
+    let (mut size, mut count) = ([0; 4], [0; 4]);
+    stream.read_exact(&mut size)?;
+    stream.read_exact(&mut count)?;
+    Ok((u32::from_be_bytes(size), u32::from_be_bytes(count)))
+}

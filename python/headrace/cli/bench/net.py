@@ -1,0 +1,96 @@
+"""`headrace bench net answer` and `ask`."""
+
+import json
+import sys
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from headrace.cli.bench.micro import AsJson, Output, Plot
+from headrace.cli.bench.sizes import sizes as read_sizes
+from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
+from headrace.cli.screen import show
+from headrace.files import check_directory, check_writable, whole_file
+from headrace.report.plain import plain_line
+
+app = typer.Typer(
+    help="Messages between two hosts: latency and throughput by size.", no_args_is_help=True
+)
+Token = Annotated[
+    str | None, typer.Option("--token", help="What both sides know, so that no stranger asks.")
+]
+
+
+@app.command("answer")
+def answer(
+    listen: Annotated[
+        str, typer.Option("--listen", metavar="HOST:PORT", help="Where to listen.")
+    ] = "127.0.0.1:7417",
+    token: Token = None,
+) -> None:
+    """Send every message back until Ctrl-C. One host runs this, the other `ask`."""
+    from headrace.measure import network
+
+    known = token or network.new_token()
+
+    def started(address: str) -> None:
+        print(plain_line(f"answering at {address}"))
+        print("on the other host:")
+        print(plain_line(f"  headrace bench net ask {address} --token {known}"))
+        if not network.is_loopback(listen.rpartition(":")[0]):
+            print("Any host that reaches this address and knows the token can ask.")
+        sys.stdout.flush()
+
+    network.answer(listen, known, started)
+
+
+@app.command("ask")
+def ask(
+    address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where a host answers.")],
+    token: Annotated[str, typer.Option("--token", help="What the answering side printed.")],
+    sizes: Annotated[
+        str, typer.Option("--sizes", metavar="SIZES", help="Message sizes, as 1-16m.")
+    ] = "1,4,16,64,256,1k,4k,16k,64k,256k,1m,4m,16m",
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.0, help="How long each size is sent.")
+    ] = 0.5,
+    as_json: AsJson = False,
+    output: Output = None,
+    plot: Plot = None,
+    label: Labels = None,
+    stored: Stored = True,
+) -> None:
+    """Send messages to a host that answers, and measure how long they take there and back."""
+    from headrace.measure import network
+
+    labels = labels_to_keep(label or [], stored)
+    if output is not None:
+        check_writable(output)
+    if plot is not None:
+        check_directory(plot)
+    started = datetime.now(UTC)
+    document = network.ask(address, token, read_sizes(sizes), seconds=seconds)
+    identifier = None
+    if stored:
+        from headrace import store
+
+        def add() -> str:
+            return store.open().add(document, {}, kind="measured", started=started, labels=labels)
+
+        identifier = kept(add)
+    if output is not None:
+        with whole_file(output) as partial:
+            partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
+    if plot is not None:
+        from headrace.report import plots
+
+        plots.save_network(plot, document)
+    if as_json:
+        print(json.dumps(document, allow_nan=False, indent=2))
+        return
+    from headrace.report import network_tables
+
+    if identifier is not None:
+        print(f"in the store: {identifier}")
+    show(network_tables.messages(document))

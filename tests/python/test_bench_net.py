@@ -1,0 +1,75 @@
+"""Messages between two hosts."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from headrace.measure import network
+
+COMMAND = [sys.executable, "-m", "headrace", "bench", "net"]
+
+
+@pytest.fixture
+def answering() -> Iterator[tuple[str, str, "subprocess.Popen[str]"]]:
+    """A host that answers: its address, its token, its process."""
+    running = subprocess.Popen(
+        [*COMMAND, "answer", "--listen", "127.0.0.1:0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdout is not None
+    told = "".join(running.stdout.readline() for _ in range(3))
+    found = re.search(r"ask (\S+) --token (\S+)", told)
+    assert found, told
+    yield found[1], found[2], running
+    running.kill()
+    running.communicate()
+
+
+def ask(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([*COMMAND, "ask", *arguments], capture_output=True, text=True, timeout=60)
+
+
+def test_every_size_has_a_latency_and_a_throughput(
+    answering: tuple[str, str, "subprocess.Popen[str]"],
+) -> None:
+    address, token, running = answering
+    sizes = ["--sizes", "1,4k,1m", "--seconds", "0.01", "--json"]
+    done = ask(address, "--token", token, *sizes)
+    assert (done.returncode, done.stderr) == (0, "")
+    messages = json.loads(done.stdout)["messages"]
+    assert [it["size"] for it in messages] == [1, 4096, 1 << 20]
+    for it in messages:
+        latency = it["latency"]
+        assert 0 < latency["least"] <= latency["p50"] <= latency["p99"] <= latency["max"]
+        # Half of a round trip in thousandths: the histogram's resolution.
+        assert it["throughput"] == pytest.approx(it["size"] / latency["p50"], rel=1e-3)
+        assert it["count"] >= 10
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=30)
+    assert (running.returncode, err) == (130, "interrupted\n")
+
+
+def test_a_wrong_token_is_one_clear_error(
+    answering: tuple[str, str, "subprocess.Popen[str]"],
+) -> None:
+    done = ask(answering[0], "--token", "guess")
+    assert done.returncode == 2
+    assert "token" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_a_host_that_is_not_there_is_one_clear_error() -> None:
+    done = ask("127.0.0.1:1", "--token", "x")
+    assert done.returncode == 2
+    assert "127.0.0.1:1" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_only_loopback_addresses_are_loopback() -> None:
+    assert all(map(network.is_loopback, ("127.0.0.1", "localhost", "[::1]", "127.9.9.9")))
+    assert not any(map(network.is_loopback, ("0.0.0.0", "192.168.1.1", "example.org", "[::]")))
