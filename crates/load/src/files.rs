@@ -10,6 +10,7 @@ use rustix::fs::{Advice, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::calls::{Calls, Handle, Result};
+use crate::operation::{Buffer, Content};
 
 /// Files that a process keeps open at the most; with more, one is closed before another
 /// is opened, outside of what is timed.
@@ -146,7 +147,8 @@ pub fn make(
     names: &Names,
     file: ExistingFile,
     call: usize,
-    bytes: &[u8],
+    buffer: &mut Buffer,
+    content: Option<Content>,
 ) -> Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
     let made = rustix::fs::openat(root, names.path(file.file).as_c_str(), flags, MODE)?;
@@ -156,7 +158,10 @@ pub fn make(
     }
     while done < file.size {
         let left = usize::try_from(file.size - done).unwrap_or(usize::MAX);
-        let part = bytes.get(..call.min(left)).unwrap_or(bytes);
+        let part = buffer.bytes_mut(call.min(left));
+        if let Some(content) = content {
+            content.fill(file.file, done, part);
+        }
         match rustix::io::pwrite(&made, part, done)? {
             0 => return Err(Errno::IO),
             written => done += written as u64,

@@ -19,7 +19,7 @@ use crate::directory::Directory;
 use crate::files::{self, Names};
 use crate::load::Load;
 use crate::meeting::Meeting;
-use crate::operation::{self, Buffer, OwnNames};
+use crate::operation::{self, Buffer, Content, OwnNames};
 use crate::outcome::{Outcome, Phase};
 use crate::process::{Plan, Progress, Shared, Source};
 use crate::record::Record;
@@ -40,8 +40,8 @@ const LARGEST_CALL: usize = 16 << 20;
 /// How a run is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Make no calls: what remains is what the engine itself costs.
-    pub null: bool,
+    /// How calls are made.
+    pub calls: Backend,
 }
 
 /// How far a run is.
@@ -76,9 +76,9 @@ pub fn run(
         .map(|(number, workload)| Part::new(scenario, workload, number))
         .collect::<Result<_, _>>()?;
     let began = Instant::now();
-    if !options.null {
+    if options.calls != Backend::Null {
         for part in &parts {
-            part.make_files(directory, watch)?;
+            part.make_files(directory, part.content(scenario), watch)?;
         }
     }
     let prepared = nanoseconds(began.elapsed());
@@ -115,7 +115,18 @@ impl<'a> Part<'a> {
         })
     }
 
-    fn make_files(&self, directory: &Directory, watch: Watch<'_>) -> Result<(), Error> {
+    /// What its files have in them, if what is read is to be looked at.
+    fn content(&self, scenario: &Scenario) -> Option<Content> {
+        let verify = self.workload.io.verify;
+        verify.then(|| Content::new(self.number, scenario.run.seed))
+    }
+
+    fn make_files(
+        &self,
+        directory: &Directory,
+        content: Option<Content>,
+        watch: Watch<'_>,
+    ) -> Result<(), Error> {
         let failed = |what: &str, errno| Error::Operation {
             operation: "preparing",
             path: what.to_owned(),
@@ -142,11 +153,11 @@ impl<'a> Part<'a> {
         }
         let io = &self.workload.io;
         let call = usize::try_from(io.made_by.0).unwrap_or(usize::MAX);
-        let buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX);
+        let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX);
         let existing = self.application.existing();
         for file in &existing {
-            let bytes = buffer.bytes(LARGEST_CALL);
-            files::make(directory.root(), &self.names, *file, call, bytes)
+            let root = directory.root();
+            files::make(root, &self.names, *file, call, &mut buffer, content)
                 .map_err(|errno| failed(&self.names.path(file.file).to_string_lossy(), errno))?;
             let live = Live {
                 phase: Phase::Preparing,
@@ -188,9 +199,10 @@ impl<'a> Part<'a> {
         };
         let largest = largest_transfer(self.workload);
         let base = directory.absolute()?;
-        let backend = match options.null {
-            true => Backend::Null,
-            false => Backend::Posix,
+        let content = match options.calls {
+            // Nothing is read that could be looked at.
+            Backend::Null => None,
+            _ => self.content(scenario),
         };
         (0..self.processes)
             .map(|rank| {
@@ -206,11 +218,11 @@ impl<'a> Part<'a> {
                     rank,
                     source,
                     root: Arc::clone(directory.root()),
-                    backend,
+                    backend: options.calls,
                     names: self.names.clone(),
                     base: base.clone(),
                     io: self.workload.io.clone(),
-                    content: None,
+                    content,
                     largest,
                     own,
                     record: Record::new(

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::{Calls, Null, Posix};
+use super::{Calls, Null, Posix, Uring};
 use crate::Error;
 
 /// How calls are made.
@@ -12,19 +12,22 @@ pub enum Backend {
     /// System calls.
     #[default]
     Posix,
+    /// Through io_uring, as far as it has them.
+    Uring,
     /// Not at all: what remains is what the engine itself costs.
     Null,
 }
 
 impl Backend {
     /// Every way.
-    pub const ALL: &[Backend] = &[Backend::Posix, Backend::Null];
+    pub const ALL: &[Backend] = &[Backend::Posix, Backend::Uring, Backend::Null];
 
     /// The word for it.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Backend::Posix => "posix",
+            Backend::Uring => "io-uring",
             Backend::Null => "null",
         }
     }
@@ -49,6 +52,7 @@ impl Backend {
     pub fn calls(self, root: &Arc<OwnedFd>) -> Result<Box<dyn Calls>, Error> {
         match self {
             Backend::Posix => Ok(Box::new(Posix::new(Arc::clone(root)))),
+            Backend::Uring => Ok(Box::new(Uring::new(root)?)),
             Backend::Null => {
                 let null = Null::new(root);
                 let null = null.map_err(|errno| {

@@ -8,12 +8,14 @@ mod mapping;
 mod null;
 mod posix;
 mod stream;
+mod uring;
 
 pub use backend::Backend;
 pub use mapping::Mapping;
 pub use null::Null;
 pub use posix::Posix;
 pub use stream::Stream;
+pub use uring::Uring;
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;

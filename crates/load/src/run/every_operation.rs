@@ -1,5 +1,7 @@
 //! Every operation, in mixes and with numbered files, on a real file system.
 
+use std::os::unix::fs::FileExt;
+
 use headrace_spec::MixedOperation;
 
 use super::tests::{carried, done};
@@ -37,12 +39,114 @@ fn no_operation_of_a_mix_of_all_fails() {
         let moves = operation.reads() || operation.writes();
         assert_eq!(bytes > 0, moves, "{operation:?}");
     }
-    let null = carried(&mix(&[]), Options { null: true });
+    let null = carried(
+        &mix(&[]),
+        Options {
+            calls: Backend::Null,
+        },
+    );
     assert!(null.error.is_none(), "{:?}", null.error);
     for operation in MixedOperation::ALL {
         let word = operation.word();
         assert_eq!(done(&outcome, word), done(&null, word), "{word}");
     }
+}
+
+/// The same operations, and all that is read is what was written.
+#[test]
+fn io_uring_does_the_same_as_system_calls() {
+    let text = mix(&[]) + "io = { verify = true }";
+    let posix = carried(&text, Options::default());
+    let options = Options {
+        calls: Backend::Uring,
+    };
+    let Some(uring) = where_there_is_io_uring(&text, options) else {
+        return;
+    };
+    assert!(posix.error.is_none(), "{:?}", posix.error);
+    assert!(uring.error.is_none(), "{:?}", uring.error);
+    for operation in MixedOperation::ALL {
+        let word = operation.word();
+        assert_eq!(done(&posix, word), done(&uring, word), "{word}");
+    }
+}
+
+/// None, and one clear error, where the kernel or a sandbox does not let it be used.
+fn where_there_is_io_uring(text: &str, options: Options) -> Option<Outcome> {
+    let outcome = carried(text, options);
+    match &outcome.error {
+        Some(error @ Error::Unsuitable(_)) => {
+            assert!(error.to_string().contains("posix"), "{error}");
+            None
+        }
+        _ => Some(outcome),
+    }
+}
+
+/// By whatever calls it was written, what is read back by others is the same.
+#[test]
+fn what_is_written_one_way_is_read_another_way() {
+    for io in ["", r#"interface = "library", "#] {
+        for calls in [Backend::Posix, Backend::Uring] {
+            let text = format!(
+                r#"
+                clients = {{ count = 1, processes = 3 }}
+                [[workload]]
+                block = "70 KiB"
+                transfer = "7 KiB"
+                segments = 3
+                access = "shared"
+                phases = ["write", "read"]
+                io = {{ {io}verify = true }}
+                "#
+            );
+            if let Some(outcome) = where_there_is_io_uring(&text, Options { calls }) {
+                assert!(outcome.error.is_none(), "{:?}", outcome.error);
+                assert_eq!(done(&outcome, "read").0, 90);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_byte_that_changes_is_found() {
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let text = r#"
+        clients = { count = 1 }
+        [[workload]]
+        block = "64 KiB"
+        transfer = "4 KiB"
+        phases = ["read"]
+        repeat = "forever"
+        io = { verify = true }
+        [run.stop]
+        time = "60 s"
+    "#;
+    let file = directory.path().join("w0/d0/f0");
+    let mut changed = false;
+    let watch = &mut |live: &Live| {
+        if live.phase == Phase::Running && !changed {
+            changed = true;
+            let byte = std::fs::read(&file).expect("read")[12_345] ^ 0x40;
+            let open = std::fs::File::options().write(true).open(&file);
+            let written = open.expect("opened").write_at(&[byte], 12_345);
+            assert_eq!(written.expect("written"), 1);
+        }
+        ControlFlow::Continue(())
+    };
+    let outcome = run(
+        &super::tests::scenario(text),
+        &directory,
+        Options::default(),
+        watch,
+    );
+    let outcome = outcome.expect("it began");
+    assert_eq!(outcome.reason, "failed");
+    let message = outcome.error.as_ref().expect("an error").to_string();
+    assert!(message.contains("read of w0, file 0"), "{message}");
+    assert!(message.contains("byte 12345 "), "{message}");
+    directory.remove().expect("it goes");
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::*;
 
-fn scenario(text: &str) -> Scenario {
+pub(super) fn scenario(text: &str) -> Scenario {
     let loaded = headrace_spec::load_measured(text, Path::new("test.toml"), &[]);
     loaded.expect("a scenario").scenario
 }
@@ -92,13 +92,23 @@ fn no_operation_of_a_mix_fails_and_the_same_ones_come_again() {
     let real = counts(Options::default());
     assert_eq!(real.iter().map(|(count, _)| count).sum::<u64>(), 800);
     assert!(real.iter().all(|(count, _)| *count > 0));
-    assert_eq!(real, counts(Options { null: true }));
+    assert_eq!(
+        real,
+        counts(Options {
+            calls: Backend::Null
+        })
+    );
 }
 
 #[test]
 fn an_open_loop_asks_at_the_rate_whatever_the_system_does() {
     let text = MIX.replace("amount = 400", "amount = 200\nrate = 2000");
-    let outcome = carried(&text, Options { null: true });
+    let outcome = carried(
+        &text,
+        Options {
+            calls: Backend::Null,
+        },
+    );
     // 200 arrivals at 1,000 a second of each client: within five standard deviations.
     let seconds = outcome.lasted as f64 * 1e-9;
     assert!(seconds > 0.12, "{seconds}");
@@ -232,13 +242,23 @@ fn a_second_run_in_a_directory_finds_its_files_as_they_were() {
 fn the_load_achieved_is_the_one_offered_if_nothing_takes_time() {
     let text = MIX.replace("amount = 400", "amount = \"forever\"\nrate = 3000")
         + "[run]\nwarm_up = \"0.1 s\"\nstop = { time = \"0.5 s\" }";
-    let outcome = carried(&text, Options { null: true });
+    let outcome = carried(
+        &text,
+        Options {
+            calls: Backend::Null,
+        },
+    );
     let load = outcome.load.expect("a rate");
     assert_eq!(load.requested_per_second, 3000.0);
     // 1,200 arrivals: within five standard deviations.
     assert!((load.offered_per_second - 3000.0).abs() < 5.0 * 3000.0 / 1200_f64.sqrt());
     // No timing is asserted: a machine that is busy achieves less.
     assert!(load.achieved_per_second <= load.offered_per_second * 1.1);
-    let closed = carried(MIX, Options { null: true });
+    let closed = carried(
+        MIX,
+        Options {
+            calls: Backend::Null,
+        },
+    );
     assert_eq!(closed.load, None);
 }

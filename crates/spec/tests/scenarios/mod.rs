@@ -486,6 +486,7 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
                 existing: false,
                 cached: false,
                 made_by: Bytes(1 << 20),
+                verify: false,
                 volume: None,
             },
             group,

@@ -46,6 +46,9 @@ section! {
         /// The size of the calls that made files that are there: it decides the
         /// size of their folios.
         made_by: Bytes = default("1 MiB", "files are copied in large calls"),
+        /// Whether, when it is measured, what is read is compared with what was written, outside
+        /// of the timing. A simulation moves no content, and takes no notice.
+        verify: bool = default(false, "what is read is not looked at"),
         /// The machine's volume that its files lie on, by its name.
         volume: Option<String> = optional("the machine's first file system"),
     }
