@@ -29,7 +29,7 @@ help:
 	@echo 'make demo    build, run two example scenarios, leave plots in $(SEE)/'
 	@echo 'make test    build, check style and types, run every test'
 	@echo 'make lint    style and types only'
-	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, and its cost against size'
+	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, its cost against size, and the load engine'
 	@echo 'make build   build into .venv; the command is then .venv/bin/headrace'
 	@echo 'make clean   remove .venv, target/, $(SEE)/ and caches'
 
@@ -67,6 +67,7 @@ bench: build
 	@$(PY) benches/scale/scale.py
 	@$(PY) benches/schedulers/crossing.py
 	@$(PY) benches/schedulers/at_scale.py
+	@cargo run --release --quiet -p headrace-load --example engine_cost
 
 clean:
 	rm -rf $(VENV) target $(SEE) .pytest_cache .mypy_cache .ruff_cache .hypothesis

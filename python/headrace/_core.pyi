@@ -150,7 +150,7 @@ def measure(
     loaded: Loaded,
     directory: BenchmarkDirectory,
     *,
-    null: bool = False,
+    calls: str = "posix",
     progress: Callable[[bool, float, list[tuple[int, int]]], object] | None = None,
 ) -> dict[str, Any]: ...
 def clean_benchmarks(below: Path) -> tuple[list[str], list[tuple[str, str]]]: ...

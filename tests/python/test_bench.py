@@ -159,3 +159,32 @@ def test_a_file_system_that_is_full_ends_the_run_with_an_error(tmp_path: Path) -
         assert list(small.iterdir()) == []
     finally:
         subprocess.run(["umount", str(small)], check=True)
+
+
+@pytest.mark.parametrize("calls", ["posix", "io-uring", "null"])
+def test_by_whatever_calls_the_same_is_done(tmp_path: Path, calls: str) -> None:
+    file = tmp_path / "load.toml"
+    file.write_text(
+        WRITE_AND_READ.replace('transfer = "64 KiB"', 'transfer = "64 KiB"\nio.verify = true')
+    )
+    result = bench("run", str(file), str(tmp_path), "--calls", calls, "--json", "--no-store")
+    if calls == "io-uring" and result.returncode == 2:
+        # The kernel or a sandbox does not let it be used, and the error says what else.
+        assert "posix" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+        return
+    assert result.returncode == 0, result.stderr
+    operations = json.loads(result.stdout)["operations"]
+    assert {name: it["count"] for name, it in operations.items()} == {
+        "write": 32,
+        "sync": 2,
+        "read": 32,
+    }
+
+
+def test_calls_there_are_not_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "load.toml"
+    file.write_text(WRITE_AND_READ)
+    result = bench("run", str(file), str(tmp_path), "--calls", "uring")
+    assert result.returncode == 2
+    assert "io-uring" in result.stderr

@@ -31,6 +31,7 @@ mod record;
 mod report;
 mod run;
 
+pub use calls::Backend;
 pub use directory::{Cleaned, Directory, Left, clean};
 pub use error::Error;
 pub use load::Load;

@@ -75,6 +75,8 @@ pub fn run(
     let parts: Vec<Part<'_>> = parts
         .map(|(number, workload)| Part::new(scenario, workload, number))
         .collect::<Result<_, _>>()?;
+    // What cannot be used is known before files are made.
+    options.calls.calls(directory.root())?;
     let began = Instant::now();
     if options.calls != Backend::Null {
         for part in &parts {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use headrace_load::{Directory, Error, Live, Options, Outcome, Phase, Report, operation};
+use headrace_load::{Backend, Directory, Error, Live, Options, Outcome, Phase, Report, operation};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -55,19 +55,20 @@ impl PyDirectory {
 
 /// Carries a scenario's workloads out in a directory.
 ///
-/// `null` makes no calls: what remains is what the engine itself costs. `progress` is
+/// `calls` says how they are made: `posix`, `io-uring` or `null`. `progress` is
 /// called with whether files are still being made, seconds since the processes began, and
 /// operations done and bytes moved by each operation; what it raises, or a signal, ends
 /// the run, and the result says so. A second signal raises at once.
 #[pyfunction]
-#[pyo3(signature = (loaded, directory, *, null=false, progress=None))]
+#[pyo3(signature = (loaded, directory, *, calls="posix", progress=None))]
 fn measure<'py>(
     py: Python<'py>,
     loaded: &PyLoaded,
     directory: &PyDirectory,
-    null: bool,
+    calls: &str,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let calls = Backend::with_word(calls).map_err(errors::of_measurement)?;
     let scenario = loaded.loaded.scenario.clone();
     let there = Arc::clone(&directory.directory);
     let shared = Arc::new(Shared::default());
@@ -81,7 +82,8 @@ fn measure<'py>(
                 false => ControlFlow::Continue(()),
             }
         };
-        let ended = guard::catch(|| headrace_load::run(&scenario, &there, Options { null }, watch));
+        let ended =
+            guard::catch(|| headrace_load::run(&scenario, &there, Options { calls }, watch));
         // Nobody listens any more if the caller was interrupted twice.
         let _ = sender.send(ended);
     };

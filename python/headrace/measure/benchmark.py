@@ -33,14 +33,15 @@ def measure(
     loaded: _core.Loaded,
     below: str | PathLike[str],
     *,
-    null: bool = False,
+    calls: str = "posix",
     keep: bool = False,
     progress: Progress | None = None,
 ) -> Measurement:
     """Carries a scenario's workloads out, in a directory of its own below an existing one.
 
-    That directory is removed at the end unless `keep` is given. `null` makes no calls: what
-    remains is what the engine itself costs. On Ctrl-C the measurement ends early and says so
+    That directory is removed at the end unless `keep` is given. `calls` are made by
+    `"posix"` system calls, through `"io-uring"` as far as it has them, or not at all (`"null"`:
+    what remains is what the engine itself costs). On Ctrl-C the measurement ends early and says so
     (`Measurement.partial`).
 
     Raises:
@@ -50,7 +51,7 @@ def measure(
     """
     directory = _core.BenchmarkDirectory(below)
     try:
-        return measure_in(directory, loaded, null=null, progress=progress)
+        return measure_in(directory, loaded, calls=calls, progress=progress)
     finally:
         if not keep:
             directory.remove()
@@ -60,14 +61,14 @@ def measure_in(
     directory: _core.BenchmarkDirectory,
     loaded: _core.Loaded,
     *,
-    null: bool = False,
+    calls: str = "posix",
     progress: Progress | None = None,
 ) -> Measurement:
     """As `measure`, in a directory that was made for several measurements, one after another."""
     below = directory.path
     counters = Counters(below)
     tell = _told(progress, counters)
-    result = _core.measure(loaded, directory, null=null, progress=tell)
+    result = _core.measure(loaded, directory, calls=calls, progress=tell)
     counters.sample(at_once=True)
     files, size = directory.usage()
     room = os.statvfs(below)

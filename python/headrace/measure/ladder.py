@@ -73,7 +73,7 @@ def ladder(
     start: float = 100.0,
     refinements: int = 4,
     criteria: Criteria = SPEC_SFS,
-    null: bool = False,
+    calls: str = "posix",
     keep: bool = False,
     watch: Watch | None = None,
 ) -> Ladder:
@@ -89,7 +89,7 @@ def ladder(
         RunError: if files that must be there cannot be made.
     """
     directory = _core.BenchmarkDirectory(below)
-    climb = _Climb(at_load, directory, criteria, null, watch)
+    climb = _Climb(at_load, directory, criteria, calls, watch)
     try:
         with contextlib.suppress(_BrokenOffError):
             if rates:
@@ -112,7 +112,7 @@ class _Climb:
     at_load: AtLoad
     directory: _core.BenchmarkDirectory
     criteria: Criteria
-    null: bool
+    calls: str
     watch: Watch | None
     steps: list[dict[str, Any]] = field(default_factory=list)
     scenario: dict[str, Any] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class _Climb:
         loaded = self.at_load(rate)
         watch = self.watch or (lambda _: contextlib.nullcontext())
         with watch(f"{loaded.name}, {rate:g} operations/s") as tell:
-            measurement = measure_in(self.directory, loaded, null=self.null, progress=tell)
+            measurement = measure_in(self.directory, loaded, calls=self.calls, progress=tell)
         document = measurement.document
         self.scenario = document["scenario"] | {"seed": document["seed"]}
         step = _step(document)

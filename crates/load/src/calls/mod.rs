@@ -106,3 +106,6 @@ pub trait Calls {
     /// fcntl(2) with F_OFD_SETLK and F_UNLCK.
     fn unlock(&mut self, file: &Handle, range: Range) -> Result<()>;
 }
+
+#[cfg(test)]
+mod tests;

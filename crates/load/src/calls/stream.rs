@@ -15,9 +15,9 @@ use super::Result;
 #[derive(Debug, Default)]
 pub struct Stream {
     file: Option<NonNull<libc::FILE>>,
-    /// Where it stands, and whether the last call wrote: between writing and reading there
+    /// Where it stands, if that is known, and whether the last call wrote: between writing and reading there
     /// must be a seek or a flush (C11, 7.21.5.3).
-    position: u64,
+    position: Option<u64>,
     writes: bool,
     /// Its buffer, which must outlive it.
     _buffer: Vec<u8>,
@@ -51,7 +51,8 @@ impl Stream {
         let set = unsafe { libc::setvbuf(file.as_ptr(), place, libc::_IOFBF, buffer) };
         let stream = Stream {
             file: Some(file),
-            position: 0,
+            // The descriptor stands wherever one that it was made from has left it.
+            position: None,
             writes: false,
             _buffer: memory,
         };
@@ -63,14 +64,14 @@ impl Stream {
 
     /// Goes to a place, unless it stands there: a seek costs a call, or the buffer.
     fn go_to(&mut self, file: NonNull<libc::FILE>, offset: u64, writes: bool) -> Result<()> {
-        if self.position != offset || self.writes != writes {
+        if self.position != Some(offset) || self.writes != writes {
             let to = libc::off_t::try_from(offset).map_err(|_| Errno::INVAL)?;
             // SAFETY: the FILE is open as long as `self` has it.
             if unsafe { libc::fseeko(file.as_ptr(), to, libc::SEEK_SET) } != 0 {
                 return Err(last_error());
             }
         }
-        (self.position, self.writes) = (offset, writes);
+        (self.position, self.writes) = (Some(offset), writes);
         Ok(())
     }
 
@@ -109,7 +110,7 @@ impl Stream {
     }
 
     fn moved(&mut self, file: NonNull<libc::FILE>, done: usize, wanted: usize) -> Result<usize> {
-        self.position += done as u64;
+        self.position = self.position.map(|from| from + done as u64);
         // SAFETY: the FILE is open.
         if done < wanted && unsafe { libc::ferror(file.as_ptr()) } != 0 {
             return Err(last_error());

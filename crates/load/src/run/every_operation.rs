@@ -73,13 +73,15 @@ fn io_uring_does_the_same_as_system_calls() {
 
 /// None, and one clear error, where the kernel or a sandbox does not let it be used.
 fn where_there_is_io_uring(text: &str, options: Options) -> Option<Outcome> {
-    let outcome = carried(text, options);
-    match &outcome.error {
-        Some(error @ Error::Unsuitable(_)) => {
-            assert!(error.to_string().contains("posix"), "{error}");
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    match run(&super::tests::scenario(text), &directory, options, watch) {
+        Err(error) => {
+            assert!(error.to_string().contains("\"posix\""), "{error}");
             None
         }
-        _ => Some(outcome),
+        Ok(outcome) => Some(outcome),
     }
 }
 

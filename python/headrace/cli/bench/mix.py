@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.bench.live import live_view
-from headrace.cli.bench.run import BelowDirectory
+from headrace.cli.bench.run import BelowDirectory, Calls, CallsOption
 from headrace.cli.options import Sets
 from headrace.cli.screen import show
 from headrace.ending import failed
@@ -71,9 +71,7 @@ def mix(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
-    null: Annotated[
-        bool, typer.Option("--null", help="Make no calls: what the engine itself costs.")
-    ] = False,
+    calls: CallsOption = Calls.POSIX,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
@@ -100,7 +98,7 @@ def mix(
         start=start,
         refinements=refinements,
         criteria=measure.Criteria(response_s=1e-3 * response_limit),
-        null=null,
+        calls=calls,
         keep=keep,
         watch=watching(show_progress),
     )

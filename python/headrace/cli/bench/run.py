@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,23 @@ BelowDirectory = Annotated[
 ]
 
 
+class Calls(StrEnum):
+    """How calls are made."""
+
+    POSIX = "posix"
+    IO_URING = "io-uring"
+    NULL = "null"
+
+
+CallsOption = Annotated[
+    Calls,
+    typer.Option(
+        "--calls",
+        help="By system calls, through io_uring, or not at all: what the engine itself costs.",
+    ),
+]
+
+
 def run(
     file: ScenarioFile,
     directory: BelowDirectory,
@@ -38,9 +56,7 @@ def run(
     label: Labels = None,
     stored: Stored = True,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
-    null: Annotated[
-        bool, typer.Option("--null", help="Make no calls: what the engine itself costs.")
-    ] = False,
+    calls: CallsOption = Calls.POSIX,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
@@ -62,7 +78,7 @@ def run(
     loaded = load_with_sets(file, sets or [])
     started = datetime.now(UTC)
     with live_view(loaded.name, show_progress) as tell:
-        measurement = measure.measure(loaded, directory, null=null, keep=keep, progress=tell)
+        measurement = measure.measure(loaded, directory, calls=calls, keep=keep, progress=tell)
     identifier = kept(lambda: measurement.keep(started=started, labels=labels)) if stored else None
     if output is not None:
         measurement.save(output)
