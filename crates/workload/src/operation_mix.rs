@@ -6,10 +6,12 @@
 //! Files are numbered by size, so that those which hold a transfer are the last ones.
 //! Names that are made, renamed and removed are others, as many as there are files.
 //!
-//! Not modelled: which names are there (a name may be removed twice), and that a file's
-//! parts are read in order.
+//! Not modelled: which names are there (a name may be removed twice).
 
-use std::collections::HashMap;
+mod choice;
+mod turn;
+
+use std::collections::{HashMap, VecDeque};
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{
@@ -18,6 +20,8 @@ use headrace_spec::{
 use headrace_trace::Operation;
 
 use super::{Application, Ask, ExistingFile, Next};
+use choice::{Groups, Purpose, Recent};
+use turn::{Turn, Turns};
 
 /// A workload of operations drawn by weight.
 pub struct OperationMixApplication {
@@ -28,8 +32,12 @@ pub struct OperationMixApplication {
     clients: Vec<Client>,
     /// Where files end that have become longer.
     ends: HashMap<u32, u64>,
+    /// Where files that are used in order are read, and written, next.
+    places: HashMap<(u32, bool), u64>,
     /// The number of the first file of each size, by size.
     first_of: Vec<(u64, u32)>,
+    turns: Turns,
+    groups: Option<Groups>,
 }
 
 /// What a client's processes share.
@@ -42,6 +50,11 @@ struct Client {
     /// Draws of times made, and the time in seconds of the last arrival.
     arrivals: u64,
     last: f64,
+    /// What is due before anything is drawn.
+    coming: VecDeque<Turn>,
+    /// The files read last, and those overwritten last.
+    read: Recent,
+    overwritten: Recent,
 }
 
 impl OperationMixApplication {
@@ -53,6 +66,11 @@ impl OperationMixApplication {
         seed: u64,
     ) -> OperationMixApplication {
         let clients = (processes / per_client.max(1)).max(1);
+        let spec = &OperationMix {
+            files: spec.file_count(),
+            bytes_per_rate: None,
+            ..spec.clone()
+        };
         let mut first_of: Vec<(u64, u32)> = Vec::new();
         for size in spec.file_sizes.values() {
             let first = first_with(spec.files, |file| spec.size_of(file) >= size);
@@ -64,7 +82,10 @@ impl OperationMixApplication {
             seed,
             clients: vec![Client::default(); clients as usize],
             ends: HashMap::new(),
+            places: HashMap::new(),
             first_of,
+            turns: Turns::new(spec),
+            groups: Groups::new(spec),
         }
     }
 
@@ -80,7 +101,15 @@ impl OperationMixApplication {
     }
 
     /// A file from a number on.
-    fn file(&self, from: u32, random: &mut Random<'_>) -> u32 {
+    fn file(&self, from: u32, purpose: Purpose, random: &mut Random<'_>) -> u32 {
+        match &self.groups {
+            Some(groups) => groups.file(from, purpose, random),
+            None => self.hot_or_not(from, random),
+        }
+    }
+
+    /// A file from a number on, of those that are hot or of the others.
+    fn hot_or_not(&self, from: u32, random: &mut Random<'_>) -> u32 {
         let files = self.spec.files;
         let any = |random: &mut Random<'_>| from + random.below(u64::from(files - from)) as u32;
         if self.spec.hot_files >= 1.0 {
@@ -100,12 +129,50 @@ impl OperationMixApplication {
         first_with(files, |file| before(file + 1) > number)
     }
 
-    /// A transfer of so many bytes: file, offset, bytes.
-    fn transfer(&self, size: u64, random: &mut Random<'_>) -> (u32, u64, u64) {
-        let file = self.file(self.first_holding(size), random);
+    /// The file of a transfer of so many bytes: one that an operation before was on, one
+    /// that was used last, or another.
+    fn transferred(
+        &mut self,
+        client: usize,
+        turn: Turn,
+        size: u64,
+        random: &mut Random<'_>,
+    ) -> u32 {
+        let locality = &self.spec.locality;
+        let (purpose, share) = match turn.operation.writes() {
+            true => (Purpose::Write, locality.overwrites),
+            false => (Purpose::Read, locality.reads),
+        };
+        let recent = match purpose {
+            Purpose::Write => &self.clients[client].overwritten,
+            _ => &self.clients[client].read,
+        };
+        let again = turn.file.or_else(|| recent.again(share, random));
+        let file = again.unwrap_or_else(|| self.file(self.first_holding(size), purpose, random));
+        if share > 0.0 {
+            let most = self.spec.locality.recent_files;
+            let client = &mut self.clients[client];
+            match purpose {
+                Purpose::Write => client.overwritten.used(file, most),
+                _ => client.read.used(file, most),
+            }
+        }
+        file
+    }
+
+    /// Which part of a file a transfer of so many bytes is of: offset, bytes.
+    fn part(&mut self, file: u32, size: u64, writes: bool, random: &mut Random<'_>) -> (u64, u64) {
         let held = self.spec.size_of(file).0;
-        let size = size.min(held);
-        (file, random.below(held / size) * size, size)
+        let in_order = self.spec.random_from.is_some_and(|from| held < from.0);
+        if !in_order {
+            let size = size.min(held);
+            return (random.below(held / size) * size, size);
+        }
+        let place = self.places.entry((file, writes)).or_insert(0);
+        let offset = *place;
+        let size = size.min(held - offset);
+        *place = (offset + size) % held;
+        (offset, size)
     }
 
     fn think(&self, random: &mut Random<'_>) -> Span {
@@ -165,41 +232,67 @@ impl OperationMixApplication {
     }
 
     /// A read: file, offset, bytes.
-    fn read(&self, drawn: MixedOperation, random: &mut Random<'_>) -> (u32, u64, u64) {
+    fn read(&mut self, client: usize, turn: Turn, random: &mut Random<'_>) -> (u32, u64, u64) {
         let size = self.spec.read_sizes.at(random.uniform()).0;
-        self.placed(drawn, size, random)
+        self.placed(client, turn, size, random)
     }
 
     /// A write: file, offset, bytes.
-    fn write(&mut self, drawn: MixedOperation, random: &mut Random<'_>) -> (u32, u64, u64) {
+    fn write(&mut self, client: usize, turn: Turn, random: &mut Random<'_>) -> (u32, u64, u64) {
         let size = self.spec.write_sizes.at(random.uniform()).0;
         let appends = random.uniform() < self.spec.append_share;
-        if !appends || drawn == MixedOperation::SharedWrite {
-            return self.placed(drawn, size, random);
+        if !appends || turn.operation == MixedOperation::SharedWrite {
+            return self.placed(client, turn, size, random);
         }
-        let file = self.file(0, random);
-        let end = self.ends.entry(file).or_insert(self.spec.size_of(file).0);
-        let (offset, size) = match drawn.is_direct() {
+        let file = match turn.file {
+            Some(file) => file,
+            None => self.file(0, Purpose::Write, random),
+        };
+        let first = self.spec.size_of(file).0;
+        let end = self.ends.entry(file).or_insert(first);
+        let (mut offset, size) = match turn.operation.is_direct() {
             true => (in_units(*end), in_units(size)),
             false => (*end, size),
         };
+        let limit = self.spec.append_limit;
+        if limit.is_some_and(|limit| offset.saturating_add(size) > first.saturating_add(limit.0)) {
+            offset = match turn.operation.is_direct() {
+                true => in_units(first),
+                false => first,
+            };
+        }
         *end = offset.saturating_add(size);
         (file, offset, size)
     }
 
     /// A transfer of so many bytes within a file.
-    fn placed(&self, drawn: MixedOperation, size: u64, random: &mut Random<'_>) -> (u32, u64, u64) {
+    fn placed(
+        &mut self,
+        client: usize,
+        turn: Turn,
+        size: u64,
+        random: &mut Random<'_>,
+    ) -> (u32, u64, u64) {
         use MixedOperation::{SharedRead, SharedWrite};
-        if matches!(drawn, SharedRead | SharedWrite) {
+        if matches!(turn.operation, SharedRead | SharedWrite) {
             let file = self.spec.files - 1;
             let held = self.spec.size_of(file).0;
             let size = size.min(held);
             return (file, random.below(held / size) * size, size);
         }
-        if !drawn.is_direct() {
-            return self.transfer(size, random);
+        let writes = turn.operation.writes();
+        if !turn.operation.is_direct() {
+            let file = self.transferred(client, turn, size, random);
+            let (offset, size) = self.part(file, size, writes, random);
+            return (file, offset, size);
         }
-        let (file, offset, size) = self.transfer(in_units(size), random);
+        let size = in_units(size);
+        // Following another operation, it might be on a file of less than a unit.
+        let turn = Turn { file: None, ..turn };
+        let file = self.transferred(client, turn, size, random);
+        let held = self.spec.size_of(file).0;
+        let size = size.min(held);
+        let offset = random.below(held / size) * size;
         // In a file that holds less than was drawn: the whole units of it.
         (file, offset, size / DIRECT_UNIT * DIRECT_UNIT)
     }
@@ -207,10 +300,12 @@ impl OperationMixApplication {
     /// What is asked: operation, file, offset, bytes.
     fn draw(
         &mut self,
-        drawn: MixedOperation,
+        client: usize,
+        turn: Turn,
         random: &mut Random<'_>,
     ) -> (Operation, u32, u64, u64) {
         use MixedOperation::{Read, ReadWrite, SharedRead, SharedReadWrite, SharedWrite, Write};
+        let drawn = turn.operation;
         let operation = operation(drawn);
         match drawn {
             ReadWrite | SharedReadWrite => {
@@ -220,18 +315,22 @@ impl OperationMixApplication {
                     (_, true) => SharedRead,
                     (_, false) => SharedWrite,
                 };
-                self.draw(single, random)
+                let turn = Turn {
+                    operation: single,
+                    ..turn
+                };
+                self.draw(client, turn, random)
             }
             it if it.reads() => {
-                let (file, offset, size) = self.read(drawn, random);
+                let (file, offset, size) = self.read(client, turn, random);
                 (operation, file, offset, size)
             }
             it if it.writes() => {
-                let (file, offset, size) = self.write(drawn, random);
+                let (file, offset, size) = self.write(client, turn, random);
                 (operation, file, offset, size)
             }
             MixedOperation::Truncate => {
-                let file = self.file(0, random);
+                let file = self.file(0, Purpose::Write, random);
                 self.ends.remove(&file);
                 (operation, file, self.spec.size_of(file).0, 0)
             }
@@ -239,7 +338,17 @@ impl OperationMixApplication {
                 let name = random.below(u64::from(self.spec.files)) as u32;
                 (operation, self.spec.files + name, 0, 0)
             }
-            _ => (operation, self.file(0, random), 0, 0),
+            it => {
+                let purpose = match it {
+                    MixedOperation::Sync => Purpose::Write,
+                    _ => Purpose::Other,
+                };
+                let file = match turn.file {
+                    Some(file) => file,
+                    None => self.file(0, purpose, random),
+                };
+                (operation, file, 0, 0)
+            }
         }
     }
 }
@@ -333,8 +442,14 @@ impl Application for OperationMixApplication {
         self.clients[client].asked += 1;
         let mut draws = self.clients[client].draws;
         let mut random = Random::named(self.key(client), "operations", &mut draws);
-        let drawn = self.spec.weights.at(random.uniform());
-        let (operation, file, offset, size) = self.draw(drawn, &mut random);
+        let turn = self
+            .turns
+            .next(&mut self.clients[client].coming, &mut random);
+        let (operation, file, offset, size) = self.draw(client, turn, &mut random);
+        let known = (file < self.spec.files).then_some(file);
+        let coming = &mut self.clients[client].coming;
+        self.turns
+            .follow(turn.operation, known, coming, &mut random);
         // The first operation does not come after another.
         let first = asked < u64::from(self.processes) / self.clients.len() as u64;
         let think = match first {
@@ -348,7 +463,7 @@ impl Application for OperationMixApplication {
         };
         Ok(Next::Ask(Ask {
             operation,
-            call: Some(drawn),
+            call: Some(turn.operation),
             file,
             offset,
             size,

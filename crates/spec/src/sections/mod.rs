@@ -91,8 +91,8 @@ pub use tcp::Tcp;
 pub use topology::{ClientLeaves, FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
 pub use weights::Weights;
 pub use workload::{
-    Access, Amount, Collective, DIRECT_UNIT, Directory, InputOutput, Interface, IoClass,
-    IoPriority, Ior, Mdtest, MixedOperation, NamePhase, NoCollective, OperationMix, Order, Phase,
-    Pipeline, Repeat, Replay, ThinkDistribution, Threads, TraceReplay, TwoPhase, Workload,
-    WorkloadKind,
+    Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, Followers, InputOutput, Interface,
+    IoClass, IoPriority, Ior, Locality, Mdtest, MixedOperation, NamePhase, NoCollective,
+    OperationMix, Order, Phase, Pipeline, Repeat, Replay, ThinkDistribution, Threads, TraceReplay,
+    TwoPhase, Workload, WorkloadKind,
 };

@@ -36,10 +36,18 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
         0.0..=1.0_f64,
         0.0..=1.0_f64,
     );
-    (operations, load, files, [sizes(), sizes(), sizes()])
-        .prop_map(move |(weights, load, files, sizes)| {
+    let sizes = [sizes(), sizes(), sizes()];
+    (operations, load, files, sizes, habits())
+        .prop_map(move |(weights, load, files, sizes, habits)| {
             let (amount, rate, think, think_distribution, forever) = load;
             let (files, hot_files, hot_share, append_share) = files;
+            let (mut locality, mut bursts, [bytes_per_rate, append_limit, random_from]) = habits;
+            if hot_files < 1.0 || locality.groups > files {
+                locality.groups = 1;
+            }
+            if !weights.values().any(|it| it.writes() && !it.reads()) {
+                bursts = none_in_bursts();
+            }
             let [mut file_sizes, read_sizes, write_sizes] = sizes;
             if weights.values().any(MixedOperation::is_direct) {
                 // One file is large enough for direct transfers, however few there are.
@@ -61,8 +69,42 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
                 append_share,
                 hot_files,
                 hot_share: if hot_files < 1.0 { hot_share } else { 1.0 },
+                bytes_per_rate: rate.and(bytes_per_rate),
+                write_files: 0.0,
+                append_limit: append_limit.filter(|_| append_share > 0.0),
+                random_from,
+                locality,
+                bursts,
+                followed_by: Followers::default(),
             })
         })
+        .boxed()
+}
+
+fn none_in_bursts() -> Bursts {
+    Bursts {
+        share: 0.0,
+        length: 8,
+    }
+}
+
+/// Which files are used again, what comes in bursts, and some sizes.
+fn habits() -> BoxedStrategy<(Locality, Bursts, [Option<Bytes>; 3])> {
+    let locality = (1..50_u32, 0.01..=1.0_f64, 0.0..=1.0_f64, 1..20_u32);
+    let locality = locality.prop_map(|(groups, reads, overwrites, recent_files)| Locality {
+        groups,
+        reads,
+        overwrites,
+        recent_files,
+    });
+    let bursts = (0.01..=1.0_f64, 1..20_u32);
+    let bursts = bursts.prop_map(|(share, length)| Bursts { share, length });
+    let size = || prop::option::of((1..1000_u64).prop_map(Bytes));
+    (
+        locality,
+        prop_oneof![Just(none_in_bursts()), bursts],
+        [size(), size(), size()],
+    )
         .boxed()
 }
 

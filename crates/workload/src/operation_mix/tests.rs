@@ -1,5 +1,7 @@
 use super::*;
-use headrace_spec::{Bytes, Weighted};
+use headrace_spec::{Bursts, Bytes, Followers, Locality, Weighted};
+
+mod habits;
 
 fn spec() -> OperationMix {
     OperationMix {
@@ -19,6 +21,21 @@ fn spec() -> OperationMix {
         append_share: 0.0,
         hot_files: 1.0,
         hot_share: 1.0,
+        bytes_per_rate: None,
+        write_files: 0.0,
+        append_limit: None,
+        random_from: None,
+        locality: Locality {
+            groups: 1,
+            reads: 0.0,
+            overwrites: 0.0,
+            recent_files: 8,
+        },
+        bursts: Bursts {
+            share: 0.0,
+            length: 8,
+        },
+        followed_by: Followers::default(),
     }
 }
 

@@ -1,5 +1,8 @@
 //! `kind = "operation-mix"`: operations drawn by weight.
 
+use super::mix_files::FileSizes;
+use super::mix_locality::Locality;
+use super::mix_order::{Bursts, ByOperation, Followers, nothing_follows};
 use super::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 use crate::Error;
 use crate::declare::{Place, section};
@@ -166,7 +169,16 @@ section! {
         files: u32 as AtLeastOne = default(1000, "declared default: it counts where there are caches") aka ["file_count"],
         /// How large they are: sizes with weights, the smallest first. Where the weights add
         /// up to 100, a size of weight 33 is that of 33 files in 100.
-        file_sizes: Weighted<Bytes> as ByWeight<Bytes> = default(table_of_weights([("1 MiB", 1.0)]), "declared default: large enough for what is read and written"),
+        /// `small`, `medium` and `large` are the sets of Wang 2002, tables 3.1 to 3.3.
+        file_sizes: Weighted<Bytes> as FileSizes = default(table_of_weights([("1 MiB", 1.0)]), "declared default: large enough for what is read and written"),
+        /// How many bytes the files hold for each operation a second of `rate`, as SPEC SFS and
+        /// Wang 2002, section 3.3.3.4, have 10 MB: there are as many files as that takes, and
+        /// no fewer than `files`.
+        bytes_per_rate: Option<Bytes> = optional("the files do not grow with the load"),
+        /// Which part of the files is written and not read, spread evenly over all sizes; reads
+        /// are of the others (Wang 2002, section 3.3.3.2: groups that read and groups that write
+        /// have files of their own). What is neither is on all files.
+        write_files: f64 as Portion = default(0.0, "all files are read and written"),
         /// How much is read at a time, in a file that is at least as large, if there is one:
         /// sizes with weights. The place in the file is a multiple of the size.
         read_sizes: Weighted<Bytes> as ByWeight<Bytes> = default(table_of_weights([("8 KiB", 1.0)]), "the block of SPEC SFS")
@@ -176,6 +188,23 @@ section! {
             aka ["write_size"],
         /// Which part of the writes goes to the end of a file, and makes it longer.
         append_share: f64 as Portion = default(0.0, "files keep their size"),
+        /// How many bytes a file grows by at the most: then appends begin again where it ended
+        /// at the start.
+        append_limit: Option<Bytes> = optional("files that are appended to grow without end"),
+        /// From which size on files are read and written at random places; smaller ones from
+        /// their beginning to their end, and again. Small files tend to be accessed in sequence
+        /// and large ones at random (Roselli et al. 2000; Wang 2002, section 3.3.4.1), and
+        /// neither gives a size.
+        random_from: Option<Bytes> = optional("all are, at random places"),
+        /// Which files are used again.
+        locality: Locality = section(),
+        /// Writes that come one after the other.
+        bursts: Bursts = section(),
+        /// Which operation is followed by which, on the same file where both have one:
+        /// `{ readdir = "stat", open = "read" }`. Operations are begun with that much less
+        /// often as they follow others, so that the shares of the mix are kept; what has too
+        /// small a share to follow every time follows as often as it can.
+        followed_by: Followers as ByOperation = default(nothing_follows(), "each operation is drawn for itself"),
         /// Which part of the files is hot, spread evenly over all sizes.
         hot_files: f64 as Share = default(1.0, "all files are alike"),
         /// Which part of the operations is on the hot files; the others are on the rest.
@@ -198,7 +227,7 @@ impl OperationMix {
         let phases = [(reads, Phase::Read), (writes, Phase::Write)];
         let phases = phases.into_iter().filter(|(given, _)| *given);
         (largest.0 > 0).then(|| Ior {
-            files: self.files,
+            files: self.file_count(),
             block: largest,
             transfer: largest,
             segments: 1,
@@ -217,10 +246,36 @@ impl OperationMix {
         })
     }
 
+    /// How many files there are in all: with `bytes_per_rate`, as many as hold that.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it saturates, and too many files are refused"
+    )]
+    pub fn file_count(&self) -> u32 {
+        match (self.bytes_per_rate, self.rate) {
+            (Some(Bytes(each)), Some(rate)) => {
+                let files = each as f64 * rate / self.mean_size();
+                self.files.max(files.ceil() as u32)
+            }
+            _ => self.files,
+        }
+    }
+
+    /// Bytes of a file on average.
+    fn mean_size(&self) -> f64 {
+        let total: f64 = self.file_sizes.0.iter().map(|(_, weight)| weight).sum();
+        let sizes = self.file_sizes.0.iter();
+        sizes
+            .map(|(size, weight)| size.0 as f64 * weight / total)
+            .sum()
+    }
+
     /// The size of a file: the n-th of all, by size.
     #[must_use]
     pub fn size_of(&self, file: u32) -> Bytes {
-        let part = (f64::from(file) + 0.5) / f64::from(self.files);
+        let part = (f64::from(file) + 0.5) / f64::from(self.file_count());
         self.file_sizes.at(part)
     }
 
@@ -228,16 +283,10 @@ impl OperationMix {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
         reason = "an estimate, which saturates"
     )]
     pub(super) fn bytes(&self) -> u64 {
-        let total: f64 = self.file_sizes.0.iter().map(|(_, weight)| weight).sum();
-        let sizes = self.file_sizes.0.iter();
-        let mean: f64 = sizes
-            .map(|(size, weight)| size.0 as f64 * weight / total)
-            .sum();
-        (mean * f64::from(self.files)) as u64
+        (self.mean_size() * f64::from(self.file_count())) as u64
     }
 }
 
@@ -271,7 +320,22 @@ fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Re
         let message = "direct transfers are of 4 KiB at least, and no file is as large";
         return Err(at.error("file_sizes", message));
     }
-    if mix.files > u32::MAX / 2 - 1 {
+    if mix.bytes_per_rate.is_some() && mix.rate.is_none() {
+        let message = "the files grow with the load, and no load is given: give rate, or files \
+                       instead of it";
+        return Err(at.error("bytes_per_rate", message));
+    }
+    if mix.append_limit.is_some() && mix.append_share == 0.0 {
+        let message = "nothing is appended: give append_share, or leave it out";
+        return Err(at.error("append_limit", message));
+    }
+    if mix.write_files >= 1.0 {
+        return Err(at.error(
+            "write_files",
+            "expected less than 1: reads are of the other files",
+        ));
+    }
+    if mix.file_count() > u32::MAX / 2 - 1 {
         let message = "expected fewer than 2^31: there are as many names that are made and removed";
         return Err(at.error("files", message));
     }
@@ -284,6 +348,9 @@ fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Re
         let message = format!("all files are hot: give {path} less than 1");
         return Err(at.error("hot_share", message));
     }
+    Locality::suits(mix, at)?;
+    Bursts::suits(mix, at)?;
+    Followers::suits(mix, at)?;
     if mix.amount == Amount::Forever && !all.run.stop.is_given() {
         let message = "the run would never stop: give run.stop.time, run.stop.requests or \
                        run.stop.precision";

@@ -1,0 +1,79 @@
+//! What a mix of operations cannot be, and what to write instead.
+
+use std::path::Path;
+
+use headrace_spec::{Error, Loaded, load_measured};
+
+const MIX: &str = r#"
+[clients]
+count = 1
+[[workload]]
+kind = "operation-mix"
+weights = { read = 2, write = 1, stat = 4, open = 1 }
+"#;
+
+fn with(line: &str) -> Result<Loaded, Error> {
+    load_measured(&format!("{MIX}{line}\n"), Path::new("my.toml"), &[])
+}
+
+#[test]
+fn what_would_have_no_effect_or_no_end_is_refused() {
+    for (line, expected) in [
+        ("bytes_per_rate = \"10 MB\"", "give rate"),
+        ("append_limit = \"1 MB\"", "give append_share"),
+        ("write_files = 1.0", "reads are of the other files"),
+        ("bursts = { length = 3 }", "there are no bursts"),
+        ("locality = { recent_files = 3 }", "no file is used again"),
+        ("files = 5\nlocality = { groups = 6 }", "there are 5 files"),
+        (
+            "files = 50\nwrite_files = 0.1\nlocality = { groups = 6 }",
+            "for reads and for writes",
+        ),
+        (
+            "hot_files = 0.1\nhot_share = 0.5\nlocality = { groups = 6 }",
+            "leave hot_files",
+        ),
+        (
+            "followed_by = { open = \"sync\" }",
+            "\"sync\" is not in the mix",
+        ),
+        (
+            "followed_by = { open = \"read\", read = \"stat\", stat = \"open\" }",
+            "leads back",
+        ),
+        ("followed_by = { open = \"open\" }", "leads back"),
+        ("followed_by = { opne = \"open\" }", "is no operation"),
+        ("file_sizes = \"tiny\"", "\"small\", \"medium\", \"large\""),
+    ] {
+        let error = with(line).expect_err(line).to_string();
+        assert!(error.contains(expected), "{line}: {error}");
+        assert!(error.starts_with("my.toml:"), "{error}");
+    }
+    let stat = MIX.replace("read = 2, write = 1, ", "") + "bursts = { share = 0.5 }";
+    let error = load_measured(&stat, Path::new("my.toml"), &[]).expect_err("no writes");
+    assert!(
+        error.to_string().contains("the mix has no writes"),
+        "{error}"
+    );
+}
+
+#[test]
+fn all_of_it_goes_together() {
+    let all = r#"
+        rate = 100
+        files = 500
+        file_sizes = "small"
+        bytes_per_rate = "10 MB"
+        write_files = 0.3
+        append_share = 0.8
+        append_limit = "1 MB"
+        random_from = "128 KiB"
+        locality = { groups = 20, reads = 0.5, overwrites = 0.5 }
+        bursts = { share = 0.5 }
+        followed_by = { open = "read", write = "stat" }
+    "#;
+    let loaded = with(all).expect("it loads");
+    let canonical = loaded.scenario.to_canonical_toml();
+    let again = load_measured(&canonical, Path::new("my.toml"), &[]).expect("canonical");
+    assert_eq!(again.scenario, loaded.scenario);
+}

@@ -1,0 +1,104 @@
+//! Which operation comes next: drawn, one of a burst, or what follows another.
+//!
+//! How often each is begun with is worked out beforehand, so that with bursts and what follows
+//! the mix has the shares that it is given. (Wang 2002, section 3.3.5.3, counts instead, and
+//! draws again what has had its share; in a run without an end there is no such count.)
+
+use std::collections::VecDeque;
+
+use headrace_net::Random;
+use headrace_spec::{MixedOperation, OperationMix, Weighted};
+
+/// What comes next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Turn {
+    /// The operation.
+    pub operation: MixedOperation,
+    /// The file, if it follows an operation on one.
+    pub file: Option<u32>,
+}
+
+/// What begins, and what follows.
+#[derive(Clone, Debug)]
+pub struct Turns {
+    /// What is begun with and how often: an operation, so many times one after the other.
+    begin: Weighted<(MixedOperation, u32)>,
+    /// What follows an operation, and how often it does.
+    followers: Vec<(MixedOperation, MixedOperation, f64)>,
+}
+
+impl Turns {
+    /// Those of a mix.
+    pub fn new(mix: &OperationMix) -> Turns {
+        let share = |operation| {
+            let mut all = mix.weights.0.iter();
+            all.find(|(it, _)| *it == operation).map_or(0.0, |it| it.1)
+        };
+        // What an operation would be, if each that it follows were followed every time.
+        let called = |operation| -> f64 {
+            let all = mix.followed_by.0.iter();
+            let before = all.filter(|(_, second)| *second == operation);
+            before.map(|(first, _)| share(*first)).sum()
+        };
+        let followers = mix.followed_by.0.iter().map(|&(first, second)| {
+            let often = (share(second) / called(second)).min(1.0);
+            (first, second, often)
+        });
+        let mut begin = Vec::new();
+        for &(operation, weight) in &mix.weights.0 {
+            let left = weight - called(operation);
+            // What is left of a share by rounding is nothing.
+            if left <= weight * 1e-12 {
+                continue;
+            }
+            let bursts = match operation.writes() && !operation.reads() {
+                true => mix.bursts.share,
+                false => 0.0,
+            };
+            if bursts < 1.0 {
+                begin.push(((operation, 1), left * (1.0 - bursts)));
+            }
+            if bursts > 0.0 {
+                let length = mix.bursts.length;
+                begin.push(((operation, length), left * bursts / f64::from(length)));
+            }
+        }
+        Turns {
+            begin: Weighted(begin),
+            followers: followers.collect(),
+        }
+    }
+
+    /// What a client does next, of whom `coming` is what is due.
+    pub fn next(&self, coming: &mut VecDeque<Turn>, random: &mut Random<'_>) -> Turn {
+        if let Some(due) = coming.pop_front() {
+            return due;
+        }
+        let (operation, times) = self.begin.at(random.uniform());
+        let turn = Turn {
+            operation,
+            file: None,
+        };
+        coming.extend((1..times).map(|_| turn));
+        turn
+    }
+
+    /// Puts what follows an operation on a file first.
+    pub fn follow(
+        &self,
+        operation: MixedOperation,
+        file: Option<u32>,
+        coming: &mut VecDeque<Turn>,
+        random: &mut Random<'_>,
+    ) {
+        let mut all = self.followers.iter();
+        if let Some(&(_, second, often)) = all.find(|(first, ..)| *first == operation)
+            && random.uniform() < often
+        {
+            coming.push_front(Turn {
+                operation: second,
+                file,
+            });
+        }
+    }
+}
