@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace.measure as measure
+from headrace.measure import cache
+from headrace.measure.cache import Reads
 from headrace.measure.ladder import findings
 from headrace.measure.ladder_knee import knee
 from headrace.measure.ladder_search import search
@@ -160,3 +162,29 @@ def test_a_mix_without_calls_goes_on_to_the_engines_own_limit(workload: Path, be
     assert not ladder.partial
     assert ladder.document["scenario"]["seed"] == 3
     assert ladder.document["steps"][0]["processes"] == 4
+
+
+def test_more_clients_than_processors_are_told(workload: Path, below: Path) -> None:
+    plots = workload.parent / "plots"
+    chosen = ("--workload", str(workload), "--clients", "1,999", "--plot", str(plots))
+    refused = mix(str(below), *chosen, "--rates", "100")
+    assert refused.returncode == 2 and "--clients" in refused.stderr
+    done = mix(str(below), "--workload", str(workload), "--clients", "1,64", *SHORT)
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    first, second = document["steps"]
+    assert (first["processes"], second["processes"]) == (1, 64)
+    assert second["oversubscribed"] == (document["cores"] < 64)
+    assert first["speedup"] == first["efficiency"] == 1.0
+    assert second["speedup"] == second["operations_per_second"] / first["operations_per_second"]
+    assert list(below.iterdir()) == []
+
+
+def test_reads_of_what_was_just_written_hit_the_cache() -> None:
+    before = cache.reads_now()
+    if before is None:
+        pytest.skip("the kernel does not count what processes read")
+    found = cache.cache(Reads(before.asked - 4_000_000, before.from_device - 1_000_000), "sda")
+    assert found["hit_rate"] == pytest.approx(0.75, abs=0.01)
+    assert cache.cache(before, "sda")["hit_rate"] is None
+    assert cache.cache(None, "sda")["note"] and cache.cache(before, None)["note"]

@@ -2,6 +2,7 @@
 
 from headrace.measure.benchmark import Live, clean, measure
 from headrace.measure.ladder import Criteria, Ladder, ladder
+from headrace.measure.ladder_of_clients import ladder_of_clients
 from headrace.measure.measurement import Measurement
 from headrace.measure.mix import MixedLoad
 from headrace.measure.saved import keep_saved
@@ -16,6 +17,7 @@ __all__ = [
     "clean",
     "keep_saved",
     "ladder",
+    "ladder_of_clients",
     "load",
     "measure",
 ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core
+from headrace.measure.cache import cache, reads_now
 from headrace.measure.conditions import conditions
 from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
@@ -67,6 +68,7 @@ def measure_in(
     """As `measure`, in a directory that was made for several measurements, one after another."""
     below = directory.path
     counters = Counters(below)
+    before = reads_now()
     tell = _told(progress, counters)
     result = _core.measure(loaded, directory, calls=calls, progress=tell)
     counters.sample(at_once=True)
@@ -75,6 +77,7 @@ def measure_in(
     document: dict[str, Any] = json.loads(result["report"])
     document["files"] = {"count": files, "bytes": size}
     document["counters"] = counters.summary()
+    document["cache"] = cache(before, counters.device)
     free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
     workloads = tomllib.loads(loaded.toml)["workload"]
     direct = all(workload.get("io", {}).get("direct", False) for workload in workloads)

@@ -153,6 +153,7 @@ def _step(document: dict[str, Any]) -> dict[str, Any] | None:
         "throughput": document["throughput"],
         "prepare_seconds": document["prepare_seconds"],
         "processes": document["processes"],
+        "cache": document["cache"],
         "files": document["files"],
         "counters": document["counters"],
         "warnings": document["warnings"],

@@ -40,10 +40,18 @@ class MixedLoad:
         """The scenario in which operations come so often a second."""
         return self._load([f"workload.0.rate={rate!r}"])
 
-    def with_processes(self, processes: int, rate: float | None = None) -> Loaded:
-        """The scenario with so many processes; without a rate, each asks again at once."""
-        rates = [] if rate is None else [f"workload.0.rate={rate!r}"]
-        return self._load([*rates, f"clients.processes={processes}"])
+    def with_processes(self, processes: int) -> Loaded:
+        """The scenario with so many processes, each of which asks again at once.
+
+        Raises ScenarioError if operations come at a rate.
+        """
+        loaded = self._load([f"clients.processes={processes}"])
+        if "rate" in tomllib.loads(loaded.toml)["workload"][0]:
+            raise ScenarioError(
+                f"{loaded.name}: operations come at workload.0.rate, however many processes"
+                " there are: leave it out"
+            )
+        return loaded
 
     def _load(self, sets: Sequence[str]) -> Loaded:
         loaded = load_with_sets(self._what, [*self._sets, *sets])

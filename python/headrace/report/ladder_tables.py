@@ -8,11 +8,11 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
-from headrace.report.units import duration, figure, milliseconds
+from headrace.report.units import duration, figure, milliseconds, percent
 
 Document = Mapping[str, Any]
 
-LESS = ("offered", "service p99 ms", "p50 ms", "service ms")
+LESS = ("cache hits %", "offered", "service p99 ms", "p50 ms", "service ms")
 """What narrow terminals go without, the first first."""
 ENDS = {
     "interrupted": "It was interrupted: these are the steps until then.",
@@ -29,9 +29,36 @@ def ladder(document: Document) -> RenderableType:
     return Group(*parts)
 
 
+def clients(document: Document) -> RenderableType:
+    """All of a ladder of clients that people look at first."""
+    heading = Text(plain(str(document["scenario"].get("name", ""))), style="bold")
+    columns = ["processes", "operations/s", "times the first", "efficiency %"]
+    columns += ["mean ms", "p99 ms", "cache hits %"]
+    made = FittedTable("Operations a second, and service time", 0, columns, ("cache hits %",))
+    for step in document["steps"]:
+        many = ", oversubscribed" if step["oversubscribed"] else ""
+        service = step["service"] or {"mean": None, "p99": None}
+        made.add_row(
+            f"{step['processes']}{many}",
+            figure(step["operations_per_second"]),
+            figure(step["speedup"]),
+            percent(step["efficiency"]),
+            *(milliseconds(service[key]) for key in ("mean", "p99")),
+            percent(step["cache"]["hit_rate"]),
+        )
+    parts: list[RenderableType] = [heading, made]
+    if any(step["oversubscribed"] for step in document["steps"]):
+        cores = document["cores"]
+        text = f"\nOversubscribed: more processes than the {cores} processors that there are."
+        parts.append(Text(text))
+    if document["stop"]["reason"] in ENDS:
+        parts.append(Text(ENDS[document["stop"]["reason"]]))
+    return Group(*parts)
+
+
 def _steps(document: Document) -> FittedTable:
     columns = ["requested", "offered", "achieved", "mean ms", "p50 ms", "p99 ms"]
-    columns += ["service ms", "service p99 ms", "keeps up"]
+    columns += ["service ms", "service p99 ms", "cache hits %", "keeps up"]
     made = FittedTable(
         "Operations a second, and response time from the intended start", 0, columns, LESS
     )
@@ -43,6 +70,7 @@ def _steps(document: Document) -> FittedTable:
             figure(step["achieved_per_second"]),
             *(milliseconds(response[key]) for key in ("mean", "p50", "p99")),
             *(milliseconds(service[key]) for key in ("mean", "p99")),
+            percent(step["cache"]["hit_rate"]),
             "ended early" if step.get("partial") else "yes" if step["keeps_up"] else "no",
         )
     return made

@@ -11,7 +11,15 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from headrace.files import whole_file
-from headrace.report.figures import FIGURES, Figures, gains, ladder, network, study
+from headrace.report.figures import (
+    FIGURES,
+    Figures,
+    gains,
+    ladder,
+    ladder_of_clients,
+    network,
+    study,
+)
 
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
@@ -66,6 +74,11 @@ def save_network(directory: Path, document: Mapping[str, Any]) -> list[Path]:
 def save_study(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Writes what a micro-benchmark gave over its range, as `save` does."""
     return _save(directory, {document["benchmark"]: study.draw(document)})
+
+
+def save_ladder_of_clients(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+    """Writes what a ladder of clients shows, as `save` does."""
+    return _save(directory, {"clients": ladder_of_clients.draw(document)})
 
 
 def _save(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:

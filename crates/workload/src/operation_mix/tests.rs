@@ -244,3 +244,29 @@ fn a_file_that_is_cut_has_its_first_length_and_grows_again_from_there() {
         }
     }
 }
+
+/// Kolmogorov and Smirnov's test at the level of 0.1 %: of 20,000 arrivals, the distances
+/// are those of an exponential distribution.
+#[test]
+fn times_between_arrivals_are_exponential() {
+    let spec = OperationMix {
+        rate: Some(2000.0),
+        amount: Amount::Count(20_000),
+        ..spec()
+    };
+    let arrivals = asked(&spec, 1, 1);
+    let arrivals = arrivals.iter().map(|(_, ask)| ask.intended);
+    let seconds: Vec<f64> = arrivals
+        .map(|time| time.expect("an open loop").0 as f64 * 1e-12)
+        .collect();
+    let mut between: Vec<f64> = seconds.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    between.sort_by(f64::total_cmp);
+    let count = between.len() as f64;
+    let distance = |(place, between): (usize, &f64)| {
+        let expected = 1.0 - (-2000.0 * between).exp();
+        let (below, up_to) = (place as f64 / count, (place + 1) as f64 / count);
+        (expected - below).max(up_to - expected)
+    };
+    let farthest = between.iter().enumerate().map(distance).fold(0.0, f64::max);
+    assert!(farthest < 1.95 / count.sqrt(), "{farthest}");
+}

@@ -38,6 +38,14 @@ def mix(
             "--rates", metavar="LIST", help="Loads in operations/s, as 100,200,400; else found."
         ),
     ] = None,
+    clients: Annotated[
+        str | None,
+        typer.Option(
+            "--clients",
+            metavar="LIST",
+            help="Instead of loads: numbers of processes, as 1,2,4, each asking again at once.",
+        ),
+    ] = None,
     start: Annotated[
         float, typer.Option("--start", min=0.01, help="Where the search for loads begins.")
     ] = 100.0,
@@ -91,29 +99,46 @@ def mix(
     mixed = measure.MixedLoad(
         workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []
     )
-    ladder = measure.ladder(
-        mixed.at,
-        directory,
-        rates=numbers("--rates", rates),
-        start=start,
-        refinements=refinements,
-        criteria=measure.Criteria(response_s=1e-3 * response_limit),
-        calls=calls,
-        keep=keep,
-        watch=watching(show_progress),
-    )
+    if clients is not None:
+        if rates is not None or processes is not None:
+            raise ValueError("--clients: expected no --rates and no --processes beside it")
+        ladder = measure.ladder_of_clients(
+            mixed.with_processes,
+            directory,
+            counts("--clients", clients),
+            warm_up=warm_up,
+            calls=calls,
+            keep=keep,
+            watch=watching(show_progress),
+        )
+    else:
+        ladder = measure.ladder(
+            mixed.at,
+            directory,
+            rates=numbers("--rates", rates),
+            start=start,
+            refinements=refinements,
+            criteria=measure.Criteria(response_s=1e-3 * response_limit),
+            calls=calls,
+            keep=keep,
+            watch=watching(show_progress),
+        )
     if output is not None:
         ladder.save(output)
     if plot is not None:
         from headrace.report import plots
 
-        plots.save_ladder(plot, ladder.document)
+        if clients is not None:
+            plots.save_ladder_of_clients(plot, ladder.document)
+        else:
+            plots.save_ladder(plot, ladder.document)
     if as_json:
         print(json.dumps(ladder.document, allow_nan=False, indent=2))
     else:
         from headrace.report import ladder_tables
 
-        show(ladder_tables.ladder(ladder.document))
+        table = ladder_tables.clients if clients is not None else ladder_tables.ladder
+        show(table(ladder.document))
         if plot is not None:
             print(plain_line(f"plots: {plot}"))
     return status(ladder)
@@ -130,6 +155,14 @@ def numbers(option: str, text: str | None) -> list[float]:
     if not given or not all(0 < number < float("inf") for number in given):
         raise ValueError(f'{option} "{text}": expected numbers above 0 such as 100,200,400')
     return given
+
+
+def counts(option: str, text: str) -> list[int]:
+    """A list of whole numbers as an option gives it. Raises ValueError if it is none."""
+    given = numbers(option, text)
+    if not all(number == int(number) for number in given):
+        raise ValueError(f'{option} "{text}": expected whole numbers such as 1,2,4,8')
+    return [int(number) for number in given]
 
 
 def watching(shown: bool) -> Callable[[str], AbstractContextManager["Progress | None"]]:

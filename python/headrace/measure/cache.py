@@ -1,0 +1,48 @@
+"""How much of what was read came from memory."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LEAST = 1_000_000
+"""Bytes read below which a rate says nothing: what counts them reads some kilobytes itself."""
+
+
+class Reads(NamedTuple):
+    """Bytes that this process has read: by calls, and from devices."""
+
+    asked: int
+    from_device: int
+
+
+def reads_now() -> Reads | None:
+    """What the kernel has counted so far (proc(5), /proc/pid/io: rchar and read_bytes, which
+    holds for file systems on block devices only); None if it does not."""
+    try:
+        lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    counted = dict(line.split(": ", 1) for line in lines if ": " in line)
+    try:
+        return Reads(int(counted["rchar"]), int(counted["read_bytes"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def cache(before: Reads | None, device: str | None) -> dict[str, Any]:
+    """The part of the bytes read since then that no device was asked for.
+
+    `hit_rate` is null, with a `note`, where it cannot be told. Read-ahead counts as read:
+    bytes that nobody asks for make the rate lower, and it is 0 at the least.
+    """
+    after = reads_now()
+    if before is None or after is None:
+        return {"hit_rate": None, "note": "the kernel does not count what processes read"}
+    asked = after.asked - before.asked
+    from_device = after.from_device - before.from_device
+    found: dict[str, Any] = {"asked_bytes": asked, "device_bytes": from_device}
+    if device is None:
+        note = "there is no block device below the directory whose reads are counted"
+        return {"hit_rate": None, "note": note}
+    if asked < LEAST:
+        return {"hit_rate": None, "note": "too little was read to tell", **found}
+    return {"hit_rate": max(0.0, 1.0 - from_device / asked), **found}

@@ -1,0 +1,35 @@
+"""A ladder of clients: operations a second with more processes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from headrace.report.figures.style import COLOURS, nothing, sheet
+
+
+def draw(document: Mapping[str, Any]) -> Figure:
+    """What was achieved, beside what the first step would give if each process added as much."""
+    figure, axes = sheet("Operations a second with more processes", _name(document))
+    axes.set_xlabel("processes")
+    axes.set_ylabel("operations/s")
+    steps = [step for step in document["steps"] if not step.get("partial")]
+    if not steps:
+        nothing(axes, "no step was finished")
+        return figure
+    processes = [step["processes"] for step in steps]
+    achieved = [step["operations_per_second"] for step in steps]
+    each = achieved[0] / processes[0]
+    ideal = [each * count for count in processes]
+    axes.plot(processes, ideal, color="#999999", linewidth=1.0, label="as much each as the first")
+    axes.plot(processes, achieved, "o-", color=COLOURS[0], markersize=4, label="achieved")
+    cores = document["cores"]
+    if processes[-1] > cores:
+        axes.axvspan(cores, processes[-1], color="#dddddd", alpha=0.5, label="oversubscribed")
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    return figure
+
+
+def _name(document: Mapping[str, Any]) -> str:
+    return str(document["scenario"].get("name", ""))
