@@ -2,11 +2,12 @@
 
 import typer
 
-from headrace.cli.bench import clean, micro, mix, net, run
+from headrace.cli.bench import clean, micro, mix, net, run, tune
 
 app = typer.Typer(help="Benchmark a real file system.", no_args_is_help=True)
 app.command("run")(run.run)
 app.command("mix")(mix.mix)
+app.command("tune")(tune.tune)
 app.command("sweep")(micro.sweep)
 app.command("blocks")(micro.blocks)
 app.command("clients")(micro.clients)

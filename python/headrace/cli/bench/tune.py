@@ -1,0 +1,90 @@
+"""`headrace bench tune`."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headrace.cli.bench.micro import AsJson
+from headrace.cli.bench.run import BelowDirectory
+from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
+from headrace.cli.screen import show, steps
+from headrace.files import check_writable, whole_file
+
+OPERATIONS = (
+    "read,write,sync,open,stat,access,setattr,create,unlink,mkdir,rmdir,readdir,symlink,readlink,"
+    "rename,statfs"
+)
+
+
+def tune(
+    directory: BelowDirectory,
+    profiler: Annotated[
+        str,
+        typer.Option(
+            "--profiler",
+            metavar="PROFILER",
+            help="What counts below: nfs-client, nfs-server, gluster:VOLUME or command:COMMAND.",
+        ),
+    ],
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            metavar="MIX",
+            help="The protocol mix wanted: sfs-nfsv2, sfs-nfsv3, sfs2008-nfs, or a file.",
+        ),
+    ] = "sfs-nfsv3",
+    operations: Annotated[
+        str, typer.Option("--operations", metavar="NAMES", help="File operations to mix.")
+    ] = OPERATIONS,
+    amount: Annotated[
+        int, typer.Option("--amount", min=1, help="How often each is carried out alone.")
+    ] = 500,
+    files: Annotated[int, typer.Option("--files", min=1, help="How many files there are.")] = 100,
+    as_json: AsJson = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the best mix as a workload."),
+    ] = None,
+    label: Labels = None,
+    stored: Stored = True,
+) -> None:
+    """Find the mix of file operations that causes a wanted mix in the protocol below."""
+    from headrace.measure import tuning
+    from headrace.measure.tuning.tune import tune as carried_out
+
+    labels = labels_to_keep(label or [], stored)
+    if output is not None:
+        check_writable(output)
+    names = list(dict.fromkeys(name.strip() for name in operations.split(",") if name.strip()))
+    wanted, counters = tuning.target(target), tuning.profiler(profiler)
+    started = datetime.now(UTC)
+    with steps("bench tune") as told:
+        document = carried_out(
+            counters, wanted, names, directory, amount=amount, files=files, told=told
+        )
+    identifier = None
+    if stored:
+        from headrace import store
+
+        def add() -> str:
+            return store.open().add(document, {}, kind="measured", started=started, labels=labels)
+
+        identifier = kept(add)
+    if output is not None:
+        best = min(document["mixes"].values(), key=lambda it: float(it["measured_distance"]))
+        lines = [f'"{name}" = {weight:.6f}' for name, weight in best["weights"].items()]
+        text = f'[[workload]]\nkind = "operation-mix"\nweights = {{ {", ".join(lines)} }}\n'
+        with whole_file(output) as partial:
+            partial.write_text(text, encoding="utf-8")
+    if as_json:
+        print(json.dumps(document, allow_nan=False, indent=2))
+        return
+    from headrace.report import tuning_tables
+
+    if identifier is not None:
+        print(f"in the store: {identifier}")
+    show(tuning_tables.tuned(document))

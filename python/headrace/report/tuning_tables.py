@@ -1,0 +1,38 @@
+"""A tuned mix as tables for a terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.report.fitted_table import FittedTable
+from headrace.report.units import percent
+
+
+def tuned(document: Mapping[str, Any]) -> RenderableType:
+    """The mix that each method found, and what it causes beside what is wanted."""
+    mixes: Mapping[str, Any] = document["mixes"]
+    found = FittedTable("File operations, %", 1, ["operation", *mixes])
+    for operation in document["profile"]:
+        shares = [mix["weights"].get(operation) for mix in mixes.values()]
+        if any(shares):
+            found.add_row(operation, *("" if it is None else percent(it) for it in shares))
+    columns = ["protocol", "wanted"]
+    columns += [f"{method} {what}" for method in mixes for what in ("predicted", "measured")]
+    caused = FittedTable("What they cause, %", 1, columns)
+    names = {name for mix in mixes.values() for name in mix["predicted"]} | set(document["wanted"])
+    for name in sorted(names, key=lambda it: -document["wanted"].get(it, 0.0)):
+        cells = [percent(document["wanted"].get(name, 0.0))]
+        for mix in mixes.values():
+            cells += [percent(mix[what].get(name, 0.0)) for what in ("predicted", "measured")]
+        caused.add_row(name, *cells)
+    lines = [
+        Text(
+            f"{method}: distance {mix['predicted_distance']:.4f} predicted,"
+            f" {mix['measured_distance']:.4f} measured; no share is off by more than"
+            f" {100 * mix['largest_difference']:.2f} percentage points."
+        )
+        for method, mix in mixes.items()
+    ]
+    return Group(found, caused, *lines)
