@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use headrace_spec::{DIRECT_UNIT, Scenario, Workload, WorkloadKind};
+use headrace_spec::{Bytes, DIRECT_UNIT, Scenario, Workload, WorkloadKind};
 use headrace_workload::{Application, clients, sequence};
 use rustix::fs::Mode;
 use rustix::io::Errno;
@@ -79,6 +79,7 @@ pub fn run(
     options.calls.calls(directory.root())?;
     let began = Instant::now();
     if options.calls != Backend::Null {
+        room_for_all(&parts, directory)?;
         for part in &parts {
             part.make_files(directory, part.content(scenario), watch)?;
         }
@@ -91,6 +92,27 @@ pub fn run(
     let mut outcome = carried_out(scenario, processes, prepared, watch)?;
     outcome.load = Load::of(scenario, &outcome)?;
     Ok(outcome)
+}
+
+/// Says no to files that would fill the file system up, before any is made.
+fn room_for_all(parts: &[Part<'_>], directory: &Directory) -> Result<(), Error> {
+    let existing = parts.iter().flat_map(|part| part.application.existing());
+    let needed = existing.fold(0, |sum: u64, file| sum.saturating_add(file.size));
+    // Where a file system does not tell, the first file that does not fit does.
+    let Ok(room) = rustix::fs::fstatvfs(directory.root()) else {
+        return Ok(());
+    };
+    let free = room.f_bavail.saturating_mul(room.f_frsize);
+    // What an earlier run in this directory has made is used again.
+    if needed > free && needed > free.saturating_add(directory.usage()?.1) {
+        return Err(Error::Unsuitable(format!(
+            "the files of the workloads take \"{}\": expected no more than \"{}\", which is free; \
+             take fewer or smaller ones",
+            Bytes(needed),
+            Bytes(free)
+        )));
+    }
+    Ok(())
 }
 
 /// A workload and its files.

@@ -262,3 +262,18 @@ fn the_load_achieved_is_the_one_offered_if_nothing_takes_time() {
     );
     assert_eq!(closed.load, None);
 }
+
+#[test]
+fn files_that_do_not_fit_are_refused_before_any_is_made() {
+    let text = MIX
+        .replace("files = 20", "files = 3")
+        .replace("\"4 KiB\" = 1, \"64 KiB\" = 1", "\"1000 PiB\" = 1");
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let error = run(&scenario(&text), &directory, Options::default(), watch);
+    let message = error.expect_err("no room").to_string();
+    assert!(message.contains("which is free"), "{message}");
+    assert_eq!(directory.usage().expect("it is there").1, 0);
+    directory.remove().expect("it goes");
+}
