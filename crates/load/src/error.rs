@@ -62,7 +62,7 @@ fn meaning(errno: Errno) -> &'static str {
         Errno::ROFS => "the file system can only be read: mount it for writing",
         Errno::ACCESS | Errno::PERM => "permission is missing: take a directory of your own",
         Errno::NOENT | Errno::STALE | Errno::NOTCONN | Errno::NODEV | Errno::SHUTDOWN => {
-            "the directory is gone: was it unmounted or removed meanwhile?"
+            "no earlier phase has made it, or the directory was unmounted or removed meanwhile"
         }
         Errno::IO => "the device or the server failed: see the kernel's log",
         Errno::MFILE | Errno::NFILE => "too many files are open: raise ulimit -n",
@@ -70,6 +70,7 @@ fn meaning(errno: Errno) -> &'static str {
             "the file system does not do this operation: leave it out of the mix"
         }
         Errno::NXIO => "the file is shorter than what is to be read of it",
+        Errno::NOLCK => "the file system's locks are used up, or its lock manager is not there",
         Errno::FBIG => "the file is larger than the file system allows",
         _ => "nothing was measured after it",
     }

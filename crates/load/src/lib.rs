@@ -13,8 +13,8 @@
 //! for its time, and only the call itself is timed: from its actual start, which gives the
 //! service time, and from the intended start, which gives the response time.
 //!
-//! To add an operation, write a file in `operation/` and name it in its list; to add a
-//! way of making the calls, one in `calls/`.
+//! To add an operation, write a file in `operation/` and name it in its list and in the
+//! scenario's list of a mix; to add a way of making the calls, one in `calls/`.
 
 pub mod calls;
 mod clock;

@@ -188,7 +188,12 @@ impl Calls for Posix {
 fn own_directory() -> Result<()> {
     // SAFETY: of what threads share, only the current directory, the root and the umask are
     // the thread's own afterwards; nothing in this process relies on their being shared.
-    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FS) }
+    let apart = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FS) };
+    apart.map_err(|errno| match errno {
+        // Not the file system's permission, and nothing that another directory would mend.
+        Errno::PERM => Errno::NOSYS,
+        errno => errno,
+    })
 }
 
 /// A lock of an open file, which rustix has not: those that it has are the whole process's.

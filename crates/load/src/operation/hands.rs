@@ -92,11 +92,25 @@ impl Hands {
             true => OFlags::RDWR | OFlags::CREATE,
             false => OFlags::RDONLY,
         };
-        let flags = access | self.flags | further;
+        self.open_at(file, access | self.flags | further, None)
+    }
+
+    /// A file of its own beside a workload's file, open for writing.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open_beside(&mut self, file: u32, word: &str, further: OFlags) -> Result<Handle> {
+        let flags = OFlags::RDWR | OFlags::CREATE | self.flags | further;
+        let path = self.names.beside(file, word);
+        self.open_at(file, flags, Some(path))
+    }
+
+    fn open_at(&mut self, file: u32, flags: OFlags, path: Option<CString>) -> Result<Handle> {
         if let Some(handle) = self.files.open(file, flags) {
             return Ok(handle);
         }
-        let handle = self.calls.open(&self.path(file), flags, MODE)?;
+        let path = path.unwrap_or_else(|| self.path(file));
+        let handle = self.calls.open(&path, flags, MODE)?;
         let kept = Handle::clone(&handle);
         self.files.keep(&mut *self.calls, file, flags, kept)?;
         Ok(handle)

@@ -2,7 +2,8 @@
 //! what must be true after it. Only the call is timed.
 //!
 //! To add one, write a file with a type that implements [`FileOperation`] and name it in
-//! [`ALL`].
+//! [`ALL`], and in [`MixedOperation`](headrace_spec::MixedOperation), which says what it is
+//! simulated as.
 
 mod access;
 mod attribute;

@@ -38,12 +38,18 @@ impl Target {
         Ok(Target::part(hands, ask, writes).of(file))
     }
 
-    /// A part of a file that is open past the page cache.
+    /// A part of a file that is open past the page cache. What is written goes to another
+    /// file beside it, unless nothing passes the cache: where a direct write meets a page that
+    /// another process has in use, Linux lets the next sync fail (mm/filemap.c,
+    /// `kiocb_invalidate_post_direct_write`).
     ///
     /// # Errors
     /// If it cannot be opened.
     pub fn direct(hands: &mut Hands, ask: &Ask, writes: bool) -> Result<Target> {
-        let file = hands.open_with(ask.file, writes, OFlags::DIRECT)?;
+        let file = match writes && !hands.flags.contains(OFlags::DIRECT) {
+            true => hands.open_beside(ask.file, "direct", OFlags::DIRECT)?,
+            false => hands.open_with(ask.file, writes, OFlags::DIRECT)?,
+        };
         Ok(Target::part(hands, ask, writes).of(file))
     }
 
