@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from headrace.report.figures.style import COLOURS, nothing, short
 
@@ -49,6 +49,7 @@ def _plain_numbers(axes: Axes) -> None:
     """Names are no formulas in figures, and so powers of ten would be shown as they are typed."""
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "log":
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
             axis.set_minor_formatter(NullFormatter())
 
