@@ -58,7 +58,7 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
-	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/local benches/scale benches/schedulers benches/striped-read
+	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/load benches/local benches/scale benches/schedulers benches/striped-read
 
 bench: build
 	@$(PY) benches/kernel/compare.py
@@ -67,6 +67,7 @@ bench: build
 	@$(PY) benches/scale/scale.py
 	@$(PY) benches/schedulers/crossing.py
 	@$(PY) benches/schedulers/at_scale.py
+	@mkdir -p $(SEE) && $(PY) benches/load/agreement.py $(SEE)
 	@cargo run --release --quiet -p headrace-load --example engine_cost
 
 clean:
