@@ -15,6 +15,12 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Nanoseconds since the start of the run.
 pub type Nanoseconds = u64;
 
+/// Seconds in nanoseconds; saturates.
+pub fn in_nanoseconds(seconds: f64) -> Nanoseconds {
+    // Less than a nanosecond is nothing a clock shows.
+    (seconds * 1e9) as Nanoseconds
+}
+
 /// A clock that starts with the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

@@ -26,6 +26,7 @@ mod meeting;
 pub mod network;
 pub mod operation;
 mod outcome;
+mod part;
 mod process;
 mod record;
 mod report;

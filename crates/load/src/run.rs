@@ -2,26 +2,22 @@
 //! is put together.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use headrace_spec::{Bytes, DIRECT_UNIT, Scenario, Workload, WorkloadKind};
-use headrace_workload::{Application, clients, sequence};
-use rustix::fs::Mode;
-use rustix::io::Errno;
+use headrace_spec::Scenario;
 
 use crate::Error;
 use crate::calls::Backend;
-use crate::clock::{Clock, Nanoseconds};
+use crate::clock::{Clock, Nanoseconds, in_nanoseconds};
 use crate::directory::Directory;
-use crate::files::{self, Names};
 use crate::load::Load;
-use crate::meeting::Meeting;
-use crate::operation::{self, Buffer, Content, OwnNames};
+use crate::operation;
 use crate::outcome::{Outcome, Phase};
-use crate::process::{Plan, Progress, Shared, Source};
+use crate::part::{Part, room_for_all};
+use crate::process::{Plan, Progress, Shared};
 use crate::record::Record;
 
 /// How often the caller is told how far the run is.
@@ -33,9 +29,6 @@ const SHORT: Duration = Duration::from_millis(2);
 
 /// How long it takes until every process is there: the clock begins then.
 const TOGETHER: Duration = Duration::from_millis(10);
-
-/// Bytes of the largest call by which files are made that must be there.
-const LARGEST_CALL: usize = 16 << 20;
 
 /// How a run is made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,174 +85,6 @@ pub fn run(
     let mut outcome = carried_out(scenario, processes, prepared, watch)?;
     outcome.load = Load::of(scenario, &outcome)?;
     Ok(outcome)
-}
-
-/// Says no to files that would fill the file system up, before any is made.
-fn room_for_all(parts: &[Part<'_>], directory: &Directory) -> Result<(), Error> {
-    let existing = parts.iter().flat_map(|part| part.application.existing());
-    let needed = existing.fold(0, |sum: u64, file| sum.saturating_add(file.size));
-    // Where a file system does not tell, the first file that does not fit does.
-    let Ok(room) = rustix::fs::fstatvfs(directory.root()) else {
-        return Ok(());
-    };
-    let free = room.f_bavail.saturating_mul(room.f_frsize);
-    // What an earlier run in this directory has made is used again.
-    if needed > free && needed > free.saturating_add(directory.usage()?.1) {
-        return Err(Error::Unsuitable(format!(
-            "the files of the workloads take \"{}\": expected no more than \"{}\", which is free; \
-             take fewer or smaller ones",
-            Bytes(needed),
-            Bytes(free)
-        )));
-    }
-    Ok(())
-}
-
-/// A workload and its files.
-struct Part<'a> {
-    workload: &'a Workload,
-    number: usize,
-    processes: u32,
-    names: Names,
-    application: Box<dyn Application>,
-}
-
-impl<'a> Part<'a> {
-    fn new(scenario: &Scenario, workload: &'a Workload, number: usize) -> Result<Self, Error> {
-        suitable(workload)?;
-        let processes =
-            (clients(scenario, workload).len() as u32).saturating_mul(scenario.clients.processes);
-        let application = sequence(scenario, workload, processes)?;
-        Ok(Part {
-            workload,
-            number,
-            processes,
-            names: Names::new(number, &*application),
-            application,
-        })
-    }
-
-    /// What its files have in them, if what is read is to be looked at.
-    fn content(&self, scenario: &Scenario) -> Option<Content> {
-        let verify = self.workload.io.verify;
-        verify.then(|| Content::new(self.number, scenario.run.seed))
-    }
-
-    fn make_files(
-        &self,
-        directory: &Directory,
-        content: Option<Content>,
-        watch: Watch<'_>,
-    ) -> Result<(), Error> {
-        let failed = |what: &str, errno| Error::Operation {
-            operation: "preparing",
-            path: what.to_owned(),
-            errno,
-        };
-        let make = |path: &std::ffi::CStr| {
-            match rustix::fs::mkdirat(directory.root(), path, Mode::from_raw_mode(0o755)) {
-                // An earlier run in this directory has made it.
-                Ok(()) | Err(Errno::EXIST) => Ok(()),
-                Err(errno) => Err(failed(&path.to_string_lossy(), errno)),
-            }
-        };
-        for path in self.names.directories() {
-            make(&path)?;
-        }
-        if self.draws_names() {
-            for rank in 0..self.processes {
-                let own = self.names.own(rank);
-                make(&own)?;
-                directory
-                    .empty_below(&own)
-                    .map_err(|errno| failed(&own.to_string_lossy(), errno))?;
-            }
-        }
-        let io = &self.workload.io;
-        let call = usize::try_from(io.made_by.0).unwrap_or(usize::MAX);
-        let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX);
-        let existing = self.application.existing();
-        for file in &existing {
-            let root = directory.root();
-            files::make(root, &self.names, *file, call, &mut buffer, content)
-                .map_err(|errno| failed(&self.names.path(file.file).to_string_lossy(), errno))?;
-            let live = Live {
-                phase: Phase::Preparing,
-                seconds: 0.0,
-                operations: Vec::new(),
-            };
-            if watch(&live).is_break() {
-                return Err(Error::Interrupted);
-            }
-        }
-        if !existing.is_empty() {
-            // Once for all: a sync for each file takes far longer.
-            rustix::fs::syncfs(directory.root()).map_err(|errno| failed("all files", errno))?;
-        }
-        if !io.cached {
-            for file in &existing {
-                files::cool(directory.root(), &self.names, file.file);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether names that are made and removed are the processes' own affair.
-    fn draws_names(&self) -> bool {
-        matches!(self.workload.kind, WorkloadKind::OperationMix(_))
-    }
-
-    fn processes(
-        &self,
-        scenario: &Scenario,
-        directory: &Directory,
-        options: Options,
-    ) -> Result<Vec<Plan>, Error> {
-        let meeting = Arc::new(Meeting::new(self.processes));
-        let again = || sequence(scenario, self.workload, self.processes);
-        let shared = match self.draws_names() {
-            true => Some(Arc::new(Mutex::new(again()?))),
-            false => None,
-        };
-        let largest = largest_transfer(self.workload);
-        let base = directory.absolute()?;
-        let content = match options.calls {
-            // Nothing is read that could be looked at.
-            Backend::Null => None,
-            _ => self.content(scenario),
-        };
-        (0..self.processes)
-            .map(|rank| {
-                let source = match &shared {
-                    Some(application) => Source::Shared(Arc::clone(application)),
-                    None => Source::Own(again()?),
-                };
-                let own = self
-                    .draws_names()
-                    .then(|| OwnNames::new(self.names.own(rank).to_string_lossy().into_owned()));
-                Ok(Plan {
-                    workload: self.number,
-                    rank,
-                    source,
-                    root: Arc::clone(directory.root()),
-                    backend: options.calls,
-                    names: self.names.clone(),
-                    base: base.clone(),
-                    io: self.workload.io.clone(),
-                    content,
-                    largest,
-                    own,
-                    record: Record::new(
-                        operation::ALL.len(),
-                        in_nanoseconds(scenario.run.warm_up.0),
-                        scenario.run.window.map(|it| in_nanoseconds(it.0)),
-                    ),
-                    meeting: Arc::clone(&meeting),
-                    progress: Arc::new(Progress::new()),
-                })
-            })
-            .collect()
-    }
 }
 
 /// The processes begin together, and what they did is put together.
@@ -367,46 +192,6 @@ fn watched<T>(
         }
     }
     interrupted
-}
-
-/// What cannot be carried out on a real file system, or not yet.
-fn suitable(workload: &Workload) -> Result<(), Error> {
-    if workload.collective.two_phase().is_some() {
-        return Err(unsuitable("collective", "two-phase"));
-    }
-    Ok(())
-}
-
-fn unsuitable(field: &str, value: &str) -> Error {
-    Error::Unsuitable(format!(
-        "workload.{field} = {value:?} can be simulated, and not be carried out on a real file \
-         system"
-    ))
-}
-
-/// Bytes of a workload's largest transfer.
-fn largest_transfer(workload: &Workload) -> usize {
-    let largest = match &workload.kind {
-        WorkloadKind::Ior(ior) => ior.transfer.0,
-        WorkloadKind::Mdtest(mdtest) => mdtest.bytes.0,
-        WorkloadKind::OperationMix(mix) => {
-            let sizes = mix.read_sizes.values().chain(mix.write_sizes.values());
-            sizes.map(|size| size.0).max().unwrap_or(0)
-        }
-        WorkloadKind::Pipeline(pipeline) => {
-            let buffers = pipeline.input.0.div_ceil(pipeline.request.0.max(1)).max(1);
-            pipeline.request.0.max(pipeline.output.0.div_ceil(buffers))
-        }
-        WorkloadKind::TraceReplay(_) => 0,
-    };
-    // Some operations move whole units.
-    let largest = largest.max(1).checked_next_multiple_of(DIRECT_UNIT);
-    largest.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX))
-}
-
-fn in_nanoseconds(seconds: f64) -> Nanoseconds {
-    // Saturates; less than a nanosecond is nothing a clock shows.
-    (seconds * 1e9) as Nanoseconds
 }
 
 fn nanoseconds(duration: Duration) -> Nanoseconds {
