@@ -281,9 +281,13 @@ impl Application for IorApplication {
             let last = self.phases() == Some(next.phase);
             return Ok(if last { Next::Finished } else { Next::Barrier });
         }
-        let after = match (progress.phase, progress.step) {
+        let first = progress.step == 0 && progress.to_sync.is_none();
+        let after = match progress.phase {
             // The first request does not come after another.
-            (0, 0) => Span::ZERO,
+            0 if first => Span::ZERO,
+            phase if first && phase.is_multiple_of(self.spec.phases.len() as u32) => {
+                self.think(random) + Span::from_seconds(self.spec.interval.0)
+            }
             _ => self.think(random),
         };
         let step = progress.step;

@@ -417,6 +417,7 @@ prop_compose! {
             phases,
             think,
             think_distribution,
+            interval: if repeat > 1 || (forever && stops) { think } else { Seconds(0.0) },
             repeat: if forever && stops { Repeat::Forever } else { Repeat::Times(repeat) },
         })
     }

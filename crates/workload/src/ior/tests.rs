@@ -20,6 +20,7 @@ fn spec(access: Access, order: Order) -> Ior {
         phases: vec![Phase::Write, Phase::Read],
         read_share: 0.5,
         think: Seconds(0.0),
+        interval: Seconds(0.0),
         think_distribution: ThinkDistribution::Constant,
         repeat: Repeat::Times(2),
     }
@@ -283,4 +284,23 @@ fn backward_and_strided_transfers_are_where_they_should_be() {
     };
     assert_eq!(offsets(Order::Backward), expected([3, 2, 1, 0]));
     assert_eq!(offsets(Order::Strided), expected([0, 3, 1, 2]));
+}
+
+#[test]
+fn an_interval_lies_before_each_repetition_and_nowhere_else() {
+    let ior = Ior {
+        interval: Seconds(2.0),
+        repeat: Repeat::Times(3),
+        ..spec(Access::FilePerProcess, Order::Sequential)
+    };
+    let (asks, _) = asks(&ior, 1);
+    let after: Vec<(u32, Span)> = asks
+        .iter()
+        .filter(|ask| ask.after > Span::ZERO)
+        .map(|ask| (ask.phase, ask.after))
+        .collect();
+    assert_eq!(
+        after,
+        [(2, Span::from_seconds(2.0)), (4, Span::from_seconds(2.0))]
+    );
 }

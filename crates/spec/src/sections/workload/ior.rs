@@ -108,6 +108,9 @@ section! {
         think: Seconds = default("0 s", "IOR does not wait") aka ["think_time"],
         /// How think times are distributed around that mean.
         think_distribution: ThinkDistribution = default("constant", "nothing is assumed"),
+        /// Time that every process lets pass before it runs the phases again: a program
+        /// computes between two checkpoints.
+        interval: Seconds = default("0 s", "IOR's interTestDelay is for repetitions of its own") aka ["inter_test_delay", "pause"],
         /// How often the phases are run: a count, or `forever` until the run stops.
         repeat: Repeat as CountOr<Repeat> = default(1, "IOR's repetitions") aka ["repetitions"],
     }
@@ -164,6 +167,13 @@ fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result
             at.field("order").path
         );
         return Err(at.error("streams", message));
+    }
+    if ior.interval.0 > 0.0 && ior.repeat == Repeat::Times(1) {
+        let message = format!(
+            "the phases are run once: leave it out, or give {} more than 1",
+            at.field("repeat").path
+        );
+        return Err(at.error("interval", message));
     }
     if ior.stride != Ior::STRIDE && ior.order != Order::Strided {
         let message = format!(

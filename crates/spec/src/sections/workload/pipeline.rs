@@ -109,6 +109,7 @@ impl Pipeline {
             streams: 1,
             stride: Ior::STRIDE,
             think: Seconds(0.0),
+            interval: Seconds(0.0),
             think_distribution: ThinkDistribution::Constant,
             repeat: Repeat::Times(1),
         }
