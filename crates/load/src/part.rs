@@ -19,6 +19,13 @@ use crate::process::{Plan, Progress, Source};
 use crate::record::Record;
 use crate::run::{Live, Options, Watch};
 
+/// With more processes they share one copy of the workload and take turns: each copy knows
+/// of all processes.
+const MOST_COPIES: u32 = 256;
+
+/// Processes of a workload at the most, each a thread of this host.
+const MOST_PROCESSES: u32 = 10_000;
+
 /// Bytes of the largest call by which files are made that must be there.
 const LARGEST_CALL: usize = 16 << 20;
 
@@ -36,6 +43,12 @@ impl<'a> Part<'a> {
         suitable(workload)?;
         let processes =
             (clients(scenario, workload).len() as u32).saturating_mul(scenario.clients.processes);
+        if processes > MOST_PROCESSES {
+            return Err(Error::Unsuitable(format!(
+                "clients.count times clients.processes = {processes}: each is a thread of this \
+                 host; expected {MOST_PROCESSES} at the most"
+            )));
+        }
         let application = sequence(scenario, workload, processes)?;
         Ok(Part {
             workload,
@@ -124,7 +137,7 @@ impl<'a> Part<'a> {
     ) -> Result<Vec<Plan>, Error> {
         let meeting = Arc::new(Meeting::new(self.processes));
         let again = || sequence(scenario, self.workload, self.processes);
-        let shared = match self.draws_names() {
+        let shared = match self.draws_names() || self.processes > MOST_COPIES {
             true => Some(Arc::new(Mutex::new(again()?))),
             false => None,
         };

@@ -277,3 +277,32 @@ fn files_that_do_not_fit_are_refused_before_any_is_made() {
     assert_eq!(directory.usage().expect("it is there").1, 0);
     directory.remove().expect("it goes");
 }
+
+#[test]
+fn more_processes_than_a_host_has_room_for_are_refused() {
+    let text = |processes: u32| {
+        format!("[clients]\nprocesses = {processes}\n[[workload]]\nkind = \"mdtest\"\nfiles = 2\n")
+    };
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let error = run(
+        &scenario(&text(10_001)),
+        &directory,
+        Options::default(),
+        watch,
+    );
+    let message = error.expect_err("too many").to_string();
+    assert!(
+        message.contains("10001") && message.contains("10000"),
+        "{message}"
+    );
+    // Those that share one copy of the workload do all of it.
+    let outcome = carried(
+        &text(300),
+        Options {
+            calls: Backend::Null,
+        },
+    );
+    assert_eq!(done(&outcome, "create").0, 600);
+}
