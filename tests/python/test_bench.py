@@ -119,7 +119,7 @@ def test_what_a_killed_benchmark_leaves_is_cleaned(tmp_path: Path, below: Path) 
 
 def wait_for_files(below: Path) -> None:
     for _ in range(600):
-        if list(below.glob("headrace-bench-*/w0/d0/f0")):
+        if list(below.glob("headrace-bench-*/hr-w0/hr-d0/hr-f0")):
             return
         time.sleep(0.05)
     raise AssertionError("no file was made")
@@ -188,3 +188,58 @@ def test_calls_there_are_not_are_told(tmp_path: Path) -> None:
     result = bench("run", str(file), str(tmp_path), "--calls", "uring")
     assert result.returncode == 2
     assert "io-uring" in result.stderr
+
+
+def test_what_somebody_else_puts_there_stays_and_the_figures_too(
+    tmp_path: Path, below: Path
+) -> None:
+    file = tmp_path / "forever.toml"
+    file.write_text(FOREVER.replace("1 h", "2 s"))
+    running = subprocess.Popen(
+        [sys.executable, "-m", "headrace", "bench", "run", str(file), str(below), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for_files(below)
+    [directory] = below.glob("headrace-bench-*")
+    mine = directory / "hr-w0" / "thesis2026.pdf"
+    mine.write_text("mine")
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, err) == (0, "")
+    document = json.loads(out)
+    assert document["operations"]["write"]["count"] > 0
+    assert "not-removed" in {warning["condition"] for warning in document["warnings"]}
+    assert mine.read_text() == "mine"
+    assert [path.name for path in mine.parent.iterdir()] == [mine.name]
+
+
+def test_no_directory_is_not_the_current_one(workload: Path, tmp_path: Path) -> None:
+    done = bench("run", str(workload), "")
+    assert done.returncode == 2
+    assert "expected a directory" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_figures_outlive_the_file_system(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a tmpfs takes root")
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "none", str(small)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        file = tmp_path / "forever.toml"
+        file.write_text(FOREVER.replace("1 h", "3 s"))
+        running = subprocess.Popen(
+            [sys.executable, "-m", "headrace", "bench", "run", str(file), str(small), "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_for_files(small)
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode in (0, 1)
+    assert json.loads(out)["operations"]["write"]["count"] > 0

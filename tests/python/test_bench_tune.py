@@ -1,5 +1,6 @@
 """Tuning a mix of file operations to a protocol's."""
 
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -102,7 +103,7 @@ Brick: b:/data
 def test_a_command_counts(tmp_path: Path) -> None:
     script = tmp_path / "counts.py"
     script.write_text('print(\'{"READ": 7, "write": 2}\')')
-    read = tuning.profiler(f"command:{sys.executable} {script}")
+    read = tuning.profiler(f"command:{shlex.quote(sys.executable)} {shlex.quote(str(script))}")
     assert read() == {"read": 7, "write": 2}
     for wrong in ("print('[]')", "print('{\"read\": 1.5}')", "raise SystemExit(3)", "print(1, 2)"):
         script.write_text(wrong)

@@ -38,18 +38,21 @@ impl Names {
     /// A file's path in the benchmark's directory.
     pub fn path(&self, file: u32) -> CString {
         let directory = file / self.in_each;
-        text(format!("w{}/d{directory}/f{file}", self.workload))
+        text(format!("hr-w{}/hr-d{directory}/hr-f{file}", self.workload))
     }
 
     /// The path of what belongs to a file: its name and a word.
     pub fn beside(&self, file: u32, word: &str) -> CString {
         let directory = file / self.in_each;
-        text(format!("w{}/d{directory}/f{file}.{word}", self.workload))
+        text(format!(
+            "hr-w{}/hr-d{directory}/hr-f{file}.{word}",
+            self.workload
+        ))
     }
 
     /// The path of the directory that a file lies in.
     pub fn directory(&self, file: u32) -> CString {
-        text(format!("w{}/d{}", self.workload, file / self.in_each))
+        text(format!("hr-w{}/hr-d{}", self.workload, file / self.in_each))
     }
 
     /// The first file of the directory that a file lies in.
@@ -59,15 +62,15 @@ impl Names {
 
     /// A directory of a process's own, for names that it makes and removes.
     pub fn own(&self, rank: u32) -> CString {
-        text(format!("w{}/o{rank}", self.workload))
+        text(format!("hr-w{}/hr-o{rank}", self.workload))
     }
 
     /// The workload's directory and those in it, each behind the one that it is in.
     pub fn directories(&self) -> impl Iterator<Item = CString> {
         let inner = 0..self.files.div_ceil(self.in_each);
         let of = self.workload;
-        let inner = inner.map(move |directory| text(format!("w{of}/d{directory}")));
-        std::iter::once(text(format!("w{of}"))).chain(inner)
+        let inner = inner.map(move |directory| text(format!("hr-w{of}/hr-d{directory}")));
+        std::iter::once(text(format!("hr-w{of}"))).chain(inner)
     }
 }
 

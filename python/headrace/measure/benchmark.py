@@ -1,5 +1,6 @@
 """Carrying a scenario's workloads out in a directory."""
 
+import contextlib
 import json
 import os
 import tomllib
@@ -52,10 +53,25 @@ def measure(
     """
     directory = _core.BenchmarkDirectory(below)
     try:
-        return measure_in(directory, loaded, calls=calls, progress=progress)
-    finally:
-        if not keep:
+        measurement = measure_in(directory, loaded, calls=calls, progress=progress)
+    except BaseException:
+        with contextlib.suppress(OSError):
             directory.remove()
+        raise
+    if not keep and (left := removed(directory)) is not None:
+        measurement.document["warnings"].append(left)
+    return measurement
+
+
+def removed(directory: _core.BenchmarkDirectory) -> dict[str, str] | None:
+    """Removes a benchmark's directory; gives a warning if it cannot: what was measured in it
+    holds all the same."""
+    try:
+        directory.remove()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return {"condition": "not-removed", "message": f"{directory.path} is left: {reason}"}
+    return None
 
 
 def measure_in(
@@ -72,13 +88,17 @@ def measure_in(
     tell = _told(progress, counters)
     result = _core.measure(loaded, directory, calls=calls, progress=tell)
     counters.sample(at_once=True)
-    files, size = directory.usage()
-    room = os.statvfs(below)
     document: dict[str, Any] = json.loads(result["report"])
+    try:
+        files, size = directory.usage()
+        room = os.statvfs(below)
+        free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
+    except OSError:
+        # It is gone, or its device has failed; what was measured before holds.
+        files, size, free = 0, 0, 1.0
     document["files"] = {"count": files, "bytes": size}
     document["counters"] = counters.summary()
     document["cache"] = cache(before, counters.device)
-    free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
     workloads = tomllib.loads(loaded.toml)["workload"]
     direct = all(workload.get("io", {}).get("direct", False) for workload in workloads)
     document["warnings"] = conditions(document, direct=direct, free=free)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core
 from headrace.files import whole_file
-from headrace.measure.benchmark import Progress, measure_in
+from headrace.measure.benchmark import Progress, measure_in, removed
 from headrace.measure.ladder_knee import knee
 from headrace.measure.ladder_search import search
 
@@ -98,9 +98,11 @@ def ladder(
             else:
                 search(climb.step, start, refinements)
     finally:
-        if not keep:
-            directory.remove()
-    return Ladder(_document(climb))
+        left = None if keep else removed(directory)
+    document = _document(climb)
+    if left is not None:
+        document["warnings"] = [left]
+    return Ladder(document)
 
 
 class _BrokenOffError(Exception):

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from headrace import _core
-from headrace.measure.benchmark import measure_in
+from headrace.measure.benchmark import measure_in, removed
 from headrace.measure.ladder import Ladder, Watch
 
 
@@ -46,7 +46,7 @@ def ladder_of_clients(
                 break
     finally:
         if not keep:
-            directory.remove()
+            removed(directory)
     _compare(steps)
     return Ladder(
         {

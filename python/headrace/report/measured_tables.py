@@ -79,7 +79,8 @@ def _performance(document: Document) -> FittedTable:
 
 def _machine(counters: Document) -> str:
     """What the machine did meanwhile, in a line."""
-    used = counters["cpu_user"] + counters["cpu_system"]
+    # Ticks of 10 ms make more than all of a short time.
+    used = min(counters["cpu_user"] + counters["cpu_system"], 1.0)
     text = f"Processors {percent(used)} % busy, {percent(counters['cpu_iowait'])} % waiting for I/O"
     if counters["device"] is None:
         return f"{text}; no block device below the directory."

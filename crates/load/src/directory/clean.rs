@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::mark::{MARK, PREFIX, is_mark};
@@ -71,9 +71,14 @@ fn clean_one(parent: &OwnedFd, name: &str) -> Result<(), Left> {
         Errno::NOTDIR | Errno::LOOP => Left::NotMarked,
         errno => Left::Failed(errno),
     })?;
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // A pipe of that name must not be waited for.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mark = rustix::fs::openat(&root, MARK, flags, Mode::empty());
     let mark = mark.map_err(|_| Left::NotMarked)?;
+    let stat = rustix::fs::fstat(&mark).map_err(Left::Failed)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(Left::NotMarked);
+    }
     let mut text = [0; 4096];
     let read = rustix::io::read(&mark, &mut text).map_err(Left::Failed)?;
     if !is_mark(&text[..read]) {
@@ -97,7 +102,15 @@ pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Res
         Ok(()) | Err(Errno::NOENT) => {}
         Err(errno) => return Err(errno),
     }
-    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
+    let (one, other) = (
+        rustix::fs::fstat(root)?,
+        rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?,
+    );
+    match (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino) {
+        true => rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR),
+        // Somebody has put another in its place.
+        false => Err(Errno::STALE),
+    }
 }
 
 /// Removes what the engine made in a directory; gives the names of the rest.
@@ -125,7 +138,14 @@ fn empty_below(
             rustix::fs::unlinkat(directory, name.as_str(), AtFlags::empty())?;
             continue;
         }
-        let inner = below(directory.as_fd(), &name)?;
+        let inner = match below(directory.as_fd(), &name) {
+            // Another file system, or a part of this one, is mounted there.
+            Err(Errno::XDEV) => {
+                foreign.push(full);
+                continue;
+            }
+            inner => inner?,
+        };
         if rustix::fs::fstat(&inner)?.st_dev != device {
             foreign.push(full);
             continue;
@@ -160,9 +180,15 @@ pub(super) fn usage(directory: &OwnedFd) -> Result<(u64, u64), Errno> {
     Ok((files, bytes))
 }
 
+/// Opens a directory in another, unless something is mounted there.
 fn below(parent: rustix::fd::BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(parent, name, flags, Mode::empty())
+    let here = ResolveFlags::NO_XDEV;
+    match rustix::fs::openat2(parent, name, flags, Mode::empty(), here) {
+        // Linux before 5.6, and some sandboxes: the device's number has to do.
+        Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(parent, name, flags, Mode::empty()),
+        opened => opened,
+    }
 }
 
 /// What is in a directory, in the order of names.

@@ -91,6 +91,9 @@ impl Directory {
         if rustix::io::write(&file, text.as_bytes())? < text.len() {
             return Err(Errno::NOSPC);
         }
+        // What is left of a machine that dies is to be known for what it is.
+        rustix::fs::fsync(&file)?;
+        rustix::fs::fsync(&*self.root)?;
         // On a file system without locks, the run that goes on has no protection.
         let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
         self.mark = Some(file);

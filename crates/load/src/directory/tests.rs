@@ -10,8 +10,8 @@ fn scratch() -> tempfile::TempDir {
 fn a_directory_goes_with_all_that_was_made_in_it() {
     let below = scratch();
     let made = Directory::make(below.path()).expect("it can be made");
-    fs::create_dir(made.path().join("w0")).expect("made");
-    fs::write(made.path().join("w0/f1"), "x").expect("written");
+    fs::create_dir(made.path().join("hr-w0")).expect("made");
+    fs::write(made.path().join("hr-w0/hr-f1"), "x").expect("written");
     made.remove().expect("it goes");
     assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
 }
@@ -21,13 +21,13 @@ fn what_somebody_else_put_there_stays() {
     let below = scratch();
     let made = Directory::make(below.path()).expect("it can be made");
     let path = made.path().to_path_buf();
-    fs::create_dir(path.join("w0")).expect("made");
-    fs::write(path.join("w0/f1"), "x").expect("written");
-    fs::write(path.join("w0/thesis.tex"), "x").expect("written");
+    fs::create_dir(path.join("hr-w0")).expect("made");
+    fs::write(path.join("hr-w0/hr-f1"), "x").expect("written");
+    fs::write(path.join("hr-w0/thesis2026.pdf"), "x").expect("written");
     let error = made.remove().expect_err("it stays").to_string();
-    assert!(error.contains("w0/thesis.tex"), "{error}");
-    assert!(path.join("w0/thesis.tex").exists());
-    assert!(!path.join("w0/f1").exists());
+    assert!(error.contains("hr-w0/thesis2026.pdf"), "{error}");
+    assert!(path.join("hr-w0/thesis2026.pdf").exists());
+    assert!(!path.join("hr-w0/hr-f1").exists());
 }
 
 #[test]
@@ -36,12 +36,12 @@ fn cleaning_removes_what_carries_the_mark_and_is_not_in_use() {
     let running = Directory::make(below.path()).expect("it can be made");
     let other = Directory::make(below.path()).expect("it can be made");
     let left_behind = other.path().to_path_buf();
-    fs::write(left_behind.join("f1"), "x").expect("written");
+    fs::write(left_behind.join("hr-f1"), "x").expect("written");
     drop(other);
     let unmarked = below.path().join("headrace-bench-9-9");
     fs::create_dir(&unmarked).expect("made");
-    fs::write(unmarked.join("f1"), "x").expect("written");
-    fs::write(below.path().join("f1"), "x").expect("written");
+    fs::write(unmarked.join("hr-f1"), "x").expect("written");
+    fs::write(below.path().join("hr-f1"), "x").expect("written");
     let cleaned = clean(below.path()).expect("it can be read");
     assert_eq!(cleaned.removed, [left_behind]);
     let mut left = cleaned.left;
@@ -52,7 +52,7 @@ fn cleaning_removes_what_carries_the_mark_and_is_not_in_use() {
     ];
     expected.sort_by_key(|(path, _)| path.clone());
     assert_eq!(left, expected);
-    assert!(unmarked.join("f1").exists() && below.path().join("f1").exists());
+    assert!(unmarked.join("hr-f1").exists() && below.path().join("hr-f1").exists());
     running.remove().expect("it goes");
 }
 
@@ -60,16 +60,16 @@ fn cleaning_removes_what_carries_the_mark_and_is_not_in_use() {
 fn a_symbolic_link_is_removed_and_what_it_leads_to_is_not() {
     let below = scratch();
     let treasure = scratch();
-    fs::write(treasure.path().join("f1"), "x").expect("written");
+    fs::write(treasure.path().join("hr-f1"), "x").expect("written");
     let made = Directory::make(below.path()).expect("it can be made");
-    std::os::unix::fs::symlink(treasure.path(), made.path().join("d1")).expect("made");
+    std::os::unix::fs::symlink(treasure.path(), made.path().join("hr-d1")).expect("made");
     std::os::unix::fs::symlink(treasure.path(), below.path().join("headrace-bench-1-1"))
         .expect("made");
     made.remove().expect("it goes");
     let cleaned = clean(below.path()).expect("it can be read");
     assert_eq!(cleaned.removed.len(), 0);
     assert_eq!(cleaned.left[0].1, Left::NotMarked);
-    assert!(treasure.path().join("f1").exists());
+    assert!(treasure.path().join("hr-f1").exists());
 }
 
 #[test]
@@ -84,9 +84,54 @@ fn a_directory_that_is_not_there_is_named() {
 fn files_and_their_bytes_are_counted() {
     let below = scratch();
     let made = Directory::make(below.path()).expect("it can be made");
-    fs::create_dir(made.path().join("w0")).expect("made");
-    fs::write(made.path().join("w0/f1"), "four").expect("written");
-    fs::write(made.path().join("w0/f2"), "seventh").expect("written");
+    fs::create_dir(made.path().join("hr-w0")).expect("made");
+    fs::write(made.path().join("hr-w0/hr-f1"), "four").expect("written");
+    fs::write(made.path().join("hr-w0/hr-f2"), "seventh").expect("written");
     assert_eq!(made.usage().expect("it can be read"), (2, 11));
     made.remove().expect("it goes");
+}
+
+#[test]
+fn what_is_mounted_in_it_stays() {
+    let (below, treasure) = (scratch(), scratch());
+    fs::write(treasure.path().join("hr-f1"), "x").expect("written");
+    let made = Directory::make(below.path()).expect("it can be made");
+    let mounted = made.path().join("hr-w9");
+    fs::create_dir(&mounted).expect("made");
+    let mount = |arguments: &[&std::ffi::OsStr]| {
+        let ran = std::process::Command::new("mount").args(arguments).output();
+        ran.is_ok_and(|it| it.status.success())
+    };
+    let bind = [
+        "--bind".as_ref(),
+        treasure.path().as_os_str(),
+        mounted.as_os_str(),
+    ];
+    if !mount(&bind) {
+        eprintln!("skipped: mounting takes root");
+        return;
+    }
+    let removed = made.remove();
+    let unmounted = std::process::Command::new("umount").arg(&mounted).status();
+    assert!(unmounted.is_ok_and(|it| it.success()));
+    assert!(removed.expect_err("it stays").to_string().contains("hr-w9"));
+    assert!(treasure.path().join("hr-f1").exists());
+    made.remove().expect("it goes");
+}
+
+#[test]
+fn a_pipe_in_the_place_of_the_mark_is_not_waited_for() {
+    let below = scratch();
+    let directory = below.path().join("headrace-bench-1-1");
+    fs::create_dir(&directory).expect("made");
+    rustix::fs::mknodat(
+        CWD,
+        directory.join(MARK),
+        rustix::fs::FileType::Fifo,
+        Mode::from_raw_mode(0o600),
+        0,
+    )
+    .expect("made");
+    let cleaned = clean(below.path()).expect("it can be read");
+    assert_eq!(cleaned.left, [(directory, Left::NotMarked)]);
 }

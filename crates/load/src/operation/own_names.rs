@@ -60,7 +60,7 @@ impl OwnNames {
 
     fn path(&self, kind: Kind, number: u32) -> CString {
         let letter = kind.letter();
-        CString::new(format!("{}/{letter}{number}", self.directory)).unwrap_or_default()
+        CString::new(format!("{}/hr-{letter}{number}", self.directory)).unwrap_or_default()
     }
 
     /// A name that is not there; from now on it is taken for one that is.

@@ -125,7 +125,7 @@ fn a_byte_that_changes_is_found() {
         [run.stop]
         time = "60 s"
     "#;
-    let file = directory.path().join("w0/d0/f0");
+    let file = directory.path().join("hr-w0/hr-d0/hr-f0");
     let mut changed = false;
     let watch = &mut |live: &Live| {
         if live.phase == Phase::Running && !changed {

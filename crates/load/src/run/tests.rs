@@ -189,7 +189,7 @@ fn a_directory_that_vanishes_ends_the_run_with_an_error() {
     let watch = &mut |live: &Live| {
         if live.phase == Phase::Running && !gone {
             gone = true;
-            std::fs::rename(path.join("w0"), path.join("w9")).expect("renamed");
+            std::fs::rename(path.join("hr-w0"), path.join("hr-w9")).expect("renamed");
         }
         ControlFlow::Continue(())
     };
@@ -211,7 +211,7 @@ fn a_second_run_in_a_directory_finds_its_files_as_they_were() {
     let directory = Directory::make(below.path()).expect("it can be made");
     let watch = &mut |_: &Live| ControlFlow::Continue(());
     let sizes = || {
-        let file = |number: u32| directory.path().join(format!("w0/d0/f{number}"));
+        let file = |number: u32| directory.path().join(format!("hr-w0/hr-d0/hr-f{number}"));
         let size = |number| std::fs::metadata(file(number)).expect("a file").len();
         (0..20).map(size).sum::<u64>()
     };

@@ -19,9 +19,21 @@ from headrace.interruption import INTERRUPTED
 if TYPE_CHECKING:
     from headrace.measure import Measurement
 
+
+def _directory(text: str) -> Path:
+    # A variable that is not set is no directory, and least of all the one one happens to be in.
+    if not text:
+        raise typer.BadParameter("expected a directory; . is the current one")
+    return Path(text)
+
+
 BelowDirectory = Annotated[
     Path,
-    typer.Argument(metavar="DIR", help="A directory on the file system to be measured."),
+    typer.Argument(
+        metavar="DIR",
+        help="A directory on the file system to be measured.",
+        parser=_directory,
+    ),
 ]
 
 
@@ -80,8 +92,6 @@ def run(
     with live_view(loaded.name, show_progress) as tell:
         measurement = measure.measure(loaded, directory, calls=calls, keep=keep, progress=tell)
     identifier = kept(lambda: measurement.keep(started=started, labels=labels)) if stored else None
-    if output is not None:
-        measurement.save(output)
     if as_json:
         print(json.dumps(measurement.document, allow_nan=False, indent=2))
     else:
@@ -90,6 +100,9 @@ def run(
         if identifier is not None:
             print(f"in the store: {identifier}")
         show(measured_tables.measurement(measurement.document))
+    if output is not None:
+        # Last: what is printed is not lost with a disk that is full.
+        measurement.save(output)
     return _status(measurement)
 
 
