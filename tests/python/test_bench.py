@@ -141,14 +141,20 @@ def test_a_directory_without_permission_is_named(workload: Path, below: Path) ->
     assert done.returncode == 2 and "ermission" in done.stderr
 
 
-def test_a_file_system_that_is_full_ends_the_run_with_an_error(tmp_path: Path) -> None:
+def mounted(tmp_path: Path, size: str) -> Path:
+    """A tmpfs of so many bytes, which the test has to unmount."""
     if os.geteuid() != 0:
-        pytest.skip("mounting a small tmpfs takes root")
+        pytest.skip("mounting a tmpfs takes root")
     small = tmp_path / "small"
     small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(small)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(small)]
     if subprocess.run(mount, capture_output=True).returncode != 0:
         pytest.skip("no tmpfs can be mounted here")
+    return small
+
+
+def test_a_file_system_that_is_full_ends_the_run_with_an_error(tmp_path: Path) -> None:
+    small = mounted(tmp_path, "1m")
     try:
         file = tmp_path / "large.toml"
         file.write_text(WRITE_AND_READ.replace("1 MiB", "8 MiB"))
@@ -221,13 +227,7 @@ def test_no_directory_is_not_the_current_one(workload: Path, tmp_path: Path) -> 
 
 
 def test_figures_outlive_the_file_system(tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("mounting a tmpfs takes root")
-    small = tmp_path / "small"
-    small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "none", str(small)]
-    if subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("no tmpfs can be mounted here")
+    small = mounted(tmp_path, "64m")
     try:
         file = tmp_path / "forever.toml"
         file.write_text(FOREVER.replace("1 h", "3 s"))

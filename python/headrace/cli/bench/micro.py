@@ -1,18 +1,18 @@
 """`headrace bench sweep`, `blocks`, `clients`, `meta`, `disk` and `copy`."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headrace.cli.bench import documents
 from headrace.cli.bench.run import BelowDirectory
 from headrace.cli.bench.sizes import counts, size, sizes
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
-from headrace.cli.screen import show, steps
+from headrace.cli.screen import steps
 from headrace.ending import failed
-from headrace.files import check_directory, check_writable, whole_file
+from headrace.files import check_directory, check_writable
 from headrace.interruption import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -198,21 +198,14 @@ def _carry_out(
     identifier = None
     if stored and result.rows.height:
         identifier = kept(lambda: result.keep(started=started, labels=labels))
-    if output is not None:
-        with whole_file(output) as partial:
-            partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
+    from headrace.report import study_tables
+
+    documents.tell(document, as_json, study_tables.study, identifier)
     if plot is not None and result.rows.height:
         from headrace.report import plots
 
         plots.save_study(plot, document)
-    if as_json:
-        print(json.dumps(document, allow_nan=False, indent=2))
-    else:
-        from headrace.report import study_tables
-
-        if identifier is not None:
-            print(f"in the store: {identifier}")
-        show(study_tables.study(document))
+    documents.save(document, output)
     if reason == "failed":
         return failed(str(document["error"]), 1)
     return INTERRUPTED if reason == "interrupted" else 0

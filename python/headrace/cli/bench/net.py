@@ -1,17 +1,16 @@
 """`headrace bench net answer` and `ask`."""
 
-import json
 import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
+from headrace.cli.bench import documents
 from headrace.cli.bench.micro import AsJson, Output, Plot
 from headrace.cli.bench.sizes import sizes as read_sizes
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
-from headrace.cli.screen import show
-from headrace.files import check_directory, check_writable, whole_file
+from headrace.cli.keeping import Labels, Stored, labels_to_keep
+from headrace.files import check_directory, check_writable
 from headrace.report.plain import plain_line
 
 app = typer.Typer(
@@ -71,26 +70,12 @@ def ask(
         check_directory(plot)
     started = datetime.now(UTC)
     document = network.ask(address, token, read_sizes(sizes), seconds=seconds)
-    identifier = None
-    if stored:
-        from headrace import store
+    identifier = documents.keep(document, started, labels) if stored else None
+    from headrace.report import network_tables
 
-        def add() -> str:
-            return store.open().add(document, {}, kind="measured", started=started, labels=labels)
-
-        identifier = kept(add)
-    if output is not None:
-        with whole_file(output) as partial:
-            partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
+    documents.tell(document, as_json, network_tables.messages, identifier)
     if plot is not None:
         from headrace.report import plots
 
         plots.save_network(plot, document)
-    if as_json:
-        print(json.dumps(document, allow_nan=False, indent=2))
-        return
-    from headrace.report import network_tables
-
-    if identifier is not None:
-        print(f"in the store: {identifier}")
-    show(network_tables.messages(document))
+    documents.save(document, output)

@@ -1,6 +1,5 @@
 """`headrace bench run`."""
 
-import json
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -8,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headrace.cli.bench import documents
 from headrace.cli.bench.live import live_view
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import show
 from headrace.ending import failed
 from headrace.files import check_apart, check_writable
 from headrace.interruption import INTERRUPTED
@@ -92,14 +91,9 @@ def run(
     with live_view(loaded.name, show_progress) as tell:
         measurement = measure.measure(loaded, directory, calls=calls, keep=keep, progress=tell)
     identifier = kept(lambda: measurement.keep(started=started, labels=labels)) if stored else None
-    if as_json:
-        print(json.dumps(measurement.document, allow_nan=False, indent=2))
-    else:
-        from headrace.report import measured_tables
+    from headrace.report import measured_tables
 
-        if identifier is not None:
-            print(f"in the store: {identifier}")
-        show(measured_tables.measurement(measurement.document))
+    documents.tell(measurement.document, as_json, measured_tables.measurement, identifier)
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         measurement.save(output)

@@ -1,16 +1,16 @@
 """`headrace bench tune`."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from headrace.cli.bench import documents
 from headrace.cli.bench.micro import AsJson
 from headrace.cli.bench.run import BelowDirectory
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
-from headrace.cli.screen import show, steps
+from headrace.cli.keeping import Labels, Stored, labels_to_keep
+from headrace.cli.screen import steps
 from headrace.files import check_writable, whole_file
 
 OPERATIONS = (
@@ -66,25 +66,13 @@ def tune(
         document = carried_out(
             counters, wanted, names, directory, amount=amount, files=files, told=told
         )
-    identifier = None
-    if stored:
-        from headrace import store
+    identifier = documents.keep(document, started, labels) if stored else None
+    from headrace.report import tuning_tables
 
-        def add() -> str:
-            return store.open().add(document, {}, kind="measured", started=started, labels=labels)
-
-        identifier = kept(add)
+    documents.tell(document, as_json, tuning_tables.tuned, identifier)
     if output is not None:
         best = min(document["mixes"].values(), key=lambda it: float(it["measured_distance"]))
         lines = [f'"{name}" = {weight:.6f}' for name, weight in best["weights"].items()]
         text = f'[[workload]]\nkind = "operation-mix"\nweights = {{ {", ".join(lines)} }}\n'
         with whole_file(output) as partial:
             partial.write_text(text, encoding="utf-8")
-    if as_json:
-        print(json.dumps(document, allow_nan=False, indent=2))
-        return
-    from headrace.report import tuning_tables
-
-    if identifier is not None:
-        print(f"in the store: {identifier}")
-    show(tuning_tables.tuned(document))
