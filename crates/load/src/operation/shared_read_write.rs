@@ -1,10 +1,8 @@
-//! pread(2) or pwrite(2), as is asked.
+//! pread(2) or pwrite(2), as is asked, of a file that all processes share.
 
-use headrace_trace::Operation;
 use headrace_workload::Ask;
 
-use super::read::Read;
-use super::write::Write;
+use super::read_write::ReadWrite;
 use super::{FileOperation, Group, Hands, Target};
 use crate::calls::Result;
 
@@ -25,16 +23,10 @@ impl FileOperation for SharedReadWrite {
     }
 
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let writes = ask.operation == Operation::Write;
-        let mut target = Target::transfer(hands, ask, writes)?;
-        target.writes = writes;
-        Ok(target)
+        ReadWrite.prepare(hands, ask)
     }
 
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        match target.writes {
-            true => Write.execute(hands, target),
-            false => Read.execute(hands, target),
-        }
+        ReadWrite.execute(hands, target)
     }
 }
