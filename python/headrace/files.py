@@ -2,10 +2,12 @@
 
 import contextlib
 import itertools
+import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 LONGEST_SUFFIX = 16
 _numbers = itertools.count()
@@ -111,3 +113,10 @@ def _try_partial(target: Path, named: Path) -> None:
         partial.unlink()
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(named)) from None
+
+
+def save_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Writes a document in one line; the file appears when it is whole. Raises OSError if it
+    cannot."""
+    with whole_file(path) as partial:
+        partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")

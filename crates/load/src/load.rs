@@ -6,7 +6,7 @@ use headrace_workload::{OperationMixApplication, clients};
 use serde::Serialize;
 
 use crate::Error;
-use crate::clock::Nanoseconds;
+use crate::clock::{Nanoseconds, in_nanoseconds};
 use crate::outcome::Outcome;
 
 /// Operations a second, of all workloads in which they come at a rate.
@@ -28,8 +28,8 @@ impl Load {
     /// # Errors
     /// If an operation is to come after the end of time.
     pub fn of(scenario: &Scenario, outcome: &Outcome) -> Result<Option<Load>, Error> {
-        let from = (scenario.run.warm_up.0 * 1e9) as Nanoseconds;
-        let stop = scenario.run.stop.time.map(|it| (it.0 * 1e9) as Nanoseconds);
+        let from = in_nanoseconds(scenario.run.warm_up.0);
+        let stop = scenario.run.stop.time.map(|it| in_nanoseconds(it.0));
         // Nothing is begun after the stop, and what is under way then is finished.
         let to = stop.filter(|_| outcome.reason == "time");
         let to = to.unwrap_or(outcome.lasted);

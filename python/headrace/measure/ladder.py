@@ -1,9 +1,7 @@
 """A ladder of loads: what a system achieves of what is asked, and how long it takes."""
 
 import contextlib
-import json
 import os
-import platform
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -12,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core
-from headrace.files import whole_file
+from headrace.files import save_json
+from headrace.host import this_host
 from headrace.measure.benchmark import Progress, measure_in, removed
 from headrace.measure.ladder_knee import knee
 from headrace.measure.ladder_search import search
@@ -59,10 +58,7 @@ class Ladder:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Saves it as JSON; the file appears when it is whole."""
-        host = {"machine": platform.machine(), "system": platform.platform()}
-        with whole_file(Path(path)) as partial:
-            text = json.dumps(self.document | {"host": host}, allow_nan=False)
-            partial.write_text(text + "\n", encoding="utf-8")
+        save_json(Path(path), self.document | {"host": this_host()})
 
 
 def ladder(

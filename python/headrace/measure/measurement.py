@@ -1,8 +1,6 @@
 """Measurements: what a real file system did, and how it was asked."""
 
 import copy
-import json
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from headrace import _core
-from headrace.files import whole_file
+from headrace.files import save_json
+from headrace.host import this_host
 from headrace.store import open as open_store
 
 SERIES = pl.Schema(
@@ -74,12 +73,11 @@ class Measurement:
     def save(self, path: str | PathLike[str]) -> None:
         """Saves it as JSON; the file appears when it is whole."""
         document = self.document | {
-            "host": {"machine": platform.machine(), "system": platform.platform()},
+            "host": this_host(),
             "series": self.series.to_dict(as_series=False),
             "counter_series": self.counters.to_dict(as_series=False),
         }
-        with whole_file(Path(path)) as partial:
-            partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
+        save_json(Path(path), document)
 
     def __repr__(self) -> str:
         return f"<Measurement of {self.name!r}: {self.document['stop']['reason']}>"

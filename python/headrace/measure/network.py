@@ -1,12 +1,12 @@
 """What a network gives between two hosts: messages there and back, over TCP."""
 
 import ipaddress
-import platform
 import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from headrace import _core
+from headrace.host import this_host
 from headrace.report.units import binary_size
 
 PORT = 7417
@@ -74,7 +74,7 @@ def ask(
         "benchmark": "net",
         "scenario": {"name": "bench net", "description": f"messages to {address} and back"},
         "version": _core.VERSION,
-        "host": {"machine": platform.machine(), "system": platform.platform()},
+        "host": this_host(),
         "peer": address,
         "messages": messages,
         "throughput": {f"message {binary_size(it['size'])}": it["throughput"] for it in messages},

@@ -1,8 +1,6 @@
 """Results: what a run showed, and how it was made."""
 
 import copy
-import json
-import platform
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from headrace.files import whole_file
+from headrace.files import save_json
+from headrace.host import this_host
 from headrace.saved import not_a_result, read_saved
 from headrace.simulate import frames
 from headrace.simulate.kept import PREFIX, is_kept, keep, kept
@@ -65,12 +64,11 @@ class Result:
     def save(self, path: str | PathLike[str]) -> None:
         """Saves all but the single requests as JSON; the file appears when it is whole."""
         document = self.document | {
-            "host": {"machine": platform.machine(), "system": platform.platform()},
+            "host": this_host(),
             "series": self.series.to_dict(as_series=False),
             "latency_distribution": self.latency_distribution.to_dict(as_series=False),
         }
-        with whole_file(Path(path)) as partial:
-            partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
+        save_json(Path(path), document)
 
     def keep(self, **options: Any) -> str:
         """Keeps all but the single requests in the store; gives the identifier. `options` are

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-import platform
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Self
 
+from headrace.host import this_host
 from headrace.store.errors import StoreError
 from headrace.store.identifier import new_identifier
 
@@ -69,7 +69,7 @@ class Record:
         if seed is not None and not (isinstance(seed, int) and 0 <= seed <= LARGEST):
             raise StoreError(f"a result's seed {seed}: expected a number from 0 to {LARGEST}")
         if host is None:
-            host = {"machine": platform.machine(), "system": platform.platform()}
+            host = this_host()
         text = as_json(document)
         duration = document.get("wall_seconds", document.get("measured_seconds"))
         return cls(

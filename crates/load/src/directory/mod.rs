@@ -31,8 +31,8 @@ pub struct Directory {
     name: String,
     parent: OwnedFd,
     root: Arc<OwnedFd>,
-    /// Holds the lock; none in those that have joined another's directory.
-    mark: Option<OwnedFd>,
+    /// The mark, whose lock goes with it; none until it is set.
+    _mark: Option<OwnedFd>,
 }
 
 impl Directory {
@@ -55,20 +55,6 @@ impl Directory {
         }
     }
 
-    /// Takes part in a run whose directory another process has made.
-    ///
-    /// # Errors
-    /// If it is not there.
-    pub fn join(path: &Path) -> Result<Directory, Error> {
-        let (Some(below), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(failure(path, "it is no directory of a benchmark")(
-                Errno::INVAL,
-            ));
-        };
-        let parent = open_directory(below).map_err(failure(below, "it cannot be opened"))?;
-        Directory::open(below, parent, name.to_string_lossy().into_owned())
-    }
-
     fn open(below: &Path, parent: OwnedFd, name: String) -> Result<Directory, Error> {
         let path = below.join(&name);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -79,7 +65,7 @@ impl Directory {
             name,
             parent,
             root: Arc::new(root),
-            mark: None,
+            _mark: None,
         })
     }
 
@@ -96,7 +82,7 @@ impl Directory {
         rustix::fs::fsync(&*self.root)?;
         // On a file system without locks, the run that goes on has no protection.
         let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
-        self.mark = Some(file);
+        self._mark = Some(file);
         Ok(())
     }
 
@@ -164,12 +150,6 @@ impl Directory {
         }
         let removed = clean::remove_marked(&self.parent, &self.root, &self.name);
         removed.map_err(failure(&self.path, "it cannot be removed"))
-    }
-
-    /// Whether this process made it, rather than joined it.
-    #[must_use]
-    pub fn is_own(&self) -> bool {
-        self.mark.is_some()
     }
 }
 

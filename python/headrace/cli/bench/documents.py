@@ -10,7 +10,7 @@ from rich.console import RenderableType
 
 from headrace.cli.keeping import kept
 from headrace.cli.screen import show
-from headrace.files import whole_file
+from headrace.files import save_json
 
 Document = Mapping[str, Any]
 
@@ -43,5 +43,4 @@ def save(document: Document, output: Path | None) -> None:
     """Saves a document, if a file is given: last of all, so that what is printed is not lost
     with a disk that is full."""
     if output is not None:
-        with whole_file(output) as partial:
-            partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
+        save_json(output, document)

@@ -1,6 +1,5 @@
 """Points that are measured in turn, several times over, and summed up by medians."""
 
-import platform
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import polars as pl
 import psutil
 
 from headrace import _core
+from headrace.host import this_host
 from headrace.measure.benchmark import measure
 from headrace.measure.measurement import Measurement
 from headrace.measure.workload import load
@@ -179,7 +179,7 @@ def _document(
         "benchmark": study.name,
         "scenario": {"name": f"bench {study.name}", "description": study.title},
         "version": _core.VERSION,
-        "host": {"machine": platform.machine(), "system": platform.platform()},
+        "host": this_host(),
         "stop": {"reason": reason},
         "wanted_repeats": repeats,
         "parameters": keys,

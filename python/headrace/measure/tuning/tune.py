@@ -1,6 +1,5 @@
 """The whole procedure: profile, search, and measure what was found."""
 
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headrace import _core
+from headrace.host import this_host
 from headrace.measure.tuning.profile import Profile, profile, seen
 from headrace.measure.tuning.profilers import Profiler
 from headrace.measure.tuning.search import Tuned, Vector, nearest, pairwise
@@ -54,7 +54,7 @@ def tune(
         "benchmark": "tune",
         "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
         "version": _core.VERSION,
-        "host": {"machine": platform.machine(), "system": platform.platform()},
+        "host": this_host(),
         "wanted": dict(wanted),
         "operations": {},
         "profile": {
