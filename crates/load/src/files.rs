@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use headrace_spec::InputOutput;
-use headrace_workload::{Application, ExistingFile};
+use headrace_workload::{Application, ExistingFile, NameSets, Named};
 use rustix::fs::{Advice, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -22,6 +22,7 @@ pub struct Names {
     workload: usize,
     files: u32,
     in_each: u32,
+    sets: NameSets,
 }
 
 impl Names {
@@ -32,6 +33,7 @@ impl Names {
             workload,
             files,
             in_each: application.files_in_a_directory().unwrap_or(files).max(1),
+            sets: application.name_sets(),
         }
     }
 
@@ -50,14 +52,37 @@ impl Names {
         ))
     }
 
-    /// The path of the directory that a file lies in.
+    /// The path of the directory that a file lies in, or of the one that a number stands for.
     pub fn directory(&self, file: u32) -> CString {
-        text(format!("hr-w{}/hr-d{}", self.workload, file / self.in_each))
+        match self.sets.named(file) {
+            Named::Directory(number) => text(self.in_a_set(number)),
+            _ => text(format!("hr-w{}/hr-d{}", self.workload, file / self.in_each)),
+        }
     }
 
-    /// The first file of the directory that a file lies in.
+    /// The first file of the directory that a file lies in, or the number of a directory.
     pub fn first_beside(&self, file: u32) -> u32 {
-        file / self.in_each * self.in_each
+        match self.sets.named(file) {
+            Named::Directory(_) => file,
+            _ => file / self.in_each * self.in_each,
+        }
+    }
+
+    /// The path of the symbolic link that a number stands for, if it was there before the run.
+    pub fn symbolic_link(&self, file: u32) -> Option<CString> {
+        let Named::SymbolicLink(number) = self.sets.named(file) else {
+            return None;
+        };
+        let directory = match self.sets.directory_of(number) {
+            Some(directory) => self.in_a_set(directory),
+            None => format!("hr-w{}/hr-d0", self.workload),
+        };
+        Some(text(format!("{directory}/hr-l{number}")))
+    }
+
+    fn in_a_set(&self, directory: u32) -> String {
+        let set = self.sets.set_of(directory);
+        format!("hr-w{}/hr-s{set}/hr-d{directory}", self.workload)
     }
 
     /// A directory of a process's own, for names that it makes and removes.
@@ -70,7 +95,20 @@ impl Names {
         let inner = 0..self.files.div_ceil(self.in_each);
         let of = self.workload;
         let inner = inner.map(move |directory| text(format!("hr-w{of}/hr-d{directory}")));
-        std::iter::once(text(format!("hr-w{of}"))).chain(inner)
+        let sets = 0..self.sets.sets.min(self.sets.directories);
+        let sets = sets.map(move |set| text(format!("hr-w{of}/hr-s{set}")));
+        let in_sets = 0..self.sets.directories;
+        let in_sets = in_sets.map(|directory| text(self.in_a_set(directory)));
+        std::iter::once(text(format!("hr-w{of}")))
+            .chain(inner)
+            .chain(sets)
+            .chain(in_sets)
+    }
+
+    /// The symbolic links that are there before the run.
+    pub fn symbolic_links(&self) -> impl Iterator<Item = CString> {
+        let all = 0..self.sets.symbolic_links;
+        all.filter_map(|number| self.symbolic_link(self.sets.symbolic_link(number)))
     }
 }
 

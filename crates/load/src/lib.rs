@@ -31,6 +31,7 @@ mod process;
 mod record;
 mod report;
 mod run;
+mod source;
 
 pub use calls::Backend;
 pub use directory::{Cleaned, Directory, Left, clean};

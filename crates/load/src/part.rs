@@ -1,6 +1,6 @@
 //! A workload of a run: its files, and its processes.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use headrace_spec::{Bytes, DIRECT_UNIT, Scenario, Workload, WorkloadKind};
 use headrace_workload::{Application, clients, sequence};
@@ -13,11 +13,12 @@ use crate::clock::in_nanoseconds;
 use crate::directory::Directory;
 use crate::files::{self, Names};
 use crate::meeting::Meeting;
-use crate::operation::{self, Buffer, Content, OwnNames};
+use crate::operation::{self, Buffer, Content, LEADS_TO, OwnNames};
 use crate::outcome::Phase;
-use crate::process::{Plan, Progress, Source};
+use crate::process::{Plan, Progress};
 use crate::record::Record;
 use crate::run::{Live, Options, Watch};
+use crate::source::{Common, Source};
 
 /// With more processes they share one copy of the workload and take turns: each copy knows
 /// of all processes.
@@ -83,8 +84,25 @@ impl<'a> Part<'a> {
                 Err(errno) => Err(failed(&path.to_string_lossy(), errno)),
             }
         };
+        let live = Live {
+            phase: Phase::Preparing,
+            seconds: 0.0,
+            operations: Vec::new(),
+        };
         for path in self.names.directories() {
             make(&path)?;
+            if watch(&live).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        for path in self.names.symbolic_links() {
+            match rustix::fs::symlinkat(LEADS_TO, directory.root(), &path) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => return Err(failed(&path.to_string_lossy(), errno)),
+            }
+            if watch(&live).is_break() {
+                return Err(Error::Interrupted);
+            }
         }
         if self.draws_names() {
             for rank in 0..self.processes {
@@ -103,11 +121,6 @@ impl<'a> Part<'a> {
             let root = directory.root();
             files::make(root, &self.names, *file, call, &mut buffer, content)
                 .map_err(|errno| failed(&self.names.path(file.file).to_string_lossy(), errno))?;
-            let live = Live {
-                phase: Phase::Preparing,
-                seconds: 0.0,
-                operations: Vec::new(),
-            };
             if watch(&live).is_break() {
                 return Err(Error::Interrupted);
             }
@@ -135,10 +148,14 @@ impl<'a> Part<'a> {
         directory: &Directory,
         options: Options,
     ) -> Result<Vec<Plan>, Error> {
-        let meeting = Arc::new(Meeting::new(self.processes));
+        // A pipeline has a thread for each of its stages.
+        let threads = self.application.processes();
+        let meeting = Arc::new(Meeting::new(threads));
         let again = || sequence(scenario, self.workload, self.processes);
-        let shared = match self.draws_names() || self.processes > MOST_COPIES {
-            true => Some(Arc::new(Mutex::new(again()?))),
+        let shared =
+            self.draws_names() || self.application.threads() || self.processes > MOST_COPIES;
+        let shared = match shared {
+            true => Some(Arc::new(Common::new(again()?))),
             false => None,
         };
         let largest = largest_transfer(self.workload);
@@ -148,10 +165,10 @@ impl<'a> Part<'a> {
             Backend::Null => None,
             _ => self.content(scenario),
         };
-        (0..self.processes)
+        (0..threads)
             .map(|rank| {
                 let source = match &shared {
-                    Some(application) => Source::Shared(Arc::clone(application)),
+                    Some(common) => Source::Shared(Arc::clone(common)),
                     None => Source::Own(again()?),
                 };
                 let own = self

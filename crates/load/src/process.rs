@@ -1,12 +1,12 @@
 //! A process of a workload: asks what to do next, does it, and takes note.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use headrace_net::{Random, Time};
 use headrace_spec::InputOutput;
-use headrace_workload::{Application, Ask, Next};
+use headrace_workload::{Ask, Next};
 
 use crate::Error;
 use crate::calls::{Backend, END_OF_FILES, Range};
@@ -15,29 +15,10 @@ use crate::files::{self, Names, OpenFiles};
 use crate::meeting::Meeting;
 use crate::operation::{self, Buffer, Content, Hands, Kept, OwnNames};
 use crate::record::{Done, Record};
+use crate::source::Source;
 
 /// Picoseconds, which applications count in, of a nanosecond.
 const PICOSECONDS: u64 = 1000;
-
-/// Where a process learns what to do next.
-pub enum Source {
-    /// It has its own copy of the workload, in which only its own part matters.
-    Own(Box<dyn Application>),
-    /// The processes of a client take what comes in turn.
-    Shared(Arc<Mutex<Box<dyn Application>>>),
-}
-
-impl Source {
-    fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {
-        match self {
-            Source::Own(application) => application.next(rank, now, random),
-            Source::Shared(application) => {
-                let mut application = application.lock().unwrap_or_else(PoisonError::into_inner);
-                application.next(rank, now, random)
-            }
-        }
-    }
-}
 
 /// What all processes of a run share.
 pub struct Shared {
@@ -188,10 +169,7 @@ impl Process {
                     self.flush()?;
                     break;
                 }
-                Next::Wait => {
-                    let message = "processes that wait for each other cannot be measured yet";
-                    return Err(Error::Unsuitable(message.to_owned()));
-                }
+                Next::Wait => self.source.wait(self.rank, &shared.ends),
             }
         }
         Ok(())

@@ -43,12 +43,22 @@ fn what_would_have_no_effect_or_no_end_is_refused() {
         ),
         ("followed_by = { open = \"open\" }", "leads back"),
         ("followed_by = { opne = \"open\" }", "is no operation"),
+        ("names = { directories = 5 }", "give chdir or readdir"),
+        ("names = { symbolic_links_per_rate = 5 }", "give rate"),
+        (
+            "rate = 10\nnames = { symbolic_links_per_rate = 5 }",
+            "give readlink a weight",
+        ),
+        ("names = { sets = 5 }", "there are no directories"),
         ("file_sizes = \"tiny\"", "\"small\", \"medium\", \"large\""),
     ] {
         let error = with(line).expect_err(line).to_string();
         assert!(error.contains(expected), "{line}: {error}");
         assert!(error.starts_with("my.toml:"), "{error}");
     }
+    let many = MIX.replace("stat = 4", "readdir = 4") + "names = { directories = 600000000 }";
+    let error = load_measured(&many, Path::new("my.toml"), &[]).expect_err("too many");
+    assert!(error.to_string().contains("2^29"), "{error}");
     let stat = MIX.replace("read = 2, write = 1, ", "") + "bursts = { share = 0.5 }";
     let error = load_measured(&stat, Path::new("my.toml"), &[]).expect_err("no writes");
     assert!(
@@ -71,8 +81,10 @@ fn all_of_it_goes_together() {
         locality = { groups = 20, reads = 0.5, overwrites = 0.5 }
         bursts = { share = 0.5 }
         followed_by = { open = "read", write = "stat" }
+        names = { directories_per_rate = 10, directories = 5, symbolic_links_per_rate = 100, sets = 3 }
     "#;
-    let loaded = with(all).expect("it loads");
+    let text = MIX.replace("open = 1", "open = 1, readdir = 1, readlink = 1") + all;
+    let loaded = load_measured(&text, Path::new("my.toml"), &[]).expect("it loads");
     let canonical = loaded.scenario.to_canonical_toml();
     let again = load_measured(&canonical, Path::new("my.toml"), &[]).expect("canonical");
     assert_eq!(again.scenario, loaded.scenario);

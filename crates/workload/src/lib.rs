@@ -6,6 +6,7 @@
 mod directories;
 mod ior;
 mod mdtest;
+mod name_sets;
 mod operation_mix;
 mod permutation;
 mod pipeline;
@@ -14,6 +15,7 @@ mod replay;
 pub use directories::Directories;
 pub use ior::{Calls, IorApplication};
 pub use mdtest::MdtestApplication;
+pub use name_sets::{NameSets, Named};
 pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication};
@@ -62,6 +64,11 @@ pub trait Application: Send {
     /// The files that are there before the run, as far as that is known.
     fn existing(&self) -> Vec<ExistingFile> {
         Vec::new()
+    }
+
+    /// Directories and symbolic links that are there before the run.
+    fn name_sets(&self) -> NameSets {
+        NameSets::default()
     }
 
     /// How many requests there will be in all, if that is known.

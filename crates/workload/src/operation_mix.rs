@@ -4,7 +4,8 @@
 //! on the seed alone: the same operations are asked of every system.
 //!
 //! Files are numbered by size, so that those which hold a transfer are the last ones.
-//! Names that are made, renamed and removed are others, as many as there are files.
+//! Names that are made, renamed and removed are others, as many as there are files; behind
+//! them are the directories and symbolic links that are there before the run.
 //!
 //! Not modelled: which names are there (a name may be removed twice).
 
@@ -19,7 +20,7 @@ use headrace_spec::{
 };
 use headrace_trace::Operation;
 
-use super::{Application, Ask, ExistingFile, Next};
+use super::{Application, Ask, ExistingFile, NameSets, Next};
 use choice::{Groups, Purpose, Recent};
 use turn::{Turn, Turns};
 
@@ -38,6 +39,10 @@ pub struct OperationMixApplication {
     first_of: Vec<(u64, u32)>,
     turns: Turns,
     groups: Option<Groups>,
+    /// Directories and symbolic links, and how they are chosen.
+    names: NameSets,
+    directories: Groups,
+    symbolic_links: Groups,
 }
 
 /// What a client's processes share.
@@ -66,6 +71,10 @@ impl OperationMixApplication {
         seed: u64,
     ) -> OperationMixApplication {
         let clients = (processes / per_client.max(1)).max(1);
+        let (directories, symbolic_links) = (
+            spec.names.directory_count(spec.rate),
+            spec.names.symbolic_link_count(spec.rate),
+        );
         let spec = &OperationMix {
             files: spec.file_count(),
             bytes_per_rate: None,
@@ -86,6 +95,14 @@ impl OperationMixApplication {
             first_of,
             turns: Turns::new(spec),
             groups: Groups::new(spec),
+            names: NameSets {
+                first: spec.files * 2,
+                directories,
+                symbolic_links,
+                sets: spec.names.sets,
+            },
+            directories: Groups::of_names(directories, &spec.locality),
+            symbolic_links: Groups::of_names(symbolic_links, &spec.locality),
         }
     }
 
@@ -334,6 +351,14 @@ impl OperationMixApplication {
                 self.ends.remove(&file);
                 (operation, file, self.spec.size_of(file).0, 0)
             }
+            it if self.names.directories > 0 && goes_to_a_directory(it) => {
+                let number = self.directories.file(0, Purpose::Other, random);
+                (operation, self.names.directory(number), 0, 0)
+            }
+            MixedOperation::Readlink if self.names.symbolic_links > 0 => {
+                let number = self.symbolic_links.file(0, Purpose::Other, random);
+                (operation, self.names.symbolic_link(number), 0, 0)
+            }
             it if makes_or_removes(it) => {
                 let name = random.below(u64::from(self.spec.files)) as u32;
                 (operation, self.spec.files + name, 0, 0)
@@ -369,6 +394,11 @@ fn first_with(files: u32, satisfies: impl Fn(u32) -> bool) -> u32 {
         }
     }
     low
+}
+
+fn goes_to_a_directory(operation: MixedOperation) -> bool {
+    use MixedOperation::{Chdir, FindFirst, FindNext, Readdir};
+    matches!(operation, Chdir | FindFirst | FindNext | Readdir)
 }
 
 fn makes_or_removes(operation: MixedOperation) -> bool {
@@ -418,7 +448,11 @@ impl Application for OperationMixApplication {
     }
 
     fn files(&self) -> u32 {
-        self.spec.files * 2
+        self.spec.files * 2 + self.names.directories + self.names.symbolic_links
+    }
+
+    fn name_sets(&self) -> NameSets {
+        self.names
     }
 
     fn existing(&self) -> Vec<ExistingFile> {

@@ -57,6 +57,7 @@ pub use content::Content;
 pub use group::Group;
 pub use hands::{Hands, Kept};
 pub use own_names::OwnNames;
+pub use symlink::LEADS_TO;
 pub use target::Target;
 
 use headrace_spec::Interface;

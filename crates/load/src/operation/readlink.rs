@@ -19,8 +19,12 @@ impl FileOperation for Readlink {
         Group::SymbolicLink
     }
 
-    /// There is a link beside each file that is asked for: it is made before it is read first.
+    /// Where no links were there before the run, there is one beside each file that is asked
+    /// for: it is made before it is read first.
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+        if let Some(path) = hands.names.symbolic_link(ask.file) {
+            return Ok(Target::named(path));
+        }
         let path = hands.names.beside(ask.file, "link");
         if hands.kept.links.insert(ask.file) {
             match hands.calls.symbolic_link(LEADS_TO, &path) {

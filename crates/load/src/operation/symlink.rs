@@ -9,7 +9,7 @@ use super::{FileOperation, Group, Hands, Target};
 use crate::calls::Result;
 
 /// What symbolic links lead to: a name beside them, whether it is there or not.
-pub(super) const LEADS_TO: &CStr = c"f0";
+pub const LEADS_TO: &CStr = c"f0";
 
 /// A symbolic link is made.
 pub struct Symlink;

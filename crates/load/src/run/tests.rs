@@ -306,3 +306,66 @@ fn more_processes_than_a_host_has_room_for_are_refused() {
     );
     assert_eq!(done(&outcome, "create").0, 600);
 }
+
+#[test]
+fn directories_and_symbolic_links_are_there_before_the_run() {
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let text = r#"
+        [[workload]]
+        kind = "operation-mix"
+        weights = { readdir = 1, chdir = 1, find-first = 1, find-next = 1, readlink = 4 }
+        amount = 400
+        rate = 20000
+        files = 3
+        file_sizes = { "1 KiB" = 1 }
+        names = { directories = 25, symbolic_links_per_rate = 0.005, sets = 4 }
+    "#;
+    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    for _ in 0..2 {
+        let outcome = run(&scenario(text), &directory, Options::default(), watch);
+        let outcome = outcome.expect("it runs");
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    }
+    let listed = |path: &str| {
+        let found = std::fs::read_dir(directory.path().join("hr-w0").join(path));
+        found.expect("a directory").count()
+    };
+    assert_eq!(
+        [0, 1, 3].map(|set| listed(&format!("hr-s{set}"))),
+        [7, 6, 6]
+    );
+    // 100 links in 25 directories.
+    assert_eq!([listed("hr-s0/hr-d24"), listed("hr-s1/hr-d5")], [4, 4]);
+    // No link was made beside a file.
+    assert_eq!(listed("hr-d0"), 3);
+    directory.remove().expect("it goes");
+}
+
+#[test]
+fn the_threads_of_a_pipeline_hand_buffers_on() {
+    for threads in ["one", "separate"] {
+        let text = format!(
+            r#"
+            clients = {{ count = 2 }}
+            [[workload]]
+            kind = "pipeline"
+            input = "1 MiB"
+            output = "512 KiB"
+            request = "64 KiB"
+            buffers = 2
+            threads = "{threads}"
+            sync = true
+            compute_per_request = "10 us"
+            "#
+        );
+        let outcome = carried(&text, Options::default());
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+        assert_eq!(outcome.reason, "workload");
+        assert_eq!(done(&outcome, "read"), (32, 2 << 20));
+        assert_eq!(done(&outcome, "write"), (32, 1 << 20));
+        assert_eq!(done(&outcome, "sync").0, 2);
+        let stages = if threads == "one" { 1 } else { 3 };
+        assert_eq!(outcome.processes, 2 * stages);
+    }
+}

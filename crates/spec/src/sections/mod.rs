@@ -92,7 +92,7 @@ pub use topology::{ClientLeaves, FatTree, Graph, GraphLink, LeafSpine, Pairs, St
 pub use weights::Weights;
 pub use workload::{
     Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, Followers, InputOutput, Interface,
-    IoClass, IoPriority, Ior, Locality, Mdtest, MixedOperation, NamePhase, NoCollective,
+    IoClass, IoPriority, Ior, Locality, Mdtest, MixedOperation, NamePhase, NameSets, NoCollective,
     OperationMix, Order, Phase, Pipeline, Repeat, Replay, ThinkDistribution, Threads, TraceReplay,
     TwoPhase, Workload, WorkloadKind,
 };

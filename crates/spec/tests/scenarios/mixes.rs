@@ -53,6 +53,7 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
                 // One file is large enough for direct transfers, however few there are.
                 file_sizes = Weighted(vec![(Bytes(DIRECT_UNIT), 1.0)]);
             }
+            let names = names(&weights, rate, files);
             WorkloadKind::OperationMix(OperationMix {
                 weights,
                 amount: match forever && stops {
@@ -73,12 +74,37 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
                 write_files: 0.0,
                 append_limit: append_limit.filter(|_| append_share > 0.0),
                 random_from,
+                names,
                 locality,
                 bursts,
                 followed_by: Followers::default(),
             })
         })
         .boxed()
+}
+
+/// Directories and links, where operations go to them; as arbitrary as the number of files.
+fn names(weights: &Weighted<MixedOperation>, rate: Option<f64>, files: u32) -> NameSets {
+    use MixedOperation::{Chdir, FindFirst, FindNext, Readdir, Readlink};
+    let has = |wanted: &[MixedOperation]| weights.values().any(|it| wanted.contains(&it));
+    let directories = has(&[Chdir, Readdir, FindFirst, FindNext]);
+    let links = has(&[Readlink]);
+    let each = |wanted: bool, each: f64| if wanted && rate.is_some() { each } else { 0.0 };
+    let least = |wanted: bool| if wanted { files % 50 } else { 0 };
+    let sets = NameSets {
+        directories: least(directories),
+        directories_per_rate: each(directories, 10.0),
+        symbolic_links: least(links),
+        symbolic_links_per_rate: each(links, 100.0),
+        sets: 10,
+    };
+    NameSets {
+        sets: match sets.directory_count(rate) {
+            0 => 10,
+            _ => files % 7 + 1,
+        },
+        ..sets
+    }
 }
 
 fn none_in_bursts() -> Bursts {

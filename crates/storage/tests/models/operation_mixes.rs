@@ -178,7 +178,7 @@ fn what_cannot_be_is_refused() {
         (&["workload.0.hot_share=0.5"], "less than 1"),
         (&["workload.0.amount=forever"], "would never stop"),
         (&["workload.0.rate=1e-9"], "213 days"),
-        (&["workload.0.files=3000000000"], "fewer than 2^31"),
+        (&["workload.0.files=3000000000"], "fewer than 2^30"),
     ] {
         let message = refusal(SYSTEM, sets);
         assert!(message.contains(says), "{sets:?}: {message}");

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headrace_net::Random;
-use headrace_spec::OperationMix;
+use headrace_spec::{Locality, OperationMix};
 
 use super::first_with;
 
@@ -36,19 +36,28 @@ impl Groups {
         if groups == 1 && mix.write_files == 0.0 {
             return None;
         }
-        let mut up_to = poisson(mix.locality.mean_group(), groups);
+        Some(Groups {
+            written: mix.write_files,
+            ..Groups::of_names(mix.files, &mix.locality)
+        })
+    }
+
+    /// Those of so many names, all for whatever purpose.
+    pub fn of_names(count: u32, locality: &Locality) -> Groups {
+        let groups = locality.groups.min(count.max(1));
+        let mut up_to = poisson(locality.mean_group(), groups);
         let mut sum = 0.0;
         for part in &mut up_to {
             sum += *part;
             *part = sum;
         }
         up_to.iter_mut().for_each(|part| *part /= sum);
-        Some(Groups {
-            files: mix.files,
+        Groups {
+            files: count,
             groups,
             up_to,
-            written: mix.write_files,
-        })
+            written: 0.0,
+        }
     }
 
     /// A file from a number on, if there is one for the purpose.

@@ -1,5 +1,6 @@
 use super::*;
-use headrace_spec::{Bursts, Bytes, Followers, Locality, Weighted};
+use crate::Named;
+use headrace_spec::{Bursts, Bytes, Followers, Locality, NameSets as Names, Weighted};
 
 mod habits;
 
@@ -25,6 +26,13 @@ fn spec() -> OperationMix {
         write_files: 0.0,
         append_limit: None,
         random_from: None,
+        names: Names {
+            directories: 0,
+            directories_per_rate: 0.0,
+            symbolic_links: 0,
+            symbolic_links_per_rate: 0.0,
+            sets: 10,
+        },
         locality: Locality {
             groups: 1,
             reads: 0.0,
@@ -269,4 +277,48 @@ fn times_between_arrivals_are_exponential() {
     };
     let farthest = between.iter().enumerate().map(distance).fold(0.0, f64::max);
     assert!(farthest < 1.95 / count.sqrt(), "{farthest}");
+}
+
+#[test]
+fn directories_and_links_grow_with_the_load_and_are_gone_to() {
+    let spec = OperationMix {
+        weights: Weighted(vec![
+            (MixedOperation::Readdir, 1.0),
+            (MixedOperation::Chdir, 1.0),
+            (MixedOperation::Readlink, 2.0),
+            (MixedOperation::Stat, 1.0),
+        ]),
+        rate: Some(20.0),
+        names: Names {
+            directories: 7,
+            directories_per_rate: 10.0,
+            symbolic_links: 5_000,
+            symbolic_links_per_rate: 100.0,
+            sets: 10,
+        },
+        ..spec()
+    };
+    let sets = OperationMixApplication::new(&spec, 1, 1, 1).name_sets();
+    assert_eq!(
+        (sets.first, sets.directories, sets.symbolic_links),
+        (200, 200, 5_000)
+    );
+    let all = asked(&spec, 1, 1);
+    let mut seen = [vec![false; 200], vec![false; 5_000]];
+    for (_, ask) in &all {
+        match (ask.call, sets.named(ask.file)) {
+            (Some(MixedOperation::Readdir | MixedOperation::Chdir), Named::Directory(number)) => {
+                seen[0][number as usize] = true;
+            }
+            (Some(MixedOperation::Readlink), Named::SymbolicLink(number)) => {
+                seen[1][number as usize] = true;
+            }
+            (Some(MixedOperation::Stat), Named::File) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    // Of 4,000 draws of 200, e^-20 of them are never drawn; of 4,000 of 5,000, e^-0.8.
+    assert!(seen[0].iter().all(|it| *it));
+    let drawn = seen[1].iter().filter(|it| **it).count();
+    share(drawn, 5_000, 1.0 - (-0.8f64).exp());
 }

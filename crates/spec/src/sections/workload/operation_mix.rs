@@ -2,6 +2,7 @@
 
 use super::mix_files::FileSizes;
 use super::mix_locality::Locality;
+use super::mix_names::NameSets;
 use super::mix_order::{Bursts, ByOperation, Followers, nothing_follows};
 use super::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 use crate::Error;
@@ -196,6 +197,8 @@ section! {
         /// and large ones at random (Roselli et al. 2000; Wang 2002, section 3.3.4.1), and
         /// neither gives a size.
         random_from: Option<Bytes> = optional("all are, at random places"),
+        /// Directories and symbolic links that are there before the run.
+        names: NameSets = section(),
         /// Which files are used again.
         locality: Locality = section(),
         /// Writes that come one after the other.
@@ -336,8 +339,8 @@ fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Re
             "expected less than 1: reads are of the other files",
         ));
     }
-    if mix.file_count() > u32::MAX / 2 - 1 {
-        let message = "expected fewer than 2^31: there are as many names that are made and removed";
+    if mix.file_count() > u32::MAX / 4 {
+        let message = "expected fewer than 2^30: there are as many names that are made and removed";
         return Err(at.error("files", message));
     }
     if mix.rate.is_some() && mix.think.0 > 0.0 {
@@ -349,6 +352,7 @@ fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Re
         let message = format!("all files are hot: give {path} less than 1");
         return Err(at.error("hot_share", message));
     }
+    NameSets::suits(mix, at)?;
     Locality::suits(mix, at)?;
     Bursts::suits(mix, at)?;
     Followers::suits(mix, at)?;
