@@ -80,7 +80,10 @@ def test_the_command_prints_one_document(workload: Path, below: Path, tmp_path: 
     assert json.loads(again.stdout)["operations"]["read"]["bytes"] == 2 << 20
 
 
-def test_ctrl_c_leaves_a_marked_result_and_a_clean_directory(tmp_path: Path, below: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_a_marked_result_and_a_clean_directory(
+    number: signal.Signals, tmp_path: Path, below: Path
+) -> None:
     file = tmp_path / "forever.toml"
     file.write_text(FOREVER)
     running = subprocess.Popen(
@@ -88,9 +91,11 @@ def test_ctrl_c_leaves_a_marked_result_and_a_clean_directory(tmp_path: Path, bel
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # The tests may run where nohup has it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     wait_for_files(below)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     out, err = running.communicate(timeout=60)
     assert running.returncode == 130
     assert err.startswith("interrupted") and len(err.splitlines()) == 1

@@ -60,8 +60,11 @@ def headrace(
 
 def run(arguments: list[str]) -> int:
     """Runs one command; gives the exit status."""
-    # So that temporary files go when somebody ends the process.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # So that temporary files, and a benchmark's, go when somebody ends the process or the
+    # terminal is closed; nohup has the latter ignored.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     status = ended(lambda: _run(arguments))
     if status == INTERRUPTED:
         raise KeyboardInterrupt
