@@ -43,6 +43,14 @@ pub enum Error {
         /// What was found, and what was expected.
         found: String,
     },
+    /// What went wrong on one of several hosts.
+    #[error("{host}: {message}")]
+    Elsewhere {
+        /// Which.
+        host: String,
+        /// What.
+        message: String,
+    },
     /// The caller broke off what is done before the run.
     #[error("interrupted")]
     Interrupted,

@@ -31,7 +31,9 @@ mod process;
 mod record;
 mod report;
 mod run;
+mod share;
 mod source;
+mod together;
 
 pub use calls::Backend;
 pub use directory::{Cleaned, Directory, Left, clean};
@@ -40,4 +42,6 @@ pub use load::Load;
 pub use outcome::{Outcome, Phase};
 pub use record::{Cell, Record, Window, Windows};
 pub use report::Report;
-pub use run::{Live, Options, run};
+pub use run::{Live, Options, run, run_share};
+pub use share::{Meet, Others, Share, engines_of_each};
+pub use together::together;

@@ -4,23 +4,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::share::{Meet, Share};
+
 /// How long a process waits before it looks whether the run goes on.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A barrier that nobody waits at for ever: it opens when the run ends, too.
-#[derive(Debug)]
 pub struct Meeting {
+    workload: usize,
     processes: u32,
+    share: Share,
     /// How many have come, and how often all had.
     state: Mutex<(u32, u64)>,
     all_here: Condvar,
 }
 
 impl Meeting {
-    /// For so many processes.
-    pub fn new(processes: u32) -> Meeting {
+    /// For so many processes of a workload here, and those of the other engines.
+    pub fn new(workload: usize, processes: u32, share: Share) -> Meeting {
         Meeting {
+            workload,
             processes,
+            share,
             state: Mutex::new((0, 0)),
             all_here: Condvar::new(),
         }
@@ -30,12 +35,16 @@ impl Meeting {
     pub fn wait(&self, ends: &AtomicBool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.0 += 1;
+        let turn = state.1;
         if state.0 >= self.processes {
-            *state = (0, state.1 + 1);
+            drop(state);
+            let over = &mut || ends.load(Ordering::Relaxed);
+            self.share.meet(Meet::Workload(self.workload), over);
+            state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            *state = (0, turn + 1);
             self.all_here.notify_all();
             return;
         }
-        let turn = state.1;
         while state.1 == turn && !ends.load(Ordering::Relaxed) {
             let waited = self.all_here.wait_timeout(state, LOOK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -50,7 +59,7 @@ mod tests {
 
     #[test]
     fn nobody_goes_on_before_all_have_come() {
-        let (meeting, ends) = (Meeting::new(4), AtomicBool::new(false));
+        let (meeting, ends) = (Meeting::new(0, 4, Share::alone()), AtomicBool::new(false));
         let arrived = AtomicU32::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -69,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_run_lets_everybody_go() {
-        let (meeting, ends) = (Meeting::new(2), AtomicBool::new(false));
+        let (meeting, ends) = (Meeting::new(0, 2, Share::alone()), AtomicBool::new(false));
         std::thread::scope(|scope| {
             scope.spawn(|| meeting.wait(&ends));
             ends.store(true, Ordering::Relaxed);

@@ -17,6 +17,8 @@ pub enum Phase {
 pub struct Outcome {
     /// All that they did.
     pub record: Record,
+    /// When the processes began, on the host's monotonic clock (CLOCK_MONOTONIC).
+    pub started: Nanoseconds,
     /// How long the run took, from the common start to the last process's end.
     pub lasted: Nanoseconds,
     /// How long it took to make what had to be there.

@@ -18,6 +18,7 @@ use crate::outcome::Phase;
 use crate::process::{Plan, Progress};
 use crate::record::Record;
 use crate::run::{Live, Options, Watch};
+use crate::share::Share;
 use crate::source::{Common, Source};
 
 /// With more processes they share one copy of the workload and take turns: each copy knows
@@ -25,7 +26,7 @@ use crate::source::{Common, Source};
 const MOST_COPIES: u32 = 256;
 
 /// Processes of a workload at the most, each a thread of this host.
-const MOST_PROCESSES: u32 = 10_000;
+const MOST_PROCESSES: usize = 10_000;
 
 /// Bytes of the largest call by which files are made that must be there.
 const LARGEST_CALL: usize = 16 << 20;
@@ -34,19 +35,29 @@ const LARGEST_CALL: usize = 16 << 20;
 pub struct Part<'a> {
     workload: &'a Workload,
     number: usize,
+    /// Of all engines.
     processes: u32,
+    /// The numbers of those that are carried out here.
+    here: Vec<u32>,
+    share: &'a Share,
     names: Names,
     application: Box<dyn Application>,
 }
 
 impl<'a> Part<'a> {
-    pub fn new(scenario: &Scenario, workload: &'a Workload, number: usize) -> Result<Self, Error> {
+    pub fn new(
+        scenario: &Scenario,
+        workload: &'a Workload,
+        number: usize,
+        share: &'a Share,
+    ) -> Result<Self, Error> {
         suitable(workload)?;
         let processes =
             (clients(scenario, workload).len() as u32).saturating_mul(scenario.clients.processes);
-        if processes > MOST_PROCESSES {
+        let here = share.processes(scenario, workload, processes).len();
+        if here > MOST_PROCESSES {
             return Err(Error::Unsuitable(format!(
-                "clients.count times clients.processes = {processes}: each is a thread of this \
+                "clients.count times clients.processes = {here}: each is a thread of this \
                  host; expected {MOST_PROCESSES} at the most"
             )));
         }
@@ -55,6 +66,9 @@ impl<'a> Part<'a> {
             workload,
             number,
             processes,
+            // A pipeline has a thread for each of its stages.
+            here: share.processes(scenario, workload, application.processes()),
+            share,
             names: Names::new(number, &*application),
             application,
         })
@@ -68,6 +82,7 @@ impl<'a> Part<'a> {
 
     pub fn make_files(
         &self,
+        scenario: &Scenario,
         directory: &Directory,
         content: Option<Content>,
         watch: Watch<'_>,
@@ -95,7 +110,8 @@ impl<'a> Part<'a> {
                 return Err(Error::Interrupted);
             }
         }
-        for path in self.names.symbolic_links() {
+        let links = self.names.symbolic_links().zip(0..);
+        for (path, _) in links.filter(|(_, number)| self.share.takes(*number)) {
             match rustix::fs::symlinkat(LEADS_TO, directory.root(), &path) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(failed(&path.to_string_lossy(), errno)),
@@ -105,7 +121,7 @@ impl<'a> Part<'a> {
             }
         }
         if self.draws_names() {
-            for rank in 0..self.processes {
+            for &rank in &self.here {
                 let own = self.names.own(rank);
                 make(&own)?;
                 directory
@@ -116,7 +132,8 @@ impl<'a> Part<'a> {
         let io = &self.workload.io;
         let call = usize::try_from(io.made_by.0).unwrap_or(usize::MAX);
         let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX);
-        let existing = self.application.existing();
+        let mut existing = self.application.existing();
+        existing.retain(|file| self.share.makes(scenario, self.workload, file));
         for file in &existing {
             let root = directory.root();
             files::make(root, &self.names, *file, call, &mut buffer, content)
@@ -148,9 +165,11 @@ impl<'a> Part<'a> {
         directory: &Directory,
         options: Options,
     ) -> Result<Vec<Plan>, Error> {
-        // A pipeline has a thread for each of its stages.
-        let threads = self.application.processes();
-        let meeting = Arc::new(Meeting::new(threads));
+        let meeting = Arc::new(Meeting::new(
+            self.number,
+            self.here.len() as u32,
+            self.share.clone(),
+        ));
         let again = || sequence(scenario, self.workload, self.processes);
         let shared =
             self.draws_names() || self.application.threads() || self.processes > MOST_COPIES;
@@ -165,8 +184,9 @@ impl<'a> Part<'a> {
             Backend::Null => None,
             _ => self.content(scenario),
         };
-        (0..threads)
-            .map(|rank| {
+        self.here
+            .iter()
+            .map(|&rank| {
                 let source = match &shared {
                     Some(common) => Source::Shared(Arc::clone(common)),
                     None => Source::Own(again()?),

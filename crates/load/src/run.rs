@@ -19,6 +19,7 @@ use crate::outcome::{Outcome, Phase};
 use crate::part::{Part, room_for_all};
 use crate::process::{Plan, Progress, Shared};
 use crate::record::Record;
+use crate::share::{Meet, Share};
 
 /// How often the caller is told how far the run is.
 const LOOK: Duration = Duration::from_millis(50);
@@ -64,17 +65,37 @@ pub fn run(
     options: Options,
     watch: Watch<'_>,
 ) -> Result<Outcome, Error> {
+    let mut outcome = run_share(scenario, directory, options, &Share::alone(), watch)?;
+    outcome.load = Load::of(scenario, &outcome)?;
+    Ok(outcome)
+}
+
+/// As [`run`], one of several engines' share of it. What they have done is put together by
+/// [`crate::together`], which also knows the load.
+///
+/// # Errors
+/// If it cannot begin.
+pub fn run_share(
+    scenario: &Scenario,
+    directory: &Directory,
+    options: Options,
+    share: &Share,
+    watch: Watch<'_>,
+) -> Result<Outcome, Error> {
+    share.suits(scenario)?;
     let parts = scenario.workload.iter().enumerate();
     let parts: Vec<Part<'_>> = parts
-        .map(|(number, workload)| Part::new(scenario, workload, number))
+        .map(|(number, workload)| Part::new(scenario, workload, number, share))
         .collect::<Result<_, _>>()?;
     // What cannot be used is known before files are made.
     options.calls.calls(directory.root())?;
     let began = Instant::now();
     if options.calls != Backend::Null {
         room_for_all(&parts, directory)?;
+        // Nobody makes files while another looks for room.
+        all_here(share, watch)?;
         for part in &parts {
-            part.make_files(directory, part.content(scenario), watch)?;
+            part.make_files(scenario, directory, part.content(scenario), watch)?;
         }
     }
     let prepared = nanoseconds(began.elapsed());
@@ -82,9 +103,27 @@ pub fn run(
     for part in &parts {
         processes.extend(part.processes(scenario, directory, options)?);
     }
-    let mut outcome = carried_out(scenario, processes, prepared, watch)?;
-    outcome.load = Load::of(scenario, &outcome)?;
-    Ok(outcome)
+    all_here(share, watch)?;
+    carried_out(scenario, processes, prepared, watch)
+}
+
+/// Waits for the other engines.
+fn all_here(share: &Share, watch: Watch<'_>) -> Result<(), Error> {
+    let live = Live {
+        phase: Phase::Preparing,
+        seconds: 0.0,
+        operations: Vec::new(),
+    };
+    let mut over = false;
+    share.meet(Meet::All, &mut || {
+        over = watch(&live).is_break();
+        over
+    });
+    if over {
+        Err(Error::Interrupted)
+    } else {
+        Ok(())
+    }
 }
 
 /// The processes begin together, and what they did is put together.
@@ -100,6 +139,7 @@ fn carried_out(
         .map(|process| Arc::clone(&process.progress))
         .collect();
     let stop = &scenario.run.stop;
+    let started = monotonic() + nanoseconds(TOGETHER);
     let shared = Shared {
         clock: Clock::starting(Instant::now() + TOGETHER),
         ends: AtomicBool::new(false),
@@ -152,6 +192,7 @@ fn carried_out(
         },
     };
     Ok(Outcome {
+        started,
         lasted: record.last_end(),
         record,
         prepared,
@@ -192,6 +233,14 @@ fn watched<T>(
         }
     }
     interrupted
+}
+
+/// The time of the host's monotonic clock, which programs of one host share.
+fn monotonic() -> Nanoseconds {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    let rest = u64::try_from(now.tv_nsec).unwrap_or(0);
+    seconds * 1_000_000_000 + rest
 }
 
 fn nanoseconds(duration: Duration) -> Nanoseconds {

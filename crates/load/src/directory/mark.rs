@@ -1,5 +1,10 @@
 //! The mark of a directory that a benchmark made.
 
+use std::os::fd::OwnedFd;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 /// How the names of such directories begin.
@@ -8,6 +13,9 @@ pub const PREFIX: &str = "headrace-bench-";
 /// The name of the mark in it.
 pub const MARK: &str = ".headrace-bench";
 
+/// Bytes of a mark at the most.
+const LONGEST: usize = 4096;
+
 /// What the mark says.
 #[derive(Serialize, Deserialize)]
 pub struct Mark {
@@ -15,6 +23,9 @@ pub struct Mark {
     version: String,
     host: String,
     process: u32,
+    /// Nanoseconds since 1970, so that no two marks are alike.
+    #[serde(default)]
+    made: u128,
 }
 
 const MAKER: &str = "headrace bench";
@@ -27,9 +38,23 @@ pub fn text() -> String {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         host: host.nodename().to_string_lossy().into_owned(),
         process: std::process::id(),
+        made: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |passed| passed.as_nanos()),
     };
     // Strings and a number become JSON whatever they are.
     serde_json::to_string(&mark).unwrap_or_default()
+}
+
+/// The text of the mark in a directory, as far as it is one.
+pub fn read(directory: &OwnedFd) -> Result<Vec<u8>, Errno> {
+    // A pipe of that name must not be waited for.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mark = rustix::fs::openat(directory, MARK, flags, Mode::empty())?;
+    let mut text = vec![0; LONGEST];
+    let read = rustix::io::read(&mark, &mut text)?;
+    text.truncate(read);
+    Ok(text)
 }
 
 /// Whether a text is a mark.

@@ -31,8 +31,11 @@ pub struct Directory {
     name: String,
     parent: OwnedFd,
     root: Arc<OwnedFd>,
-    /// The mark, whose lock goes with it; none until it is set.
-    _mark: Option<OwnedFd>,
+    /// The mark's text.
+    mark: String,
+    /// The mark, whose lock goes with it; none until it is set, and in a directory that
+    /// another program made.
+    locked: Option<OwnedFd>,
 }
 
 impl Directory {
@@ -55,6 +58,34 @@ impl Directory {
         }
     }
 
+    /// Joins a run in the directory that another program, on this host or another, has made:
+    /// `mark` is what it says there.
+    ///
+    /// # Errors
+    /// If there is no such directory, or another one.
+    pub fn join(path: &Path, mark: &str) -> Result<Directory, Error> {
+        let below = path.parent().unwrap_or(path);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let parent = open_directory(below).map_err(failure(below, "it cannot be opened"))?;
+        let mut joined = Directory::open(below, parent, name.into_owned())?;
+        let found = mark::read(&joined.root).map_err(failure(path, "its mark cannot be read"))?;
+        if found != mark.as_bytes() {
+            return Err(Error::Directory {
+                path: path.to_path_buf(),
+                what: "its mark is of another run",
+                source: Errno::STALE.into(),
+            });
+        }
+        mark.clone_into(&mut joined.mark);
+        Ok(joined)
+    }
+
+    /// What its mark says, by which others can join.
+    #[must_use]
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+
     fn open(below: &Path, parent: OwnedFd, name: String) -> Result<Directory, Error> {
         let path = below.join(&name);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -65,7 +96,8 @@ impl Directory {
             name,
             parent,
             root: Arc::new(root),
-            _mark: None,
+            mark: String::new(),
+            locked: None,
         })
     }
 
@@ -82,7 +114,8 @@ impl Directory {
         rustix::fs::fsync(&*self.root)?;
         // On a file system without locks, the run that goes on has no protection.
         let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
-        self._mark = Some(file);
+        self.mark = text;
+        self.locked = Some(file);
         Ok(())
     }
 
@@ -130,11 +163,15 @@ impl Directory {
         clean::empty(&inner).map(drop)
     }
 
-    /// Removes it with all that the run has made.
+    /// Removes it with all that the run has made. One that was joined is left to the program
+    /// that made it.
     ///
     /// # Errors
     /// If something cannot be removed, or is not the run's.
     pub fn remove(&self) -> Result<(), Error> {
+        if self.locked.is_none() {
+            return Ok(());
+        }
         let left = clean::empty(&self.root);
         match left.map(|left| left.into_iter().next()) {
             Ok(None) => {}

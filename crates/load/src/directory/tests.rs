@@ -135,3 +135,19 @@ fn a_pipe_in_the_place_of_the_mark_is_not_waited_for() {
     let cleaned = clean(below.path()).expect("it can be read");
     assert_eq!(cleaned.left, [(directory, Left::NotMarked)]);
 }
+
+#[test]
+fn others_join_the_directory_of_that_mark_only_and_leave_it_where_it_is() {
+    let below = scratch();
+    let made = Directory::make(below.path()).expect("it can be made");
+    let joined = Directory::join(made.path(), made.mark()).expect("it is the same");
+    joined.remove().expect("nothing is done");
+    assert!(made.path().exists());
+    let other = Directory::make(below.path()).expect("it can be made");
+    let error = Directory::join(made.path(), other.mark()).expect_err("another");
+    assert!(error.to_string().contains("of another run"), "{error}");
+    let gone = below.path().join("headrace-bench-1-1");
+    Directory::join(&gone, made.mark()).expect_err("there is none");
+    drop(joined);
+    made.remove().expect("it goes");
+}

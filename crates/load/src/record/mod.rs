@@ -1,10 +1,12 @@
 //! What a process sees of its operations, and how those of all are put together.
 
+mod bytes;
 mod windows;
 
 pub use windows::{Window, Windows};
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Nanoseconds;
 
@@ -18,15 +20,17 @@ fn histogram() -> Histogram<u64> {
 }
 
 /// One operation, as far as it has been carried out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cell {
     /// Operations done.
     pub count: u64,
     /// Bytes that they moved.
     pub bytes: u64,
     /// Nanoseconds from the actual start to the end.
+    #[serde(with = "bytes")]
     pub service: Histogram<u64>,
     /// Nanoseconds from the intended start to the end.
+    #[serde(with = "bytes")]
     pub response: Histogram<u64>,
     /// Nanoseconds that preparing took, which are in neither.
     pub prepared: u64,
@@ -66,7 +70,7 @@ pub struct Done {
 }
 
 /// From when to when an operation was carried out in a phase of a workload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Stretch {
     /// The operation's number.
     pub operation: usize,
@@ -85,7 +89,7 @@ pub struct Stretch {
 }
 
 /// What a process, or all of them, have done.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// By the operation's number; none of what was never done.
     pub cells: Vec<Option<Box<Cell>>>,

@@ -1,6 +1,8 @@
 //! Operations over time, in windows of equal length that double when they become too
 //! many.
 
+use serde::{Deserialize, Serialize};
+
 use crate::clock::Nanoseconds;
 
 /// Windows that are kept of a run whose length nobody knows, at the most.
@@ -10,7 +12,7 @@ const MOST: usize = 256;
 const SHORTEST: Nanoseconds = 10_000_000;
 
 /// What an operation did in a window of time.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Window {
     /// Operations that ended in it.
     pub count: u64,
@@ -32,7 +34,7 @@ impl Window {
 }
 
 /// The windows of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Windows {
     length: Nanoseconds,
     /// Whether the length was wished for, and stays.

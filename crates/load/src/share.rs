@@ -1,0 +1,162 @@
+//! Several engines, on hosts of their own, that carry out one scenario together.
+//!
+//! Each has a share of the clients. What a process asks for depends on its number among all
+//! processes, so that files and sequences are those of one host that carries out all of them.
+//! Only appends and files that are used in order depend on what an engine's own clients have
+//! done before.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use headrace_spec::{Scenario, Workload};
+use headrace_workload::{ExistingFile, clients};
+
+use crate::Error;
+
+/// Where engines wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Meet {
+    /// All engines, before files are made and before the processes begin.
+    All,
+    /// Those with processes of a workload, each time when all of its own have come.
+    Workload(usize),
+}
+
+/// The other engines.
+pub trait Others: Send + Sync {
+    /// Waits until the others have come as far; gives up when it is `over`.
+    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool);
+}
+
+/// There are none.
+struct Nobody;
+
+impl Others for Nobody {
+    fn meet(&self, _: Meet, _: &mut dyn FnMut() -> bool) {}
+}
+
+/// Which share an engine has.
+#[derive(Clone)]
+pub struct Share {
+    number: u32,
+    of: u32,
+    others: Arc<dyn Others>,
+}
+
+impl Share {
+    /// All of it: there is no other engine.
+    #[must_use]
+    pub fn alone() -> Share {
+        Share::new(0, 1, Arc::new(Nobody))
+    }
+
+    /// That of one of so many engines, numbered from 0.
+    #[must_use]
+    pub fn new(number: u32, of: u32, others: Arc<dyn Others>) -> Share {
+        let of = of.max(1);
+        Share {
+            number: number.min(of - 1),
+            of,
+            others,
+        }
+    }
+
+    /// Whether there are others.
+    pub(crate) fn has_others(&self) -> bool {
+        self.of > 1
+    }
+
+    /// Waits for the others.
+    pub(crate) fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
+        self.others.meet(place, over);
+    }
+
+    /// The clients that are carried out here: blocks of clients that are as equal as they
+    /// can be.
+    fn clients(&self, scenario: &Scenario) -> Range<u32> {
+        let count = u64::from(scenario.clients.count);
+        let first = |share: u32| (u64::from(share) * count / u64::from(self.of)) as u32;
+        first(self.number)..first(self.number + 1)
+    }
+
+    /// The numbers of the processes that are carried out here, of so many of a workload. They
+    /// are on its clients in turn.
+    pub(crate) fn processes(
+        &self,
+        scenario: &Scenario,
+        workload: &Workload,
+        processes: u32,
+    ) -> Vec<u32> {
+        let here = self.clients(scenario);
+        let clients = clients(scenario, workload);
+        let of_here = |rank: &u32| match clients.len() {
+            0 => false,
+            count => here.contains(&clients[*rank as usize % count]),
+        };
+        (0..processes).filter(of_here).collect()
+    }
+
+    /// Whether this engine makes one of what all share, which engines make in turn.
+    pub(crate) fn takes(&self, number: u32) -> bool {
+        number % self.of == self.number
+    }
+
+    /// Whether this engine makes a file that must be there before the run: one of a process
+    /// of the engine before it, so that what a host reads is not in its own page cache (Wang
+    /// 2002, section 3.3.8, has clients of their own make the files). Files that all share are
+    /// made by the engines in turn.
+    pub(crate) fn makes(
+        &self,
+        scenario: &Scenario,
+        workload: &Workload,
+        file: &ExistingFile,
+    ) -> bool {
+        let Some(rank) = file.rank else {
+            return self.takes(file.file);
+        };
+        let clients = clients(scenario, workload);
+        let client = clients.get(rank as usize % clients.len().max(1));
+        let client = client.copied().unwrap_or(0);
+        let (of, count) = (u64::from(self.of), u64::from(scenario.clients.count.max(1)));
+        let owner = (((u64::from(client) + 1) * of - 1) / count) as u32;
+        (owner + 1) % self.of == self.number
+    }
+
+    /// Says no to what several engines cannot do together.
+    pub(crate) fn suits(&self, scenario: &Scenario) -> Result<(), Error> {
+        if !self.has_others() {
+            return Ok(());
+        }
+        let (count, of) = (scenario.clients.count, self.of);
+        if count < of {
+            return Err(Error::Unsuitable(format!(
+                "clients.count = {count}: expected {of} at least, as clients are dealt out to \
+                 {of} ranks; take more clients, or start fewer ranks"
+            )));
+        }
+        if scenario.run.stop.requests.is_some() {
+            return Err(Error::Unsuitable(
+                "run.stop.requests counts the requests of all processes, and no rank sees those \
+                 of another: give run.stop.time instead, or the workload an amount"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// How many of so many engines have processes of each workload.
+#[must_use]
+pub fn engines_of_each(scenario: &Scenario, of: u32) -> Vec<u32> {
+    let has = |number: u32, workload: &Workload| {
+        let here = Share::new(number, of, Arc::new(Nobody)).clients(scenario);
+        clients(scenario, workload)
+            .iter()
+            .any(|it| here.contains(it))
+    };
+    let engines = |workload: &Workload| (0..of).filter(|&it| has(it, workload)).count() as u32;
+    scenario.workload.iter().map(engines).collect()
+}
+
+#[cfg(test)]
+mod tests;

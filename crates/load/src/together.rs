@@ -1,0 +1,95 @@
+//! What several engines have done, put together.
+
+use headrace_spec::Scenario;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::clock::Nanoseconds;
+use crate::load::Load;
+use crate::operation;
+use crate::outcome::Outcome;
+use crate::record::Record;
+
+/// What one engine has done, as it goes from host to host.
+#[derive(Serialize, Deserialize)]
+struct Part {
+    record: Record,
+    started: Nanoseconds,
+    prepared: Nanoseconds,
+    reason: String,
+    error: Option<String>,
+    processes: u32,
+}
+
+/// Why runs end, from what is told in any case to what is told only if nothing else is.
+const REASONS: [&str; 5] = ["failed", "interrupted", "requests", "time", "workload"];
+
+impl Outcome {
+    /// What an engine has done, to be sent to another one of the same version.
+    ///
+    /// # Errors
+    /// A fault of the engine's.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let part = Part {
+            record: self.record.clone(),
+            started: self.started,
+            prepared: self.prepared,
+            reason: self.reason.to_owned(),
+            error: self.error.as_ref().map(ToString::to_string),
+            processes: self.processes,
+        };
+        serde_json::to_vec(&part).map_err(|error| Error::Own(error.to_string()))
+    }
+}
+
+/// Puts together what engines have done, each given by the name of its host and the bytes that
+/// it has sent.
+///
+/// # Errors
+/// If the bytes are not those of an engine of this version.
+pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outcome, Error> {
+    let mut sum = Outcome {
+        record: Record::new(
+            operation::ALL.len(),
+            0,
+            scenario
+                .run
+                .window
+                .map(|it| crate::clock::in_nanoseconds(it.0)),
+        ),
+        started: Nanoseconds::MAX,
+        lasted: 0,
+        prepared: 0,
+        reason: "workload",
+        error: None,
+        processes: 0,
+        load: None,
+    };
+    for (host, bytes) in parts {
+        let part: Part = serde_json::from_slice(bytes).map_err(|error| {
+            Error::Unsuitable(format!(
+                "{host}: what it sent cannot be understood ({error}): expected the same version \
+                 of headrace on all hosts"
+            ))
+        })?;
+        sum.record.merge(&part.record);
+        sum.started = sum.started.min(part.started);
+        sum.prepared = sum.prepared.max(part.prepared);
+        sum.processes += part.processes;
+        sum.reason = worse(sum.reason, &part.reason);
+        let error = part.error.map(|message| Error::Elsewhere {
+            host: host.clone(),
+            message,
+        });
+        sum.error = sum.error.or(error);
+    }
+    sum.lasted = sum.record.last_end();
+    sum.load = Load::of(scenario, &sum)?;
+    Ok(sum)
+}
+
+/// The reason that is told, of two.
+fn worse(one: &'static str, other: &str) -> &'static str {
+    let told = REASONS.iter().find(|it| **it == one || **it == other);
+    told.copied().unwrap_or(one)
+}
