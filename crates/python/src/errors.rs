@@ -83,9 +83,10 @@ pub fn of_measurement(error: headrace_load::Error) -> PyErr {
         Error::Trace(_) => TraceError::new_err(error.to_string()),
         Error::Own(text) => of_ours(&text),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        Error::Operation { .. } | Error::Wrong { .. } | Error::Thread(_) => {
-            RunError::new_err(error.to_string())
-        }
+        Error::Operation { .. }
+        | Error::Wrong { .. }
+        | Error::Thread(_)
+        | Error::Elsewhere { .. } => RunError::new_err(error.to_string()),
     }
 }
 

@@ -6,6 +6,7 @@ mod errors;
 mod guard;
 mod measure;
 mod network;
+mod others;
 mod run;
 mod scenario;
 mod scheduler;

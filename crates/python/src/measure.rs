@@ -9,15 +9,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use headrace_load::{Backend, Directory, Error, Live, Options, Outcome, Phase, Report, operation};
+use headrace_load::{
+    Backend, Directory, Error, Live, Load, Meet, Options, Outcome, Phase, Report, Share, operation,
+};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
+use crate::others::{self, Waiting};
 use crate::scenario::PyLoaded;
 use crate::{columns, errors, guard};
 
 /// How often signals are looked after and progress is told.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How soon it is looked again while a process waits for other hosts: they go on that much
+/// apart.
+const SOON: Duration = Duration::from_micros(500);
 
 /// The directory that a benchmark makes for itself.
 #[pyclass(frozen, module = "headrace._core", name = "BenchmarkDirectory")]
@@ -33,6 +40,20 @@ impl PyDirectory {
         let made = guard::detached(py, || Directory::make(&below))?;
         let directory = Arc::new(made.map_err(errors::of_measurement)?);
         Ok(PyDirectory { directory })
+    }
+
+    /// Joins a run in the directory that a program on another host has made.
+    #[staticmethod]
+    fn join(py: Python<'_>, path: PathBuf, mark: &str) -> PyResult<PyDirectory> {
+        let joined = guard::detached(py, || Directory::join(&path, mark))?;
+        let directory = Arc::new(joined.map_err(errors::of_measurement)?);
+        Ok(PyDirectory { directory })
+    }
+
+    /// What its mark says, by which others can join.
+    #[getter]
+    fn mark(&self) -> &str {
+        self.directory.mark()
     }
 
     #[getter]
@@ -59,21 +80,33 @@ impl PyDirectory {
 /// called with whether files are still being made, seconds since the processes began, and
 /// operations done and bytes moved by each operation; what it raises, or a signal, ends
 /// the run, and the result says so. A second signal raises at once.
+///
+/// With `share`, the number of this one among so many, only its clients are carried out, and
+/// the result is for `together`. `others` then has two methods: `come` is called with a place
+/// where this one waits, a workload's number or none, and `look` gives the places that are
+/// open now, and whether to look again soon; what it raises ends the run.
 #[pyfunction]
-#[pyo3(signature = (loaded, directory, *, calls="posix", progress=None))]
+#[pyo3(signature = (loaded, directory, *, calls="posix", progress=None, share=None, others=None))]
 fn measure<'py>(
     py: Python<'py>,
     loaded: &PyLoaded,
     directory: &PyDirectory,
     calls: &str,
     progress: Option<Bound<'py, PyAny>>,
+    share: Option<(u32, u32)>,
+    others: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let calls = Backend::with_word(calls).map_err(errors::of_measurement)?;
     let scenario = loaded.loaded.scenario.clone();
     let there = Arc::clone(&directory.directory);
     let shared = Arc::new(Shared::default());
     let seen = Arc::clone(&shared);
-    let (sender, mut receiver) = mpsc::channel();
+    let (sender, mut receiver) = mpsc::channel::<Told>();
+    let waiting = Arc::new(Waiting::new(sender.clone()));
+    let own = match share {
+        Some((number, of)) => Share::new(number, of, Arc::clone(&waiting) as _),
+        None => Share::alone(),
+    };
     let work = move || {
         let watch = &mut |live: &Live| {
             *seen.live.lock().unwrap_or_else(PoisonError::into_inner) = Some(live.clone());
@@ -82,23 +115,26 @@ fn measure<'py>(
                 false => ControlFlow::Continue(()),
             }
         };
-        let ended =
-            guard::catch(|| headrace_load::run(&scenario, &there, Options { calls }, watch));
+        let ended = guard::catch(|| {
+            headrace_load::run_share(&scenario, &there, Options { calls }, &own, watch)
+        });
         // Nobody listens any more if the caller was interrupted twice.
-        let _ = sender.send(ended);
+        let _ = sender.send(Told::Ended(Box::new(ended)));
     };
     thread::Builder::new()
         .name("headrace-measure".to_owned())
         .spawn(work)?;
-    let mut interrupted = false;
-    let ended: Result<Result<Outcome, Error>, String> = loop {
+    let (mut interrupted, mut soon) = (false, false);
+    let ended = loop {
+        let mut come = None;
         let received;
         (receiver, received) = py.detach(move || {
-            let received = receiver.recv_timeout(LOOK);
+            let received = receiver.recv_timeout(if soon { SOON } else { LOOK });
             (receiver, received)
         });
         match received {
-            Ok(ended) => break ended,
+            Ok(Told::Ended(ended)) => break *ended,
+            Ok(Told::Come(place)) => come = Some(place),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(errors::of_ours("the measurement ended without a result"));
@@ -106,19 +142,75 @@ fn measure<'py>(
         }
         let looked = py
             .check_signals()
-            .and_then(|()| told(progress.as_ref(), &shared));
+            .and_then(|()| told(progress.as_ref(), &shared))
+            .and_then(|()| {
+                let Some(others) = others.as_ref().filter(|_| !interrupted) else {
+                    return Ok(());
+                };
+                let opened;
+                (opened, soon) = others::looked(others, come)?;
+                opened.into_iter().for_each(|place| waiting.open(place));
+                Ok(())
+            });
         if let Err(error) = looked {
             shared.break_off.store(true, Ordering::Relaxed);
             if interrupted {
                 return Err(error);
             }
-            interrupted = true;
+            (interrupted, soon) = (true, false);
         }
     };
-    let outcome = ended
+    let mut outcome = ended
         .map_err(|panic| errors::of_ours(&panic))?
         .map_err(errors::of_measurement)?;
+    if share.is_some() {
+        return part(py, &outcome);
+    }
+    let load = Load::of(&loaded.loaded.scenario, &outcome);
+    outcome.load = load.map_err(errors::of_measurement)?;
     result(py, loaded, &outcome)
+}
+
+/// What the thread that works tells the one that looks after it.
+enum Told {
+    Come(Meet),
+    Ended(Box<Result<Result<Outcome, Error>, String>>),
+}
+
+impl From<Meet> for Told {
+    fn from(place: Meet) -> Told {
+        Told::Come(place)
+    }
+}
+
+/// What one of several has done, for `together`.
+fn part<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let bytes = outcome.to_bytes().map_err(errors::of_measurement)?;
+    let part = PyDict::new(py);
+    part.set_item("part", PyBytes::new(py, &bytes))?;
+    part.set_item("started_s", outcome.started as f64 * 1e-9)?;
+    part.set_item("processes", outcome.processes)?;
+    part.set_item("reason", outcome.reason)?;
+    Ok(part)
+}
+
+/// Puts together what several have done, each given by the name of its host and what
+/// `measure` gave there; a result as `measure` gives it without `share`.
+#[pyfunction]
+fn together<'py>(
+    py: Python<'py>,
+    loaded: &PyLoaded,
+    parts: Vec<(String, Vec<u8>)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let scenario = &loaded.loaded.scenario;
+    let outcome = guard::detached(py, || headrace_load::together(scenario, &parts))?;
+    result(py, loaded, &outcome.map_err(errors::of_measurement)?)
+}
+
+/// How many of so many hosts have processes of each workload.
+#[pyfunction]
+fn hosts_of_each(loaded: &PyLoaded, hosts: u32) -> Vec<u32> {
+    headrace_load::engines_of_each(&loaded.loaded.scenario, hosts)
 }
 
 /// What a measurement and its caller share.
@@ -183,6 +275,8 @@ fn operations() -> Vec<(&'static str, bool)> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDirectory>()?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
+    module.add_function(wrap_pyfunction!(together, module)?)?;
+    module.add_function(wrap_pyfunction!(hosts_of_each, module)?)?;
     module.add_function(wrap_pyfunction!(clean_benchmarks, module)?)?;
     module.add_function(wrap_pyfunction!(operations, module)?)
 }
