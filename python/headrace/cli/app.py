@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headrace import __version__
+from headrace import __version__, ranks
 from headrace.cli import (
     bench,
     explain,
@@ -65,7 +65,11 @@ def run(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
-    status = ended(lambda: _run(arguments))
+    status = 1
+    try:
+        status = ended(lambda: _run(arguments))
+    finally:
+        status = ranks.leave(status)
     if status == INTERRUPTED:
         raise KeyboardInterrupt
     return status

@@ -9,8 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from headrace import _core
-from headrace.measure.cache import cache, reads_now
+from headrace import _core, ranks
+from headrace.measure import hosts
+from headrace.measure.cache import cache, reads_now, reads_since
 from headrace.measure.conditions import conditions
 from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
@@ -51,7 +52,7 @@ def measure(
         OSError: if nothing can be made below the directory.
         RunError: if files that must be there cannot be made.
     """
-    directory = _core.BenchmarkDirectory(below)
+    directory = hosts.new_directory(below)
     try:
         measurement = measure_in(directory, loaded, calls=calls, progress=progress)
     except BaseException:
@@ -82,27 +83,72 @@ def measure_in(
     progress: Progress | None = None,
 ) -> Measurement:
     """As `measure`, in a directory that was made for several measurements, one after another."""
-    below = directory.path
-    counters = Counters(below)
+    counters = Counters(directory.path)
     before = reads_now()
     tell = _told(progress, counters)
+    here = ranks.current()
+    if here.size > 1:
+        return _measure_together(directory, loaded, calls, tell, counters)
     result = _core.measure(loaded, directory, calls=calls, progress=tell)
     counters.sample(at_once=True)
     document: dict[str, Any] = json.loads(result["report"])
+    files, free = _files(directory)
+    document["files"] = files
+    document["counters"] = counters.summary()
+    document["cache"] = cache(reads_since(before), counters.device)
+    document["warnings"] = conditions(document, direct=_is_direct(loaded), free=free)
+    return measured(document, result, counters.frame())
+
+
+def _measure_together(
+    directory: _core.BenchmarkDirectory,
+    loaded: _core.Loaded,
+    calls: str,
+    tell: Callable[[bool, float, list[tuple[int, int]]], None],
+    counters: Counters,
+) -> Measurement:
+    """This rank's part of it; what all have done, at each."""
+    here = ranks.current()
+    here.begin(_core.hosts_of_each(loaded, here.size))
+    before = reads_now()
+    result: dict[str, Any] = {}
+    error: BaseException | None = None
     try:
-        files, size = directory.usage()
-        room = os.statvfs(below)
-        free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
+        result = _core.measure(
+            loaded,
+            directory,
+            calls=calls,
+            progress=tell,
+            share=(here.rank, here.size),
+            others=here,
+        )
+    except (Exception, KeyboardInterrupt) as raised:
+        error = raised
+    counters.sample(at_once=True)
+    reads = reads_since(before)
+    mine = hosts.Part(here.host, here.rank, here.name(), result, error, counters.summary(), reads)
+    document, result = hosts.together(
+        loaded, mine, lambda: _files(directory), direct=_is_direct(loaded)
+    )
+    return measured(document, result, counters.frame())
+
+
+def _files(directory: _core.BenchmarkDirectory) -> tuple[dict[str, int], float]:
+    """The files in it, and which part of the file system is free."""
+    try:
+        count, size = directory.usage()
+        room = os.statvfs(directory.path)
     except OSError:
         # It is gone, or its device has failed; what was measured before holds.
-        files, size, free = 0, 0, 1.0
-    document["files"] = {"count": files, "bytes": size}
-    document["counters"] = counters.summary()
-    document["cache"] = cache(before, counters.device)
+        return {"count": 0, "bytes": 0}, 1.0
+    free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
+    return {"count": count, "bytes": size}, free
+
+
+def _is_direct(loaded: _core.Loaded) -> bool:
+    """Whether all workloads pass the page cache by."""
     workloads = tomllib.loads(loaded.toml)["workload"]
-    direct = all(workload.get("io", {}).get("direct", False) for workload in workloads)
-    document["warnings"] = conditions(document, direct=direct, free=free)
-    return measured(document, result, counters.frame())
+    return all(workload.get("io", {}).get("direct", False) for workload in workloads)
 
 
 def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]]]:

@@ -28,17 +28,23 @@ def reads_now() -> Reads | None:
         return None
 
 
-def cache(before: Reads | None, device: str | None) -> dict[str, Any]:
-    """The part of the bytes read since then that no device was asked for.
+def reads_since(before: Reads | None) -> Reads | None:
+    """What was read since then; None if it is not counted."""
+    after = reads_now()
+    if before is None or after is None:
+        return None
+    return Reads(after.asked - before.asked, after.from_device - before.from_device)
+
+
+def cache(read: Reads | None, device: str | None) -> dict[str, Any]:
+    """The part of what was read that no device was asked for.
 
     `hit_rate` is null, with a `note`, where it cannot be told. Read-ahead counts as read:
     bytes that nobody asks for make the rate lower, and it is 0 at the least.
     """
-    after = reads_now()
-    if before is None or after is None:
+    if read is None:
         return {"hit_rate": None, "note": "the kernel does not count what processes read"}
-    asked = after.asked - before.asked
-    from_device = after.from_device - before.from_device
+    asked, from_device = read
     found: dict[str, Any] = {"asked_bytes": asked, "device_bytes": from_device}
     if device is None:
         note = "there is no block device below the directory whose reads are counted"

@@ -13,6 +13,7 @@ from headrace import _core
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.measure.benchmark import Progress, measure_in, removed
+from headrace.measure.hosts import new_directory
 from headrace.measure.ladder_knee import knee
 from headrace.measure.ladder_search import search
 
@@ -84,7 +85,7 @@ def ladder(
         OSError: if nothing can be made below the directory.
         RunError: if files that must be there cannot be made.
     """
-    directory = _core.BenchmarkDirectory(below)
+    directory = new_directory(below)
     climb = _Climb(at_load, directory, criteria, calls, watch)
     try:
         with contextlib.suppress(_BrokenOffError):

@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace import _core
 from headrace.measure.benchmark import measure_in, removed
+from headrace.measure.hosts import new_directory
 from headrace.measure.ladder import Ladder, Watch
 
 
@@ -25,7 +26,7 @@ def ladder_of_clients(
 
     Raises as `ladder` does.
     """
-    directory = _core.BenchmarkDirectory(below)
+    directory = new_directory(below)
     watch = watch or (lambda _: contextlib.nullcontext())
     cores = len(os.sched_getaffinity(0))
     steps: list[dict[str, Any]] = []
@@ -65,7 +66,7 @@ def _step(document: dict[str, Any], warm_up: float, cores: int) -> dict[str, Any
     count = sum(counted["count"] for counted in document["operations"].values())
     return {
         "processes": document["processes"],
-        "oversubscribed": document["processes"] > cores,
+        "oversubscribed": _is_oversubscribed(document, cores),
         "operations_per_second": count / seconds if seconds > 0 else 0.0,
         "service": document["latency"].get("all"),
         **{
@@ -73,6 +74,13 @@ def _step(document: dict[str, Any], warm_up: float, cores: int) -> dict[str, Any
             for key in ("operations", "throughput", "cache", "files", "counters", "warnings")
         },
     }
+
+
+def _is_oversubscribed(document: dict[str, Any], cores: int) -> bool:
+    """Whether processes wait for each other, on any host."""
+    if "hosts" not in document:
+        return bool(document["processes"] > cores)
+    return any(it["condition"] == "oversubscribed" for it in document["warnings"])
 
 
 def _compare(steps: Sequence[dict[str, Any]]) -> None:

@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+from headrace import ranks
 from headrace._core import Loaded, ScenarioError, workloads
 from headrace.measure.workload import load_with_sets
 
@@ -69,7 +70,7 @@ def _text(workload: str) -> str:
     names = [name for name, _ in workloads()]
     if workload in names:
         return (
-            f'name = "{workload}"\n[clients]\ncount = 1\nprocesses = {PROCESSES}\n'
+            f'name = "{workload}"\n[clients]\ncount = {ranks.count()}\nprocesses = {PROCESSES}\n'
             f'[[workload]]\npreset = "{workload}"\n'
         )
     if not Path(workload).exists():

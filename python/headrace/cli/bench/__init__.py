@@ -2,9 +2,13 @@
 
 import typer
 
+from headrace import ranks
 from headrace.cli.bench import clean, micro, mix, net, run, tune
 
 app = typer.Typer(help="Benchmark a real file system.", no_args_is_help=True)
+
+ONE_HOST = ("tune", "net", "clean")
+"""What is of one host: its counters, a connection, or what is left behind."""
 app.command("run")(run.run)
 app.command("mix")(mix.mix)
 app.command("tune")(tune.tune)
@@ -16,3 +20,11 @@ app.command("disk")(micro.disk)
 app.command("copy")(micro.copy)
 app.add_typer(net.app, name="net")
 app.command("clean")(clean.clean)
+
+
+@app.callback()
+def bench(context: typer.Context) -> None:
+    """Benchmark a real file system."""
+    command = context.invoked_subcommand
+    if ranks.count() > 1 and command in ONE_HOST:
+        raise ValueError(f"bench {command} is of one host: start it without mpirun or srun")

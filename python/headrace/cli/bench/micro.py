@@ -14,6 +14,7 @@ from headrace.cli.screen import steps
 from headrace.ending import failed
 from headrace.files import check_directory, check_writable
 from headrace.interruption import INTERRUPTED
+from headrace.ranks import current, of_first
 
 if TYPE_CHECKING:
     from headrace.measure.micro import Study
@@ -186,6 +187,7 @@ def _carry_out(
     from headrace.measure import micro
 
     labels = labels_to_keep(label or [], stored)
+    output, plot, stored = of_first(output), of_first(plot), stored and current().first
     if output is not None:
         check_writable(output)
     if plot is not None:

@@ -15,6 +15,7 @@ from headrace.cli.screen import show
 from headrace.ending import failed
 from headrace.files import check_apart, check_directory, check_writable
 from headrace.interruption import INTERRUPTED
+from headrace.ranks import of_first
 from headrace.report.plain import plain_line
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def mix(
     """
     from headrace import measure
 
+    output, plot = of_first(output), of_first(plot)
     if output is not None:
         check_writable(output)
         check_apart({"--output": output}, {"the scenario": Path(workload)})

@@ -14,6 +14,7 @@ from headrace.cli.options import ScenarioFile, Sets
 from headrace.ending import failed
 from headrace.files import check_apart, check_writable
 from headrace.interruption import INTERRUPTED
+from headrace.ranks import current, of_first
 
 if TYPE_CHECKING:
     from headrace.measure import Measurement
@@ -81,6 +82,7 @@ def run(
     from headrace import measure
 
     labels = labels_to_keep(label or [], stored)
+    output, stored = of_first(output), stored and current().first
     if output is not None:
         check_writable(output)
         check_apart({"--output": output}, {"the scenario": file})

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import polars as pl
 import psutil
 
-from headrace import _core
+from headrace import _core, ranks
 from headrace.host import this_host
 from headrace.measure.benchmark import measure
 from headrace.measure.measurement import Measurement
@@ -110,7 +110,9 @@ def carry_out(
         repeat, point = number // len(study.points), study.points[number % len(study.points)]
         if told is not None:
             told(number, total, _called(study, point.parameters))
-        measured = measure(load(point.scenario), below)
+        # On several hosts, each has the processes of one.
+        several = {"clients.count": ranks.count()} if ranks.count() > 1 else None
+        measured = measure(load(point.scenario, several), below)
         if measured.partial:
             reason = measured.document["stop"]["reason"]
             error = measured.document.get("error")
@@ -195,6 +197,9 @@ def _document(
             for point in study.points
         ],
     }
+    if ranks.count() > 1:
+        # The clients of each point's scenario, each with its processes.
+        document["ranks"] = ranks.count()
     if error is not None:
         document["error"] = error
     # As the store catalogues them: one figure for each point and test.

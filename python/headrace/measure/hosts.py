@@ -1,0 +1,160 @@
+"""One measurement by many ranks: each carries out its clients, and the first one puts together
+what all have done."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from headrace import _core, ranks
+from headrace.measure.cache import Reads, cache
+from headrace.measure.conditions import conditions
+from headrace.ranks.many import first_error
+
+EARLY = ("interrupted", "failed")
+Files: TypeAlias = Callable[[], tuple[dict[str, int], float]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one rank did."""
+
+    host: str
+    rank: int
+    name: str
+    result: dict[str, Any]
+    """As the engine gives it; empty if it could not begin."""
+    error: BaseException | None
+    counters: dict[str, Any]
+    reads: Reads | None
+
+
+def new_directory(below: str | PathLike[str]) -> _core.BenchmarkDirectory:
+    """A benchmark's directory, made by the first rank; the others join it.
+
+    Raises OSError if nothing can be made there, ValueError if a rank does not see it.
+    """
+    here = ranks.current()
+    made: list[_core.BenchmarkDirectory] = []
+
+    def make() -> None:
+        if here.first:
+            made.append(_core.BenchmarkDirectory(Path(below)))
+
+    def join() -> _core.BenchmarkDirectory:
+        return made[0] if made else _joined(Path(below), *known[0])
+
+    try:
+        here.agreed(make)
+        known = here.broadcast([(Path(it.path).name, it.mark) for it in made])
+        return here.agreed(join)
+    except BaseException:
+        for directory in made:
+            directory.remove()
+        raise
+
+
+def _joined(below: Path, name: str, mark: str) -> _core.BenchmarkDirectory:
+    try:
+        return _core.BenchmarkDirectory.join(below / name, mark)
+    except OSError as error:
+        raise ValueError(
+            f"{below} is not the directory that the first rank sees there"
+            f" ({name}: {error.strerror}): expected one on a file system that all hosts share"
+        ) from None
+
+
+def together(
+    loaded: _core.Loaded, mine: Part, files: Files, *, direct: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The document of all ranks and the result of their engines, at each of them.
+
+    `files` tells of the files, when all have ended, and which part of the file system is free.
+
+    Raises that for which any rank could not begin.
+    """
+    here = ranks.current()
+    early = mine.error is not None or mine.result["reason"] in EARLY
+    parts = here.gather(mine, early=early)
+    error, document, result, views = here.broadcast(parts and _put_together(loaded, parts, files))
+    if error is not None:
+        raise error
+    view = views.get(here.rank)
+    warnings = view and conditions(view, direct=direct, free=view["free"])
+    told = here.gather(warnings)
+    if told is not None:
+        _add_warnings(document, [it for it in told if it is not None])
+    document, result = here.broadcast((document, result))
+    return document, result
+
+
+def _put_together(
+    loaded: _core.Loaded, parts: Sequence[Part], files: Files
+) -> tuple[BaseException | None, dict[str, Any], dict[str, Any], dict[int, dict[str, Any]]]:
+    """What went wrong or the document without warnings, the result of the engines, and what the
+    first rank of each host looks at for its warnings."""
+    wrong = [(part.name, part.error) for part in parts if part.error is not None]
+    if wrong:
+        return first_error(wrong, len(parts)), {}, {}, {}
+    result = _core.together(loaded, [(part.name, part.result["part"]) for part in parts])
+    by_host: dict[str, list[Part]] = {}
+    for part in parts:
+        by_host.setdefault(part.host, []).append(part)
+    document = json.loads(result.pop("report"))
+    document["files"], free = files()
+    hosts = [_host(name, of_it) for name, of_it in by_host.items()]
+    document["counters"] = hosts[0]["counters"]
+    document["cache"] = cache(_reads(parts), hosts[0]["counters"]["device"])
+    document["start"] = _start(parts)
+    document["hosts"] = hosts
+    views = {}
+    for host, of_it in zip(hosts, by_host.values(), strict=True):
+        own = _core.together(loaded, [(part.name, part.result["part"]) for part in of_it])
+        operations = json.loads(own["report"])["operations"]
+        views[of_it[0].rank] = document | host | {"operations": operations, "free": free}
+    return None, document, result, views
+
+
+def _host(name: str, parts: Sequence[Part]) -> dict[str, Any]:
+    """A host in the document. Its ranks share the processors: their own times add up."""
+    own = min(sum(part.counters["cpu_own"] for part in parts), 1.0)
+    return {
+        "name": name,
+        "ranks": [part.rank for part in parts],
+        "processes": sum(part.result["processes"] for part in parts),
+        "counters": parts[0].counters | {"cpu_own": own},
+        "warnings": [],
+    }
+
+
+def _reads(parts: Sequence[Part]) -> Reads | None:
+    """What all ranks read."""
+    counted = [part.reads for part in parts if part.reads is not None]
+    if len(counted) < len(parts):
+        return None
+    return Reads(sum(it.asked for it in counted), sum(it.from_device for it in counted))
+
+
+def _start(parts: Sequence[Part]) -> dict[str, float]:
+    """How far apart the ranks began, and how well that is known."""
+    clocks = ranks.current().clocks()
+    begun = [
+        part.result["started_s"] - clock.ahead_s for part, clock in zip(parts, clocks, strict=True)
+    ]
+    return {
+        "skew_s": max(begun) - min(begun),
+        "uncertainty_s": max(clock.uncertainty_s for clock in clocks),
+    }
+
+
+def _add_warnings(document: dict[str, Any], told: Sequence[list[dict[str, str]]]) -> None:
+    """Each host's warnings at the host, and all of them with their hosts' names."""
+    document["warnings"] = []
+    for host, warnings in zip(document["hosts"], told, strict=True):
+        host["warnings"] = warnings
+        name = f"{host['name']}: " if len(document["hosts"]) > 1 else ""
+        for warning in warnings:
+            told_of = warning | {"message": name + warning["message"]}
+            document["warnings"].append(told_of)

@@ -1,0 +1,46 @@
+"""The programs that mpirun or srun has started to do one thing together: its ranks.
+
+Without them there is one, which waits for nobody, and MPI is not imported.
+"""
+
+from pathlib import Path
+
+from headrace.ranks.alone import Alone
+from headrace.ranks.launcher import communicator, wanted
+
+__all__ = ["Alone", "count", "current", "leave", "of_first"]
+
+_current: Alone | None = None
+
+
+def current() -> Alone:
+    """This program among the ranks. All ranks must come here once before they do anything
+    together.
+
+    Raises ValueError if there are several and MPI cannot be used.
+    """
+    global _current
+    if _current is None:
+        _current = Alone()
+        size = wanted()
+        if size is not None and (world := communicator(size)) is not None:
+            from headrace.ranks.many import Many
+
+            _current = Many(world)
+    return _current
+
+
+def count() -> int:
+    """How many ranks there are."""
+    return current().size
+
+
+def of_first(path: Path | None) -> Path | None:
+    """A file that only the first rank writes."""
+    return path if current().first else None
+
+
+def leave(status: int) -> int:
+    """The end of a command: the exit status, that of whichever rank failed. Nobody goes before
+    all have come; what others than the first have said is told by the first."""
+    return status if _current is None else _current.leave(status)

@@ -1,0 +1,54 @@
+"""Who started this program: mpirun, srun, or nobody of that kind."""
+
+import os
+import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+"""What Open MPI's mpirun, and that of MPICH, Intel MPI and Slurm's srun (--mpi=pmi2), say of the
+number of ranks."""
+RANK = "PMIX_RANK"
+"""What any launcher with PMIx sets (srun --mpi=pmix); it names no number of ranks."""
+
+MISSING = (
+    "mpirun or srun has started this as one of several ranks, and mpi4py is not there: install "
+    'it with pip install "headrace[mpi]", or start headrace without mpirun'
+)
+
+
+def wanted() -> int | None:
+    """How many ranks were started; 0 if that is not said, None if nobody started any."""
+    for name in SIZES:
+        value = os.environ.get(name, "")
+        if value.isdigit():
+            return int(value)
+    return 0 if RANK in os.environ else None
+
+
+def communicator(size: int) -> "MPI.Intracomm | None":
+    """All ranks, as MPI knows them; None if there is only this one.
+
+    Raises ValueError if MPI cannot be used, or knows another number.
+    """
+    if size == 1:
+        return None
+    try:
+        with warnings.catch_warnings():
+            # It warns of a launcher of another MPI; what comes of that is told below.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            from mpi4py import MPI
+    except ImportError as error:
+        raise ValueError(MISSING if error.name == "mpi4py" else f"mpi4py: {error}") from None
+    except RuntimeError as error:
+        # There is mpi4py, and no library of MPI's that it could load.
+        raise ValueError(f"mpi4py finds no MPI: {error}") from None
+    found: int = MPI.COMM_WORLD.Get_size()
+    if size not in (0, found):
+        raise ValueError(
+            f"{size} ranks were started, and mpi4py sees {found}: expected an mpirun of the MPI "
+            f"that mpi4py uses, which is {MPI.Get_library_version().splitlines()[0]}"
+        )
+    return MPI.COMM_WORLD.Dup() if found > 1 else None
