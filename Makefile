@@ -67,8 +67,9 @@ bench: build
 	@$(PY) benches/scale/scale.py
 	@$(PY) benches/schedulers/crossing.py
 	@$(PY) benches/schedulers/at_scale.py
-	@mkdir -p $(SEE) && $(PY) benches/load/agreement.py $(SEE)
+	@mkdir -p $(SEE) && $(PY) benches/load/agreement $(SEE)
 	@cargo run --release --quiet -p headrace-load --example engine_cost
+	@cargo run --release --quiet -p headrace-load --example open_loop
 
 clean:
 	rm -rf $(VENV) target $(SEE) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -95,7 +95,11 @@ fn engine(below: &Path, calls: Backend) -> Result<Taken, Box<dyn Error>> {
     let scenario = headrace_spec::load_measured(&text, Path::new("cost.toml"), &[])?.scenario;
     let directory = Directory::make(below)?;
     let watch = &mut |_: &headrace_load::Live| ControlFlow::Continue(());
-    let outcome = headrace_load::run(&scenario, &directory, Options { calls }, watch);
+    let options = Options {
+        calls,
+        ..Options::default()
+    };
+    let outcome = headrace_load::run(&scenario, &directory, options, watch);
     directory.remove()?;
     let outcome = outcome?;
     let number = operation::number("read").ok_or("no read")?;

@@ -40,7 +40,7 @@ pub use directory::{Cleaned, Directory, Left, clean};
 pub use error::Error;
 pub use load::Load;
 pub use outcome::{Outcome, Phase};
-pub use record::{Cell, Record, Window, Windows};
+pub use record::{Cell, Done, Record, Window, Windows};
 pub use report::Report;
 pub use run::{Live, Options, run, run_share};
 pub use share::{Meet, Others, Share, engines_of_each};

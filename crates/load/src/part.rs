@@ -210,7 +210,8 @@ impl<'a> Part<'a> {
                         operation::ALL.len(),
                         in_nanoseconds(scenario.run.warm_up.0),
                         scenario.run.window.map(|it| in_nanoseconds(it.0)),
-                    ),
+                    )
+                    .with_each(options.each),
                     meeting: Arc::clone(&meeting),
                     progress: Arc::new(Progress::new()),
                 })

@@ -36,6 +36,8 @@ const TOGETHER: Duration = Duration::from_millis(10);
 pub struct Options {
     /// How calls are made.
     pub calls: Backend,
+    /// Whether each operation is kept, and not only summed up.
+    pub each: bool,
 }
 
 /// How far a run is.
@@ -249,5 +251,7 @@ fn nanoseconds(duration: Duration) -> Nanoseconds {
 
 #[cfg(test)]
 mod every_operation;
+#[cfg(test)]
+mod stalls;
 #[cfg(test)]
 mod tests;

@@ -116,7 +116,11 @@ fn measure<'py>(
             }
         };
         let ended = guard::catch(|| {
-            headrace_load::run_share(&scenario, &there, Options { calls }, &own, watch)
+            let options = Options {
+                calls,
+                ..Options::default()
+            };
+            headrace_load::run_share(&scenario, &there, options, &own, watch)
         });
         // Nobody listens any more if the caller was interrupted twice.
         let _ = sender.send(Told::Ended(Box::new(ended)));

@@ -7,6 +7,7 @@ mod backend;
 mod mapping;
 mod null;
 mod posix;
+mod stalling;
 mod stream;
 mod uring;
 
@@ -14,6 +15,7 @@ pub use backend::Backend;
 pub use mapping::Mapping;
 pub use null::Null;
 pub use posix::Posix;
+pub use stalling::{STALL, Stalling, Stalls};
 pub use stream::Stream;
 pub use uring::Uring;
 

@@ -97,6 +97,8 @@ pub struct Record {
     pub stretches: Vec<Stretch>,
     /// Over time.
     pub windows: Windows,
+    /// Each operation, in the order in which its process did it, where that is wanted.
+    pub each: Option<Vec<Done>>,
     /// What ends earlier is not counted.
     warm_up: Nanoseconds,
 }
@@ -108,7 +110,17 @@ impl Record {
             cells: vec![const { None }; operations],
             stretches: Vec::new(),
             windows: Windows::new(operations, window),
+            each: None,
             warm_up,
+        }
+    }
+
+    /// The same, with each operation kept or not.
+    #[must_use]
+    pub fn with_each(self, each: bool) -> Record {
+        Record {
+            each: each.then(Vec::new),
+            ..self
         }
     }
 
@@ -116,6 +128,9 @@ impl Record {
     pub fn add(&mut self, done: &Done) {
         if done.ended < self.warm_up {
             return;
+        }
+        if let Some(each) = &mut self.each {
+            each.push(*done);
         }
         let cell = self.cells[done.operation].get_or_insert_default();
         cell.count += 1;
@@ -170,6 +185,9 @@ impl Record {
         }
         for stretch in &other.stretches {
             self.stretch(*stretch);
+        }
+        if let Some(theirs) = &other.each {
+            self.each.get_or_insert_default().extend(theirs);
         }
         self.windows.merge(&other.windows);
     }

@@ -43,6 +43,7 @@ fn no_operation_of_a_mix_of_all_fails() {
         &mix(&[]),
         Options {
             calls: Backend::Null,
+            ..Options::default()
         },
     );
     assert!(null.error.is_none(), "{:?}", null.error);
@@ -59,6 +60,7 @@ fn io_uring_does_the_same_as_system_calls() {
     let posix = carried(&text, Options::default());
     let options = Options {
         calls: Backend::Uring,
+        ..Options::default()
     };
     let Some(uring) = where_there_is_io_uring(&text, options) else {
         return;
@@ -102,7 +104,13 @@ fn what_is_written_one_way_is_read_another_way() {
                 io = {{ {io}verify = true }}
                 "#
             );
-            if let Some(outcome) = where_there_is_io_uring(&text, Options { calls }) {
+            if let Some(outcome) = where_there_is_io_uring(
+                &text,
+                Options {
+                    calls,
+                    ..Options::default()
+                },
+            ) {
                 assert!(outcome.error.is_none(), "{:?}", outcome.error);
                 assert_eq!(done(&outcome, "read").0, 90);
             }

@@ -95,7 +95,8 @@ fn no_operation_of_a_mix_fails_and_the_same_ones_come_again() {
     assert_eq!(
         real,
         counts(Options {
-            calls: Backend::Null
+            calls: Backend::Null,
+            ..Options::default()
         })
     );
 }
@@ -107,6 +108,7 @@ fn an_open_loop_asks_at_the_rate_whatever_the_system_does() {
         &text,
         Options {
             calls: Backend::Null,
+            ..Options::default()
         },
     );
     // 200 arrivals at 1,000 a second of each client: within five standard deviations.
@@ -246,6 +248,7 @@ fn the_load_achieved_is_the_one_offered_if_nothing_takes_time() {
         &text,
         Options {
             calls: Backend::Null,
+            ..Options::default()
         },
     );
     let load = outcome.load.expect("a rate");
@@ -258,6 +261,7 @@ fn the_load_achieved_is_the_one_offered_if_nothing_takes_time() {
         MIX,
         Options {
             calls: Backend::Null,
+            ..Options::default()
         },
     );
     assert_eq!(closed.load, None);
@@ -302,6 +306,7 @@ fn more_processes_than_a_host_has_room_for_are_refused() {
         &text(300),
         Options {
             calls: Backend::Null,
+            ..Options::default()
         },
     );
     assert_eq!(done(&outcome, "create").0, 600);

@@ -1,0 +1,90 @@
+//! What figures say of a system that stalls now and then.
+
+use super::tests::carried;
+use super::*;
+use crate::calls::{STALL, Stalls};
+use crate::record::{Cell, Done};
+
+const OPERATIONS: usize = 4000;
+
+/// One process, asked 2,000 times a second, with calls of which 0.5 % stall.
+fn stalled() -> Outcome {
+    let text = format!(
+        r#"
+        clients = {{ count = 1 }}
+        [[workload]]
+        kind = "operation-mix"
+        weights = {{ stat = 1 }}
+        amount = {OPERATIONS}
+        rate = 2000
+        files = 1
+        "#
+    );
+    let options = Options {
+        calls: Backend::Stalling,
+        each: true,
+    };
+    carried(&text, options)
+}
+
+/// The least time that 99 of 100 do not exceed.
+fn p99(mut times: Vec<u64>) -> u64 {
+    times.sort_unstable();
+    times[(times.len() * 99).div_ceil(100) - 1]
+}
+
+fn only_cell(outcome: &Outcome) -> &Cell {
+    let mut cells = outcome.record.cells.iter().flatten();
+    cells.next().expect("an operation")
+}
+
+/// What would be if nothing but stalls took time: the recursion of Lindley (1952), of the
+/// arrivals of this run. Nothing real is faster.
+fn least_responses(done: &[Done]) -> Vec<u64> {
+    let mut free = 0;
+    let of_one = |(one, stalls): (&Done, bool)| {
+        let service = if stalls { nanoseconds(STALL) } else { 0 };
+        free = free.max(one.intended) + service;
+        free - one.intended
+    };
+    done.iter().zip(Stalls::default()).map(of_one).collect()
+}
+
+#[test]
+fn who_waits_for_a_stall_is_in_the_response_times_and_not_in_the_service_times() {
+    let outcome = stalled();
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    let done = outcome.record.each.as_deref().expect("each is kept");
+    assert_eq!(done.len(), OPERATIONS);
+    let stalls = Stalls::default().take(OPERATIONS).filter(|it| *it).count();
+    assert!(
+        (10..40).contains(&stalls),
+        "{stalls}: fewer than one in 100"
+    );
+
+    // Nobody begins before his time, nor before the one before him is done, and whoever
+    // stalls takes as long.
+    let mut free = 0;
+    for (one, stalls) in done.iter().zip(Stalls::default()) {
+        assert!(one.started >= one.intended.max(free), "{one:?}");
+        assert!(!stalls || one.ended - one.started >= nanoseconds(STALL));
+        free = one.ended;
+    }
+
+    // What is told is what was, to three digits.
+    let cell = only_cell(&outcome);
+    let told = |histogram: &hdrhistogram::Histogram<u64>, times: Vec<u64>| {
+        let (told, exact) = (histogram.value_at_quantile(0.99) as f64, p99(times) as f64);
+        assert!((told / exact - 1.0).abs() < 0.01, "{told} {exact}");
+        told
+    };
+    let service = done.iter().map(|it| it.ended - it.started).collect();
+    let response = done.iter().map(|it| it.ended - it.intended).collect();
+    let service = told(&cell.service, service);
+    let response = told(&cell.response, response);
+    // Each stall holds back the 40 who come meanwhile: a fifth of all wait, and of these one
+    // in twenty for nearly all of it.
+    let least = p99(least_responses(done)) as f64;
+    assert!(least > 0.9 * STALL.as_nanos() as f64, "{least}");
+    assert!(response >= 0.999 * least && response >= service);
+}
