@@ -1,0 +1,86 @@
+"""Lays Headrace's figures beside those of other tools, in turns.
+
+    python benches/load/agreement DIR [ROUNDS] [TOOL...]
+
+Each case asks the same of one directory: the same file, block size, order and end. Headrace and
+the tool take turns, the disk comes to rest before each, and who comes first changes with each
+round, so that whatever else the machine does disturbs both alike. The table gives medians, the
+median of Headrace's figure over the tool's of the same round, and that ratio's quartiles. A tool
+that is not installed is left out and named. docs/bench.md says where ratios come from.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import sys
+from pathlib import Path
+
+import bonnie
+import dd
+import fio
+import iozone
+from ground import Case, Figures, Ground
+
+LEAST_ROUNDS = 7
+CASES: list[Case] = [*fio.CASES, *dd.CASES, *iozone.CASES, *bonnie.CASES]
+
+
+def turn(case: Case, ground: Ground, first: bool) -> tuple[Figures, Figures]:
+    """Headrace's figures and the tool's of one round."""
+    sides = {}
+    for ours in (True, False) if first else (False, True):
+        # What the last one has left dirty, and what its removal frees, is nobody's burden.
+        os.sync()
+        sides[ours] = (case.ours if ours else case.theirs)(ground)
+    return sides[True], sides[False]
+
+
+def table(case: Case, rounds: list[tuple[Figures, Figures]]) -> None:
+    """A row for each figure."""
+    for name, unit in case.units.items():
+        pairs = [(a[name], b[name]) for a, b in rounds if name in a and name in b]
+        row = f"{case.tool:9} {case.name:36} {name:18}"
+        if len(pairs) < 2:
+            print(f"{row} too quick for {case.tool} to tell")
+            continue
+        scale = 1e6 if unit == "MB/s" else 1.0
+        ours, theirs = (statistics.median(side) / scale for side in zip(*pairs, strict=True))
+        low, ratio, high = statistics.quantiles(a / b for a, b in pairs)
+        print(
+            f"{row} {unit:>5} {ours:9.1f} {theirs:9.1f} {ratio:6.3f}  {low:.3f} to {high:.3f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Runs in turn, prints."""
+    if len(sys.argv) < 2:
+        raise SystemExit("agreement: expected a directory on the file system to be measured")
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else LEAST_ROUNDS
+    tools = sys.argv[3:] or sorted({case.tool for case in CASES})
+    for tool in tools:
+        if not shutil.which(tool):
+            print(f"{tool} is not installed: its cases are left out")
+    cases = [case for case in CASES if case.tool in tools and shutil.which(case.tool)]
+    ground = Ground(Path(sys.argv[1]))
+    figures: list[list[tuple[Figures, Figures]]] = [[] for _ in cases]
+    try:
+        for number in range(rounds):
+            for case, done in zip(cases, figures, strict=True):
+                done.append(turn(case, ground, first=number % 2 == 0))
+            print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+    finally:
+        ground.remove()
+    print(f"{rounds} rounds in {sys.argv[1]}")
+    print(
+        f"{'tool':9} {'case':36} {'figure':18} {'unit':>5} {'Headrace':>9} {'tool':>9} "
+        f"{'ratio':>6}  quartiles"
+    )
+    for case, done in zip(cases, figures, strict=True):
+        table(case, done)
+
+
+if __name__ == "__main__":
+    main()

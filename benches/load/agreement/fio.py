@@ -1,0 +1,90 @@
+"""fio: one job of system calls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ground import KIB, MIB, SIZE, Case, Figures, Ground, output, rate
+
+READS = 4000
+"""Reads at random places."""
+
+
+def job(file: Path, block: int, kind: str, *more: str) -> float:
+    """Bytes a second of a job."""
+    said = output(
+        "fio",
+        "--name=agreement",
+        f"--filename={file}",
+        f"--size={SIZE}",
+        f"--bs={block}",
+        f"--rw={kind}",
+        "--ioengine=psync",
+        "--thread",
+        "--invalidate=1",
+        # Headrace gives no advice about the order of what it reads.
+        "--fadvise_hint=0",
+        "--fallocate=none",
+        "--output-format=json",
+        *more,
+    )
+    found = json.loads(said[said.index("{") : said.rindex("}") + 1])["jobs"][0]
+    part = found["read" if "read" in kind else "write"]
+    return float(part["io_bytes"]) / (float(part["runtime"]) / 1e3)
+
+
+def _new(block: int) -> Case:
+    def theirs(ground: Ground) -> Figures:
+        with ground.folder() as folder:
+            return {"write": job(folder / "file", block, "write", "--end_fsync=1")}
+
+    workload = f'block = "{SIZE} B"\ntransfer = "{block} B"\nphases = ["write", "sync"]\n'
+    return Case(
+        "fio",
+        f"a new file, {block // KIB} KiB, fsync",
+        {"write": "MB/s"},
+        lambda ground: {"write": rate(ground.anew(workload), "write")},
+        theirs,
+    )
+
+
+def _common(name: str, block: int, kind: str, workload: str, *more: str) -> Case:
+    operation = "read" if "read" in kind else "write"
+    workload = f'transfer = "{block} B"\n{workload}'
+    return Case(
+        "fio",
+        name,
+        {operation: "MB/s"},
+        lambda ground: {operation: rate(ground.on_common(workload), operation)},
+        lambda ground: {operation: job(ground.common, block, kind, *more)},
+    )
+
+
+CASES = [
+    _new(64 * KIB),
+    _common(
+        "the common file over, 64 KiB, fsync",
+        64 * KIB,
+        "write",
+        'phases = ["write", "sync"]\n',
+        "--overwrite=1",
+        "--end_fsync=1",
+    ),
+    _common("in order, 64 KiB, cold", 64 * KIB, "read", 'phases = ["read"]\n'),
+    _common(
+        "at random, 4 KiB, direct",
+        4 * KIB,
+        "randread",
+        f'phases = ["read"]\norder = "random"\nrequests = {READS}\nio.direct = true\n',
+        "--direct=1",
+        f"--io_size={READS * 4 * KIB}",
+    ),
+    _common(
+        "in order, 1 MiB, direct",
+        MIB,
+        "read",
+        'phases = ["read"]\nio.direct = true\n',
+        "--direct=1",
+    ),
+]

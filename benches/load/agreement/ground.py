@@ -1,0 +1,116 @@
+"""What all cases share: a place on the file system, a common file, and how a case looks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from headrace import _core, measure
+from headrace.measure.benchmark import measure_in
+
+KIB, MIB = 1 << 10, 1 << 20
+SIZE = 256 * MIB
+"""Bytes of each large file."""
+
+Work: TypeAlias = Callable[[str], list[dict[str, Any]]]
+"""Carries a workload out, and gives its phases."""
+Figures: TypeAlias = Mapping[str, float]
+"""By name: bytes a second, or operations a second."""
+
+
+class Ground:
+    """A directory on the file system, and in it a file that everybody reads: where two files
+    lie on a virtual disk, its host may have one of them in memory."""
+
+    def __init__(self, below: Path) -> None:
+        self.below = below
+        self._directory = _core.BenchmarkDirectory(below)
+        self.common = Path(self._directory.path) / "hr-w0" / "hr-d0" / "hr-f0"
+        self.on_common('phases = ["read"]\ntransfer = "1 MiB"\n')
+
+    def remove(self) -> None:
+        """Removes the common file."""
+        self._directory.remove()
+
+    def on_common(self, workload: str) -> list[dict[str, Any]]:
+        """The phases of Headrace's work on the common file."""
+        text = f'block = "{SIZE} B"\nio.existing = true\n{workload}'
+        return phases(measure_in(self._directory, loaded(text)))
+
+    def anew(self, workload: str, *, processes: int = 1) -> list[dict[str, Any]]:
+        """The phases of Headrace's work on files of its own."""
+        return phases(measure.measure(loaded(workload, processes), self.below))
+
+    @contextmanager
+    def kept(self) -> Iterator[Work]:
+        """What does Headrace's work on files that stay for the next."""
+        directory = _core.BenchmarkDirectory(self.below)
+        try:
+            yield lambda workload: phases(measure_in(directory, loaded(workload)))
+        finally:
+            directory.remove()
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """A directory for another tool's files."""
+        with tempfile.TemporaryDirectory(dir=self.below, prefix="agreement-") as folder:
+            yield Path(folder)
+
+
+@dataclass(frozen=True)
+class Case:
+    """The same work for Headrace and for another tool."""
+
+    tool: str
+    """Its command."""
+    name: str
+    units: Mapping[str, str]
+    """The figures that both give, in order, and their units: `MB/s` or `1/s`."""
+    ours: Callable[[Ground], Figures]
+    theirs: Callable[[Ground], Figures]
+
+
+def loaded(workload: str, processes: int = 1) -> _core.Loaded:
+    """A workload of so many processes of one client."""
+    return measure.load(f"[clients]\nprocesses = {processes}\n[[workload]]\n{workload}")
+
+
+def phases(measured: measure.Measurement) -> list[dict[str, Any]]:
+    """What was done in each phase. Ends the program if something failed."""
+    if measured.partial:
+        raise SystemExit(f"agreement: {measured.document.get('error', 'interrupted')}")
+    done: list[dict[str, Any]] = measured.document["phases"]
+    return done
+
+
+def rate(done: list[dict[str, Any]], operation: str, unit: str = "bytes") -> float:
+    """Bytes, or operations (`"count"`), a second: until the last phase's end, the sync behind
+    a write."""
+    of_it = [it for it in done if it["operation"] == operation]
+    seconds: float = max(it["to_s"] for it in done) - min(it["from_s"] for it in of_it)
+    total: float = sum(it[unit] for it in of_it)
+    return total / seconds
+
+
+def output(*command: str | Path, status: int = 0) -> str:
+    """What a command prints. Ends the program if it fails."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode != status:
+        raise SystemExit(f"agreement: {command[0]} ended with {done.returncode}: {done.stderr}")
+    return done.stdout + done.stderr
+
+
+def forget(path: Path) -> None:
+    """Has a file leave the page cache, as Headrace does with what it is to read."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(descriptor)
