@@ -30,7 +30,7 @@ STUDIES = [
     micro.blocks(SMALL, [4096, 65536]),
     micro.clients([1, 3], SMALL, 65536),
     micro.names([1, 2], 20, size=100),
-    micro.disk(SMALL, seeks=10),
+    micro.disk(SMALL, seeks=10, names=20),
     micro.copying(SMALL, 65536),
 ]
 
@@ -115,3 +115,39 @@ def test_sizes_and_counts_on_the_command_line() -> None:
     for parse, text in wrong:
         with pytest.raises(typer.BadParameter):
             parse(text)
+
+
+def test_a_tree_is_copied_file_by_file(tmp_path: Path) -> None:
+    done = bench(
+        *("copy", str(tmp_path), "--tree", "--directories", "2", "--files", "20"),
+        *("--sizes", "small", "--repeats", "1", "--no-store", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    tests = {it["test"]: it for it in document["summary"]}
+    assert set(tests) == {"copy", "files"}
+    assert all(it["median"] > 0 for it in tests.values())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tree_is_simulated_as_it_is_measured(tmp_path: Path) -> None:
+    study = micro.copying_a_tree(2, 20, "small", 131072)
+    (point,) = study.points
+    measured = hr.measure.measure(hr.measure.load(point.scenario), tmp_path).document
+    machine = 'system = "ext4"\n[machine.memory]\nsize = "64 MiB"\n[machine.device]\n'
+    device = 'read_rate = "100 MB/s"\nwrite_rate = "100 MB/s"\n'
+    simulated = hr.run(hr.load(machine + device + point.scenario)).document
+    assert measured["operations"]["write"]["bytes"] == measured["operations"]["read"]["bytes"]
+    for operation in ("read", "write"):
+        ours, theirs = (it["operations"][operation] for it in (measured, simulated))
+        assert (ours["count"], ours["bytes"]) == (theirs["count"], theirs["bytes"])
+    # What a simulation does not tell apart costs the same there.
+    assert simulated["operations"]["create"]["count"] == 40
+    assert simulated["operations"]["mkdir"]["count"] == 2
+
+
+def test_characters_are_written_and_read_one_by_one() -> None:
+    write, read = micro.disk(SMALL).points[:2]
+    for point in (write, read):
+        assert 'transfer = "1 B"' in point.scenario
+        assert 'io.interface = "library"' in point.scenario

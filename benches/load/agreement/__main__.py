@@ -18,13 +18,15 @@ import sys
 from pathlib import Path
 
 import bonnie
+import cp
+import dbench
 import dd
 import fio
 import iozone
 from ground import Case, Figures, Ground
 
 LEAST_ROUNDS = 7
-CASES: list[Case] = [*fio.CASES, *dd.CASES, *iozone.CASES, *bonnie.CASES]
+CASES: list[Case] = [case for tool in (fio, dd, iozone, bonnie, cp, dbench) for case in tool.CASES]
 
 
 def turn(case: Case, ground: Ground, first: bool) -> tuple[Figures, Figures]:

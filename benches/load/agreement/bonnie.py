@@ -39,11 +39,13 @@ def _blocks(ground: Ground) -> Figures:
 
 
 def _our_blocks(ground: Ground) -> Figures:
-    write = ground.anew(f'block = "{SIZE} B"\ntransfer = "{BLOCK} B"\nphases = ["write", "sync"]\n')
-    rewrite = ground.anew(
-        f'kind = "pipeline"\ninput = "{SIZE} B"\nrequest = "{BLOCK} B"\nin_place = true\n'
-        "sync = true\nio.cached = true\n"
-    )
+    """One file, as there."""
+    with ground.kept() as (_, work):
+        write = work(f'block = "{SIZE} B"\ntransfer = "{BLOCK} B"\nphases = ["write", "sync"]\n')
+        rewrite = work(
+            f'kind = "pipeline"\ninput = "{SIZE} B"\nrequest = "{BLOCK} B"\n'
+            "in_place = true\nsync = true\nio.cached = true\n"
+        )
     return {"block write": rate(write, "write"), "rewrite": rate(rewrite, "write")}
 
 
@@ -61,7 +63,7 @@ def _our_names(ground: Ground) -> Figures:
         os.sync()
         return FILES / rate(done, phase, "count") + time.perf_counter() - began
 
-    with ground.kept() as work:
+    with ground.kept() as (_, work):
         create, delete = (FILES / seconds(work, phase) for phase in ("create", "unlink"))
     return {"sequential create": create, "sequential delete": delete, "random create": create}
 

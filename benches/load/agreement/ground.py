@@ -48,11 +48,12 @@ class Ground:
         return phases(measure.measure(loaded(workload, processes), self.below))
 
     @contextmanager
-    def kept(self) -> Iterator[Work]:
-        """What does Headrace's work on files that stay for the next."""
+    def kept(self) -> Iterator[tuple[Path, Work]]:
+        """What does Headrace's work on files that stay for the next, and where they are."""
         directory = _core.BenchmarkDirectory(self.below)
         try:
-            yield lambda workload: phases(measure_in(directory, loaded(workload)))
+            files = Path(directory.path) / "hr-w0"
+            yield files, lambda workload: phases(measure_in(directory, loaded(workload)))
         finally:
             directory.remove()
 

@@ -23,17 +23,25 @@ pub struct Names {
     files: u32,
     in_each: u32,
     sets: NameSets,
+    /// Whether the workload makes directories of numbered files itself, and closes files that
+    /// it makes.
+    pub makes_directories: bool,
+    pub closes: bool,
 }
 
 impl Names {
     /// The names of a workload's files.
     pub fn new(workload: usize, application: &dyn Application) -> Names {
         let files = application.files().max(1);
+        let in_each = application.files_in_a_directory().unwrap_or(files).max(1);
+        let mut firsts = (0..files).step_by(in_each as usize);
         Names {
             workload,
             files,
-            in_each: application.files_in_a_directory().unwrap_or(files).max(1),
+            in_each,
             sets: application.name_sets(),
+            makes_directories: firsts.any(|first| application.makes_directory_of(first)),
+            closes: application.closes_what_it_makes(),
         }
     }
 
@@ -90,11 +98,13 @@ impl Names {
         text(format!("hr-w{}/hr-o{rank}", self.workload))
     }
 
-    /// The workload's directory and those in it, each behind the one that it is in.
-    pub fn directories(&self) -> impl Iterator<Item = CString> {
-        let inner = 0..self.files.div_ceil(self.in_each);
+    /// The workload's directory and those in it that it does not make itself, each behind the
+    /// one that it is in.
+    pub fn directories(&self, application: &dyn Application) -> impl Iterator<Item = CString> {
         let of = self.workload;
-        let inner = inner.map(move |directory| text(format!("hr-w{of}/hr-d{directory}")));
+        let firsts = (0..self.files).step_by(self.in_each as usize);
+        let inner = firsts.filter(|first| !application.makes_directory_of(*first));
+        let inner = inner.map(|first| self.directory(first));
         let sets = 0..self.sets.sets.min(self.sets.directories);
         let sets = sets.map(move |set| text(format!("hr-w{of}/hr-s{set}")));
         let in_sets = 0..self.sets.directories;
@@ -166,6 +176,9 @@ impl OpenFiles {
 
 /// Files are made for their owner and readable by all, as with `umask 022`.
 pub const MODE: Mode = Mode::from_raw_mode(0o644);
+
+/// How files are opened that are to be written, and perhaps read.
+pub const WRITING: OFlags = OFlags::RDWR.union(OFlags::CREATE);
 
 /// How directories are opened to be listed.
 pub const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);

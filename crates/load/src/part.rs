@@ -104,7 +104,7 @@ impl<'a> Part<'a> {
             seconds: 0.0,
             operations: Vec::new(),
         };
-        for path in self.names.directories() {
+        for path in self.names.directories(&*self.application) {
             make(&path)?;
             if watch(&live).is_break() {
                 return Err(Error::Interrupted);
@@ -269,6 +269,7 @@ fn largest_transfer(workload: &Workload) -> usize {
             let buffers = pipeline.input.0.div_ceil(pipeline.request.0.max(1)).max(1);
             pipeline.request.0.max(pipeline.output.0.div_ceil(buffers))
         }
+        WorkloadKind::TreeCopy(copy) => copy.largest_request().0,
         WorkloadKind::TraceReplay(_) => 0,
     };
     // Some operations move whole units.

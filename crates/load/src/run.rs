@@ -255,3 +255,5 @@ mod every_operation;
 mod stalls;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trees;

@@ -39,6 +39,7 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
             WorkloadKind::Pipeline(pipeline) => Some(pipeline.pattern()),
             WorkloadKind::Mdtest(mdtest) => mdtest.pattern(),
             WorkloadKind::OperationMix(mix) => mix.pattern(),
+            WorkloadKind::TreeCopy(copy) => Some(copy.pattern()),
             WorkloadKind::TraceReplay(_) => None,
         };
         if let Some(ior) = &pattern {

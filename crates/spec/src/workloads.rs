@@ -44,6 +44,7 @@ const WORKLOADS: &[Preset] = workloads![
     "mpfs",
     "mpfs-read-write",
     "mpfs-metadata",
+    "dbench",
 ];
 
 /// The section of a preset in which a system has values of its own.

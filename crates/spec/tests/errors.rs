@@ -216,7 +216,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "file",
         "file = \"a.csv\"\nfiles = 3",
-        r#"my.toml:31:1: unknown field "files" in [[workload]] of kind "trace": it belongs to kind "ior", "mdtest" or "operation-mix""#,
+        r#"my.toml:31:1: unknown field "files" in [[workload]] of kind "trace": it belongs to kind "ior", "mdtest", "operation-mix" or "tree-copy""#,
     ),
     // Missing ones.
     (

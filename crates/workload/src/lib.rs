@@ -11,6 +11,7 @@ mod operation_mix;
 mod permutation;
 mod pipeline;
 mod replay;
+mod tree_copy;
 
 pub use directories::Directories;
 pub use ior::{Calls, IorApplication};
@@ -19,6 +20,7 @@ pub use name_sets::{NameSets, Named};
 pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication};
+pub use tree_copy::TreeCopyApplication;
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{MixedOperation, Scenario, Workload, WorkloadKind};
@@ -35,6 +37,16 @@ pub trait Application: Send {
     /// How many files lie in each directory, in order; none if all lie in one.
     fn files_in_a_directory(&self) -> Option<u32> {
         None
+    }
+
+    /// Whether it makes the directory that a file lies in itself.
+    fn makes_directory_of(&self, _file: u32) -> bool {
+        false
+    }
+
+    /// Whether it goes on with a file that it has made until it closes it.
+    fn closes_what_it_makes(&self) -> bool {
+        false
     }
 
     /// What a process does next. Asked once at the start and then whenever its
@@ -167,6 +179,7 @@ pub fn sequence(
         WorkloadKind::Pipeline(pipeline) => {
             Box::new(PipelineApplication::new(pipeline, processes, existing))
         }
+        WorkloadKind::TreeCopy(copy) => Box::new(TreeCopyApplication::new(copy, processes)),
         WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
     })
 }

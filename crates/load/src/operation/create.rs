@@ -6,9 +6,9 @@ use rustix::fs::OFlags;
 use super::own_names::Kind;
 use super::{FileOperation, Group, Hands, Target};
 use crate::calls::Result;
-use crate::files::MODE;
+use crate::files::{MODE, WRITING};
 
-/// A file is made; closing it is not timed.
+/// A file is made. Unless the workload closes it, that is done at once, and not timed.
 pub struct Create;
 
 impl FileOperation for Create {
@@ -25,7 +25,7 @@ impl FileOperation for Create {
     }
 
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | hands.flags;
+        let flags = WRITING | OFlags::EXCL | hands.flags;
         target.file = Some(hands.calls.open(&target.path, flags, MODE)?);
         Ok(0)
     }
@@ -33,14 +33,20 @@ impl FileOperation for Create {
     fn verify(
         &self,
         hands: &mut Hands,
-        _: &Ask,
+        ask: &Ask,
         target: Target,
         _: u64,
     ) -> std::result::Result<(), String> {
-        let closed = target.file.map(|file| hands.calls.close(file));
-        closed
-            .transpose()
-            .map_err(|errno| format!("closing a new file: {errno}"))?;
-        Ok(())
+        let Some(file) = target.file else {
+            return Err("nothing was made".to_owned());
+        };
+        let kept = match hands.names.closes {
+            true => {
+                let flags = WRITING | hands.flags;
+                hands.files.keep(&mut *hands.calls, ask.file, flags, file)
+            }
+            false => hands.calls.close(file),
+        };
+        kept.map_err(|errno| format!("closing a file: {errno}"))
     }
 }

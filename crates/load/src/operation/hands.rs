@@ -10,7 +10,7 @@ use super::attribute::{self, Attribute};
 use super::own_names::{Kind, OwnNames};
 use super::{Buffer, Content};
 use crate::calls::{Calls, Handle, Mapping, Range, Result, Stream};
-use crate::files::{DIRECTORY, MODE, MOST_OPEN, Names, OpenFiles};
+use crate::files::{DIRECTORY, MODE, MOST_OPEN, Names, OpenFiles, WRITING};
 
 /// Parts of files that a process has mapped at the most; with more, one is unmapped before
 /// another is mapped, outside of what is timed.
@@ -80,7 +80,12 @@ impl Hands {
     /// # Errors
     /// If it cannot be opened.
     pub fn open(&mut self, file: u32, writes: bool) -> Result<Handle> {
-        self.open_with(file, writes, OFlags::empty())
+        // What is open for writing can be read, too.
+        let both = self.files.open(file, WRITING | self.flags);
+        match both {
+            Some(handle) => Ok(handle),
+            None => self.open_with(file, writes, OFlags::empty()),
+        }
     }
 
     /// The same, opened with further flags.
@@ -89,7 +94,7 @@ impl Hands {
     /// If it cannot be opened.
     pub fn open_with(&mut self, file: u32, writes: bool, further: OFlags) -> Result<Handle> {
         let access = match writes {
-            true => OFlags::RDWR | OFlags::CREATE,
+            true => WRITING,
             false => OFlags::RDONLY,
         };
         self.open_at(file, access | self.flags | further, None)
@@ -100,7 +105,7 @@ impl Hands {
     /// # Errors
     /// If it cannot be opened.
     pub fn open_beside(&mut self, file: u32, word: &str, further: OFlags) -> Result<Handle> {
-        let flags = OFlags::RDWR | OFlags::CREATE | self.flags | further;
+        let flags = WRITING | self.flags | further;
         let path = self.names.beside(file, word);
         self.open_at(file, flags, Some(path))
     }
@@ -195,6 +200,7 @@ impl Hands {
     fn numbered(&self, kind: Kind, file: u32) -> CString {
         match kind {
             Kind::File => self.path(file),
+            Kind::Directory if self.names.makes_directories => self.names.directory(file),
             other => self.names.beside(file, other.word()),
         }
     }

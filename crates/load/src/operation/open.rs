@@ -1,11 +1,10 @@
 //! open(2) of a file that is there, or is to be written.
 
 use headrace_workload::Ask;
-use rustix::fs::OFlags;
 
 use super::{FileOperation, Group, Hands, Target};
 use crate::calls::Result;
-use crate::files::MODE;
+use crate::files::{MODE, WRITING};
 
 /// A file is opened.
 pub struct Open;
@@ -24,7 +23,7 @@ impl FileOperation for Open {
     }
 
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let flags = OFlags::RDWR | OFlags::CREATE | hands.flags;
+        let flags = WRITING | hands.flags;
         target.file = Some(hands.calls.open(&target.path, flags, MODE)?);
         Ok(0)
     }
@@ -44,7 +43,7 @@ impl FileOperation for Open {
         let kept = match hands.own {
             Some(_) => hands.calls.close(file),
             None => {
-                let flags = OFlags::RDWR | OFlags::CREATE | hands.flags;
+                let flags = WRITING | hands.flags;
                 hands.files.keep(&mut *hands.calls, ask.file, flags, file)
             }
         };

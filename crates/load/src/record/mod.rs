@@ -49,7 +49,7 @@ impl Default for Cell {
 }
 
 /// An operation that is done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Done {
     /// The operation's number in the list of all.
     pub operation: usize,

@@ -94,5 +94,5 @@ pub use workload::{
     Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, Followers, InputOutput, Interface,
     IoClass, IoPriority, Ior, Locality, Mdtest, MixedOperation, NamePhase, NameSets, NoCollective,
     OperationMix, Order, Phase, Pipeline, Repeat, Replay, ThinkDistribution, Threads, TraceReplay,
-    TwoPhase, Workload, WorkloadKind,
+    TreeCopy, TwoPhase, Workload, WorkloadKind,
 };

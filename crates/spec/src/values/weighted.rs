@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use serde_json::json;
 
-use super::Positive;
+use super::{Bytes, Positive};
 use crate::declare::{Leaf, Nature, quoted};
 use crate::tree::{Node, Raw, Table};
 
@@ -32,6 +32,17 @@ impl<V: Copy> Weighted<V> {
     /// The values.
     pub fn values(&self) -> impl Iterator<Item = V> {
         self.0.iter().map(|&(value, _)| value)
+    }
+}
+
+impl Weighted<Bytes> {
+    /// Bytes on average.
+    pub(crate) fn mean(&self) -> f64 {
+        let total: f64 = self.0.iter().map(|(_, weight)| weight).sum();
+        let sizes = self.0.iter();
+        sizes
+            .map(|(size, weight)| size.0 as f64 * weight / total)
+            .sum()
     }
 }
 

@@ -135,6 +135,19 @@ fn habits() -> BoxedStrategy<(Locality, Bursts, [Option<Bytes>; 3])> {
 }
 
 /// Arbitrary runs of mdtest.
+pub fn tree_copy() -> BoxedStrategy<WorkloadKind> {
+    (1..10_u32, 1..50_u32, sizes(), 1..1_000_000_u64)
+        .prop_map(|(directories, files, file_sizes, request)| {
+            WorkloadKind::TreeCopy(TreeCopy {
+                directories,
+                files,
+                file_sizes,
+                request: Bytes(request),
+            })
+        })
+        .boxed()
+}
+
 pub fn mdtest() -> BoxedStrategy<WorkloadKind> {
     let phases = prop::collection::vec(choice(NamePhase::ALL), 1..5);
     let rest = (choice(Directory::ALL), seconds());

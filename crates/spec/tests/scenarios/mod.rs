@@ -469,7 +469,8 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
             trace(),
             pipeline(),
             mixes::operation_mix(stops),
-            mixes::mdtest()
+            mixes::mdtest(),
+            mixes::tree_copy()
         ],
         prop::option::of(select(groups)),
     )
@@ -615,6 +616,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                 match &mut workload.kind {
                     WorkloadKind::Ior(ior) => ior.files = ior.files.min(5),
                     WorkloadKind::Mdtest(mdtest) => mdtest.files = mdtest.files.min(5),
+                    WorkloadKind::TreeCopy(copy) => copy.directories = copy.directories.min(2),
                     _ => {}
                 }
             }

@@ -1,6 +1,7 @@
 """`headrace bench sweep`, `blocks`, `clients`, `meta`, `disk` and `copy`."""
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,16 @@ Direct = Annotated[bool, typer.Option("--direct", help="Pass the page cache by (
 Processes = Annotated[
     str, typer.Option("--processes", metavar="COUNTS", help="How many at once, as 1,2,4 or 1-8.")
 ]
+
+
+class SizesOfFiles(StrEnum):
+    """Sets of file sizes: Wang 2002, tables 3.1 to 3.3."""
+
+    SMALL = "small"
+    MEDIUM = "medium"
+    LARGE = "large"
+
+
 File = Annotated[str, typer.Option("--file", metavar="SIZE", help="Bytes of each file, as 64 MiB.")]
 
 
@@ -142,7 +153,7 @@ def disk(
     label: Labels = None,
     stored: Stored = True,
 ) -> int:
-    """What one process gets of a disk: block write, read, rewrite, seeks, as bonnie++."""
+    """What one process gets of a disk: characters, blocks, seeks and names, as bonnie++."""
     import psutil
 
     from headrace.measure import micro
@@ -160,17 +171,32 @@ def copy(
         str | None,
         typer.Option("--block", metavar="SIZE", help="Bytes of each call; as cp takes them."),
     ] = None,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Copy a tree of files instead, as cp -r does.")
+    ] = False,
+    directories: Annotated[
+        int, typer.Option("--directories", min=1, help="With --tree: how many directories.")
+    ] = 16,
+    files: Annotated[
+        int, typer.Option("--files", min=1, help="With --tree: how many files each has.")
+    ] = 100,
+    sizes: Annotated[
+        SizesOfFiles, typer.Option("--sizes", help="With --tree: how large its files are.")
+    ] = SizesOfFiles.SMALL,
     repeats: Repeats = 3,
     as_json: AsJson = False,
     output: Output = None,
     label: Labels = None,
     stored: Stored = True,
 ) -> int:
-    """A large file copied within the file system, as cp does it."""
+    """A large file, or a tree of files, copied within the file system as cp does it."""
     from headrace.measure import micro
 
     each = micro.block_of_cp(directory) if block is None else size(block)
-    study = micro.copying(size(file), each)
+    if tree:
+        study = micro.copying_a_tree(directories, files, sizes, each)
+    else:
+        study = micro.copying(size(file), each)
     return _carry_out(study, directory, repeats, as_json, output, None, label, stored)
 
 

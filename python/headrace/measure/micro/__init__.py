@@ -6,7 +6,7 @@ was measured. To add one, write a file with a function that gives a `Study`, and
 
 from headrace.measure.micro.blocks import blocks
 from headrace.measure.micro.clients import clients
-from headrace.measure.micro.copying import block_of_cp, copying
+from headrace.measure.micro.copying import block_of_cp, copying, copying_a_tree
 from headrace.measure.micro.disk import disk
 from headrace.measure.micro.names import names
 from headrace.measure.micro.study import Point, Study, StudyResult, carry_out
@@ -21,6 +21,7 @@ __all__ = [
     "carry_out",
     "clients",
     "copying",
+    "copying_a_tree",
     "disk",
     "names",
     "sweep",

@@ -1,4 +1,4 @@
-"""A large file copied, as cp does it."""
+"""A large file, and a tree of small ones, copied as cp does it."""
 
 import os
 from os import PathLike
@@ -24,3 +24,20 @@ def copying(file: int, block: int) -> Study:
     )
     point = Point({"block": block}, scenario, [Figure("copy", 0, "write")])
     return Study("copy", "a large file copied", [point], sizes=("block",))
+
+
+def copying_a_tree(directories: int, files: int, sizes: str, block: int) -> Study:
+    """So many directories with so many files each, whose sizes are one of the named sets:
+    looked up, made, read and written in blocks, and closed."""
+    scenario = (
+        "[clients]\nprocesses = 1\n"
+        f'[[workload]]\nkind = "tree-copy"\ndirectories = {directories}\nfiles = {files}\n'
+        f'file_sizes = "{sizes}"\nrequest = "{binary_size(block)}"\n'
+    )
+    tests = [
+        Figure("copy", 0, "write", until=(0, "close")),
+        Figure("files", 0, "create", until=(0, "close"), rate=True),
+    ]
+    parameters = {"directories": directories, "files": files, "block": block}
+    point = Point(parameters, scenario, tests)
+    return Study("copy", "a tree of files copied", [point], sizes=("block",))

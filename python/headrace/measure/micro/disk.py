@@ -1,48 +1,84 @@
-"""What one process gets of a disk: blocks in order, blocks again, and seeks, as bonnie++ does
-it."""
+"""What one process gets of a disk: characters, blocks, blocks again, seeks and names, as bonnie++
+does it."""
 
 from headrace.measure.micro.ior import ior
 from headrace.measure.micro.study import Figure, Point, Study
+from headrace.report.units import binary_size
 
 BLOCK = 8192
 """Bytes of a call: bonnie++'s chunk, as Hindman 2011, section 5.2.2.2, has it."""
 
+CHARACTERS = 16 << 20
+"""Bytes that are written and read one by one at the most: each is timed, which takes far longer
+than the C library does."""
 
-def disk(file: int, *, seeks: int = 8000) -> Study:
-    """A file of so many bytes, which should be twice the memory, in blocks of 8 KiB; seeks
-    anywhere in it."""
-    parameters = {"file": file}
-    points = [
+NAMES = 16 * 1024
+"""Files made, looked up and removed: bonnie++'s default."""
+
+
+def disk(file: int, *, seeks: int = 8000, names: int = NAMES) -> Study:
+    """A file of so many bytes, which should be twice the memory: by putc and getc, in blocks of
+    8 KiB, read and written back, and at places anywhere in it; then empty files."""
+    points = [*_characters(file), *_blocks(file), _seeks(file, seeks), _names(file, names)]
+    return Study("disk", "one process and the disk", points, sizes=("file",))
+
+
+def _characters(file: int) -> list[Point]:
+    """fwrite and fread of one byte through the C library's buffer."""
+    size = min(file, CHARACTERS)
+    library = 'io.interface = "library"\n'
+    return [
         Point(
-            parameters,
+            {"file": file},
+            ior(size, 1, ("write", "sync"), extra=library),
+            [Figure("character write", 0, "write", until=(1, "sync"))],
+            stable=True,
+        ),
+        Point(
+            {"file": file},
+            ior(size, 1, ("read",), existing=True, extra=library),
+            [Figure("character read", 0, "read")],
+            stable=True,
+        ),
+    ]
+
+
+def _blocks(file: int) -> list[Point]:
+    rewrite = (
+        f'[clients]\n[[workload]]\nkind = "pipeline"\ninput = "{binary_size(file)}"\n'
+        f'request = "{binary_size(BLOCK)}"\nin_place = true\nsync = true\n'
+    )
+    return [
+        Point(
+            {"file": file},
             ior(file, BLOCK, ("write", "sync")),
             [Figure("block write", 0, "write", until=(1, "sync"))],
             stable=True,
         ),
         Point(
-            parameters,
+            {"file": file},
+            rewrite,
+            [Figure("rewrite", 0, "write", until=(0, "sync"))],
+            stable=True,
+        ),
+        Point(
+            {"file": file},
             ior(file, BLOCK, ("read",), existing=True),
             [Figure("block read", 0, "read")],
             stable=True,
         ),
-        Point(
-            parameters,
-            ior(file, BLOCK, ("write", "sync"), existing=True),
-            [Figure("rewrite", 0, "write", until=(1, "sync"))],
-            stable=True,
-        ),
-        Point(
-            parameters,
-            ior(
-                file,
-                BLOCK,
-                ("read",),
-                order="uniform",
-                existing=True,
-                extra=f"requests = {seeks}\n",
-            ),
-            [Figure("seeks", 0, "read", rate=True)],
-            stable=True,
-        ),
     ]
-    return Study("disk", "one process and the disk", points, sizes=("file",))
+
+
+def _seeks(file: int, seeks: int) -> Point:
+    requests = f"requests = {seeks}\n"
+    scenario = ior(file, BLOCK, ("read",), order="uniform", existing=True, extra=requests)
+    return Point({"file": file}, scenario, [Figure("seeks", 0, "read", rate=True)], stable=True)
+
+
+def _names(file: int, names: int) -> Point:
+    phases = ("create", "stat", "unlink")
+    words = ", ".join(f'"{phase}"' for phase in phases)
+    tests = [Figure(phase, number, phase, rate=True) for number, phase in enumerate(phases)]
+    scenario = f'[clients]\n[[workload]]\nkind = "mdtest"\nfiles = {names}\nphases = [{words}]\n'
+    return Point({"file": file}, scenario, tests, stable=True)

@@ -13,6 +13,7 @@ mod operation_mix;
 mod pipeline;
 mod room;
 mod trace;
+mod tree_copy;
 
 pub use collective::{Collective, NoCollective, TwoPhase};
 pub use input_output::{InputOutput, Interface};
@@ -25,6 +26,7 @@ pub use mix_order::{Bursts, Followers};
 pub use operation_mix::{Amount, DIRECT_UNIT, MixedOperation, OperationMix};
 pub use pipeline::{Pipeline, Threads};
 pub use trace::{Replay, TraceReplay};
+pub use tree_copy::TreeCopy;
 
 use crate::Error;
 use crate::declare::{Place, kinds, section};
@@ -61,6 +63,7 @@ kinds! {
         TraceReplay = "trace",
         Pipeline = "pipeline",
         OperationMix = "operation-mix",
+        TreeCopy = "tree-copy",
     }
 }
 
@@ -71,7 +74,10 @@ impl WorkloadKind {
         match self {
             WorkloadKind::OperationMix(mix) => mix.rate.is_some(),
             WorkloadKind::TraceReplay(trace) => trace.replay == Replay::Timed,
-            WorkloadKind::Ior(_) | WorkloadKind::Mdtest(_) | WorkloadKind::Pipeline(_) => false,
+            WorkloadKind::Ior(_)
+            | WorkloadKind::Mdtest(_)
+            | WorkloadKind::Pipeline(_)
+            | WorkloadKind::TreeCopy(_) => false,
         }
     }
 }
@@ -81,18 +87,7 @@ fn group_exists_and_files_can_be_made(
     all: &Scenario,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    for (field, given) in [
-        ("existing", workload.io.existing),
-        ("cached", workload.io.cached),
-    ] {
-        if given && !matches!(workload.kind, WorkloadKind::Ior(_)) {
-            let message = format!(
-                "only of kind \"ior\" is it known which files there are: kind = {:?}; leave it out",
-                workload.kind.kind()
-            );
-            return Err(at.field("io").error(field, message));
-        }
-    }
+    existing_files_are_known(workload, at)?;
     if let WorkloadKind::Ior(ior) = &workload.kind {
         ior.suits(&workload.io, at)?;
     }
@@ -103,6 +98,30 @@ fn group_exists_and_files_can_be_made(
     Collective::suits(workload, all, at)?;
     group_exists(workload, all, at)?;
     room::files_fit(workload, all, at)
+}
+
+/// Says no to files that are there before, or in the page cache, where nobody knows which.
+fn existing_files_are_known(workload: &Workload, at: &Place<'_>) -> Result<(), Error> {
+    use WorkloadKind::{Ior, Pipeline, TreeCopy};
+    let kind = &workload.kind;
+    let both = matches!(kind, Ior(_) | Pipeline(_));
+    for (field, given, known) in [
+        ("existing", workload.io.existing, both),
+        (
+            "cached",
+            workload.io.cached,
+            both || matches!(kind, TreeCopy(_)),
+        ),
+    ] {
+        if given && !known {
+            let message = format!(
+                "kind = {:?} does not say which files there are: leave it out",
+                kind.kind()
+            );
+            return Err(at.field("io").error(field, message));
+        }
+    }
+    Ok(())
 }
 
 impl Workload {

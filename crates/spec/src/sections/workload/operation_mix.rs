@@ -260,20 +260,11 @@ impl OperationMix {
     pub fn file_count(&self) -> u32 {
         match (self.bytes_per_rate, self.rate) {
             (Some(Bytes(each)), Some(rate)) => {
-                let files = each as f64 * rate / self.mean_size();
+                let files = each as f64 * rate / self.file_sizes.mean();
                 self.files.max(files.ceil() as u32)
             }
             _ => self.files,
         }
-    }
-
-    /// Bytes of a file on average.
-    fn mean_size(&self) -> f64 {
-        let total: f64 = self.file_sizes.0.iter().map(|(_, weight)| weight).sum();
-        let sizes = self.file_sizes.0.iter();
-        sizes
-            .map(|(size, weight)| size.0 as f64 * weight / total)
-            .sum()
     }
 
     /// The size of a file: the n-th of all, by size.
@@ -290,7 +281,7 @@ impl OperationMix {
         reason = "an estimate, which saturates"
     )]
     pub(super) fn bytes(&self) -> u64 {
-        (self.mean_size() * f64::from(self.file_count())) as u64
+        (self.file_sizes.mean() * f64::from(self.file_count())) as u64
     }
 }
 

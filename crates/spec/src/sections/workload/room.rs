@@ -51,6 +51,9 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
         WorkloadKind::OperationMix(mix) => {
             vec![("file_sizes", mix.bytes() / processes.max(1), volume)]
         }
+        WorkloadKind::TreeCopy(copy) => {
+            vec![("files", copy.bytes().saturating_mul(2), volume)]
+        }
         WorkloadKind::TraceReplay(_) => Vec::new(),
     };
     for (field, bytes, volume) in parts {

@@ -1,0 +1,114 @@
+//! `kind = "tree-copy"`: a tree of files copied, as cp does it.
+
+use super::mix_files::FileSizes;
+use super::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
+use crate::values::{AtLeastOne, Bytes, Seconds, Weighted, table_of_weights};
+
+/// The golden ratio's fraction: its multiples are spread evenly over a unit (Weyl 1916).
+const SPREAD: f64 = 0.618_033_988_749_894_9;
+
+section! {
+    /// Each process copies a tree of its own, as `cp -r` does: it makes each directory, lists
+    /// the one that is copied, and for each file looks up its attributes, opens it, makes the
+    /// copy, reads and writes in turn, and closes both. Directories lie side by side. Not
+    /// there: copying within the kernel (copy_file_range), which cp does where it can.
+    pub struct TreeCopy {
+        /// How many directories are copied.
+        directories: u32 as AtLeastOne = default(16, "declared default") aka ["folders"],
+        /// How many files each has.
+        files: u32 as AtLeastOne = required(100) aka ["files_per_directory"],
+        /// How large they are: sizes with weights, or the name of a set, as in
+        /// `kind = "operation-mix"`. Neighbours differ, and each size comes as often as it
+        /// should.
+        file_sizes: Weighted<Bytes> as FileSizes = default(table_of_weights([("64 KiB", 1.0)]), "declared default"),
+        /// Bytes of one call that reads or writes.
+        request: Bytes = default("128 KiB", "cp of GNU coreutils, where st_blksize is not larger: src/ioblksize.h")
+            aka ["request_size", "buffer_size", "transfer"],
+    }
+    check trees_have_numbers_and_bytes;
+}
+
+impl TreeCopy {
+    /// Files of one tree.
+    #[must_use]
+    pub fn in_tree(&self) -> u32 {
+        self.directories.saturating_mul(self.files)
+    }
+
+    /// Bytes of the n-th file of a tree.
+    #[must_use]
+    pub fn size_of(&self, file: u32) -> Bytes {
+        self.file_sizes
+            .at(((f64::from(file) + 0.5) * SPREAD).fract())
+    }
+
+    /// Bytes of a tree, about.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate, which saturates"
+    )]
+    pub(super) fn bytes(&self) -> u64 {
+        (self.file_sizes.mean() * f64::from(self.in_tree())) as u64
+    }
+
+    /// Bytes of the largest request.
+    #[must_use]
+    pub fn largest_request(&self) -> Bytes {
+        self.request.min(self.largest_file())
+    }
+
+    fn largest_file(&self) -> Bytes {
+        self.file_sizes.values().max().unwrap_or(Bytes(1))
+    }
+
+    /// The reads and writes of a process as a pattern of the IOR benchmark.
+    #[must_use]
+    pub fn pattern(&self) -> Ior {
+        Ior {
+            files: self.in_tree().saturating_mul(2),
+            block: self.largest_file(),
+            transfer: self.largest_request(),
+            segments: 1,
+            requests: None,
+            sync_per_write: false,
+            opens: true,
+            access: Access::FilePerProcess,
+            order: Order::Sequential,
+            phases: vec![Phase::Read, Phase::Write],
+            read_share: 0.5,
+            streams: 1,
+            stride: Ior::STRIDE,
+            think: Seconds(0.0),
+            interval: Seconds(0.0),
+            think_distribution: ThinkDistribution::Constant,
+            repeat: Repeat::Times(1),
+        }
+    }
+}
+
+fn trees_have_numbers_and_bytes(
+    copy: &TreeCopy,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    if copy.request.0 == 0 {
+        let message = r#"expected a size of more than 0 such as "128 KiB""#;
+        return Err(at.error("request", message));
+    }
+    if copy.file_sizes.values().any(|size| size.0 == 0) {
+        let message = r#"expected sizes of more than 0 such as "1 KiB""#;
+        return Err(at.error("file_sizes", message));
+    }
+    let processes = u64::from(all.clients.count) * u64::from(all.clients.processes);
+    let in_tree = u64::from(copy.directories) * u64::from(copy.files);
+    let files = in_tree.saturating_mul(2 * processes);
+    if files >= u64::from(u32::MAX) {
+        let message = format!("these are {files} files in all: expected fewer than 2^32");
+        return Err(at.error("files", message));
+    }
+    Ok(())
+}

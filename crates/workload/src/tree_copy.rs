@@ -1,0 +1,222 @@
+//! A tree of files copied, as cp does it.
+//!
+//! ```text
+//!   each directory:  mkdir ─▶ list ─▶ each file:
+//!                                       stat ─▶ open ─▶ fstat ─▶ create ─▶ fstat
+//!                                       ─▶ (read ─▶ write) … ─▶ close copy ─▶ close
+//! ```
+//!
+//! These are the calls of cp -r of GNU coreutils 9.1 that are about files, as strace shows
+//! them with --reflink=never. Left out: looking directories up, advice, and the read at the
+//! end of each file that finds nothing more.
+
+use headrace_net::{Random, Span, Time};
+use headrace_spec::{MixedOperation, TreeCopy};
+use headrace_trace::Operation;
+
+use super::{Application, Ask, ExistingFile, Next};
+
+/// Names that one call lists, about: 32 KiB (glibc's opendir.c) hold so many entries of names
+/// such as the load engine gives.
+const LISTED: u32 = 1024;
+
+/// Processes that copy a tree each. The files of a process: its tree's, then their copies.
+#[derive(Debug)]
+pub struct TreeCopyApplication {
+    spec: TreeCopy,
+    progress: Vec<Progress>,
+}
+
+/// How far a process is.
+#[derive(Clone, Copy, Default, Debug)]
+struct Progress {
+    /// Directories that were begun, and steps made in the last.
+    directory: u32,
+    listed: u32,
+    /// Files of the tree that are done, and what is next of the one after them.
+    file: u32,
+    step: Step,
+    offset: u64,
+}
+
+/// What is done with a file next.
+#[derive(Clone, Copy, Default, Debug)]
+enum Step {
+    #[default]
+    Stat,
+    Open,
+    StatOpen,
+    Create,
+    StatCopy,
+    Read,
+    Write,
+    CloseCopy,
+    Close,
+}
+
+impl TreeCopyApplication {
+    /// The workload for so many processes.
+    #[must_use]
+    pub fn new(spec: &TreeCopy, processes: u32) -> TreeCopyApplication {
+        TreeCopyApplication {
+            spec: spec.clone(),
+            progress: vec![Progress::default(); processes as usize],
+        }
+    }
+
+    /// The number of the first file of a process's tree.
+    fn first(&self, rank: u32) -> u32 {
+        rank * 2 * self.spec.in_tree()
+    }
+
+    /// Calls that list a directory: one for each part, and the one that finds nothing more.
+    fn lists(&self) -> u32 {
+        self.spec.files.div_ceil(LISTED) + 1
+    }
+
+    /// What is done with a directory, before its files.
+    fn directory(&self, first: u32, progress: &mut Progress) -> Option<Ask> {
+        let of = progress.directory.checked_sub(1);
+        // Each directory's files come behind it.
+        let begun = of.map_or(0, |directory| (directory + 1) * self.spec.files);
+        if progress.file == begun {
+            progress.directory += 1;
+            progress.listed = 0;
+            let copy = first + self.spec.in_tree() + progress.file;
+            return Some(ask(Operation::Mkdir, MixedOperation::Mkdir, copy));
+        }
+        if progress.listed == self.lists() {
+            return None;
+        }
+        progress.listed += 1;
+        let call = match progress.listed {
+            1 => MixedOperation::FindFirst,
+            _ => MixedOperation::FindNext,
+        };
+        Some(ask(Operation::Readdir, call, first + progress.file))
+    }
+
+    /// What is done with a file.
+    fn file(&self, first: u32, progress: &mut Progress) -> Ask {
+        use MixedOperation as Call;
+        let size = self.spec.size_of(progress.file).0;
+        let (file, copy) = (
+            first + progress.file,
+            first + self.spec.in_tree() + progress.file,
+        );
+        let part = Ask {
+            offset: progress.offset,
+            size: self.spec.request.0.min(size - progress.offset),
+            ..ask(Operation::Read, Call::Read, file)
+        };
+        let (next, asked) = match progress.step {
+            Step::Stat => (Step::Open, ask(Operation::Stat, Call::Stat, file)),
+            Step::Open => (Step::StatOpen, ask(Operation::Open, Call::Open, file)),
+            Step::StatOpen => (Step::Create, ask(Operation::Stat, Call::Fstat, file)),
+            Step::Create => (Step::StatCopy, ask(Operation::Create, Call::Create, copy)),
+            Step::StatCopy => (Step::Read, ask(Operation::Stat, Call::Fstat, copy)),
+            Step::Read => (Step::Write, part),
+            Step::Write => {
+                progress.offset += part.size;
+                let next = match progress.offset < size {
+                    true => Step::Read,
+                    false => Step::CloseCopy,
+                };
+                let written = Ask {
+                    operation: Operation::Write,
+                    call: Some(Call::Write),
+                    file: copy,
+                    ..part
+                };
+                (next, written)
+            }
+            Step::CloseCopy => (Step::Close, ask(Operation::Close, Call::Close, copy)),
+            Step::Close => {
+                progress.offset = 0;
+                progress.file += 1;
+                (Step::Stat, ask(Operation::Close, Call::Close, file))
+            }
+        };
+        progress.step = next;
+        asked
+    }
+}
+
+fn ask(operation: Operation, call: MixedOperation, file: u32) -> Ask {
+    Ask {
+        operation,
+        call: Some(call),
+        file,
+        offset: 0,
+        size: 0,
+        after: Span::ZERO,
+        compute: Span::ZERO,
+        intended: None,
+        phase: 0,
+    }
+}
+
+impl Application for TreeCopyApplication {
+    fn processes(&self) -> u32 {
+        self.progress.len() as u32
+    }
+
+    fn files(&self) -> u32 {
+        self.first(self.processes())
+    }
+
+    fn files_in_a_directory(&self) -> Option<u32> {
+        Some(self.spec.files)
+    }
+
+    /// Each copy's directory.
+    fn makes_directory_of(&self, file: u32) -> bool {
+        file / self.spec.in_tree() % 2 == 1
+    }
+
+    fn closes_what_it_makes(&self) -> bool {
+        true
+    }
+
+    fn next(&mut self, rank: u32, _: Time, _: &mut Random<'_>) -> Result<Next, String> {
+        let mut progress = self.progress[rank as usize];
+        let first = self.first(rank);
+        let between = matches!(progress.step, Step::Stat);
+        if between && progress.file == self.spec.in_tree() {
+            return Ok(Next::Finished);
+        }
+        let of_directory = match between {
+            true => self.directory(first, &mut progress),
+            false => None,
+        };
+        let asked = of_directory.unwrap_or_else(|| self.file(first, &mut progress));
+        self.progress[rank as usize] = progress;
+        Ok(Next::Ask(asked))
+    }
+
+    fn existing(&self) -> Vec<ExistingFile> {
+        let of_process = |rank| {
+            (0..self.spec.in_tree()).map(move |file| ExistingFile {
+                file: self.first(rank) + file,
+                rank: Some(rank),
+                size: self.spec.size_of(file).0,
+            })
+        };
+        (0..self.processes()).flat_map(of_process).collect()
+    }
+
+    fn total_requests(&self) -> Option<u64> {
+        let files = 0..self.spec.in_tree();
+        let request = self.spec.request.0;
+        let parts: u64 = files
+            .map(|file| self.spec.size_of(file).0.div_ceil(request))
+            .sum();
+        let of_directories = u64::from(self.spec.directories) * u64::from(1 + self.lists());
+        let of_files = 7 * u64::from(self.spec.in_tree());
+        let each = of_directories + of_files + parts.checked_mul(2)?;
+        each.checked_mul(u64::from(self.processes()))
+    }
+}
+
+#[cfg(test)]
+mod tests;
