@@ -616,7 +616,9 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                 match &mut workload.kind {
                     WorkloadKind::Ior(ior) => ior.files = ior.files.min(5),
                     WorkloadKind::Mdtest(mdtest) => mdtest.files = mdtest.files.min(5),
-                    WorkloadKind::TreeCopy(copy) => copy.directories = copy.directories.min(2),
+                    WorkloadKind::TreeCopy(copy) => {
+                        (copy.directories, copy.files) = (1, copy.files.min(2));
+                    }
                     _ => {}
                 }
             }
