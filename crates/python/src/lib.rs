@@ -5,6 +5,7 @@ mod columns;
 mod errors;
 mod guard;
 mod measure;
+mod mirror;
 mod network;
 mod others;
 mod run;
@@ -22,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     run::register(module)?;
     measure::register(module)?;
+    mirror::register(module)?;
     network::register(module)?;
     scheduler::register(module)?;
     trace::register(module)
