@@ -51,7 +51,8 @@ pub struct Live {
     pub operations: Vec<(u64, u64)>,
 }
 
-/// Who watches a run, and may break it off.
+/// Who watches a run, and may break it off. It is told when the processes are about to begin,
+/// and they wait for it; then now and then.
 pub type Watch<'a> = &'a mut dyn FnMut(&Live) -> ControlFlow<()>;
 
 /// Carries a scenario's workloads out in a directory.
@@ -105,8 +106,15 @@ pub fn run_share(
     for part in &parts {
         processes.extend(part.processes(scenario, directory, options)?);
     }
+    // Whoever counts what the system does begins here.
+    let begins = Live {
+        phase: Phase::Running,
+        seconds: 0.0,
+        operations: vec![(0, 0); operation::ALL.len()],
+    };
+    let broken_off = watch(&begins).is_break();
     all_here(share, watch)?;
-    carried_out(scenario, processes, prepared, watch)
+    carried_out(scenario, processes, prepared, broken_off, watch)
 }
 
 /// Waits for the other engines.
@@ -133,6 +141,7 @@ fn carried_out(
     scenario: &Scenario,
     processes: Vec<Plan>,
     prepared: Nanoseconds,
+    broken_off: bool,
     watch: Watch<'_>,
 ) -> Result<Outcome, Error> {
     let count = processes.len() as u32;
@@ -144,7 +153,7 @@ fn carried_out(
     let started = monotonic() + nanoseconds(TOGETHER);
     let shared = Shared {
         clock: Clock::starting(Instant::now() + TOGETHER),
-        ends: AtomicBool::new(false),
+        ends: AtomicBool::new(broken_off),
         stop_at: stop.time.map(|time| in_nanoseconds(time.0)),
         stop_after: stop.requests,
         done: AtomicU64::new(0),
@@ -182,7 +191,7 @@ fn carried_out(
                 Err(_) => error = Some(Error::Own("a process panicked".to_owned())),
             }
         }
-        interrupted
+        interrupted || broken_off
     });
     let reason = match (&error, interrupted) {
         (Some(_), _) => "failed",

@@ -107,9 +107,18 @@ fn measure<'py>(
         Some((number, of)) => Share::new(number, of, Arc::clone(&waiting) as _),
         None => Share::alone(),
     };
+    let (go_on, told_of) = mpsc::channel();
     let work = move || {
+        let begins = sender.clone();
+        let mut begun = false;
         let watch = &mut |live: &Live| {
             *seen.live.lock().unwrap_or_else(PoisonError::into_inner) = Some(live.clone());
+            if !begun && live.phase == Phase::Running {
+                begun = true;
+                // No operation before the caller has been told; it may be gone already.
+                let _ = begins.send(Told::Begins);
+                let _ = told_of.recv();
+            }
             match seen.break_off.load(Ordering::Relaxed) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -132,6 +141,7 @@ fn measure<'py>(
     let ended = loop {
         let mut come = None;
         let received;
+        let mut begins = false;
         (receiver, received) = py.detach(move || {
             let received = receiver.recv_timeout(if soon { SOON } else { LOOK });
             (receiver, received)
@@ -139,6 +149,7 @@ fn measure<'py>(
         match received {
             Ok(Told::Ended(ended)) => break *ended,
             Ok(Told::Come(place)) => come = Some(place),
+            Ok(Told::Begins) => begins = true,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(errors::of_ours("the measurement ended without a result"));
@@ -163,6 +174,10 @@ fn measure<'py>(
             }
             (interrupted, soon) = (true, false);
         }
+        if begins {
+            // It waits for nothing else, and may have been broken off.
+            let _ = go_on.send(());
+        }
     };
     let mut outcome = ended
         .map_err(|panic| errors::of_ours(&panic))?
@@ -177,6 +192,8 @@ fn measure<'py>(
 
 /// What the thread that works tells the one that looks after it.
 enum Told {
+    /// The processes wait to begin.
+    Begins,
     Come(Meet),
     Ended(Box<Result<Result<Outcome, Error>, String>>),
 }
