@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.measure import tuning
-from headrace.measure.tuning.profilers import gluster_counts, of_rpc
+from headrace.measure.tuning.profilers import gluster_counts, of_command, of_rpc
 from headrace.measure.tuning.search import mix_of
 from headrace.measure.tuning.tune import tune
 
@@ -86,24 +87,21 @@ def test_counters_of_the_kernels_nfs_are_read_by_name(tmp_path: Path) -> None:
 
 
 def test_calls_of_a_gluster_volume_are_read() -> None:
-    # Columns as in the GlusterFS documentation, "Monitoring your GlusterFS Workload".
-    text = """
-Brick: a:/data
-Cumulative Stats:
- %-latency   Avg-latency   Min-Latency   Max-Latency   No. of calls         Fop
- ---------   -----------   -----------   -----------   ------------        ----
-      0.00       0.00 us       0.00 us       0.00 us              4     RELEASE
-     12.00      42.10 us      11.00 us      99.00 us            120        READ
-Brick: b:/data
-     12.00      42.10 us      11.00 us      99.00 us             30        READ
-"""
-    assert gluster_counts(text) == {"release": 4, "read": 150}
+    # What GlusterFS 10.3 printed for a volume of two replicas after a file of 3 bytes was
+    # written and read; names of host and bricks changed.
+    text = Path(__file__).with_name("gluster_profile.txt").read_text(encoding="utf-8")
+    counts = gluster_counts(text)
+    assert (counts["lookup"], counts["write"], counts["create"]) == (8, 2, 2)
+    # One replica answers reads.
+    assert (counts["read"], counts["readdirp"], counts["fstat"]) == (1, 2, 1)
+    assert sum(counts.values()) == 29 + 25
+    assert gluster_counts("") == {}
 
 
 def test_a_command_counts(tmp_path: Path) -> None:
     script = tmp_path / "counts.py"
     script.write_text('print(\'{"READ": 7, "write": 2}\')')
-    read = tuning.profiler(f"command:{shlex.quote(sys.executable)} {shlex.quote(str(script))}")
+    read = of_command(f"{shlex.quote(sys.executable)} {shlex.quote(str(script))}")
     assert read() == {"read": 7, "write": 2}
     for wrong in ("print('[]')", "print('{\"read\": 1.5}')", "raise SystemExit(3)", "print(1, 2)"):
         script.write_text(wrong)
@@ -113,7 +111,7 @@ def test_a_command_counts(tmp_path: Path) -> None:
 
 def test_profilers_that_are_none_are_refused() -> None:
     for wrong in ("nfs", "gluster", "command:", "nfs-client:x", ""):
-        with pytest.raises(ValueError, match="expected nfs-client"):
+        with pytest.raises(ValueError, match="expected fuse"):
             tuning.profiler(wrong)
 
 
@@ -126,7 +124,10 @@ def system_calls() -> Mapping[str, int]:
 
 def test_a_mix_is_tuned_on_what_the_kernel_counts(tmp_path: Path) -> None:
     wanted = {"read": 0.7, "write": 0.3}
-    document = tune(system_calls, wanted, ["read", "write"], tmp_path, amount=4000, files=10)
+    amount = tuning.Amount(alone=4000, mixed=8000)
+    with tuning.profiler("command:true")(tmp_path) as here:
+        watched = replace(here, profiler=system_calls)
+        document = tune(watched, wanted, ["read", "write"], rounds=1, amount=amount)
     for mix in document["mixes"].values():
         # The benchmark's own look at the machine reads some files of the kernel beside it.
         assert mix["largest_difference"] < 0.05, document

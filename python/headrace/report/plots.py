@@ -19,6 +19,7 @@ from headrace.report.figures import (
     ladder_of_clients,
     network,
     study,
+    tuned,
 )
 
 RESOLUTION = 150
@@ -79,6 +80,11 @@ def save_study(directory: Path, document: Mapping[str, Any]) -> list[Path]:
 def save_ladder_of_clients(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Writes what a ladder of clients shows, as `save` does."""
     return _save(directory, {"clients": ladder_of_clients.draw(document)})
+
+
+def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+    """Writes what a tuned mix causes beside what is wanted, as `save` does."""
+    return _save(directory, {"tune": tuned.draw(document)})
 
 
 def _save(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:

@@ -35,4 +35,7 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
         )
         for method, mix in mixes.items()
     ]
+    lines += [
+        Text(f"{operation} was left out: {why}") for operation, why in document["left_out"].items()
+    ]
     return Group(found, caused, *lines)

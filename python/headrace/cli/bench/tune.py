@@ -7,15 +7,16 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench import documents
-from headrace.cli.bench.micro import AsJson
+from headrace.cli.bench.micro import AsJson, Plot
 from headrace.cli.bench.run import BelowDirectory
 from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.cli.screen import steps
-from headrace.files import check_writable, whole_file
+from headrace.files import check_directory, check_writable, whole_file
 
+# What reads and writes through the page cache cause depends on what else is in it.
 OPERATIONS = (
-    "read,write,sync,open,stat,access,setattr,create,unlink,mkdir,rmdir,readdir,symlink,readlink,"
-    "rename,statfs"
+    "direct-read,direct-write,sync,open,stat,fstat,access,setattr,create,unlink,mkdir,"
+    "rmdir,readdir,find-first,find-next,symlink,readlink,link,rename,statfs,fstatfs"
 )
 
 
@@ -26,7 +27,8 @@ def tune(
         typer.Option(
             "--profiler",
             metavar="PROFILER",
-            help="What counts below: nfs-client, nfs-server, gluster:VOLUME or command:COMMAND.",
+            help="What counts below: fuse, nfs-client, nfs-server, gluster:VOLUME or"
+            " command:COMMAND.",
         ),
     ],
     target: Annotated[
@@ -43,12 +45,20 @@ def tune(
     amount: Annotated[
         int, typer.Option("--amount", min=1, help="How often each is carried out alone.")
     ] = 500,
-    files: Annotated[int, typer.Option("--files", min=1, help="How many files there are.")] = 100,
+    mixed: Annotated[
+        int, typer.Option("--mixed", min=1, help="How many operations of a mix are carried out.")
+    ] = 50_000,
+    files: Annotated[int, typer.Option("--files", min=1, help="How many files there are.")] = 10,
+    rounds: Annotated[
+        int,
+        typer.Option("--rounds", min=1, help="How often a mix is measured and corrected."),
+    ] = 2,
     as_json: AsJson = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the best mix as a workload."),
     ] = None,
+    plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
 ) -> None:
@@ -59,17 +69,22 @@ def tune(
     labels = labels_to_keep(label or [], stored)
     if output is not None:
         check_writable(output)
+    if plot is not None:
+        check_directory(plot)
     names = list(dict.fromkeys(name.strip() for name in operations.split(",") if name.strip()))
-    wanted, counters = tuning.target(target), tuning.profiler(profiler)
+    wanted, watching = tuning.target(target), tuning.profiler(profiler)
+    much = tuning.Amount(alone=amount, mixed=mixed, files=files)
     started = datetime.now(UTC)
-    with steps("bench tune") as told:
-        document = carried_out(
-            counters, wanted, names, directory, amount=amount, files=files, told=told
-        )
+    with watching(directory) as watched, steps("bench tune") as told:
+        document = carried_out(watched, wanted, names, rounds=rounds, amount=much, told=told)
     identifier = documents.keep(document, started, labels) if stored else None
     from headrace.report import tuning_tables
 
     documents.tell(document, as_json, tuning_tables.tuned, identifier)
+    if plot is not None:
+        from headrace.report import plots
+
+        plots.save_tuned(plot, document)
     if output is not None:
         best = min(document["mixes"].values(), key=lambda it: float(it["measured_distance"]))
         lines = [f'"{name}" = {weight:.6f}' for name, weight in best["weights"].items()]

@@ -1,15 +1,21 @@
 """What each file operation causes in the protocol below, measured one after the other."""
 
+import contextlib
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from os import PathLike
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from headrace.measure.benchmark import Live, measure
-from headrace.measure.tuning.profilers import Profiler
+from headrace import _core
+from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import Matrix, Vector
 from headrace.measure.workload import load
+
+
+class Refused(ValueError):
+    """A file system could not carry a mix out."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,8 @@ class Profile:
     """Protocol operations, by column."""
     counts: Matrix
     """How many of each one file operation causes, its preparation among them."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """File operations that the file system refused, and why."""
 
     def wanted(self, target: Mapping[str, float]) -> Vector:
         """A wanted mix by column. Raises ValueError if the protocol never saw one of its
@@ -29,69 +37,109 @@ class Profile:
         never = [name for name, share in target.items() if share and name not in self.protocol]
         if never:
             raise ValueError(f"no file operation causes {', '.join(never)}: leave it out")
-        return np.array([target.get(name, 0.0) for name in self.protocol])
+        return self.vector(target)
+
+    def vector(self, shares: Mapping[str, float]) -> Vector:
+        """Shares by column."""
+        return np.array([shares.get(name, 0.0) for name in self.protocol])
+
+    def corrected(self, predicted: Vector, measured: Vector) -> "Profile":
+        """The profile by which what was measured would have been predicted: each protocol
+        operation takes as much more or less of all that causes it. In a mix, operations find
+        done what others have left, and prepare less."""
+        seen = (predicted > 0) & (measured > 0)
+        factors = np.divide(measured, predicted, out=np.ones_like(predicted), where=seen)
+        return replace(self, counts=self.counts * factors)
 
 
-def workload(weights: Mapping[str, float], amount: int, files: int, processes: int) -> str:
-    """A mix of file operations as a scenario."""
+@dataclass(frozen=True)
+class Amount:
+    """How much is carried out."""
+
+    alone: int = 500
+    """How often each operation alone."""
+    mixed: int = 50_000
+    """How many operations of a mix. A share of 27 % of so many is off by 0.2 percentage points,
+    one standard deviation (binomial)."""
+    files: int = 10
+    """How many files there are. A process keeps 64 open, in up to four ways each: with more,
+    reading and writing would cost a lookup each."""
+    processes: int = 1
+
+
+def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: int) -> str:
+    """A mix of so many file operations as a scenario."""
     table = ", ".join(f'"{name}" = {weight!r}' for name, weight in weights.items() if weight > 0)
     return (
-        f"[clients]\nprocesses = {processes}\n"
+        f"[clients]\nprocesses = {amount.processes}\n[run]\nseed = {seed}\n"
         f'[[workload]]\nkind = "operation-mix"\nweights = {{ {table} }}\n'
-        f'amount = {amount}\nfiles = {files}\nfile_sizes = {{ "64 KiB" = 1 }}\n'
+        f'amount = {number}\nfiles = {amount.files}\nfile_sizes = {{ "64 KiB" = 1 }}\n'
     )
 
 
 def seen(
-    profiler: Profiler,
-    weights: Mapping[str, float],
-    below: str | PathLike[str],
-    *,
-    amount: int,
-    files: int,
-    processes: int = 1,
+    watched: Watched, weights: Mapping[str, float], number: int, amount: Amount, seed: int = 1
 ) -> dict[str, int]:
-    """What the protocol counts while a mix is carried out; making its files is left out.
+    """What the protocol counts while so many operations of a mix are carried out; making the
+    files is left out, and so is removing them.
 
-    Raises ValueError if the profiler cannot be read or the mix fails, KeyboardInterrupt if it
-    was interrupted.
+    Raises ValueError if the profiler cannot be read, Refused if the mix fails, KeyboardInterrupt
+    if it was interrupted.
     """
     before: dict[str, int] | None = None
+    failed: ValueError | None = None
 
-    def begins(live: Live) -> None:
-        nonlocal before
-        if not live.preparing and before is None:
-            before = dict(profiler())
+    def begins(preparing: bool, _seconds: float, _done: Sequence[tuple[int, int]]) -> None:
+        nonlocal before, failed
+        if not preparing and before is None:
+            try:
+                before = dict(watched.profiler())
+            except ValueError as error:
+                # What is raised here only ends the measurement.
+                failed = error
+                raise
 
-    # Without progress from a very short run, what was there before it has to do.
-    first = dict(profiler())
-    measured = measure(load(workload(weights, amount, files, processes)), below, progress=begins)
-    if measured.document["stop"]["reason"] == "interrupted":
+    loaded = load(workload(weights, number, amount, seed))
+    directory = _core.BenchmarkDirectory(watched.below)
+    try:
+        result = _core.measure(loaded, directory, progress=begins)
+        if failed is not None:
+            raise failed
+        after = dict(watched.profiler())
+    finally:
+        with contextlib.suppress(OSError):
+            directory.remove()
+    report: dict[str, Any] = json.loads(result["report"])
+    if report["stop"]["reason"] == "interrupted":
         raise KeyboardInterrupt
-    if measured.partial:
-        raise ValueError(str(measured.document["error"]))
-    after, start = profiler(), before if before is not None else first
+    if "error" in report:
+        raise Refused(str(report["error"]))
+    start = before or {}
     return {name: more for name, count in after.items() if (more := count - start.get(name, 0)) > 0}
 
 
 def profile(
-    profiler: Profiler,
+    watched: Watched,
     operations: Sequence[str],
-    below: str | PathLike[str],
-    *,
-    amount: int = 500,
-    files: int = 100,
-    told: Callable[[int, int, str], object] | None = None,
+    amount: Amount,
+    told: Callable[[int, str], object],
 ) -> Profile:
     """Carries every file operation out alone, so many times, and reads the protocol's counters.
+    What the file system refuses is left out.
 
-    Raises as `seen` does.
+    Raises as `seen` does; Refused only if every operation is.
     """
-    rows: list[dict[str, int]] = []
+    rows: dict[str, dict[str, int]] = {}
+    left_out: dict[str, str] = {}
     for number, operation in enumerate(operations):
-        if told is not None:
-            told(number, len(operations), operation)
-        rows.append(seen(profiler, {operation: 1.0}, below, amount=amount, files=files))
-    protocol = sorted({name for row in rows for name in row})
-    counts = np.array([[row.get(name, 0) / amount for name in protocol] for row in rows])
-    return Profile(operations, protocol, counts.reshape(len(operations), len(protocol)))
+        told(number, operation)
+        try:
+            rows[operation] = seen(watched, {operation: 1.0}, amount.alone, amount)
+        except Refused as error:
+            left_out[operation] = str(error)
+    if not rows:
+        raise Refused("; ".join(left_out.values()) or "expected at least one file operation")
+    protocol = sorted({name for row in rows.values() for name in row})
+    counts = [[row.get(name, 0) / amount.alone for name in protocol] for row in rows.values()]
+    matrix = np.array(counts).reshape(len(rows), len(protocol))
+    return Profile(list(rows), protocol, matrix, left_out)

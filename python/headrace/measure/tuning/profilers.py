@@ -3,9 +3,13 @@ its counters and name it in `PROFILERS`."""
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+
+from headrace.measure.tuning.mirror import mirror, options
 
 Profiler: TypeAlias = Callable[[], Mapping[str, int]]
 """Counts so far, by the protocol's operations in small letters."""
@@ -95,24 +99,76 @@ def gluster_counts(text: str) -> dict[str, int]:
     return counts
 
 
-PROFILERS: dict[str, Callable[[str], Profiler]] = {
-    "nfs-client": lambda _: of_rpc(Path("/proc/net/rpc/nfs")),
-    "nfs-server": lambda _: of_rpc(Path("/proc/net/rpc/nfsd")),
-    "gluster": of_gluster,
-    "command": of_command,
+@dataclass(frozen=True)
+class Watched:
+    """A directory to work in, and what counts what that causes."""
+
+    below: Path
+    profiler: Profiler
+
+
+Watching: TypeAlias = Callable[[Path], AbstractContextManager[Watched]]
+"""Begins to watch what is done in a directory."""
+
+
+def in_place(profiler: Profiler) -> Watching:
+    """Counts what is done in the directory itself."""
+    return lambda below: nullcontext(Watched(below, profiler))
+
+
+def of_fuse(text: str) -> Watching:
+    """A mirror of the directory. Raises ValueError if its options are none."""
+    given = options(text)
+
+    @contextmanager
+    def watching(below: Path) -> Iterator[Watched]:
+        with mirror(below, given) as mounted:
+            yield Watched(mounted.at, mounted)
+
+    return watching
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of profiler."""
+
+    argument: str
+    """What stands behind its name, after a colon; in brackets if it may be left out, empty if
+    nothing does."""
+    make: Callable[[str], Watching]
+
+    def takes(self, argument: str) -> bool:
+        """Whether that much was given."""
+        return self.argument.startswith("[") or bool(argument) == bool(self.argument)
+
+
+PROFILERS: dict[str, Kind] = {
+    "fuse": Kind("[OPTIONS]", of_fuse),
+    "nfs-client": Kind("", lambda _: in_place(of_rpc(Path("/proc/net/rpc/nfs")))),
+    "nfs-server": Kind("", lambda _: in_place(of_rpc(Path("/proc/net/rpc/nfsd")))),
+    "gluster": Kind("VOLUME", lambda volume: in_place(of_gluster(volume))),
+    "command": Kind("COMMAND", lambda command: in_place(of_command(command))),
 }
 
 
-def profiler(text: str) -> Profiler:
-    """A profiler as the command line names it: `nfs-client`, `nfs-server`, `gluster:VOLUME` or
-    `command:COMMAND`.
+def profiler(text: str) -> Watching:
+    """A profiler as the command line names it: `fuse`, `nfs-client`, `nfs-server`,
+    `gluster:VOLUME` or `command:COMMAND`.
 
     Raises ValueError if there is none of this name.
     """
     name, _, argument = text.partition(":")
-    make = PROFILERS.get(name)
-    if make is None or (name in ("gluster", "command")) != bool(argument):
-        raise ValueError(
-            f"{text!r}: expected nfs-client, nfs-server, gluster:VOLUME or command:COMMAND"
-        )
-    return make(argument)
+    kind = PROFILERS.get(name)
+    if kind is None or not kind.takes(argument):
+        raise ValueError(f"{text!r}: expected {named()}")
+    return kind.make(argument)
+
+
+def named() -> str:
+    """All profilers as they are named."""
+    names = []
+    for name, kind in PROFILERS.items():
+        optional, argument = kind.argument.startswith("["), kind.argument.strip("[]")
+        behind = f"[:{argument}]" if optional else f":{argument}"
+        names.append(f"{name}{behind}" if argument else name)
+    return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -54,14 +54,20 @@ def nearest(counts: Matrix, wanted: Vector) -> Tuned:
 
 
 def pairwise(
-    counts: Matrix, wanted: Vector, *, step: float = 0.01, threshold: float = 0.005
+    counts: Matrix,
+    wanted: Vector,
+    *,
+    step: float = 0.01,
+    finest: float = 0.0005,
+    threshold: float = 0.001,
 ) -> Tuned:
     """The thesis's own search: shares are moved by a step from one operation to another as long
     as that brings the mix nearer, pair by pair, until it is near enough or every pair has been
     tried without gain.
 
-    Each pair is gone through again as long as any other has gained, which the thesis leaves
-    open; its result depends on the order of the operations.
+    Where the thesis is silent: each pair is gone through again as long as any other has gained;
+    then the step is halved, until it is finer than `finest`. The result depends on the order of
+    the operations.
 
     Raises ValueError if no operation causes any protocol operation, or a step is none.
     """
@@ -75,8 +81,7 @@ def pairwise(
         return float(np.linalg.norm(load @ shares_of - wanted))
 
     tried, now = 0, distance()
-    gained = True
-    while gained and now > threshold:
+    while step >= finest and now > threshold:
         gained = False
         for more in range(number):
             for less in range(number):
@@ -91,6 +96,8 @@ def pairwise(
                         load[less] += moved
                         break
                     now, gained = then, True
+        if not gained:
+            step /= 2
     return _tuned(load, used, per_operation, counts, wanted, tried)
 
 

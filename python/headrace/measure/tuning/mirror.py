@@ -1,0 +1,204 @@
+"""A profiler that needs no network: a directory is mounted a second time through FUSE, and what
+the kernel asks of it is counted as procedures of NFS version 3.
+
+The mirror is a process of its own. It ends, and unmounts, when whoever started it is gone, even
+if that was killed; and a program cannot wait for ever for a file system that it serves itself.
+"""
+
+import contextlib
+import errno
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+PROCEDURES: dict[str, str] = {
+    "lookup": "lookup",
+    "getattr": "getattr",
+    "setattr": "setattr",
+    "readlink": "readlink",
+    "symlink": "symlink",
+    "mknod": "mknod",
+    "mkdir": "mkdir",
+    "unlink": "remove",
+    "rmdir": "rmdir",
+    "rename": "rename",
+    "link": "link",
+    "create": "create",
+    "read": "read",
+    "write": "write",
+    "fsync": "commit",
+    "readdir": "readdir",
+    "readdirplus": "readdirplus",
+    "statfs": "fsstat",
+    "access": "access",
+}
+"""What requests of the kernel are in NFS version 3 (RFC 1813, section 3.3). Left out is what that
+has no procedure for: open, release, flush and the like, extended attributes, locks."""
+
+PREFIX = "headrace-mirror-"
+"""How the directories begin at which mirrors are mounted."""
+
+PATIENCE_S = 30
+"""How long a mirror may take to answer."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the kernel may keep instead of asking the mirror. The defaults let counts follow from
+    what is done and not from when; a directory's attributes hold as long as with an NFS client of
+    Linux at the least (nfs(5), acdirmin)."""
+
+    attribute_timeout: float = 0.0
+    """How long attributes of files hold, s; an NFS client: 3 to 60."""
+    entry_timeout: float = 0.0
+    """How long names of files hold, s."""
+    directory_timeout: float = 30.0
+    """How long names and attributes of directories hold, s."""
+    readdirplus: bool = True
+    """Whether directories are listed with attributes, where the kernel thinks it good."""
+
+
+def options(text: str) -> Options:
+    """Options as the command line names them, such as `attribute_timeout=3,readdirplus=no`.
+
+    Raises ValueError if there is none of this name, or its value is none.
+    """
+    timeouts: dict[str, float] = {}
+    readdirplus = Options.readdirplus
+    for part in filter(None, text.split(",")):
+        name, _, value = part.partition("=")
+        if name == "readdirplus":
+            if value not in ("yes", "no"):
+                raise ValueError(f"{part!r}: expected readdirplus=yes or readdirplus=no")
+            readdirplus = value == "yes"
+        elif name in (names := [field.name for field in fields(Options)]):
+            timeouts[name] = _seconds(part, value)
+        else:
+            raise ValueError(f"{part!r}: expected NAME=VALUE with one of {', '.join(names)}")
+    return Options(**timeouts, readdirplus=readdirplus)
+
+
+def _seconds(part: str, value: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 <= (seconds := float(value)) <= 1e6:
+            return seconds
+    raise ValueError(f"{part!r}: expected seconds, such as 3 or 0.5")
+
+
+def procedures(requests: Mapping[str, int]) -> dict[str, int]:
+    """Requests of the kernel as procedures of NFS version 3."""
+    return {PROCEDURES[name]: count for name, count in requests.items() if name in PROCEDURES}
+
+
+class Mirror:
+    """A directory that is mounted a second time, at `at`, and what the kernel asks of it."""
+
+    def __init__(self, directory: Path, at: Path, given: Options) -> None:
+        """Raises OSError if nothing can be mounted: it takes /dev/fuse, and either the rights of
+        root or fusermount3."""
+        self.at = at
+        command = [sys.executable, "-m", "headrace.measure.tuning.mirror_process"]
+        command += [str(directory), str(at), json.dumps(asdict(given))]
+        # In a session of its own: Ctrl-C is for the benchmark, which then takes it down.
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        began = self._answer()
+        if "error" in began:
+            self.close()
+            raise OSError(f"{directory} cannot be mounted a second time: {began['error']}")
+
+    @property
+    def process(self) -> int:
+        """The number of the process that serves it."""
+        return self._process.pid
+
+    def __call__(self) -> dict[str, int]:
+        """Counts so far. Raises ValueError if the mirror is gone."""
+        try:
+            self._ask()
+        except OSError:
+            raise ValueError(f"the mirror at {self.at} has ended") from None
+        return procedures(self._answer())
+
+    def _ask(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+
+    def _answer(self) -> dict[str, int]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise ValueError(f"the mirror at {self.at} has ended")
+        answer: dict[str, int] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """Unmounts it."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        if is_dead(self.at):
+            take_down(self.at)
+
+
+@contextlib.contextmanager
+def mirror(directory: Path, given: Options) -> Iterator[Mirror]:
+    """A mirror of a directory, at one that is made for it.
+
+    Raises OSError if it cannot be mounted.
+    """
+    for dead in left_behind():
+        take_down(dead)
+    at = Path(tempfile.mkdtemp(prefix=PREFIX))
+    try:
+        mounted = Mirror(directory.resolve(strict=True), at, given)
+        try:
+            yield mounted
+        finally:
+            mounted.close()
+    finally:
+        # It stays if it is still mounted: what is in it is the user's.
+        with contextlib.suppress(OSError):
+            at.rmdir()
+
+
+def left_behind() -> list[Path]:
+    """Where mirrors are still mounted whose process was killed."""
+    return [path for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*") if is_dead(path)]
+
+
+def is_dead(at: Path) -> bool:
+    """Whether a mirror is mounted that answers nothing: its process is gone."""
+    try:
+        at.stat()
+    except OSError as error:
+        return error.errno == errno.ENOTCONN
+    return False
+
+
+def take_down(at: Path) -> None:
+    """Unmounts a mirror whose process is gone. Raises OSError if that takes another's rights."""
+    commands = (["umount", "-l", str(at)], ["fusermount3", "-u", "-z", str(at)])
+    for command in commands:
+        with contextlib.suppress(FileNotFoundError):
+            if subprocess.run(command, capture_output=True, timeout=PATIENCE_S).returncode == 0:
+                with contextlib.suppress(OSError):
+                    at.rmdir()
+                return
+    raise OSError(f"{at} is left of a mirror that was killed: unmount it (umount -l {at})")

@@ -1,0 +1,40 @@
+"""A tuned mix: what the protocol should do beside what it did."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from headrace.report.figures.style import COLOURS, sheet
+
+
+def draw(document: Mapping[str, Any]) -> Figure:
+    """Bars for each protocol operation: its wanted share, and what the mix of each method
+    caused."""
+    wanted: Mapping[str, float] = document["wanted"]
+    bars = {"wanted": wanted} | {
+        f"{method}, measured": mix["measured"] for method, mix in document["mixes"].items()
+    }
+    names = {name for shares in bars.values() for name in shares}
+    order = sorted(names, key=lambda name: (-wanted.get(name, 0.0), name))
+    off = ", ".join(
+        f"{method} {100 * mix['largest_difference']:.2f}"
+        for method, mix in document["mixes"].items()
+    )
+    subtitle = f"largest difference of a share, percentage points: {off}"
+    figure, axes = sheet("A tuned mix", subtitle)
+    width = 0.8 / len(bars)
+    for number, (label, shares) in enumerate(bars.items()):
+        axes.bar(
+            np.arange(len(order)) + width * (number - (len(bars) - 1) / 2),
+            [100 * shares.get(name, 0.0) for name in order],
+            width=width,
+            color=COLOURS[number],
+            label=label,
+        )
+    axes.set_ylabel("share of protocol operations, %")
+    axes.set_xticks(range(len(order)), order, rotation=45, ha="right")
+    axes.grid(visible=False, axis="x")
+    axes.legend(frameon=False)
+    return figure

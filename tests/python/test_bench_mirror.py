@@ -1,0 +1,192 @@
+"""The mirror of a directory, whose requests are counted, and tuning with it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from headrace import measure
+from headrace.measure import tuning
+from headrace.measure.tuning import mirror as mirrors
+from headrace.measure.tuning.profile import seen
+
+EVERYTHING = """
+[clients]
+processes = 4
+[[workload]]
+kind = "operation-mix"
+weights = {{ {weights} }}
+amount = 2000
+files = 20
+file_sizes = {{ "1 KiB" = 1, "64 KiB" = 1 }}
+read_sizes = {{ "3 KiB" = 1, "20 KiB" = 1 }}
+write_sizes = {{ "1 KiB" = 1, "9 KiB" = 1 }}
+append_share = 0.5
+io = {{ verify = true }}
+"""
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[tuning.Watched]:
+    """A mirror of an empty directory."""
+    try:
+        with tuning.profiler("fuse")(tmp_path) as mirrored:
+            yield mirrored
+    except OSError as error:
+        pytest.skip(f"nothing can be mounted through FUSE here: {error}")
+
+
+def is_mounted(at: Path) -> bool:
+    return f" {at} " in Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+
+
+def test_every_operation_works_in_a_mirror_and_reads_what_was_written(
+    watched: tuning.Watched, tmp_path: Path
+) -> None:
+    from headrace import _core
+
+    names = [name for name, _ in _core.operations()]
+    weights = ", ".join(f'"{name}" = 1' for name in names)
+    measured = measure.measure(measure.load(EVERYTHING.format(weights=weights)), watched.below)
+    assert not measured.partial, measured.document.get("error")
+    assert set(measured.document["operations"]) == set(names)
+    # All is removed in the directory, too.
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("operation", "causes"),
+    [
+        ("direct-read", {"read": 100}),
+        ("direct-write", {"write": 100}),
+        ("sync", {"commit": 100}),
+        ("stat", {"lookup": 100, "getattr": 100}),
+        ("fstat", {"getattr": 100}),
+        ("access", {"lookup": 100, "access": 100}),
+        ("setattr", {"lookup": 100, "setattr": 100}),
+        ("create", {"lookup": 100, "create": 100}),
+        ("mkdir", {"lookup": 100, "mkdir": 100}),
+        ("readdir", {"readdirplus": 100}),
+        ("symlink", {"lookup": 100, "symlink": 100}),
+        ("statfs", {"lookup": 100, "fsstat": 100}),
+        ("fstatfs", {"fsstat": 100}),
+        # Each is made before it is removed.
+        ("unlink", {"lookup": 200, "create": 100, "remove": 100}),
+        ("rmdir", {"lookup": 100, "mkdir": 100, "rmdir": 100}),
+    ],
+)
+def test_an_operation_causes_what_it_says_and_nothing_else(
+    watched: tuning.Watched, operation: str, causes: dict[str, int]
+) -> None:
+    caused = seen(watched, {operation: 1.0}, 100, tuning.Amount(files=4))
+    # Opening each of the files, and making the one beside it, comes once.
+    assert {name: count for name, count in caused.items() if count >= 50} == {
+        name: pytest.approx(count, abs=10) for name, count in causes.items()
+    }
+    assert all(count <= 8 for name, count in caused.items() if name not in causes)
+
+
+def test_every_procedure_of_the_table_is_of_nfs() -> None:
+    from headrace.measure.tuning.profilers import NFSV3
+
+    assert set(mirrors.PROCEDURES.values()) <= set(NFSV3.split())
+    assert len(set(mirrors.PROCEDURES.values())) == len(mirrors.PROCEDURES)
+    for target in tuning.TARGETS.values():
+        assert set(target) <= set(mirrors.PROCEDURES.values())
+
+
+def test_options_are_named_and_wrong_ones_refused() -> None:
+    given = mirrors.options("attribute_timeout=3,readdirplus=no")
+    assert (given.attribute_timeout, given.readdirplus) == (3.0, False)
+    assert mirrors.options("") == mirrors.Options()
+    for wrong in ("attribute_timeout", "entry_timeout=-1", "readdirplus=maybe", "ttl=1"):
+        with pytest.raises(ValueError, match="expected"):
+            tuning.profiler(f"fuse:{wrong}")
+
+
+def test_a_mirror_that_was_killed_is_taken_down(tmp_path: Path, watched: tuning.Watched) -> None:
+    gone = pytest.raises(ValueError, match="has ended")
+    with gone, tuning.profiler("fuse")(tmp_path) as second:
+        assert isinstance(second.profiler, mirrors.Mirror)
+        os.kill(second.profiler.process, signal.SIGKILL)
+        while not mirrors.is_dead(second.below):
+            time.sleep(0.01)
+        assert second.below in mirrors.left_behind()
+        with pytest.raises(OSError, match="not connected"):
+            seen(second, {"stat": 1.0}, 10, tuning.Amount())
+        second.profiler()
+    assert not is_mounted(second.below)
+    assert not second.below.exists()
+    # The other is still there.
+    assert watched.profiler()["getattr"] >= 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_mirror_goes_with_its_benchmark(
+    tmp_path: Path, watched: tuning.Watched, number: signal.Signals
+) -> None:
+    before = set(mirror_mounts())
+    command = [sys.executable, "-m", "headrace", "bench", "tune", str(tmp_path)]
+    command += ["--profiler", "fuse", "--amount", "1000000", "--no-store"]
+    benchmark = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (mine := set(mirror_mounts()) - before) or not list(tmp_path.glob("headrace-*/hr-*")):
+        assert benchmark.poll() is None
+        assert time.monotonic() < deadline, "it does not begin"
+        time.sleep(0.02)
+    benchmark.send_signal(number)
+    _, errors = benchmark.communicate(timeout=60)
+    assert benchmark.returncode != 0
+    assert "Traceback" not in errors
+    deadline = time.monotonic() + 60
+    while mine & set(mirror_mounts()):
+        assert time.monotonic() < deadline, "it is still mounted"
+        time.sleep(0.02)
+    if number != signal.SIGKILL:
+        assert list(tmp_path.iterdir()) == []
+    else:
+        removed, left = measure.clean(tmp_path)
+        assert (len(removed), left) == (1, [])
+
+
+def mirror_mounts() -> list[str]:
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    return [line.split()[4] for line in lines if " headrace-mirror " in line]
+
+
+def test_what_cannot_be_mirrored_is_one_clear_error(headrace: Command, tmp_path: Path) -> None:
+    ended = headrace("bench", "tune", str(tmp_path / "none"), "--profiler", "fuse")
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    ended = headrace("bench", "tune", str(tmp_path), "--profiler", "fuse:ttl=1")
+    assert ended.returncode == 2
+    assert "attribute_timeout" in ended.stderr
+
+
+def test_a_protocols_mix_is_reached(headrace: Command, tmp_path: Path, watched: object) -> None:
+    target = tmp_path / "mix.toml"
+    target.write_text("lookup = 5\ngetattr = 3\naccess = 2\nread = 4\nfsstat = 1\n")
+    best = tmp_path / "best.toml"
+    ended = headrace(
+        *("bench", "tune", str(tmp_path), "--profiler", "fuse", "--target", str(target)),
+        *("--operations", "stat,fstat,access,direct-read,open,fstatfs", "--amount", "200"),
+        *("--mixed", "8000", "--rounds", "2", "-o", str(best), "--json", "--no-store"),
+        *("--plot", str(tmp_path / "plots")),
+    )
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
+    exact = document["mixes"]["least-squares"]
+    assert exact["predicted_distance"] < 0.002
+    # Five standard deviations of a third of 8,000.
+    assert exact["largest_difference"] < 0.027
+    assert len(exact["rounds"]) == 2
+    assert '"direct-read"' in best.read_text()
+    picture = (tmp_path / "plots" / "tune.svg").read_text(encoding="utf-8")
+    assert "fsstat" in picture and "wanted" in picture
