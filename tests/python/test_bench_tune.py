@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from headrace.measure import tuning
 from headrace.measure.tuning.profilers import gluster_counts, of_command, of_rpc
+from headrace.measure.tuning.reach import unreached
 from headrace.measure.tuning.search import mix_of
 from headrace.measure.tuning.tune import tune
 
@@ -55,6 +56,26 @@ def test_what_causes_nothing_is_left_out_and_nothing_at_all_is_said() -> None:
     assert tuned.shares == pytest.approx([0.0, 1.0])
     with pytest.raises(ValueError, match="no file operation"):
         tuning.nearest(np.zeros((2, 2)), np.array([0.5, 0.5]))
+
+
+def test_what_stands_in_the_way_of_a_mix_is_said() -> None:
+    counts = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    found = tuning.Profile(["read", "stat", "sync"], ["read", "getattr", "commit"], counts)
+    wanted = np.array([0.8, 0.1, 0.1])
+    why = unreached(found, tuning.nearest(counts, wanted), wanted)
+    assert "too little: where it comes least mixed, from read, it comes with getattr" in why["read"]
+    assert "too much: it comes with read" in why["getattr"]
+    reached = np.array([0.3, 0.5, 0.2])
+    assert unreached(found, tuning.nearest(counts, reached), reached) == {}
+
+
+def test_a_profile_is_corrected_by_what_was_measured() -> None:
+    found = tuning.Profile(["a", "b"], ["x", "y"], np.array([[2.0, 1.0], [0.0, 1.0]]))
+    corrected = found.corrected(np.array([0.5, 0.5]), np.array([0.25, 0.75]))
+    assert corrected.counts.tolist() == [[1.0, 1.5], [0.0, 1.5]]
+    # What was not seen, or not foreseen, says nothing.
+    same = found.corrected(np.array([0.0, 1.0]), np.array([0.5, 0.0]))
+    assert same.counts.tolist() == found.counts.tolist()
 
 
 def test_published_mixes_are_shares() -> None:

@@ -9,6 +9,9 @@ from rich.text import Text
 from headrace.report.fitted_table import FittedTable
 from headrace.report.units import percent
 
+LEAST = 0.0005
+"""Smaller shares are zero in a table."""
+
 
 def tuned(document: Mapping[str, Any]) -> RenderableType:
     """The mix that each method found, and what it causes beside what is wanted."""
@@ -23,10 +26,10 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
     caused = FittedTable("What they cause, %", 1, columns)
     names = {name for mix in mixes.values() for name in mix["predicted"]} | set(document["wanted"])
     for name in sorted(names, key=lambda it: -document["wanted"].get(it, 0.0)):
-        cells = [percent(document["wanted"].get(name, 0.0))]
-        for mix in mixes.values():
-            cells += [percent(mix[what].get(name, 0.0)) for what in ("predicted", "measured")]
-        caused.add_row(name, *cells)
+        shares = [document["wanted"].get(name, 0.0), *_shares(mixes, name)]
+        if max(shares) < LEAST:
+            continue
+        caused.add_row(name, *map(percent, shares))
     lines = [
         Text(
             f"{method}: distance {mix['predicted_distance']:.4f} predicted,"
@@ -36,6 +39,21 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
         for method, mix in mixes.items()
     ]
     lines += [
+        Text(f"{name} is {why}.")
+        for name, why in min(mixes.values(), key=_predicted_distance)["unreached"].items()
+    ]
+    lines += [
         Text(f"{operation} was left out: {why}") for operation, why in document["left_out"].items()
     ]
     return Group(found, caused, *lines)
+
+
+def _shares(mixes: Mapping[str, Any], name: str) -> list[float]:
+    """The shares of a protocol operation that each mix was to cause and has caused."""
+    return [
+        mix[what].get(name, 0.0) for mix in mixes.values() for what in ("predicted", "measured")
+    ]
+
+
+def _predicted_distance(mix: Mapping[str, Any]) -> float:
+    return float(mix["predicted_distance"])

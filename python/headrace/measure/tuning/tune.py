@@ -10,6 +10,7 @@ from headrace import _core
 from headrace.host import this_host
 from headrace.measure.tuning.profile import Amount, Profile, profile, seen
 from headrace.measure.tuning.profilers import Watched
+from headrace.measure.tuning.reach import unreached
 from headrace.measure.tuning.search import Tuned, Vector, nearest, pairwise
 from headrace.measure.tuning.targets import shares
 
@@ -115,6 +116,7 @@ def _mix(found: Profile, final: Round, wanted: Vector, tried: Sequence[Round]) -
         "measured": {name: share for name, share in named.items() if share},
         "measured_distance": final.distance,
         "largest_difference": float(np.abs(final.measured - wanted).max()),
+        "unreached": unreached(found, final.tuned, wanted),
         "steps": final.tuned.steps,
         "rounds": [
             {

@@ -22,7 +22,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
         f"{method} {100 * mix['largest_difference']:.2f}"
         for method, mix in document["mixes"].items()
     )
-    subtitle = f"largest difference of a share, percentage points: {off}"
+    subtitle = f"off at the most, percentage points: {off}"
     figure, axes = sheet("A tuned mix", subtitle)
     width = 0.8 / len(bars)
     for number, (label, shares) in enumerate(bars.items()):
