@@ -56,7 +56,7 @@ def tune(
     as_json: AsJson = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the best mix as a workload."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write the best mix as a scenario."),
     ] = None,
     plot: Plot = None,
     label: Labels = None,
@@ -87,7 +87,6 @@ def tune(
         plots.save_tuned(plot, document)
     if output is not None:
         best = min(document["mixes"].values(), key=lambda it: float(it["measured_distance"]))
-        lines = [f'"{name}" = {weight:.6f}' for name, weight in best["weights"].items()]
-        text = f'[[workload]]\nkind = "operation-mix"\nweights = {{ {", ".join(lines)} }}\n'
+        text = tuning.workload(best["weights"], mixed, much)
         with whole_file(output) as partial:
             partial.write_text(text, encoding="utf-8")

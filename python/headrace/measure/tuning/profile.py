@@ -67,7 +67,7 @@ class Amount:
     processes: int = 1
 
 
-def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: int) -> str:
+def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: int = 1) -> str:
     """A mix of so many file operations as a scenario."""
     table = ", ".join(f'"{name}" = {weight!r}' for name, weight in weights.items() if weight > 0)
     return (

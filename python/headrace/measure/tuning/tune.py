@@ -1,7 +1,7 @@
 """The whole procedure: profile, search, measure what was found, and correct it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,7 @@ def tune(
         "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
         "version": _core.VERSION,
         "host": this_host(),
+        "amount": asdict(much),
         "wanted": dict(wanted),
         "operations": {},
         "profile": {
