@@ -34,6 +34,10 @@ class Ground:
         self.common = Path(self._directory.path) / "hr-w0" / "hr-d0" / "hr-f0"
         self.on_common('phases = ["read"]\ntransfer = "1 MiB"\n')
 
+    def read_common(self) -> None:
+        """Has the device read the common file, past the page cache."""
+        output("dd", f"if={self.common}", "of=/dev/null", "bs=1M", "iflag=direct")
+
     def remove(self) -> None:
         """Removes the common file."""
         self._directory.remove()
