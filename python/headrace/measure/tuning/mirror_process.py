@@ -27,6 +27,9 @@ def main() -> int:
             _say(dict(mirror.counts()))
     finally:
         mirror.unmount()
+        # Whoever made the directory may be gone.
+        with contextlib.suppress(OSError):
+            Path(at).rmdir()
     return 0
 
 
