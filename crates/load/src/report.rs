@@ -228,7 +228,8 @@ fn phases(outcome: &Outcome) -> Vec<PhaseReport> {
 }
 
 /// Whether operations are to begin at times of their own.
-fn has_times(scenario: &Scenario) -> bool {
+#[must_use]
+pub fn has_times(scenario: &Scenario) -> bool {
     let mut kinds = scenario.workload.iter().map(|workload| &workload.kind);
     kinds.any(WorkloadKind::is_open)
 }

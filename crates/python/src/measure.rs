@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use headrace_load::{
-    Backend, Directory, Error, Live, Load, Meet, Options, Outcome, Phase, Report, Share, operation,
+    Backend, Directory, Error, Live, Load, Meet, Options, Outcome, Phase, Report, Share, has_times,
+    histograms, operation,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -267,7 +268,30 @@ fn result<'py>(
     result.set_item("report", report)?;
     result.set_item("window_s", outcome.record.windows.length() as f64 * 1e-9)?;
     result.set_item("series", columns::measured_series(py, &outcome.record)?)?;
+    let encoded = histograms::encoded(outcome, has_times(scenario));
+    let encoded = encoded.map_err(errors::of_measurement)?.into_iter();
+    let rows: Vec<_> = encoded
+        .map(|it| (it.operation, it.time, it.histogram))
+        .collect();
+    result.set_item("histograms", rows)?;
     Ok(result)
+}
+
+/// Histograms as HdrHistogram's logs have them, put together: how many values there are,
+/// then in seconds their mean, the longest and those at the quantiles.
+#[pyfunction]
+fn merged_histograms(
+    texts: Vec<String>,
+    quantiles: Vec<f64>,
+) -> PyResult<(u64, f64, f64, Vec<f64>)> {
+    let merged = histograms::merged(&texts).map_err(errors::of_measurement)?;
+    let at = |quantile| merged.value_at_quantile(quantile) as f64 * 1e-9;
+    Ok((
+        merged.len(),
+        merged.mean() * 1e-9,
+        merged.max() as f64 * 1e-9,
+        quantiles.into_iter().map(at).collect(),
+    ))
 }
 
 /// Removes what earlier benchmarks have left below a directory: the paths that are gone,
@@ -299,5 +323,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(together, module)?)?;
     module.add_function(wrap_pyfunction!(hosts_of_each, module)?)?;
     module.add_function(wrap_pyfunction!(clean_benchmarks, module)?)?;
+    module.add_function(wrap_pyfunction!(merged_histograms, module)?)?;
     module.add_function(wrap_pyfunction!(operations, module)?)
 }

@@ -7,6 +7,7 @@
 mod clean;
 mod mark;
 mod names;
+mod suitable;
 
 pub use clean::{Cleaned, Left, clean};
 
@@ -42,10 +43,12 @@ impl Directory {
     /// Makes one below an existing directory.
     ///
     /// # Errors
-    /// If there is no such directory or nothing can be made in it.
+    /// If there is no such directory, files cannot be kept there, or nothing can be made
+    /// in it.
     pub fn make(below: &Path) -> Result<Directory, Error> {
         let failed = |what| failure(below, what);
-        let parent = open_directory(below).map_err(failed("it cannot be opened"))?;
+        let parent = open_directory(below).map_err(failed(suitable::EXPECTED))?;
+        suitable::check(below, &parent)?;
         let name = new_name(&parent).map_err(failed("no directory can be made in it"))?;
         let mut made = Directory::open(below, parent, name)?;
         match made.set_mark() {

@@ -81,6 +81,16 @@ fn a_directory_that_is_not_there_is_named() {
 }
 
 #[test]
+fn where_the_kernel_shows_its_own_things_no_files_are_made() {
+    for (path, name) in [("/proc", "proc"), ("/sys", "sysfs")] {
+        let error = Directory::make(Path::new(path)).expect_err("no files are kept there");
+        let text = error.to_string();
+        assert!(text.contains(path) && text.contains(name), "{text}");
+        assert!(matches!(error, Error::Unsuitable(_)));
+    }
+}
+
+#[test]
 fn files_and_their_bytes_are_counted() {
     let below = scratch();
     let made = Directory::make(below.path()).expect("it can be made");
