@@ -9,6 +9,24 @@ from headrace import RunError
 from headrace.report.plain import plain
 from headrace.store.errors import StoreFailure
 
+REFUSALS = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EROFS,
+        errno.EIO,
+        errno.ESTALE,
+        errno.ENODEV,
+        errno.ENOTCONN,
+        errno.ESHUTDOWN,
+        errno.ETIMEDOUT,
+        errno.EMFILE,
+        errno.ENFILE,
+    }
+)
+"""A name was right, and the file system, or the system, refused all the same: that is a failure,
+where a name that leads nowhere, or to what somebody may not use, is wrong input."""
+
 
 def ended(work: Callable[[], int]) -> int:
     """Works; gives the exit status. What goes wrong is told in one line on standard error."""
@@ -44,11 +62,7 @@ def _of_system(error: OSError) -> int:
     if error.errno is None:
         return failed(str(error), 2)
     # Without a name it is the output; what is full was right.
-    wrong = error.filename is not None and error.errno not in (
-        errno.ENOSPC,
-        errno.EDQUOT,
-        errno.EIO,
-    )
+    wrong = error.filename is not None and error.errno not in REFUSALS
     name = "cannot write" if error.filename is None else str(error.filename)
     reason = error.strerror or str(error)
     return failed(f"{name}: {reason[:1].lower()}{reason[1:]}", 2 if wrong else 1)

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headrace import measure, simulate
-from headrace.saved import read_saved
+from headrace.saved import read_document
+from headrace.store.record import KINDS, SIMULATED
 
 if TYPE_CHECKING:
     from headrace.store import Store
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 def import_results(store: "Store", path: str | PathLike[str]) -> dict[str, bool]:
     """Keeps what a file holds: results as `headrace results export` writes them, or one as
-    `headrace run -o` and `headrace bench run -o` do. Tells of each identifier whether it is new
+    `headrace run -o` and the benchmarks' `-o` do. Tells of each identifier whether it is new
     to the store.
 
     Raises StoreError or ScenarioError if the file holds neither, OSError if it cannot be read.
@@ -24,7 +25,7 @@ def import_results(store: "Store", path: str | PathLike[str]) -> dict[str, bool]
     path = Path(path)
     if is_archive(path):
         return store.import_archive(path)
-    saved = read_saved(path)
-    if saved is not None and saved.get("kind") == "measured":
+    saved = read_document(path)
+    if saved.get("kind") in KINDS and saved["kind"] != SIMULATED:
         return measure.keep_saved(store, path, saved)
     return simulate.keep_saved(store, path)

@@ -9,25 +9,46 @@ from headrace._core import ScenarioError
 
 
 def read_saved(path: Path) -> dict[str, Any] | None:
-    """A saved result; None if the file is something else, or cannot be read at all.
+    """A saved result with its scenario; None if the file is something else, or cannot be read
+    at all.
 
     Raises ScenarioError if it is JSON, but no saved result.
     """
+    try:
+        document = _read_json(path)
+    except OSError:
+        return None
+    if document is None:
+        return None
+    scenario = document.get("scenario")
+    if not isinstance(scenario, dict) or not isinstance(scenario.get("toml"), str):
+        raise not_a_result(path, "it has no scenario.toml")
+    return document
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Any saved result.
+
+    Raises ScenarioError if the file is none, OSError if it cannot be read.
+    """
+    document = _read_json(path)
+    if document is None:
+        raise not_a_result(path, "it is no JSON object")
+    return document
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    """A JSON object; None if the file begins like none. Raises ScenarioError if it only begins
+    like one, OSError if it cannot be read."""
     try:
         with path.open("rb") as file:
             # No TOML begins like this.
             if not file.read(64).lstrip().startswith(b"{"):
                 return None
             file.seek(0)
-            document = json.load(file)
-    except OSError:
-        return None
+            return dict(json.load(file))
     except (ValueError, RecursionError) as error:
         raise not_a_result(path, f"it begins like a result in JSON, but {error}") from None
-    scenario = document.get("scenario")
-    if not isinstance(scenario, dict) or not isinstance(scenario.get("toml"), str):
-        raise not_a_result(path, "it has no scenario.toml")
-    return dict(document)
 
 
 def not_a_result(path: Path, why: str) -> ScenarioError:

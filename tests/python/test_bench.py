@@ -172,6 +172,33 @@ def test_a_file_system_that_is_full_ends_the_run_with_an_error(tmp_path: Path) -
         subprocess.run(["umount", str(small)], check=True)
 
 
+def test_a_file_system_that_can_only_be_read_is_a_failure(workload: Path, tmp_path: Path) -> None:
+    small = mounted(tmp_path, "1m")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
+        for command in (("run", str(workload), str(small)), ("blocks", str(small))):
+            done = bench(*command)
+            assert done.returncode == 1, done.stderr
+            assert "ead-only" in done.stderr and len(done.stderr.splitlines()) == 1
+        # So is a file there that is to be written.
+        done = bench("run", str(workload), str(tmp_path), "-o", str(small / "result.json"))
+        assert done.returncode == 1 and "ead-only" in done.stderr
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+@pytest.mark.parametrize("command", ["mix", "blocks", "clean"])
+def test_what_is_no_directory_for_files_is_wrong_input(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("x")
+    for named in (tmp_path / "missing", file, Path("/proc")):
+        if command == "clean" and named == Path("/proc"):
+            continue
+        done = bench(command, str(named))
+        assert done.returncode == 2, done.stderr
+        assert str(named) in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("calls", ["posix", "io-uring", "null"])
 def test_by_whatever_calls_the_same_is_done(tmp_path: Path, calls: str) -> None:
     file = tmp_path / "load.toml"

@@ -160,7 +160,7 @@ def test_a_mix_without_calls_goes_on_to_the_engines_own_limit(workload: Path, be
     mixed = measure.MixedLoad(str(workload), seconds=0.1, warm_up=0.0, sets=["run.seed=3"])
     ladder = measure.ladder(mixed.at, below, rates=[500], calls="null")
     assert not ladder.partial
-    assert ladder.document["scenario"]["seed"] == 3
+    assert ladder.document["seed"] == 3
     assert ladder.document["steps"][0]["processes"] == 4
 
 

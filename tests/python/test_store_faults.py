@@ -214,6 +214,30 @@ def test_tables_that_are_damaged_or_gone(headrace: Command, small: Path, place: 
     assert store.list().height == 0
 
 
+def test_what_a_killed_run_leaves_is_removed(
+    headrace: Command, small: Path, place: Path, result: hr.Result
+) -> None:
+    store = hr.store.open()
+    identifier = hr.simulate.keep(result, store)
+    old, young, foreign = (place / "tables" / name for name in ("0" * 14, "1" * 14, "notes"))
+    for directory in (old, young, foreign):
+        directory.mkdir()
+        (directory / "series.parquet").write_bytes(b"PAR1")
+    # A run that ends just now has no result yet either.
+    for directory in (old, foreign):
+        os.utime(directory, (0, 0))
+    checked = store.check()
+    assert checked == (1, [old], []) and not old.exists()
+    assert young.exists() and foreign.exists()
+    ended = headrace("results", "check")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    (place / "tables" / identifier / "series.parquet").unlink()
+    ended = headrace("results", "check", "--json")
+    (damaged,) = strict(ended.stdout)["damaged"]
+    assert ended.returncode == 1 and "series.parquet: no such file" in damaged
+    assert store.list().height == 1
+
+
 def test_a_full_disk(headrace: Command, small: Path, tmp_path: Path) -> None:
     place = tmp_path / "store"
     place.mkdir()

@@ -40,7 +40,8 @@ class By(StrEnum):
 
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Kind: TypeAlias = Annotated[
-    str | None, typer.Option("--kind", help="Only these: simulated or measured.")
+    str | None,
+    typer.Option("--kind", help="Only these: simulated, measured, ladder, study, tuning, network."),
 ]
 Name: TypeAlias = Annotated[
     str | None, typer.Option("--name", help="Only those of scenarios with this name.")
@@ -193,6 +194,24 @@ def remove(
         _ask(f"Remove {_counted(len(found))}: {', '.join(found)}?")
     for identifier in dict.fromkeys(found):
         print(f"removed {there.remove(identifier)}")
+
+
+@app.command()
+def check(as_json: AsJson = False) -> int:
+    """Remove the tables that killed runs have left, and look whether all others are whole."""
+    from headrace import store
+
+    checked = store.open().check()
+    if as_json:
+        removed = [str(directory) for directory in checked.removed]
+        _print(checked._asdict() | {"removed": removed})
+    else:
+        for directory in checked.removed:
+            print(plain_line(f"removed {directory}: no result has these tables"))
+        for line in checked.damaged:
+            print(plain_line(f"damaged: {line}"))
+        print(f"{_counted(checked.results)}, {len(checked.damaged)} tables damaged or gone")
+    return 1 if checked.damaged else 0
 
 
 @app.command()

@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -149,6 +149,14 @@ def _is_direct(loaded: _core.Loaded) -> bool:
     """Whether all workloads pass the page cache by."""
     workloads = tomllib.loads(loaded.toml)["workload"]
     return all(workload.get("io", {}).get("direct", False) for workload in workloads)
+
+
+def ended_early(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Why a measurement ended before its time, with the error if there was one; None if it did
+    not."""
+    if document["stop"]["reason"] not in hosts.EARLY:
+        return None
+    return {**document["stop"], **{key: document[key] for key in ("error",) if key in document}}
 
 
 def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]]]:

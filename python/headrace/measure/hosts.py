@@ -14,6 +14,7 @@ from headrace.measure.conditions import conditions
 from headrace.ranks.many import first_error
 
 EARLY = ("interrupted", "failed")
+"""Why a measurement may end before its time."""
 Files: TypeAlias = Callable[[], tuple[dict[str, int], float]]
 
 

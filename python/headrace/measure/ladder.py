@@ -1,10 +1,8 @@
 """A ladder of loads: what a system achieves of what is asked, and how long it takes."""
 
-import contextlib
-import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -12,13 +10,11 @@ from typing import Any, NamedTuple, TypeAlias
 from headrace import _core
 from headrace.files import save_json
 from headrace.host import this_host
-from headrace.measure.benchmark import Progress, measure_in, removed
-from headrace.measure.hosts import new_directory
+from headrace.measure.climb import KIND, Climb, SoFar, Watch, carried_out
 from headrace.measure.ladder_knee import knee
 from headrace.measure.ladder_search import search
+from headrace.store import open as open_store
 
-Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress | None]]
-"""Given the name of a step: what its progress is told to while it goes on."""
 AtLoad: TypeAlias = Callable[[float], _core.Loaded]
 """The scenario in which operations come at a rate."""
 
@@ -43,19 +39,25 @@ SPEC_SFS = Criteria()
 
 @dataclass(frozen=True)
 class Ladder:
-    """The steps of a ladder of loads, and what they show."""
+    """The steps of a ladder, and what they show."""
 
     document: dict[str, Any]
 
     @property
     def name(self) -> str:
         """What the scenario is called."""
-        return str(self.document["scenario"]["name"])
+        return str(self.document["scenario"].get("name", ""))
 
     @property
     def partial(self) -> bool:
         """Whether it ended before its time."""
         return bool(self.document["stop"]["reason"] != "done")
+
+    def keep(
+        self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
+    ) -> str:
+        """Keeps it in the store; gives the identifier."""
+        return open_store().add(self.document, kind=KIND, started=started, labels=labels)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Saves it as JSON; the file appears when it is whole."""
@@ -73,70 +75,47 @@ def ladder(
     calls: str = "posix",
     keep: bool = False,
     watch: Watch | None = None,
+    resumed: Mapping[str, Any] | None = None,
+    so_far: SoFar | None = None,
 ) -> Ladder:
     """Carries a mix out at one load after another, in a directory of its own below a given one.
 
     The loads are `rates`; without, they are found: from `start` on doubled until the system
     stays behind, then refined so often between. Files that are there stay for the next step,
-    as long as they were at first.
+    as long as they were at first. Steps that `resumed` has, an earlier ladder's document, are
+    not measured again; `so_far` is told the document after each step.
 
     Raises:
         ScenarioError: if the workload cannot be carried out on a real file system.
         OSError: if nothing can be made below the directory.
         RunError: if files that must be there cannot be made.
+        ValueError: if what is resumed is of another scenario, version, host or file system.
     """
-    directory = new_directory(below)
-    climb = _Climb(at_load, directory, criteria, calls, watch)
-    try:
-        with contextlib.suppress(_BrokenOffError):
-            if rates:
-                for rate in sorted(set(rates)):
-                    climb.step(rate)
-            else:
-                search(climb.step, start, refinements)
-    finally:
-        left = None if keep else removed(directory)
-    document = _document(climb)
-    if left is not None:
-        document["warnings"] = [left]
+
+    def keeps_up(climb: Climb, rate: float) -> bool:
+        step = climb.step(at_load(rate), f"{rate:g} operations/s")
+        return step is not None and criteria.met(step)
+
+    def steps(climb: Climb) -> None:
+        if rates:
+            for rate in sorted(set(rates)):
+                keeps_up(climb, rate)
+        else:
+            search(lambda rate: keeps_up(climb, rate), start, refinements)
+
+    document = carried_out(
+        steps,
+        lambda climb: _document(climb, criteria),
+        below,
+        of="loads",
+        step_of=_step,
+        calls=calls,
+        keep=keep,
+        watch=watch,
+        resumed=resumed,
+        so_far=so_far,
+    )
     return Ladder(document)
-
-
-class _BrokenOffError(Exception):
-    """A step was interrupted or failed: no other is begun."""
-
-
-@dataclass
-class _Climb:
-    at_load: AtLoad
-    directory: _core.BenchmarkDirectory
-    criteria: Criteria
-    calls: str
-    watch: Watch | None
-    steps: list[dict[str, Any]] = field(default_factory=list)
-    scenario: dict[str, Any] = field(default_factory=dict)
-    stop: dict[str, Any] = field(default_factory=lambda: {"reason": "done"})
-
-    def step(self, rate: float) -> bool:
-        """Measures at a rate; whether the system kept up."""
-        loaded = self.at_load(rate)
-        watch = self.watch or (lambda _: contextlib.nullcontext())
-        with watch(f"{loaded.name}, {rate:g} operations/s") as tell:
-            measurement = measure_in(self.directory, loaded, calls=self.calls, progress=tell)
-        document = measurement.document
-        self.scenario = document["scenario"] | {"seed": document["seed"]}
-        step = _step(document)
-        if step is not None:
-            step["keeps_up"] = self.criteria.met(step)
-            self.steps.append(step)
-        if document["stop"]["reason"] in ("interrupted", "failed"):
-            self.stop = document["stop"] | {
-                key: document[key] for key in ("error",) if key in document
-            }
-            if step is not None:
-                step["partial"] = True
-            raise _BrokenOffError
-        return step is not None and bool(step["keeps_up"])
 
 
 def _step(document: dict[str, Any]) -> dict[str, Any] | None:
@@ -159,18 +138,29 @@ def _step(document: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _document(climb: _Climb) -> dict[str, Any]:
-    steps = sorted(climb.steps, key=lambda step: step["requested_per_second"])
+def _document(climb: Climb, criteria: Criteria) -> dict[str, Any]:
+    steps = sorted(climb.steps, key=lambda step: float(step["requested_per_second"]))
+    steps = [step | {"keeps_up": criteria.met(step)} for step in steps]
     whole = [step for step in steps if not step.get("partial")]
+    found = findings(whole)
+    rates = {
+        f"{step['requested_per_second']:g}/s": {"per_second": step["achieved_per_second"]}
+        for step in whole
+    }
+    points = {
+        name.replace("_", " "): {"per_second": found[name]["requested_per_second"]}
+        for name in ("knee", "kept_up", "cut_off")
+        if found[name] is not None
+    }
+    responses = {f"{step['requested_per_second']:g}/s": step["response"] for step in whole}
     return {
-        "kind": "ladder of loads",
-        "scenario": climb.scenario,
-        "version": _core.VERSION,
-        "criteria": climb.criteria._asdict(),
-        "cores": len(os.sched_getaffinity(0)),
+        **climb.document(),
+        "criteria": criteria._asdict(),
         "steps": steps,
-        **findings(whole),
-        "stop": climb.stop,
+        **found,
+        # As the store catalogues them, so that ladders can be compared step by step.
+        "operations": points | rates,
+        "latency": responses,
     }
 
 

@@ -1,15 +1,13 @@
 """A ladder of clients: what more processes of one host achieve, each asking again at once."""
 
-import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 from headrace import _core
-from headrace.measure.benchmark import measure_in, removed
-from headrace.measure.hosts import new_directory
-from headrace.measure.ladder import Ladder, Watch
+from headrace.measure.climb import Climb, SoFar, Watch, carried_out
+from headrace.measure.ladder import Ladder
 
 
 def ladder_of_clients(
@@ -21,52 +19,54 @@ def ladder_of_clients(
     calls: str = "posix",
     keep: bool = False,
     watch: Watch | None = None,
+    resumed: Mapping[str, Any] | None = None,
+    so_far: SoFar | None = None,
 ) -> Ladder:
     """Carries a mix out with one number of processes after another, as `ladder` does with loads.
 
     Raises as `ladder` does.
     """
-    directory = new_directory(below)
-    watch = watch or (lambda _: contextlib.nullcontext())
-    cores = len(os.sched_getaffinity(0))
-    steps: list[dict[str, Any]] = []
-    scenario: dict[str, Any] = {}
-    stop: dict[str, Any] = {"reason": "done"}
-    try:
+
+    def steps(climb: Climb) -> None:
         for count in sorted(set(counts)):
-            loaded = with_processes(count)
-            with watch(f"{loaded.name}, {count} processes") as tell:
-                document = measure_in(directory, loaded, calls=calls, progress=tell).document
-            scenario = document["scenario"] | {"seed": document["seed"]}
-            step = _step(document, warm_up, cores)
-            steps.append(step)
-            if document["stop"]["reason"] in ("interrupted", "failed"):
-                step["partial"] = True
-                error = {key: document[key] for key in ("error",) if key in document}
-                stop = document["stop"] | error
-                break
-    finally:
-        if not keep:
-            removed(directory)
-    _compare(steps)
-    return Ladder(
-        {
-            "kind": "ladder of clients",
-            "scenario": scenario,
-            "version": _core.VERSION,
-            "cores": cores,
-            "steps": steps,
-            "stop": stop,
-        }
+            climb.step(with_processes(count), f"{count} processes")
+
+    document = carried_out(
+        steps,
+        _document,
+        below,
+        of="clients",
+        step_of=lambda document: _step(document, warm_up),
+        calls=calls,
+        keep=keep,
+        watch=watch,
+        resumed=resumed,
+        so_far=so_far,
     )
+    return Ladder(document)
 
 
-def _step(document: dict[str, Any], warm_up: float, cores: int) -> dict[str, Any]:
+def _document(climb: Climb) -> dict[str, Any]:
+    _compare(climb.steps)
+    named = {
+        f"processes {step['processes']}": step for step in climb.steps if not step.get("partial")
+    }
+    return {
+        **climb.document(),
+        # As the store catalogues them, so that ladders can be compared step by step.
+        "operations": {
+            name: {"per_second": step["operations_per_second"]} for name, step in named.items()
+        },
+        "latency": {name: step["service"] for name, step in named.items() if step["service"]},
+    }
+
+
+def _step(document: dict[str, Any], warm_up: float) -> dict[str, Any]:
     seconds = document["measured_seconds"] - warm_up
     count = sum(counted["count"] for counted in document["operations"].values())
     return {
         "processes": document["processes"],
-        "oversubscribed": _is_oversubscribed(document, cores),
+        "oversubscribed": _is_oversubscribed(document),
         "operations_per_second": count / seconds if seconds > 0 else 0.0,
         "service": document["latency"].get("all"),
         **{
@@ -76,10 +76,10 @@ def _step(document: dict[str, Any], warm_up: float, cores: int) -> dict[str, Any
     }
 
 
-def _is_oversubscribed(document: dict[str, Any], cores: int) -> bool:
+def _is_oversubscribed(document: dict[str, Any]) -> bool:
     """Whether processes wait for each other, on any host."""
     if "hosts" not in document:
-        return bool(document["processes"] > cores)
+        return bool(document["processes"] > len(os.sched_getaffinity(0)))
     return any(it["condition"] == "oversubscribed" for it in document["warnings"])
 
 

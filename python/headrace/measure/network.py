@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from headrace import _core
-from headrace.host import this_host
 from headrace.report.units import binary_size
 
 PORT = 7417
@@ -70,11 +69,9 @@ def ask(
         for size, count, least, half, most, longest in rows
     ]
     return {
-        "kind": "measured",
-        "benchmark": "net",
+        "kind": "network",
         "scenario": {"name": "bench net", "description": f"messages to {address} and back"},
         "version": _core.VERSION,
-        "host": this_host(),
         "peer": address,
         "messages": messages,
         "throughput": {f"message {binary_size(it['size'])}": it["throughput"] for it in messages},

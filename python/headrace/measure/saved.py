@@ -1,4 +1,4 @@
-"""Saved measurements into the store."""
+"""What benchmarks have saved, into the store."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,12 +9,17 @@ import polars as pl
 from headrace.saved import not_a_result
 from headrace.store import Store
 
-TABLES = {"series": "series", "counter_series": "counters"}
-"""The tables in a saved measurement, and what the store calls them."""
+TABLES = {
+    "series": "series",
+    "counter_series": "counters",
+    "histogram_table": "histograms",
+    "rows": "rows",
+}
+"""The tables in what benchmarks save, and what the store calls them."""
 
 
 def keep_saved(store: Store, path: Path, saved: dict[str, Any]) -> dict[str, bool]:
-    """Keeps a measurement that was saved; tells of its identifier whether it is new.
+    """Keeps what a benchmark saved; tells of its identifier whether it is new.
 
     Raises ScenarioError if it is not whole.
     """
@@ -32,7 +37,7 @@ def keep_saved(store: Store, path: Path, saved: dict[str, Any]) -> dict[str, boo
     identifier = store.add(
         document,
         {name: frame for name, frame in frames.items() if frame.height},
-        kind="measured",
+        kind=str(document["kind"]),
         # The file does not say when it was measured; this is when it was saved.
         started=datetime.fromtimestamp(path.stat().st_mtime, UTC),
         host=host if isinstance(host, dict) else {},

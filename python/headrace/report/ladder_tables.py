@@ -1,4 +1,4 @@
-"""A ladder of loads as a table for a terminal."""
+"""Ladders as tables for a terminal."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,11 +17,17 @@ LESS = ("cache hits %", "offered", "service p99 ms", "p50 ms", "service ms")
 ENDS = {
     "interrupted": "It was interrupted: these are the steps until then.",
     "failed": "An operation failed: these are the steps until then.",
+    "unfinished": "It did not come to its end: these are the steps until then.",
 }
 
 
 def ladder(document: Document) -> RenderableType:
     """All of a ladder that people look at first."""
+    return OF[document["of"]](document)
+
+
+def loads(document: Document) -> RenderableType:
+    """All of a ladder of loads that people look at first."""
     heading = Text(plain(str(document["scenario"].get("name", ""))), style="bold")
     parts: list[RenderableType] = [heading, _steps(document), Text(_findings(document))]
     if document["stop"]["reason"] in ENDS:
@@ -101,3 +107,7 @@ def _point(point: Mapping[str, Any]) -> str:
         f"{figure(point['requested_per_second'])} operations/s,"
         f" mean response {duration(point['response_mean_s'])}"
     )
+
+
+OF = {"loads": loads, "clients": clients}
+"""Of what a ladder may be."""

@@ -63,7 +63,9 @@ def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -
 
 
 def save_ladder(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Writes what a ladder of loads shows, as `save` does."""
+    """Writes what a ladder of loads or of clients shows, as `save` does."""
+    if document["of"] == "clients":
+        return _save(directory, {"clients": ladder_of_clients.draw(document)})
     return _save(directory, {"ladder": ladder.draw(document)})
 
 
@@ -75,11 +77,6 @@ def save_network(directory: Path, document: Mapping[str, Any]) -> list[Path]:
 def save_study(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Writes what a micro-benchmark gave over its range, as `save` does."""
     return _save(directory, {document["benchmark"]: study.draw(document)})
-
-
-def save_ladder_of_clients(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Writes what a ladder of clients shows, as `save` does."""
-    return _save(directory, {"clients": ladder_of_clients.draw(document)})
 
 
 def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:

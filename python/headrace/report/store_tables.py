@@ -1,19 +1,35 @@
 """Results in the store as tables for a terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headrace.report import measured_tables, tables
+from headrace.report import (
+    ladder_tables,
+    measured_tables,
+    network_tables,
+    study_tables,
+    tables,
+    tuning_tables,
+)
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
 from headrace.report.units import duration, figure, megabytes, milliseconds, size
 
 Entry = Mapping[str, Any]
 
+SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
+    "simulated": tables.result,
+    "measured": measured_tables.measurement,
+    "ladder": ladder_tables.ladder,
+    "study": study_tables.study,
+    "tuning": tuning_tables.tuned,
+    "network": network_tables.messages,
+}
+"""As the command that made it shows it, by the kind of a result."""
 LESS_TO_RESULTS = ("took", "seed", "p95 ms", "kind", "labels", "version")
 """What narrow terminals go without, the first first."""
 
@@ -72,9 +88,8 @@ def one_result(entry: Entry) -> RenderableType:
 def _figures(entry: Entry) -> RenderableType:
     """What the command that made it showed; of results that other versions made, and that lack
     what this one shows, the catalogued figures."""
-    show = measured_tables.measurement if entry["kind"] == "measured" else tables.result
     try:
-        return show(entry["document"])
+        return SHOWN[entry["kind"]](entry["document"])
     except (AttributeError, KeyError, TypeError, ValueError):
         made = FittedTable("Figures", 2, ("operation", "figure", "value"))
         for operation, figures in entry["figures"].items():

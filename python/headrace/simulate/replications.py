@@ -1,17 +1,15 @@
 """Replications: runs of one scenario with different seeds, taken together."""
 
 import math
-import statistics
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from headrace._core import student_quantile
+from headrace.intervals import half_widths
 from headrace.simulate.frames import LATENCY_DISTRIBUTION, Document, Outcome
 
-CONFIDENCE = 0.95
 MOST_POINTS = 500
 """Of the distribution of latency over all replications."""
 
@@ -134,7 +132,7 @@ def _one(document: Document) -> Document:
 
 def intervals(documents: Sequence[Document]) -> Document:
     """Half the widths of the confidence intervals, in the shape of the figures they are of."""
-    return _half_widths([_of_interest(document) for document in documents]) or {}
+    return half_widths([_of_interest(document) for document in documents]) or {}
 
 
 def _of_interest(document: Document) -> Document:
@@ -159,19 +157,6 @@ def _of_interest(document: Document) -> Document:
 
     groups = {name: group(of) for name, of in document["groups"].items()}
     return part(document) | {"groups": groups}
-
-
-def _half_widths(values: Sequence[Any]) -> Any:
-    """Half the width of each figure's interval; none for figures that not all have."""
-    first = values[0]
-    if isinstance(first, dict):
-        keys = [key for key in first if all(key in value for value in values)]
-        return {key: _half_widths([value[key] for value in values]) for key in keys}
-    if any(value is None for value in values):
-        return None
-    # Exactly 0 for equal values.
-    error = statistics.stdev(map(float, values)) / math.sqrt(len(values))
-    return student_quantile(0.5 + CONFIDENCE / 2, len(values) - 1) * error
 
 
 def _distribution(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:

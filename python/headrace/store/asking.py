@@ -26,7 +26,7 @@ def wanted(
 ) -> Wanted:
     """What results must be to be listed. Raises StoreError if it makes no sense."""
     if kind is not None and kind not in KINDS:
-        raise StoreError(f'--kind "{kind}": expected {" or ".join(KINDS)}')
+        raise StoreError(f'--kind "{kind}": expected one of {", ".join(KINDS)}')
     if isinstance(since, str):
         since = _moment(since)
     return Wanted(kind, name, labels, since, limit)

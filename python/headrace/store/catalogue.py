@@ -25,6 +25,7 @@ from headrace.store.parquet_tables import (
 from headrace.store.record import Record, as_json, sha256
 
 if TYPE_CHECKING:
+    from headrace.store.checking import Checked
     from headrace.store.comparison import Comparison
     from headrace.store.database import Database
     from headrace.store.queries import Content, Wanted
@@ -52,8 +53,8 @@ class Store:
     ) -> str:
         """Keeps a result's document and its tables; gives the identifier.
 
-        `kind` is `simulated` or `measured`; `host` has `machine` and `system`, and is this one
-        if none is given.
+        `kind` is one of `headrace.store.record.KINDS`; `host` has `machine` and
+        `system`, and is this one if none is given.
         """
         record = Record.of(
             document,
@@ -212,6 +213,13 @@ class Store:
         assert directory is not None
         path, data = read_file(directory, name)
         return checked(data, content.sha256, path)
+
+    def check(self) -> "Checked":
+        """Looks for tables that no result has, which it removes, and for results whose tables
+        are damaged or gone."""
+        from headrace.store import checking
+
+        return checking.check(self)
 
     def remove(self, text: str) -> str:
         """Removes a result; gives its identifier."""

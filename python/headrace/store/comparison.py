@@ -1,5 +1,6 @@
 """Results side by side: figures, ratios, and whether they differ by more than chance."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +80,12 @@ def of_groups(connection: sa.Connection, wanted: queries.Wanted, by: By) -> Comp
 
 def _compared(groups: Sequence[Group]) -> Comparison:
     first = groups[0]
+    for it in groups[1:]:
+        if not first.values.keys() & it.values.keys():
+            raise StoreError(
+                f"{first.label} and {it.label} have no figure in common: expected results of the"
+                f" same points ({_kinds(first)}; {_kinds(it)})"
+            )
     rows = [
         {"operation": key[0], "figure": key[1], "group": it.label, **_row(first, it, key)}
         for key in _keys(groups)
@@ -90,12 +97,24 @@ def _compared(groups: Sequence[Group]) -> Comparison:
     )
 
 
+def _kinds(it: Group) -> str:
+    """What results are, in words."""
+    kinds = ", ".join(sorted({str(run["kind"]) for run in it.runs}))
+    return f"{it.label}: {kinds} of {', '.join(sorted({str(run['name']) for run in it.runs}))}"
+
+
 def _keys(groups: Sequence[Group]) -> list[Key]:
     """Every figure that one of them has, operation by operation."""
     keys = dict.fromkeys(key for it in groups for key in it.values)
-    operations = list(dict.fromkeys(operation for operation, _ in keys))
+    operations = sorted(dict.fromkeys(operation for operation, _ in keys), key=_natural)
     operations.sort(key=lambda it: it == "all")
     return [(each, figure) for each in operations for figure in FIGURES if (each, figure) in keys]
+
+
+def _natural(text: str) -> list[tuple[float, str]]:
+    """Numbers in order of size, the rest in order of letters."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return [(float(it), "") if place % 2 else (0.0, it) for place, it in enumerate(parts)]
 
 
 def _row(first: Group, other: Group, key: Key) -> dict[str, Any]:

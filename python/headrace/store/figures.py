@@ -19,7 +19,7 @@ class Figure(NamedTuple):
     value: float
 
 
-REPEATED = ("replications", "repeats")
+REPEATED = ("replications", "repetitions", "repeats")
 """Where a document has the same figures of each replication or repeat."""
 
 

@@ -12,7 +12,10 @@ from headrace.host import this_host
 from headrace.store.errors import StoreError
 from headrace.store.identifier import new_identifier
 
-KINDS = ("simulated", "measured")
+KINDS = ("simulated", "measured", "ladder", "study", "tuning", "network")
+"""A simulation; a benchmark of one load, of a ladder of loads or of clients, of points over a
+range, of protocol operations, and of messages between hosts."""
+SIMULATED = KINDS[0]
 WITHOUT_EFFECT = ("name", "description")
 BY_CHANCE = ("seed", "replications")
 LARGEST = 2**63 - 1
@@ -25,7 +28,7 @@ class Record:
 
     id: str
     kind: str
-    """`simulated` or `measured`."""
+    """One of `KINDS`."""
     name: str
     scenario: str | None
     """The scenario or the workload, as text."""
@@ -61,7 +64,7 @@ class Record:
         Raises StoreError if the document lacks what every result has.
         """
         if kind not in KINDS:
-            raise StoreError(f'kind = "{kind}": expected {" or ".join(KINDS)}')
+            raise StoreError(f'kind = "{kind}": expected one of {", ".join(KINDS)}')
         name, scenario = _scenario(document)
         seed, version = document.get("seed"), document.get("version")
         if not isinstance(version, str):

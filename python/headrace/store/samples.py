@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from headrace.store import queries, schema
 from headrace.store.frames import LARGE
+from headrace.store.record import SIMULATED
 
 Key: TypeAlias = tuple[str, str]
 """An operation and a figure."""
@@ -38,7 +39,7 @@ def group(connection: sa.Connection, label: str, ids: Sequence[str]) -> Group:
     runs = queries.rows(connection, schema.runs, ids, without=LARGE)
     figures = _by_run(queries.rows(connection, schema.figures, ids))
     repeated = _by_run(queries.rows(connection, schema.repetitions, ids))
-    measured = sum(run["kind"] == "measured" for run in runs)
+    measured = sum(run["kind"] != SIMULATED for run in runs)
     found: dict[Key, dict[Sample, float]] = defaultdict(dict)
     lacking: set[Key] = set()
     values: dict[Key, list[float]] = defaultdict(list)
@@ -46,7 +47,7 @@ def group(connection: sa.Connection, label: str, ids: Sequence[str]) -> Group:
         own, each = figures[run["id"]], repeated[run["id"]]
         for row in own:
             values[_key(row)].append(row["value"])
-        if each and not (run["kind"] == "measured" and measured > 1):
+        if each and not (run["kind"] != SIMULATED and measured > 1):
             lacking |= {_key(row) for row in own} - {_key(row) for row in each}
             own = each
         for row in own:
@@ -61,7 +62,7 @@ def _key(row: Mapping[str, Any]) -> Key:
 
 
 def _sample(run: Mapping[str, Any], row: Mapping[str, Any]) -> Sample:
-    if run["kind"] == "measured":
+    if run["kind"] != SIMULATED:
         return run["id"], row.get("number")
     return run["scenario_sha256"], row.get("seed", run["seed"])
 

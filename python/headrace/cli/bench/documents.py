@@ -10,7 +10,10 @@ from rich.console import RenderableType
 
 from headrace.cli.keeping import kept
 from headrace.cli.screen import show
+from headrace.ending import failed
 from headrace.files import save_json
+from headrace.host import this_host
+from headrace.interruption import INTERRUPTED
 
 Document = Mapping[str, Any]
 
@@ -20,7 +23,9 @@ def keep(document: Document, started: datetime, labels: Mapping[str, str] | None
     from headrace import store
 
     return kept(
-        lambda: store.open().add(document, {}, kind="measured", started=started, labels=labels)
+        lambda: store.open().add(
+            document, kind=str(document["kind"]), started=started, labels=labels
+        )
     )
 
 
@@ -43,4 +48,15 @@ def save(document: Document, output: Path | None) -> None:
     """Saves a document, if a file is given: last of all, so that what is printed is not lost
     with a disk that is full."""
     if output is not None:
-        save_json(output, document)
+        save_json(output, {**document, "host": this_host()})
+
+
+def status(stop: Mapping[str, Any]) -> int:
+    """How a benchmark's command ends: what was measured until then has been shown."""
+    match stop["reason"]:
+        case "interrupted":
+            return INTERRUPTED
+        case "failed":
+            return failed(str(stop["error"]), 1)
+        case _:
+            return 0

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.bench import documents
+from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
 from headrace.cli.bench.run import BelowDirectory
 from headrace.cli.bench.sizes import counts, size, sizes
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.screen import steps
-from headrace.ending import failed
-from headrace.files import check_directory, check_writable
-from headrace.interruption import INTERRUPTED
+from headrace.files import check_directory
 from headrace.ranks import current, of_first
 
 if TYPE_CHECKING:
@@ -62,12 +61,13 @@ def sweep(
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
+    resume: Resume = None,
 ) -> int:
     """File size by block size: write, rewrite, read, reread, random, backward, strided."""
     from headrace.measure import micro
 
     study = micro.sweep(sizes(files), sizes(blocks), direct=direct)
-    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored)
+    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
 
 
 def blocks(
@@ -84,12 +84,13 @@ def blocks(
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
+    resume: Resume = None,
 ) -> int:
     """A file written to stable storage and read cold, in blocks of many sizes."""
     from headrace.measure import micro
 
     study = micro.blocks(size(file), sizes(block_sizes), processes=processes, direct=direct)
-    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored)
+    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
 
 
 def clients(
@@ -106,12 +107,13 @@ def clients(
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
+    resume: Resume = None,
 ) -> int:
     """Many processes at once, on files of their own and on a common one."""
     from headrace.measure import micro
 
     study = micro.clients(counts(processes), size(file), size(block), direct=direct)
-    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored)
+    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
 
 
 def meta(
@@ -132,13 +134,14 @@ def meta(
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
+    resume: Resume = None,
 ) -> int:
     """Files made, looked up and removed, as mdtest does it."""
     from headrace.measure import micro
 
     each = 0 if file.strip() == "0" else size(file)
     study = micro.names(counts(processes), files, size=each, own=own)
-    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored)
+    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
 
 
 def disk(
@@ -152,6 +155,7 @@ def disk(
     output: Output = None,
     label: Labels = None,
     stored: Stored = True,
+    resume: Resume = None,
 ) -> int:
     """What one process gets of a disk: characters, blocks, seeks and names, as bonnie++."""
     import psutil
@@ -161,7 +165,7 @@ def disk(
     # In whole blocks of 1 MiB.
     twice = 2 * psutil.virtual_memory().total // (1 << 20) * (1 << 20)
     study = micro.disk(twice if file is None else size(file))
-    return _carry_out(study, directory, repeats, as_json, output, None, label, stored)
+    return _carry_out(study, directory, repeats, as_json, output, None, label, stored, resume)
 
 
 def copy(
@@ -188,6 +192,7 @@ def copy(
     output: Output = None,
     label: Labels = None,
     stored: Stored = True,
+    resume: Resume = None,
 ) -> int:
     """A large file, or a tree of files, copied within the file system as cp does it."""
     from headrace.measure import micro
@@ -197,7 +202,7 @@ def copy(
         study = micro.copying_a_tree(directories, files, sizes, each)
     else:
         study = micro.copying(size(file), each)
-    return _carry_out(study, directory, repeats, as_json, output, None, label, stored)
+    return _carry_out(study, directory, repeats, as_json, output, None, label, stored, resume)
 
 
 def _carry_out(
@@ -209,20 +214,22 @@ def _carry_out(
     plot: Path | None,
     label: list[str] | None,
     stored: bool,
+    resume: str | None,
 ) -> int:
     from headrace.measure import micro
 
     labels = labels_to_keep(label or [], stored)
-    output, plot, stored = of_first(output), of_first(plot), stored and current().first
-    if output is not None:
-        check_writable(output)
+    resumed = earlier(resume)
+    output, plot = output_of(output, resume), of_first(plot)
+    stored = stored and current().first
     if plot is not None:
         check_directory(plot)
     started = datetime.now(UTC)
     with steps(f"bench {study.name}") as told:
-        result = micro.carry_out(study, directory, repeats=repeats, told=told)
-    document = result.document
-    reason = document["stop"]["reason"]
+        result = micro.carry_out(
+            study, directory, repeats=repeats, told=told, resumed=resumed, so_far=saver(output)
+        )
+    document, stop = result.document, result.document["stop"]
     identifier = None
     if stored and result.rows.height:
         identifier = kept(lambda: result.keep(started=started, labels=labels))
@@ -233,7 +240,8 @@ def _carry_out(
         from headrace.report import plots
 
         plots.save_study(plot, document)
-    documents.save(document, output)
-    if reason == "failed":
-        return failed(str(document["error"]), 1)
-    return INTERRUPTED if reason == "interrupted" else 0
+    if output is not None:
+        # Last: what is printed is not lost with a disk that is full.
+        result.save(output)
+    tell_how_to_go_on(stop, output, identifier)
+    return documents.status(stop)

@@ -1,25 +1,25 @@
 """`headrace bench mix`."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headrace.cli.bench import documents
 from headrace.cli.bench.live import live_view
+from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
 from headrace.cli.bench.run import BelowDirectory, Calls, CallsOption
+from headrace.cli.bench.sizes import counts
+from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import Sets
-from headrace.cli.screen import show
-from headrace.ending import failed
-from headrace.files import check_apart, check_directory, check_writable
-from headrace.interruption import INTERRUPTED
-from headrace.ranks import of_first
+from headrace.files import check_apart, check_directory
+from headrace.ranks import current, of_first
 from headrace.report.plain import plain_line
 
 if TYPE_CHECKING:
-    from headrace.measure import Ladder
     from headrace.measure.benchmark import Progress
 
 
@@ -81,6 +81,9 @@ def mix(
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
     calls: CallsOption = Calls.POSIX,
+    label: Labels = None,
+    stored: Stored = True,
+    resume: Resume = None,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
@@ -92,26 +95,31 @@ def mix(
     """
     from headrace import measure
 
-    output, plot = of_first(output), of_first(plot)
+    labels = labels_to_keep(label or [], stored)
+    resumed = earlier(resume)
+    output, plot = output_of(output, resume), of_first(plot)
+    stored = stored and current().first
     if output is not None:
-        check_writable(output)
         check_apart({"--output": output}, {"the scenario": Path(workload)})
     if plot is not None:
         check_directory(plot)
     mixed = measure.MixedLoad(
         workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []
     )
+    save = saver(output)
+    common: dict[str, Any] = {
+        "calls": calls,
+        "keep": keep,
+        "watch": watching(show_progress),
+        "resumed": resumed,
+        "so_far": lambda document: save(measure.Ladder(document)),
+    }
+    started = datetime.now(UTC)
     if clients is not None:
         if rates is not None or processes is not None:
             raise ValueError("--clients: expected no --rates and no --processes beside it")
         ladder = measure.ladder_of_clients(
-            mixed.with_processes,
-            directory,
-            counts("--clients", clients),
-            warm_up=warm_up,
-            calls=calls,
-            keep=keep,
-            watch=watching(show_progress),
+            mixed.with_processes, directory, counts(clients), warm_up=warm_up, **common
         )
     else:
         ladder = measure.ladder(
@@ -121,29 +129,26 @@ def mix(
             start=start,
             refinements=refinements,
             criteria=measure.Criteria(response_s=1e-3 * response_limit),
-            calls=calls,
-            keep=keep,
-            watch=watching(show_progress),
+            **common,
         )
-    if output is not None:
-        ladder.save(output)
+    identifier = None
+    if stored and ladder.document["steps"]:
+        identifier = kept(lambda: ladder.keep(started=started, labels=labels))
+    from headrace.report import ladder_tables
+
+    documents.tell(ladder.document, as_json, ladder_tables.ladder, identifier)
     if plot is not None:
         from headrace.report import plots
 
-        if clients is not None:
-            plots.save_ladder_of_clients(plot, ladder.document)
-        else:
-            plots.save_ladder(plot, ladder.document)
-    if as_json:
-        print(json.dumps(ladder.document, allow_nan=False, indent=2))
-    else:
-        from headrace.report import ladder_tables
-
-        table = ladder_tables.clients if clients is not None else ladder_tables.ladder
-        show(table(ladder.document))
-        if plot is not None:
+        plots.save_ladder(plot, ladder.document)
+        if not as_json:
             print(plain_line(f"plots: {plot}"))
-    return status(ladder)
+    if output is not None:
+        # Last: what is printed is not lost with a disk that is full.
+        ladder.save(output)
+    stop = ladder.document["stop"]
+    tell_how_to_go_on(stop, output, identifier)
+    return documents.status(stop)
 
 
 def numbers(option: str, text: str | None) -> list[float]:
@@ -159,14 +164,6 @@ def numbers(option: str, text: str | None) -> list[float]:
     return given
 
 
-def counts(option: str, text: str) -> list[int]:
-    """A list of whole numbers as an option gives it. Raises ValueError if it is none."""
-    given = numbers(option, text)
-    if not all(number == int(number) for number in given):
-        raise ValueError(f'{option} "{text}": expected whole numbers such as 1,2,4,8')
-    return [int(number) for number in given]
-
-
 def watching(shown: bool) -> Callable[[str], AbstractContextManager["Progress | None"]]:
     """What shows the figures of one step after another."""
 
@@ -176,14 +173,3 @@ def watching(shown: bool) -> Callable[[str], AbstractContextManager["Progress | 
             yield tell
 
     return watch
-
-
-def status(ladder: "Ladder") -> int:
-    """How the command ends: what was measured until then has been shown."""
-    match ladder.document["stop"]["reason"]:
-        case "interrupted":
-            return INTERRUPTED
-        case "failed":
-            return failed(str(ladder.document["stop"]["error"]), 1)
-        case _:
-            return 0

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,13 +11,8 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.live import live_view
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
-from headrace.ending import failed
 from headrace.files import check_apart, check_writable
-from headrace.interruption import INTERRUPTED
 from headrace.ranks import current, of_first
-
-if TYPE_CHECKING:
-    from headrace.measure import Measurement
 
 
 def _directory(text: str) -> Path:
@@ -86,6 +81,7 @@ def run(
     if output is not None:
         check_writable(output)
         check_apart({"--output": output}, {"the scenario": file})
+    from headrace.measure.benchmark import ended_early
     from headrace.measure.workload import load_with_sets
 
     loaded = load_with_sets(file, sets or [])
@@ -99,15 +95,4 @@ def run(
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         measurement.save(output)
-    return _status(measurement)
-
-
-def _status(measurement: "Measurement") -> int:
-    """How the command ends: what was measured until then has been shown."""
-    match measurement.document["stop"]["reason"]:
-        case "interrupted":
-            return INTERRUPTED
-        case "failed":
-            return failed(str(measurement.document["error"]), 1)
-        case _:
-            return 0
+    return documents.status(ended_early(measurement.document) or measurement.document["stop"])

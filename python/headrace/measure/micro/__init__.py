@@ -5,14 +5,16 @@ was measured. To add one, write a file with a function that gives a `Study`, and
 """
 
 from headrace.measure.micro.blocks import blocks
+from headrace.measure.micro.carrying_out import StudyResult, carry_out
 from headrace.measure.micro.clients import clients
 from headrace.measure.micro.copying import block_of_cp, copying, copying_a_tree
 from headrace.measure.micro.disk import disk
 from headrace.measure.micro.names import names
-from headrace.measure.micro.study import Point, Study, StudyResult, carry_out
+from headrace.measure.micro.study import Figure, Point, Study
 from headrace.measure.micro.sweep import sweep
 
 __all__ = [
+    "Figure",
     "Point",
     "Study",
     "StudyResult",

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from headrace import _core
-from headrace.host import this_host
 from headrace.measure.tuning.profile import Amount, Profile, profile, seen
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.reach import unreached
@@ -75,11 +74,9 @@ def tune(
         again = _measured(watched, found, best.tuned, vector, much, SEED + 1)
         mixes[method] = _mix(found, again, vector, tried)
     return {
-        "kind": "measured",
-        "benchmark": "tune",
+        "kind": "tuning",
         "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
         "version": _core.VERSION,
-        "host": this_host(),
         "amount": asdict(much),
         "wanted": dict(wanted),
         "operations": {},

@@ -1,0 +1,134 @@
+"""Points that are measured in turn, several times over."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from headrace import ranks
+from headrace.files import save_json
+from headrace.host import this_host
+from headrace.measure.benchmark import ended_early, measure
+from headrace.measure.measurement import Measurement
+from headrace.measure.micro.known import Known
+from headrace.measure.micro.study import RATE, THROUGHPUT, Point, Study, called
+from headrace.measure.micro.summary import KIND, summed_up
+from headrace.measure.place import place
+from headrace.measure.workload import load
+from headrace.store import open as open_store
+
+Told: TypeAlias = Callable[[int, int, str], object]
+"""Called before each measurement with how many are done, how many there are, and what is next."""
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What the points gave."""
+
+    document: dict[str, Any]
+    """All figures, as the command prints them with `--json`."""
+    rows: pl.DataFrame
+    """Every single figure: parameters, test, repeat, bytes, operations and seconds."""
+
+    def keep(
+        self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
+    ) -> str:
+        """Keeps it in the store; gives the identifier."""
+        return open_store().add(
+            self.document, {"rows": self.rows}, kind=KIND, started=started, labels=labels
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Saves it as JSON; the file appears when it is whole."""
+        rows = self.rows.to_dict(as_series=False)
+        save_json(Path(path), self.document | {"host": this_host(), "rows": rows})
+
+
+SoFar: TypeAlias = Callable[[StudyResult], object]
+"""Told what has been measured so far, after each point."""
+
+
+def carry_out(
+    study: Study,
+    below: str | PathLike[str],
+    *,
+    repeats: int = 3,
+    told: Told | None = None,
+    resumed: Mapping[str, Any] | None = None,
+    so_far: SoFar | None = None,
+) -> StudyResult:
+    """Measures every point once, then every point again: whatever else the machine does
+    disturbs all of them alike.
+
+    On Ctrl-C the figures until then are summed up, and `document["stop"]["reason"]` is
+    `interrupted`. What `resumed` has, the document of an earlier run with its rows, is not
+    measured again; `so_far` is told the result after each point.
+
+    Raises OSError or RunError as `measure` does, ValueError if what is resumed is of another
+    study, version, host or file system.
+    """
+    here = place(below)
+    known = Known.of(study, here, resumed)
+    rows: list[dict[str, Any]] = []
+    warnings = dict(known.warnings)
+    stop: dict[str, Any] = {"reason": "unfinished"}
+
+    def result() -> StudyResult:
+        document = summed_up(study, here, repeats, rows, list(warnings.values()), stop)
+        return StudyResult(document, pl.DataFrame(rows, infer_schema_length=None))
+
+    total = repeats * len(study.points)
+    for number in range(total):
+        repeat, point = number // len(study.points), study.points[number % len(study.points)]
+        before = known.rows(point, repeat)
+        if before is not None:
+            rows.extend(before)
+            continue
+        if told is not None:
+            told(number, total, called(study, point.parameters))
+        try:
+            # On several hosts, each has the processes of one.
+            several = {"clients.count": ranks.count()} if ranks.count() > 1 else None
+            measured = measure(load(point.scenario, several), below)
+        except KeyboardInterrupt:
+            # While files were made: there is nothing of this point.
+            stop = {"reason": "interrupted"}
+            break
+        if (early := ended_early(measured.document)) is not None:
+            stop = early
+            break
+        rows.extend(_rows(point, repeat, measured))
+        for warning in measured.document["warnings"]:
+            warnings.setdefault(warning["condition"], warning)
+        if so_far is not None and number + 1 < total:
+            so_far(result())
+    else:
+        stop = {"reason": "workload"}
+    return result()
+
+
+def _rows(point: Point, repeat: int, measured: Measurement) -> list[dict[str, Any]]:
+    phases = {(it["phase"], it["operation"]): it for it in measured.document["phases"]}
+    rows = []
+    for test in point.tests:
+        phase = phases[test.phase, test.operation]
+        end = phases[test.until or (test.phase, test.operation)]
+        rows.append(
+            {
+                **point.parameters,
+                "test": test.name,
+                "repeat": repeat,
+                "unit": RATE if test.rate else THROUGHPUT,
+                "bytes": phase["bytes"],
+                "operations": phase["count"],
+                # From the common start to the slowest process's end: a lower bound of the
+                # aggregate rate (Hindman 2011, section 4.2.4).
+                "seconds": end["to_s"] - phase["from_s"],
+                "in_memory": point.in_memory(measured.document["files"]["bytes"]),
+            }
+        )
+    return rows

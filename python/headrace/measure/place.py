@@ -1,0 +1,41 @@
+"""Where something is measured: figures of two places are not of one measurement."""
+
+import os
+import platform
+from os import PathLike
+from pathlib import Path
+
+from headrace import ranks
+
+
+def place(directory: str | PathLike[str]) -> dict[str, str]:
+    """The host, of several ranks that of the first, and the file system below a directory: its
+    type, and the number by which the kernel tells it from others (statvfs(3), f_fsid).
+
+    Raises OSError if there is no such directory.
+    """
+    here = ranks.current()
+
+    def found() -> dict[str, str]:
+        return {
+            "host": platform.node(),
+            "file_system": _type(os.stat(directory).st_dev),
+            "file_system_id": f"{os.statvfs(directory).f_fsid:x}",
+        }
+
+    first: dict[str, str] = here.broadcast(here.agreed(found))
+    return first
+
+
+def _type(device: int) -> str:
+    """A file system's type by the number of its device (proc(5), mountinfo)."""
+    number = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return "unknown"
+    for line in lines.splitlines():
+        before, _, after = line.partition(" - ")
+        if before.split()[2:3] == [number] and after:
+            return after.split()[0]
+    return "unknown"

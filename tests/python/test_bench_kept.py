@@ -1,0 +1,307 @@
+"""Ladders and studies: kept in the store, compared, and gone on with."""
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import headrace as hr
+import headrace.measure as measure
+from headrace.importing import import_results
+from headrace.measure import micro
+from headrace.measure.benchmark import Live, Progress
+from headrace.store import StoreError
+
+MIX = """
+[clients]
+count = 1
+processes = 2
+[[workload]]
+kind = "operation-mix"
+weights = { read = 3, write = 1, stat = 4 }
+files = 20
+file_sizes = { "4 KiB" = 1 }
+"""
+SIZE = 64 << 10
+STUDY = micro.blocks(SIZE, [4096, 16384])
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of each test's own."""
+    monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def below(tmp_path: Path) -> Path:
+    directory = tmp_path / "measured"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Path:
+    file = tmp_path / "mix.toml"
+    file.write_text(MIX)
+    return file
+
+
+class Watched:
+    """The steps that are measured, in order."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    @contextmanager
+    def __call__(self, title: str) -> Iterator[Progress | None]:
+        self.steps.append(title)
+        yield None
+
+
+def mixed(workload: Path, **options: Any) -> measure.MixedLoad:
+    return measure.MixedLoad(str(workload), **({"seconds": 0.2, "warm_up": 0.0} | options))
+
+
+def bench(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "headrace", "bench", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_ladder_goes_on_with_the_steps_that_are_missing(workload: Path, below: Path) -> None:
+    saved: list[dict[str, Any]] = []
+    load = mixed(workload)
+    measure.ladder(load.at, below, rates=[50, 100], so_far=saved.append)
+    assert [len(it["steps"]) for it in saved] == [1, 2]
+    assert saved[0]["stop"]["reason"] == "unfinished"
+    watched = Watched()
+    whole = measure.ladder(
+        load.at, below, rates=[50, 100, 200], watch=watched, resumed=saved[0]
+    ).document
+    assert [it["requested_per_second"] for it in whole["steps"]] == [50, 100, 200]
+    assert whole["steps"][0] == saved[0]["steps"][0]
+    assert len(watched.steps) == 2 and whole["stop"]["reason"] == "done"
+
+
+def test_a_ladder_of_clients_goes_on_too(workload: Path, below: Path) -> None:
+    saved: list[dict[str, Any]] = []
+    load, watched = mixed(workload), Watched()
+    for counts in ([1], [1, 2]):
+        measure.ladder_of_clients(
+            load.with_processes,
+            below,
+            counts,
+            warm_up=0.0,
+            watch=watched,
+            resumed=saved[-1] if saved else None,
+            so_far=saved.append,
+        )
+    assert [title.split(", ")[1] for title in watched.steps] == ["1 processes", "2 processes"]
+
+
+def test_a_step_that_was_not_finished_is_measured_again(workload: Path, below: Path) -> None:
+    load = mixed(workload)
+    before = measure.ladder(load.at, below, rates=[50]).document
+    before["steps"][0]["partial"] = True
+    watched = Watched()
+    measure.ladder(load.at, below, rates=[50], watch=watched, resumed=before)
+    assert len(watched.steps) == 1
+
+
+def changed(document: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return {**document, "named": "saved.json", **changes}
+
+
+def test_what_is_of_another_place_version_or_load_is_not_gone_on_with(
+    workload: Path, below: Path
+) -> None:
+    load = mixed(workload)
+    before = measure.ladder(load.at, below, rates=[50]).document
+    other = before["place"] | {"host": "elsewhere"}
+    longer = mixed(workload, seconds=0.3)
+    cases: list[tuple[dict[str, Any], measure.MixedLoad, str]] = [
+        (changed(before, place=other), load, "another place .*elsewhere"),
+        (changed(before, version="0.0.1"), load, "of version 0.0.1"),
+        (changed(before, of="clients"), load, 'its of is "clients"'),
+        (changed(before, kind="study"), load, 'its kind is "study"'),
+        (changed(before), longer, "other times"),
+    ]
+    for document, at, told in cases:
+        with pytest.raises(ValueError, match=told) as raised:
+            measure.ladder(at.at, below, rates=[50], resumed=document)
+        assert str(raised.value).startswith("saved.json: ")
+    assert list(below.iterdir()) == []
+
+
+def test_a_study_goes_on_with_the_points_that_are_missing(below: Path) -> None:
+    saved: list[micro.StudyResult] = []
+    micro.carry_out(STUDY, below, repeats=2, so_far=saved.append)
+    assert [it.rows.height for it in saved] == list(range(1, 8))
+    before = saved[4].document | {"rows": saved[4].rows.to_dict(as_series=False)}
+    measured: list[str] = []
+
+    def told(_done: int, _total: int, what: str) -> None:
+        measured.append(what)
+
+    whole = micro.carry_out(STUDY, below, repeats=2, told=told, resumed=before)
+    assert len(measured) == 3
+    assert whole.rows.head(5).equals(saved[4].rows)
+    assert all(it["repeats"] == 2 for it in whole.document["summary"])
+    other = micro.blocks(2 * SIZE, [4096])
+    with pytest.raises(ValueError, match="of another workload"):
+        micro.carry_out(other, below, resumed=before)
+    with pytest.raises(ValueError, match='its benchmark is "blocks"'):
+        micro.carry_out(micro.copying(SIZE, 4096), below, resumed=before)
+
+
+def interrupting(preparing: bool, at: int) -> Callable[[str], Any]:
+    """Interrupts the step of this number, while files are made or after."""
+    steps = 0
+
+    @contextmanager
+    def watch(_: str) -> Iterator[Progress]:
+        nonlocal steps
+        steps += 1
+
+        def tell(live: Live) -> None:
+            if steps == at and live.preparing == preparing:
+                raise KeyboardInterrupt
+
+        yield tell
+
+    return watch
+
+
+def test_an_interruption_while_files_are_made_leaves_a_marked_ladder(below: Path) -> None:
+    # Files in number with the load: each step makes its own.
+    many = MIX.replace("files = 20", 'bytes_per_rate = "200 kB"').replace("4 KiB", "16 KiB")
+    file = below.parent / "many.toml"
+    file.write_text(many)
+    load = mixed(file)
+    for at, rates in ((1, [4000]), (2, [10, 4000])):
+        ladder = measure.ladder(load.at, below, rates=rates, watch=interrupting(True, at))
+        assert ladder.partial and ladder.document["stop"] == {"reason": "interrupted"}
+        assert len(ladder.document["steps"]) == at - 1
+    assert list(below.iterdir()) == []
+
+
+def test_ladders_are_compared_step_by_step(workload: Path, below: Path) -> None:
+    load = mixed(workload)
+    first = measure.ladder(load.at, below, rates=[50, 100])
+    other = measure.ladder(load.at, below, rates=[100, 200])
+    ids = [first.keep(labels={"disk": "old"}), other.keep()]
+    store = hr.store.open()
+    assert store.list(kind="ladder")["id"].to_list() == ids[::-1]
+    compared = store.compare(ids)
+    ratios = compared.table.filter(group=ids[1], figure="operations_per_s")
+    assert ratios.filter(operation="100/s")["ratio"].is_not_null().all()
+    assert ratios.filter(operation="200/s")["ratio"].is_null().all()
+    steps = [it["operation"] for it in compared.json()["figures"]]
+    assert steps.index("50/s") < steps.index("100/s") < steps.index("200/s")
+    study = micro.carry_out(STUDY, below, repeats=1).keep()
+    with pytest.raises(StoreError, match="no figure in common"):
+        store.compare([ids[0], study])
+
+
+def test_what_benchmarks_save_is_shown_handed_on_and_taken_in(
+    workload: Path, below: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ladder, study = tmp_path / "ladder.json", tmp_path / "study.json"
+    times = ("--time", "0.2", "--warm-up", "0")
+    done = bench("mix", below, "--workload", workload, "--rates", "50", *times, "-o", ladder)
+    assert (done.returncode, done.stderr) == (0, "") and "in the store: " in done.stdout
+    shape = ("--file", "64k", "--blocks", "4k,16k", "--repeats", "3")
+    done = bench("blocks", below, *shape, "-o", study, "--label", "disk=old")
+    assert done.returncode == 0 and " ± " in done.stdout
+    store = hr.store.open()
+    assert store.list(labels={"disk": "old"})["kind"].to_list() == ["study"]
+    for kind, title in (("ladder", "requested"), ("study", "block")):
+        (identifier,) = store.list(kind=kind)["id"]
+        shown = subprocess.run(
+            [sys.executable, "-m", "headrace", "results", "show", identifier],
+            capture_output=True,
+            text=True,
+        )
+        assert title in shown.stdout and shown.returncode == 0
+    # A saved result is known again.
+    for path in (ladder, study):
+        assert list(import_results(store, path).values()) == [False]
+    store.export(store.list()["id"].to_list(), tmp_path / "all.zip")
+    monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "other"))
+    other = hr.store.open()
+    assert list(import_results(other, study).values()) == [True]
+    assert sorted(import_results(other, tmp_path / "all.zip").values()) == [True, True]
+    assert other.table("last", "rows").height == 12
+
+
+def test_a_killed_study_goes_on_from_its_file(below: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    shape = ("blocks", below, "--file", "64k", "--blocks", "4k,16k", "--no-store", "-o", saved)
+    command = [sys.executable, "-m", "headrace", "bench", *map(str, shape)]
+    running = subprocess.Popen([*command, "--repeats", "100000"], stdout=subprocess.DEVNULL)
+    wait_for(saved)
+    running.kill()
+    running.wait()
+    before = json.loads(saved.read_text())
+    assert before["stop"]["reason"] == "unfinished"
+    done = bench(*shape, "--repeats", "1", "--resume", saved, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    whole = json.loads(saved.read_text())
+    assert whole["stop"]["reason"] == "workload"
+    assert whole["rows"]["seconds"][0] == before["rows"]["seconds"][0]
+
+
+def test_ctrl_c_tells_the_command_that_goes_on(below: Path, workload: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    arguments = ("mix", below, "--workload", workload, "--rates", "50,60", "--warm-up", "0")
+    command = [sys.executable, "-m", "headrace", "bench", *map(str, arguments)]
+    command += ["--time", "2", "-o", str(saved), "--no-store"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(saved)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and "interrupted" in out
+    go_on, interrupted = err.splitlines()
+    assert interrupted == "interrupted" and go_on.startswith("to go on: headrace bench mix ")
+    first = json.loads(saved.read_text())["steps"][0]
+    again = shlex.split(go_on.removeprefix("to go on: headrace bench "))
+    assert bench(*again).returncode == 0
+    whole = json.loads(saved.read_text())
+    assert whole["stop"]["reason"] == "done" and len(whole["steps"]) == 2
+    assert whole["steps"][0] == first
+
+
+def test_an_interrupted_ladder_goes_on_from_the_store(workload: Path, below: Path) -> None:
+    load = mixed(workload)
+    identifier = measure.ladder(
+        load.at, below, rates=[50, 100], watch=interrupting(False, 2)
+    ).keep()
+    times = ("--time", "0.2", "--warm-up", "0.0", "--no-store", "--json")
+    chosen = ("--workload", workload, "--rates", "50,100", *times)
+    done = bench("mix", below, *chosen, "--resume", f"results:{identifier}")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    before = hr.store.open().record(identifier).contents
+    assert document["steps"][0] == before["steps"][0] and len(document["steps"]) == 2
+    missing = bench("mix", below, *chosen, "--resume", "results:nothing")
+    assert missing.returncode == 2 and len(missing.stderr.splitlines()) == 1
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(1200):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} was not written")
