@@ -1,10 +1,12 @@
 """Measuring: a scenario's workloads carried out on a real file system."""
 
+from headrace.histograms import percentiles
 from headrace.measure.benchmark import Live, clean, measure
 from headrace.measure.ladder import Criteria, Ladder, ladder
 from headrace.measure.ladder_of_clients import ladder_of_clients
 from headrace.measure.measurement import Measurement
 from headrace.measure.mix import MixedLoad
+from headrace.measure.repeated import repeat
 from headrace.measure.saved import keep_saved
 from headrace.measure.workload import load
 
@@ -20,4 +22,6 @@ __all__ = [
     "ladder_of_clients",
     "load",
     "measure",
+    "percentiles",
+    "repeat",
 ]

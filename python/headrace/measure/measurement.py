@@ -1,7 +1,7 @@
 """Measurements: what a real file system did, and how it was asked."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
@@ -13,6 +13,7 @@ import polars as pl
 
 from headrace import _core
 from headrace.files import save_json
+from headrace.histograms import SCHEMA, percentiles
 from headrace.host import this_host
 from headrace.store import open as open_store
 
@@ -42,6 +43,8 @@ class Measurement:
     """Operations, bytes and latency over time, by operation."""
     counters: pl.DataFrame
     """What processor, memory and device did meanwhile."""
+    histograms: pl.DataFrame
+    """How long operations took, as `headrace.histograms` has it."""
 
     @property
     def name(self) -> str:
@@ -53,6 +56,10 @@ class Measurement:
         """Whether it ended before its time: it was interrupted, or an operation failed."""
         return self.document["stop"]["reason"] in ("interrupted", "failed")
 
+    def percentiles(self, quantiles: Sequence[float]) -> pl.DataFrame:
+        """How long operations took: times at these quantiles, by operation and of all."""
+        return percentiles([self.histograms], quantiles)
+
     def json(self) -> dict[str, Any]:
         """All figures, as `headrace bench --json` prints them."""
         return copy.deepcopy(self.document)
@@ -61,7 +68,11 @@ class Measurement:
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
     ) -> str:
         """Keeps it in the store; gives the identifier."""
-        tables = {"series": self.series, "counters": self.counters}
+        tables = {
+            "series": self.series,
+            "counters": self.counters,
+            "histograms": self.histograms,
+        }
         return open_store().add(
             self.document,
             {name: table for name, table in tables.items() if table.height},
@@ -76,6 +87,7 @@ class Measurement:
             "host": this_host(),
             "series": self.series.to_dict(as_series=False),
             "counter_series": self.counters.to_dict(as_series=False),
+            "histograms": self.histograms.to_dict(as_series=False),
         }
         save_json(Path(path), document)
 
@@ -104,4 +116,5 @@ def measured(
         },
         schema=SERIES,
     )
-    return Measurement(document, series, counters)
+    histograms = pl.DataFrame(result["histograms"], schema=SCHEMA, orient="row")
+    return Measurement(document, series, counters, histograms)

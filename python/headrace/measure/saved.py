@@ -12,7 +12,7 @@ from headrace.store import Store
 TABLES = {
     "series": "series",
     "counter_series": "counters",
-    "histogram_table": "histograms",
+    "histograms": "histograms",
     "rows": "rows",
 }
 """The tables in what benchmarks save, and what the store calls them."""

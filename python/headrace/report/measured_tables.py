@@ -1,6 +1,6 @@
 """A measurement as tables for a terminal, at the end and while it goes on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -56,7 +56,17 @@ def _heading(document: Document) -> Text:
         f" after {duration(document['prepare_seconds'])} of preparation; seed {document['seed']}",
         style="not bold",
     )
+    if repetitions := document.get("repetitions"):
+        text.append(f"\n{_of_repeats(len(repetitions), document)}", style="not bold")
     return text
+
+
+def _of_repeats(done: int, document: Document) -> str:
+    wanted = document["wanted_repeats"]
+    text = f"{done} repeats" if done == wanted else f"{done} of {wanted} repeats"
+    if document["intervals"]:
+        text += ", ± half the width of the 95 % interval of their mean (t)"
+    return f"{text}; percentiles are of all operations together"
 
 
 def _performance(document: Document) -> FittedTable:
@@ -70,11 +80,32 @@ def _performance(document: Document) -> FittedTable:
             name,
             whole(counted["count"]),
             size(counted["bytes"]) if counted["bytes"] else "",
-            "" if throughput is None else megabytes(throughput),
-            "" if rate is None else figure(rate),
-            *(milliseconds(document["latency"][name][key]) for key in LATENCIES),
+            ""
+            if throughput is None
+            else _with_spread(document, ("throughput", name), throughput, megabytes),
+            ""
+            if rate is None
+            else _with_spread(document, ("operations", name, "per_second"), rate, figure),
+            *_latencies(document, "latency", name),
         )
     return made
+
+
+def _with_spread(
+    document: Document, path: Sequence[str], value: float, format: Callable[[float | None], str]
+) -> str:
+    """A figure, and half the width of its interval if there were repeats enough."""
+    found: Any = document.get("intervals", {})
+    for key in path:
+        found = found.get(key) if found else None
+    return format(value) if found is None else f"{format(value)} ± {format(found)}"
+
+
+def _latencies(document: Document, which: str, operation: str) -> list[str]:
+    """Those of an operation; the mean with its interval."""
+    latency = document[which][operation]
+    mean = _with_spread(document, (which, operation, "mean"), latency["mean"], milliseconds)
+    return [mean, *(milliseconds(latency[key]) for key in LATENCIES[1:])]
 
 
 def _machine(counters: Document) -> str:
@@ -97,7 +128,7 @@ def _from_intended(document: Document) -> FittedTable:
     columns = ["operation", "operations", *(f"{name} ms" for name in LATENCIES)]
     made = FittedTable("Response time, from the intended start", 1, columns, LESS)
     for name, latency in document["latency_from_intended"].items():
-        figures = (milliseconds(latency[key]) for key in LATENCIES)
+        figures = _latencies(document, "latency_from_intended", name)
         made.add_row(name, whole(latency["count"]), *figures)
     return made
 

@@ -17,7 +17,9 @@ from headrace.report.figures import (
     gains,
     ladder,
     ladder_of_clients,
+    measured,
     network,
+    percentile,
     study,
     tuned,
 )
@@ -67,6 +69,22 @@ def save_ladder(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     if document["of"] == "clients":
         return _save(directory, {"clients": ladder_of_clients.draw(document)})
     return _save(directory, {"ladder": ladder.draw(document)})
+
+
+def save_measurement(
+    directory: Path,
+    name: str,
+    series: pl.DataFrame,
+    percentiles: pl.DataFrame,
+    counters: pl.DataFrame,
+) -> list[Path]:
+    """Writes what was measured over time and how long operations took, as `save` does."""
+    figures = {
+        "throughput": measured.throughput(name, series),
+        "latency": percentile.draw(name, percentiles),
+        "counters": measured.counters(name, counters),
+    }
+    return _save(directory, figures)
 
 
 def save_network(directory: Path, document: Mapping[str, Any]) -> list[Path]:

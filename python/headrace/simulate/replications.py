@@ -1,13 +1,11 @@
 """Replications: runs of one scenario with different seeds, taken together."""
 
-import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from headrace.intervals import half_widths
+from headrace.intervals import half_widths, means
 from headrace.simulate.frames import LATENCY_DISTRIBUTION, Document, Outcome
 
 MOST_POINTS = 500
@@ -26,7 +24,7 @@ def together(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     """
     documents = [outcome.document for outcome in outcomes]
     first = documents[0]
-    document = _mean([_averaged(document) for document in documents])
+    document = means([_averaged(document) for document in documents])
     document["scenario"] = first["scenario"] | {"toml": toml}
     document["seed"] = first["seed"]
     document["version"] = first["version"]
@@ -61,30 +59,13 @@ def _averaged(document: Document) -> Document:
     return {key: value for key, value in document.items() if key not in keys}
 
 
-def _mean(values: Sequence[Any], key: str = "") -> Any:
-    """The mean of each figure, over the replications that have it."""
-    values = [value for value in values if value is not None]
-    if not values:
-        return None
-    first = values[0]
-    if isinstance(first, dict):
-        keys = dict.fromkeys(key for value in values for key in value)
-        return {key: _mean([value.get(key) for value in values], key) for key in keys}
-    if isinstance(first, int | float):
-        if key == "max":
-            return max(values)
-        # A whole number stays one if all agree.
-        return first if all(value == first for value in values) else math.fsum(values) / len(values)
-    return first
-
-
 def _rows(tables: Sequence[list[Document]], name: str) -> list[Document]:
     """The mean of each row; a row that a replication lacks counts as zeros there."""
     names = dict.fromkeys(row[name] for table in tables for row in table)
     rows = []
     for wanted in names:
         found = [row for table in tables for row in table if row[name] == wanted]
-        row = _mean(found)
+        row = means(found)
         if name == KEYED["breakdown"]:
             part = len(found) / len(tables)
             row |= {key: value * part for key, value in row.items() if key != name}

@@ -134,14 +134,16 @@ class Store:
     ) -> "Comparison":
         """Compares results, each with the first; or those that are all of `kind`, `name`,
         `labels` and `since`, taken together by `version` or by `date`."""
-        from headrace.store import comparison
+        from headrace.store import comparison, merging
         from headrace.store.asking import compared
 
         groups = compared(ids, by, kind, name, labels, since)
         with self._database.reading() as connection:
             if groups is None:
                 return comparison.of_results(connection, ids)
-            return comparison.of_groups(connection, *groups)
+            return comparison.of_groups(
+                connection, *groups, lambda several: merging.merged(self, several)
+            )
 
     def find(self, text: str) -> str:
         """The whole identifier."""

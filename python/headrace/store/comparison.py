@@ -13,7 +13,7 @@ from headrace.store.asking import By
 from headrace.store.errors import StoreError
 from headrace.store.figures import FIGURES
 from headrace.store.frames import LARGE
-from headrace.store.samples import Group, Key, group
+from headrace.store.samples import Group, Key, Merged, group
 from headrace.store.significance import difference
 
 FEWEST = 2
@@ -63,7 +63,9 @@ def of_results(connection: sa.Connection, ids: Sequence[str]) -> Comparison:
     return _compared([group(connection, identifier, [identifier]) for identifier in whole])
 
 
-def of_groups(connection: sa.Connection, wanted: queries.Wanted, by: By) -> Comparison:
+def of_groups(
+    connection: sa.Connection, wanted: queries.Wanted, by: By, merged: Merged
+) -> Comparison:
     """Compares results by version or by date, the oldest first. Raises StoreError if all are of
     one version or date."""
     # The oldest first.
@@ -75,7 +77,7 @@ def of_groups(connection: sa.Connection, wanted: queries.Wanted, by: By) -> Comp
     if len(members) < FEWEST:
         found = f"all {len(ids)} are of {by} {next(iter(members))}" if members else "there is none"
         raise StoreError(f"nothing to compare by {by} in these results: {found}")
-    return _compared([group(connection, label, ids) for label, ids in members.items()])
+    return _compared([group(connection, label, ids, merged) for label, ids in members.items()])
 
 
 def _compared(groups: Sequence[Group]) -> Comparison:
@@ -153,6 +155,8 @@ def _notes(groups: Sequence[Group]) -> Iterator[str]:
         scenarios = {run["scenario_sha256"] for run in it.runs}
         if len(scenarios) > 1:
             yield f"{it.label} has results of {len(scenarios)} different scenarios."
+        if it.merged:
+            yield f"Percentiles of {it.label} are of all operations of its results together."
         if max(map(len, it.samples.values()), default=0) < FEWEST:
             yield (
                 f"Of {it.label} there is one sample: whether it differs by more than chance cannot "

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
@@ -17,6 +17,14 @@ Sample: TypeAlias = tuple[Any, ...]
 """What tells one sample from others."""
 
 
+Merged: TypeAlias = Callable[[Sequence[str]], Mapping[Key, float]]
+"""Gives percentiles of several results together, as far as they can be told."""
+
+
+def _nothing(_: Sequence[str]) -> Mapping[Key, float]:
+    return {}
+
+
 class Group(NamedTuple):
     """Results that are taken together, and their figures."""
 
@@ -27,14 +35,19 @@ class Group(NamedTuple):
     samples: Mapping[Key, Sequence[float]]
     """Independent samples; not there for figures that a result does not have of each of its
     replications or repeats."""
+    merged: bool = False
+    """Whether percentiles are of all operations together."""
 
 
-def group(connection: sa.Connection, label: str, ids: Sequence[str]) -> Group:
+def group(
+    connection: sa.Connection, label: str, ids: Sequence[str], merged: Merged = _nothing
+) -> Group:
     """Takes results together, the oldest first.
 
     Samples of a simulation are its replications and runs; of those with the same scenario and
     seed, which say the same, the newest counts. Samples of a measurement are its results; of a
-    single one its repeats, for repeats within a result are more alike than results are.
+    single one its repeats, for repeats within a result are more alike than results are. Values are
+    means; percentiles are those that `merged` gives.
     """
     runs = queries.rows(connection, schema.runs, ids, without=LARGE)
     figures = _by_run(queries.rows(connection, schema.figures, ids))
@@ -54,7 +67,8 @@ def group(connection: sa.Connection, label: str, ids: Sequence[str]) -> Group:
             found[_key(row)][_sample(run, row)] = row["value"]
     samples = {key: list(values.values()) for key, values in found.items() if key not in lacking}
     means = {key: statistics.fmean(samples.get(key, several)) for key, several in values.items()}
-    return Group(label, runs, means, samples)
+    together = {key: value for key, value in merged(ids).items() if key in means}
+    return Group(label, runs, means | together, samples, bool(together))
 
 
 def _key(row: Mapping[str, Any]) -> Key:

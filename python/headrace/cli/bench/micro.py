@@ -9,7 +9,7 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
-from headrace.cli.bench.run import BelowDirectory
+from headrace.cli.bench.run import BelowDirectory, Plot
 from headrace.cli.bench.sizes import counts, size, sizes
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.screen import steps
@@ -25,9 +25,6 @@ Repeats = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON.")
-]
-Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="DIR", help="Write plots to a directory.")
 ]
 Direct = Annotated[bool, typer.Option("--direct", help="Pass the page cache by (O_DIRECT).")]
 Processes = Annotated[

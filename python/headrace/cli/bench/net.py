@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench import documents
-from headrace.cli.bench.micro import AsJson, Output, Plot
+from headrace.cli.bench.micro import AsJson, Output
+from headrace.cli.bench.run import Plot
 from headrace.cli.bench.sizes import sizes as read_sizes
 from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.files import check_directory, check_writable

@@ -11,8 +11,9 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.live import live_view
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
-from headrace.files import check_apart, check_writable
+from headrace.files import check_apart, check_directory, check_writable
 from headrace.ranks import current, of_first
+from headrace.report.plain import plain_line
 
 
 def _directory(text: str) -> Path:
@@ -49,6 +50,11 @@ CallsOption = Annotated[
 ]
 
 
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="DIR", help="Write plots to a directory.")
+]
+
+
 def run(
     file: ScenarioFile,
     directory: BelowDirectory,
@@ -60,6 +66,10 @@ def run(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
     ] = None,
+    plot: Plot = None,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, help="How often it is measured, with fresh files.")
+    ] = 1,
     label: Labels = None,
     stored: Stored = True,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
@@ -77,21 +87,39 @@ def run(
     from headrace import measure
 
     labels = labels_to_keep(label or [], stored)
-    output, stored = of_first(output), stored and current().first
+    output, plot = of_first(output), of_first(plot)
+    stored = stored and current().first
     if output is not None:
         check_writable(output)
         check_apart({"--output": output}, {"the scenario": file})
+    if plot is not None:
+        check_directory(plot)
     from headrace.measure.benchmark import ended_early
     from headrace.measure.workload import load_with_sets
 
     loaded = load_with_sets(file, sets or [])
     started = datetime.now(UTC)
     with live_view(loaded.name, show_progress) as tell:
-        measurement = measure.measure(loaded, directory, calls=calls, keep=keep, progress=tell)
+        measurement = measure.repeat(
+            loaded, directory, repeats, calls=calls, keep=keep, progress=tell
+        )
     identifier = kept(lambda: measurement.keep(started=started, labels=labels)) if stored else None
     from headrace.report import measured_tables
 
     documents.tell(measurement.document, as_json, measured_tables.measurement, identifier)
+    if plot is not None:
+        from headrace.report import plots
+        from headrace.report.figures import percentile
+
+        plots.save_measurement(
+            plot,
+            measurement.name,
+            measurement.series,
+            measurement.percentiles(percentile.QUANTILES),
+            measurement.counters,
+        )
+        if not as_json:
+            print(plain_line(f"plots: {plot}"))
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         measurement.save(output)

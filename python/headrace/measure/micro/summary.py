@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headrace import _core
-from headrace.intervals import half_width
+from headrace.intervals import FEWEST, half_width
 from headrace.measure.micro.study import RATE, THROUGHPUT, Study, called
 from headrace.measure.resuming import ranks_told
 
 KIND = "study"
-FEWEST = 3
-"""Values of which an interval is told."""
 
 
 def summed_up(
@@ -36,7 +34,6 @@ def summed_up(
                 "unit": of_point[0]["unit"],
                 "median": statistics.median(rates) if rates else None,
                 "mean": statistics.fmean(rates) if rates else None,
-                # Of two the interval would be thirteen times their spread.
                 "half_width": half_width(rates) if len(rates) >= FEWEST else None,
                 "least": rates[0] if rates else None,
                 "most": rates[-1] if rates else None,

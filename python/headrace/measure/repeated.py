@@ -1,0 +1,126 @@
+"""A scenario measured several times over, each time with files of its own."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+import polars as pl
+
+from headrace import _core
+from headrace.histograms import latencies
+from headrace.intervals import FEWEST, half_widths, means
+from headrace.measure.benchmark import Progress, ended_early, measure
+from headrace.measure.measurement import Measurement
+
+PERCENTILES = ("mean", "p50", "p95", "p99")
+SUMMED = ("measured_seconds", "prepare_seconds")
+MEANS = ("throughput", "counters", "cache", "load")
+TIMES = {"latency": "service", "latency_from_intended": "response"}
+
+
+def repeat(
+    loaded: _core.Loaded,
+    below: str | PathLike[str],
+    repeats: int,
+    *,
+    calls: str = "posix",
+    keep: bool = False,
+    progress: Progress | None = None,
+) -> Measurement:
+    """Measures a scenario so often, as `measure` does, and puts the measurements together.
+
+    One that ended early ends it, and is among the repetitions only if it is the first.
+
+    Raises as `measure` does; on Ctrl-C while the first repetition's files are made,
+    KeyboardInterrupt.
+    """
+    done: list[Measurement] = []
+    early: dict[str, Any] | None = None
+    while len(done) < repeats and early is None:
+        try:
+            one = measure(loaded, below, calls=calls, keep=keep, progress=progress)
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            early = {"reason": "interrupted"}
+            break
+        early = ended_early(one.document)
+        if early is None or not done:
+            done.append(one)
+    return done[0] if repeats == 1 else together(done, repeats, early)
+
+
+def together(
+    measurements: Sequence[Measurement], wanted: int, early: dict[str, Any] | None = None
+) -> Measurement:
+    """Several measurements of one scenario as one.
+
+    Rates are means over the repetitions, counts and times spent are sums, latencies are of all
+    their operations, from the merged histograms. Added are `repetitions`, the figures of each,
+    and `intervals`, half the widths of the 95 % confidence intervals of the means.
+    """
+    documents = [it.document for it in measurements]
+    histograms = _numbered([it.histograms for it in measurements])
+    document = dict(documents[-1])
+    document.pop("phases", None)
+    document |= {key: sum(it[key] for it in documents) for key in SUMMED}
+    document |= {key: means([it[key] for it in documents]) for key in MEANS if key in document}
+    document["operations"] = _operations(documents)
+    document |= {key: latencies(histograms, time) for key, time in TIMES.items() if key in document}
+    if early is not None:
+        document["stop"] = {"reason": early["reason"]}
+        document |= {key: early[key] for key in ("error",) if key in early}
+    warnings = {it["condition"]: it for one in documents for it in one["warnings"]}
+    document["warnings"] = list(warnings.values())
+    document["wanted_repeats"] = wanted
+    document["repetitions"] = [_one(it) for it in documents]
+    document["intervals"] = (
+        half_widths([_of_interest(it) for it in documents]) if len(documents) >= FEWEST else {}
+    )
+    series, counters = (
+        _numbered([getattr(it, name) for it in measurements]) for name in ("series", "counters")
+    )
+    return Measurement(document, series, counters, histograms)
+
+
+def _operations(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Counts and rates by operation."""
+    found = {}
+    for name in dict.fromkeys(name for it in documents for name in it["operations"]):
+        of_it = [it["operations"][name] for it in documents if name in it["operations"]]
+        sums = ("count", "bytes", "active_seconds", "prepare_seconds")
+        found[name] = {
+            "group": of_it[0]["group"],
+            **{key: sum(it[key] for it in of_it) for key in sums},
+            "per_second": means([it["per_second"] for it in of_it]),
+        }
+    return found
+
+
+def _of_interest(document: dict[str, Any]) -> dict[str, Any]:
+    """The figures that get an interval."""
+    parts: dict[str, Any] = {
+        "throughput": document["throughput"],
+        "operations": {
+            name: {"per_second": it["per_second"]} for name, it in document["operations"].items()
+        },
+    }
+    for key in TIMES:
+        if key in document:
+            of_each = document[key].items()
+            parts[key] = {name: {of: it[of] for of in PERCENTILES} for name, it in of_each}
+    return parts
+
+
+def _one(document: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of each repetition: all but what they have in common."""
+    common = ("kind", "scenario", "seed", "version", "processes")
+    return {key: value for key, value in document.items() if key not in common}
+
+
+def _numbered(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Tables of all repetitions, which are numbered from 1."""
+    return pl.concat(
+        table.with_columns(pl.lit(number, dtype=pl.UInt32).alias("repetition"))
+        for number, table in enumerate(tables, 1)
+    )
