@@ -37,11 +37,30 @@ def _for_everybody(tools: Path, folder: Path) -> Path:
     return folder / tools.relative_to(package.parent)
 
 
+def _stopping(tools: Path, folder: Path, user: dict[str, Any]) -> "subprocess.Popen[bytes]":
+    """A process that stops the server and removes its directory when this one is gone.
+
+    It waits at a pipe that nobody writes to: a kill leaves no time to say anything, but the
+    kernel closes the pipe.
+    """
+    script = 'read -r line; "$0" stop -D "$1/data" -m immediate; rm -rf "$1"'
+    return subprocess.Popen(
+        ["sh", "-c", script, str(tools / "pg_ctl"), str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+        **user,
+    )
+
+
 @contextlib.contextmanager
 def running(tools: Path) -> Iterator[str]:
     """The URL of a server's database, on a socket in a directory of its own.
 
-    Not in pytest's own directory: the name of a socket has no more than 107 bytes.
+    Not in pytest's own directory: the name of a socket has no more than 107 bytes. It ends with
+    this process, even if that is killed.
     """
     folder = Path(tempfile.mkdtemp(prefix="headrace-postgresql-"))
     user: dict[str, Any] = {}
@@ -59,9 +78,11 @@ def running(tools: Path) -> Iterator[str]:
     try:
         run("initdb", "--username=headrace", "--auth=trust", "--encoding=UTF8", "--no-sync")
         run("pg_ctl", "start", "-w", "-o", options, "-l", str(folder / "log"))
+        watcher = _stopping(tools, folder, user)
         try:
             yield f"postgresql://headrace@/postgres?host={folder}"
         finally:
             run("pg_ctl", "stop", "-m", "immediate")
+            watcher.communicate()
     finally:
         shutil.rmtree(folder)
