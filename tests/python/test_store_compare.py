@@ -31,12 +31,8 @@ def test_significance_is_welchs(first: list[float], other: list[float]) -> None:
     assert found is not None
     # Means and deviations are taken exactly: scipy's own lose all digits of values that are
     # equal, or nearly.
-    moments = [
-        part
-        for it in (other, first)
-        for part in (statistics.fmean(it), statistics.stdev(it), len(it))
-    ]
-    expected = stats.ttest_ind_from_stats(*moments, equal_var=False)
+    (one, two) = ((statistics.fmean(it), statistics.stdev(it), len(it)) for it in (other, first))
+    expected = stats.ttest_ind_from_stats(*one, *two, equal_var=False)
     assert found.p == pytest.approx(float(expected.pvalue), rel=1e-6, abs=1e-12)
     # What the test does not reject is in the interval.
     if abs(found.p - 0.05) > 1e-6:
