@@ -5,13 +5,15 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headrace.report.figures.style import COLOURS, nothing, sheet
+from headrace.report.figures.style import COLOURS, nothing, sheet, short
 
 SHARES = {
     "cpu_own": "processors, the benchmark's own",
     "cpu_iowait": "processors waiting for I/O",
     "device_busy": "device busy",
 }
+MOST, FEWEST, IN_WINDOW = 100, 10, 20
+"""Windows of a line, and operations in one, on average."""
 RATES = {"device_read_bytes_per_s": "device reads", "device_write_bytes_per_s": "device writes"}
 
 
@@ -23,34 +25,50 @@ def throughput(name: str, series: pl.DataFrame) -> Figure:
         nothing(axes, "no operation was done")
         return figure
     bytes_moved = series["bytes"].to_numpy().sum() > 0
-    column = "throughput_bytes_per_s" if bytes_moved else "operations_per_s"
     axes.set_ylabel("throughput (MB/s)" if bytes_moved else "operations/s")
-    scale = 1e-6 if bytes_moved else 1.0
-    for (operation,), part in series.group_by("operation", maintain_order=True):
-        if not bytes_moved or part["bytes"].to_numpy().sum() > 0:
-            _steps(axes, part, part[column].to_numpy() * scale, str(operation))
+    column, scale = ("bytes", 1e-6) if bytes_moved else ("count", 1.0)
+    for (operation,), part in _wider(series).group_by("operation", maintain_order=True):
+        rates = part[column].to_numpy() / part["window_s"].to_numpy() * scale
+        if rates.any():
+            _steps(axes, part, rates, str(operation))
     _finish(axes)
     return figure
 
 
 def counters(name: str, table: pl.DataFrame) -> Figure:
     """Shares of processors and device, and what the device moved, in a panel each."""
-    figure = Figure(figsize=(8.0, 6.0), layout="constrained")
     table = _first(table)
-    shares, rates = figure.subplots(2, 1, sharex=True)
-    shares.set_title(f"What the machine did: {name}", loc="left", fontweight="bold")
-    for axes, columns, scale in ((shares, SHARES, 100.0), (rates, RATES, 1e-6)):
-        known = {key: label for key, label in columns.items() if table[key].count()}
-        for column, label in known.items():
-            _steps(axes, table, table[column].fill_null(np.nan).to_numpy() * scale, label)
-        if known:
-            _finish(axes)
-        else:
-            nothing(axes, "there is no block device below the directory")
-    shares.set_ylabel("share of the time (%)")
-    shares.set_xlabel("")
-    rates.set_ylabel("MB/s")
+    panels = [(SHARES, 100.0, "share of the time (%)"), (RATES, 1e-6, "MB/s")]
+    # Without a block device below the directory there is nothing of it.
+    panels = [it for it in panels if any(table[key].count() for key in it[0])]
+    figure = Figure(figsize=(8.0, 3.0 * max(len(panels), 1)), layout="constrained")
+    figure.suptitle(f"What the machine did: {short(name)}", x=0.01, ha="left", fontweight="bold")
+    all_axes = figure.subplots(max(len(panels), 1), 1, sharex=True, squeeze=False)[:, 0]
+    if not panels:
+        nothing(all_axes[0], "it was over before a look at the counters")
+    for axes, (columns, scale, unit) in zip(all_axes, panels, strict=False):
+        for column, label in columns.items():
+            if table[column].count():
+                _steps(axes, table, table[column].fill_null(np.nan).to_numpy() * scale, label)
+        _finish(axes)
+        axes.set_ylabel(unit)
+        axes.label_outer()
     return figure
+
+
+def _wider(series: pl.DataFrame) -> pl.DataFrame:
+    """Windows so long that a line has no more than it can show, and shows no single requests."""
+    window = series["window_s"].to_numpy()[0]
+    windows = max(series["time_s"].to_numpy()) / window + 1
+    most = min(MOST, max(series["count"].to_numpy().sum() / IN_WINDOW, FEWEST))
+    wide = window * np.ceil(windows / most)
+    start = (pl.col("time_s") / wide + 1e-9).floor() * wide
+    return (
+        series.group_by("operation", start.alias("time_s"), maintain_order=True)
+        .agg(pl.col("count", "bytes").sum())
+        .with_columns(pl.lit(wide).alias("window_s"))
+        .sort("time_s", maintain_order=True)
+    )
 
 
 def _first(table: pl.DataFrame) -> pl.DataFrame:
