@@ -85,4 +85,5 @@ def running(tools: Path) -> Iterator[str]:
             run("pg_ctl", "stop", "-m", "immediate")
             watcher.communicate()
     finally:
-        shutil.rmtree(folder)
+        # The watcher may have removed it.
+        shutil.rmtree(folder, ignore_errors=True)

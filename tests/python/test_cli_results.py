@@ -204,7 +204,10 @@ def test_a_person_is_asked(
     ("arguments", "parts"),
     [
         (["show", "zzz"], ['"zzz"', "headrace results list"]),
-        (["list", "--kind", "imagined"], ['--kind "imagined"', "simulated or measured"]),
+        (
+            ["list", "--kind", "imagined"],
+            ['--kind "imagined"', "one of simulated, measured, ladder"],
+        ),
         (["list", "--label", "disk"], ['--label "disk"', "KEY=VALUE"]),
         (["list", "--since", "yesterday"], ['--since "yesterday"', "2026-11-01", '"7 d"']),
         (["list", "--limit", "0"], ["--limit"]),
