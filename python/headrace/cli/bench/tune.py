@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench import documents
-from headrace.cli.bench.micro import AsJson, Plot
-from headrace.cli.bench.run import BelowDirectory
+from headrace.cli.bench.micro import AsJson
+from headrace.cli.bench.run import BelowDirectory, Plot
 from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.cli.screen import steps
 from headrace.files import check_directory, check_writable, whole_file
