@@ -1,5 +1,7 @@
 //! What a benchmark gives.
 
+use headrace_workload::RoundCounts;
+
 use crate::clock::Nanoseconds;
 use crate::record::Record;
 
@@ -29,6 +31,8 @@ pub struct Outcome {
     pub error: Option<crate::Error>,
     /// How many processes there were.
     pub processes: u32,
+    /// How often processes have carried out an operation at the same moment, where they do.
+    pub rounds: Option<RoundCounts>,
     /// The load that was asked for and the one that was achieved, where operations come
     /// at a rate.
     pub load: Option<crate::Load>,

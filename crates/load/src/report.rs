@@ -34,6 +34,9 @@ pub struct Report {
     /// at a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
+    /// Operations that several processes carried out at the same moment, where they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<SharingReport>,
     /// What went wrong, if something did: what is here was measured before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -66,6 +69,15 @@ pub struct ScenarioReport {
 pub struct StopReport {
     /// `workload`, `time`, `requests`, `interrupted` or `failed`.
     pub reason: &'static str,
+}
+
+/// How often several processes carried out an operation at the same moment.
+#[derive(Clone, Debug, Serialize)]
+pub struct SharingReport {
+    /// Rounds for which all came.
+    pub rounds: u64,
+    /// Rounds for which some were waited for when the run ended.
+    pub broken_off: u64,
 }
 
 /// How often an operation was carried out.
@@ -160,6 +172,10 @@ impl Report {
                 reason: outcome.reason,
             },
             load: outcome.load,
+            sharing: outcome.rounds.map(|it| SharingReport {
+                rounds: it.whole,
+                broken_off: it.broken_off,
+            }),
             error: outcome.error.as_ref().map(ToString::to_string),
             throughput: BTreeMap::new(),
             operations: BTreeMap::new(),

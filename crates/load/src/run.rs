@@ -8,6 +8,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use headrace_spec::Scenario;
+use headrace_workload::RoundCounts;
 
 use crate::Error;
 use crate::calls::Backend;
@@ -20,6 +21,7 @@ use crate::part::{Part, room_for_all};
 use crate::process::{Plan, Progress, Shared};
 use crate::record::Record;
 use crate::share::{Meet, Share};
+use crate::source::Common;
 
 /// How often the caller is told how far the run is.
 const LOOK: Duration = Duration::from_millis(50);
@@ -149,6 +151,12 @@ fn carried_out(
         .iter()
         .map(|process| Arc::clone(&process.progress))
         .collect();
+    let mut common: Vec<Arc<Common>> = Vec::new();
+    for one in processes.iter().filter_map(|it| it.source.common()) {
+        if !common.iter().any(|known| Arc::ptr_eq(known, &one)) {
+            common.push(one);
+        }
+    }
     let stop = &scenario.run.stop;
     let started = monotonic() + nanoseconds(TOGETHER);
     let shared = Shared {
@@ -210,7 +218,17 @@ fn carried_out(
         reason,
         error,
         processes: count,
+        rounds: rounds(&common),
         load: None,
+    })
+}
+
+/// How often processes of any workload have carried out an operation at the same moment.
+fn rounds(common: &[Arc<Common>]) -> Option<RoundCounts> {
+    let all = common.iter().filter_map(|it| it.rounds());
+    all.reduce(|sum, one| RoundCounts {
+        whole: sum.whole + one.whole,
+        broken_off: sum.broken_off + one.broken_off,
     })
 }
 
@@ -260,6 +278,8 @@ fn nanoseconds(duration: Duration) -> Nanoseconds {
 
 #[cfg(test)]
 mod every_operation;
+#[cfg(test)]
+mod sharing;
 #[cfg(test)]
 mod stalls;
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use headrace_spec::{Scenario, Workload};
+use headrace_spec::{Scenario, Sharing, Workload, WorkloadKind};
 use headrace_workload::{ExistingFile, clients};
 
 use crate::Error;
@@ -141,8 +141,19 @@ impl Share {
                     .to_owned(),
             ));
         }
+        if scenario.workload.iter().any(shares_across_clients) {
+            return Err(Error::Unsuitable(
+                "workload.sharing = \"clients\" is of the clients of one rank, and no rank waits \
+                 for those of another: give \"client\", or start one rank"
+                    .to_owned(),
+            ));
+        }
         Ok(())
     }
+}
+
+fn shares_across_clients(workload: &Workload) -> bool {
+    matches!(&workload.kind, WorkloadKind::OperationMix(mix) if mix.sharing == Sharing::Clients)
 }
 
 /// How many of so many engines have processes of each workload.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use headrace_net::{Random, Time};
-use headrace_workload::{Application, Next};
+use headrace_workload::{Application, Next, RoundCounts};
 
 /// How long a process that waits for another sleeps before it looks whether the run is over.
 const LOOK: Duration = Duration::from_millis(10);
@@ -25,6 +25,14 @@ impl Source {
         match self {
             Source::Own(application) => application.next(rank, now, random),
             Source::Shared(common) => common.next(rank, now, random),
+        }
+    }
+
+    /// The copy that several ask.
+    pub fn common(&self) -> Option<Arc<Common>> {
+        match self {
+            Source::Own(_) => None,
+            Source::Shared(common) => Some(Arc::clone(common)),
         }
     }
 
@@ -59,6 +67,12 @@ impl Common {
             }),
             woken: Condvar::new(),
         }
+    }
+
+    /// How often processes have carried out an operation at the same moment; none if they never
+    /// do.
+    pub fn rounds(&self) -> Option<RoundCounts> {
+        self.locked().application.rounds()
     }
 
     fn next(&self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {

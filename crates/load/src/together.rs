@@ -19,6 +19,7 @@ struct Part {
     reason: String,
     error: Option<String>,
     processes: u32,
+    rounds: Option<(u64, u64)>,
 }
 
 /// Why runs end, from what is told in any case to what is told only if nothing else is.
@@ -37,6 +38,7 @@ impl Outcome {
             reason: self.reason.to_owned(),
             error: self.error.as_ref().map(ToString::to_string),
             processes: self.processes,
+            rounds: self.rounds.map(|it| (it.whole, it.broken_off)),
         };
         serde_json::to_vec(&part).map_err(|error| Error::Own(error.to_string()))
     }
@@ -63,6 +65,7 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
         reason: "workload",
         error: None,
         processes: 0,
+        rounds: None,
         load: None,
     };
     for (host, bytes) in parts {
@@ -76,6 +79,11 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
         sum.started = sum.started.min(part.started);
         sum.prepared = sum.prepared.max(part.prepared);
         sum.processes += part.processes;
+        if let Some((whole, broken_off)) = part.rounds {
+            let rounds = sum.rounds.get_or_insert_default();
+            rounds.whole += whole;
+            rounds.broken_off += broken_off;
+        }
         sum.reason = worse(sum.reason, &part.reason);
         let error = part.error.map(|message| Error::Elsewhere {
             host: host.clone(),

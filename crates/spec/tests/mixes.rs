@@ -49,6 +49,8 @@ fn what_would_have_no_effect_or_no_end_is_refused() {
             "rate = 10\nnames = { symbolic_links_per_rate = 5 }",
             "give readlink a weight",
         ),
+        ("sharing = \"client\"", "no operation of the mix is shared"),
+        ("sharing = \"all\"", "\"clients\""),
         ("names = { sets = 5 }", "there are no directories"),
         ("file_sizes = \"tiny\"", "\"small\", \"medium\", \"large\""),
     ] {

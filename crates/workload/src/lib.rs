@@ -83,8 +83,23 @@ pub trait Application: Send {
         NameSets::default()
     }
 
+    /// How often several processes have carried out an operation at the same moment; none if
+    /// they never do.
+    fn rounds(&self) -> Option<RoundCounts> {
+        None
+    }
+
     /// How many requests there will be in all, if that is known.
     fn total_requests(&self) -> Option<u64>;
+}
+
+/// Rounds: operations that several processes carry out at the same moment.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct RoundCounts {
+    /// Those for which all came, and were given the go-ahead.
+    pub whole: u64,
+    /// Those for which some were waited for when the run ended.
+    pub broken_off: u64,
 }
 
 /// A file that is there before the run.

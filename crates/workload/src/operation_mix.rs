@@ -10,18 +10,20 @@
 //! Not modelled: which names are there (a name may be removed twice).
 
 mod choice;
+mod rounds;
 mod turn;
 
 use std::collections::{HashMap, VecDeque};
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{
-    Amount, DIRECT_UNIT, MixedOperation, OperationMix, Seconds, ThinkDistribution,
+    Amount, DIRECT_UNIT, MixedOperation, OperationMix, Seconds, Sharing, ThinkDistribution,
 };
 use headrace_trace::Operation;
 
-use super::{Application, Ask, ExistingFile, NameSets, Next};
+use super::{Application, Ask, ExistingFile, NameSets, Next, RoundCounts};
 use choice::{Groups, Purpose, Recent};
+use rounds::Rounds;
 use turn::{Turn, Turns};
 
 /// A workload of operations drawn by weight.
@@ -38,6 +40,7 @@ pub struct OperationMixApplication {
     /// The number of the first file of each size, by size.
     first_of: Vec<(u64, u32)>,
     turns: Turns,
+    rounds: Rounds,
     groups: Option<Groups>,
     /// Directories and symbolic links, and how they are chosen.
     names: NameSets,
@@ -55,6 +58,10 @@ struct Client {
     /// Draws of times made, and the time in seconds of the last arrival.
     arrivals: u64,
     last: f64,
+    /// Draws made for rounds that others began.
+    joined: u64,
+    /// Processes that have nothing more to do.
+    finished: u32,
     /// What is due before anything is drawn.
     coming: VecDeque<Turn>,
     /// The files read last, and those overwritten last.
@@ -93,7 +100,8 @@ impl OperationMixApplication {
             ends: HashMap::new(),
             places: HashMap::new(),
             first_of,
-            turns: Turns::new(spec),
+            turns: Turns::new(spec, clients, processes / clients),
+            rounds: Rounds::default(),
             groups: Groups::new(spec),
             names: NameSets {
                 first: spec.files * 2,
@@ -242,6 +250,84 @@ impl OperationMixApplication {
             ));
         }
         Ok(Time::from_seconds(client.last))
+    }
+
+    /// Processes of each client.
+    fn per_client(&self) -> u32 {
+        self.processes / self.clients.len() as u32
+    }
+
+    /// What a client asks, and takes note that it does.
+    fn ask(
+        &mut self,
+        client: usize,
+        call: MixedOperation,
+        drawn: (Operation, u32, u64, u64),
+        think: Span,
+        now: Time,
+    ) -> Result<Ask, String> {
+        self.clients[client].asked += 1;
+        let intended = match self.spec.rate {
+            Some(rate) => Some(self.arrival(client, rate)?),
+            None => None,
+        };
+        let (operation, file, offset, size) = drawn;
+        Ok(Ask {
+            operation,
+            call: Some(call),
+            file,
+            offset,
+            size,
+            after: intended.map_or(think, |time| time.since(now)),
+            compute: Span::ZERO,
+            intended,
+            phase: 0,
+        })
+    }
+
+    /// What a process stands for in a round: itself, or its client.
+    fn seat(&self, rank: u32) -> u32 {
+        match self.spec.sharing {
+            Sharing::Clients => rank % self.clients.len() as u32,
+            _ => rank,
+        }
+    }
+
+    /// Whom a process waits for that begins a round: all others of its client, or the other
+    /// clients that have not come to their end.
+    fn others(&self, rank: u32) -> Vec<u32> {
+        let (clients, per_client) = (self.clients.len() as u32, self.per_client());
+        let own = self.seat(rank);
+        let seats: Vec<u32> = match self.spec.sharing {
+            Sharing::None => Vec::new(),
+            Sharing::Client => (0..per_client)
+                .map(|it| rank % clients + it * clients)
+                .collect(),
+            Sharing::Clients => (0..clients)
+                .filter(|it| self.clients[*it as usize].finished < per_client)
+                .collect(),
+        };
+        seats.into_iter().filter(|it| *it != own).collect()
+    }
+
+    /// A process joins the round that lacks it.
+    fn join(&mut self, rank: u32, call: MixedOperation, now: Time) -> Result<Next, String> {
+        let client = rank as usize % self.clients.len();
+        let mut draws = self.clients[client].joined;
+        let mut random = Random::named(self.key(client), "joined", &mut draws);
+        let turn = Turn {
+            operation: call,
+            file: None,
+        };
+        let drawn = self.draw(client, turn, &mut random);
+        self.clients[client].joined = draws;
+        let ask = self.ask(client, call, drawn, Span::ZERO, now)?;
+        self.rounds.join(self.seat(rank), rank, ask);
+        Ok(self.go_or_wait(rank, now))
+    }
+
+    fn go_or_wait(&mut self, rank: u32, now: Time) -> Next {
+        self.rounds.take(rank, now).map_or(Next::Wait, Next::Ask)
     }
 
     fn key(&self, client: usize) -> u64 {
@@ -467,49 +553,60 @@ impl Application for OperationMixApplication {
     }
 
     fn next(&mut self, rank: u32, now: Time, _: &mut Random<'_>) -> Result<Next, String> {
+        if let Some(ask) = self.rounds.take(rank, now) {
+            return Ok(Next::Ask(ask));
+        }
         // Processes are on the clients in turn.
         let client = rank as usize % self.clients.len();
+        if let Some(call) = self.rounds.wants(self.seat(rank)) {
+            return self.join(rank, call, now);
+        }
         let asked = self.clients[client].asked;
         if matches!(self.spec.amount, Amount::Count(most) if asked >= u64::from(most)) {
+            self.clients[client].finished += 1;
             return Ok(Next::Finished);
         }
-        self.clients[client].asked += 1;
         let mut draws = self.clients[client].draws;
         let mut random = Random::named(self.key(client), "operations", &mut draws);
         let turn = self
             .turns
             .next(&mut self.clients[client].coming, &mut random);
-        let (operation, file, offset, size) = self.draw(client, turn, &mut random);
-        let known = (file < self.spec.files).then_some(file);
+        let drawn = self.draw(client, turn, &mut random);
+        let known = (drawn.1 < self.spec.files).then_some(drawn.1);
         let coming = &mut self.clients[client].coming;
         self.turns
             .follow(turn.operation, known, coming, &mut random);
         // The first operation does not come after another.
-        let first = asked < u64::from(self.processes) / self.clients.len() as u64;
-        let think = match first {
+        let think = match asked < u64::from(self.per_client()) {
             true => Span::ZERO,
             false => self.think(&mut random),
         };
         self.clients[client].draws = draws;
-        let intended = match self.spec.rate {
-            Some(rate) => Some(self.arrival(client, rate)?),
-            None => None,
-        };
-        Ok(Next::Ask(Ask {
-            operation,
-            call: Some(turn.operation),
-            file,
-            offset,
-            size,
-            after: intended.map_or(think, |time| time.since(now)),
-            compute: Span::ZERO,
-            intended,
-            phase: 0,
-        }))
+        let ask = self.ask(client, turn.operation, drawn, think, now)?;
+        if self.spec.sharing == Sharing::None || !turn.operation.is_shared() {
+            return Ok(Next::Ask(ask));
+        }
+        let lacks = self.others(rank);
+        self.rounds.begin(rank, ask, turn.operation, lacks);
+        Ok(self.go_or_wait(rank, now))
+    }
+
+    fn threads(&self) -> bool {
+        self.spec.sharing != Sharing::None
+    }
+
+    fn woken(&mut self) -> Option<u32> {
+        self.rounds.woken()
+    }
+
+    fn rounds(&self) -> Option<RoundCounts> {
+        (self.spec.sharing != Sharing::None).then(|| self.rounds.counts())
     }
 
     fn total_requests(&self) -> Option<u64> {
         match self.spec.amount {
+            // The last round may be of more than are left.
+            _ if self.spec.sharing != Sharing::None => None,
             Amount::Forever => None,
             Amount::Count(each) => Some(u64::from(each) * self.clients.len() as u64),
         }

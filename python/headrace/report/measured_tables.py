@@ -37,6 +37,8 @@ def measurement(document: Document) -> RenderableType:
     parts: list[RenderableType] = [_heading(document), _performance(document)]
     if document.get("latency_from_intended"):
         parts.append(_from_intended(document))
+    if "sharing" in document:
+        parts.append(Text("\n" + _sharing(document["sharing"])))
     parts.append(Text("\n" + _machine(document["counters"])))
     for warning in document["warnings"]:
         parts.append(Text(f"Note: {plain(warning['message'])}.", style="yellow"))
@@ -122,6 +124,14 @@ def _machine(counters: Document) -> str:
         f"{text}; {counters['device']} {percent(counters['device_busy'])} % busy, reading"
         f" {megabytes(read)} and writing {megabytes(written)} MB/s."
     )
+
+
+def _sharing(rounds: Document) -> str:
+    """How often processes carried out an operation at the same moment."""
+    text = f"Processes shared an operation {whole(rounds['rounds'])} times"
+    if rounds["broken_off"]:
+        text += f"; {whole(rounds['broken_off'])} more were broken off"
+    return f"{text}."
 
 
 def _from_intended(document: Document) -> FittedTable:

@@ -151,6 +151,14 @@ fn what_several_cannot_do_is_refused() {
         .expect_err("a count")
         .to_string();
     assert!(refused.contains("run.stop.time"), "{refused}");
+    let mix = "clients.count = 3\n[[workload]]\nkind = \"operation-mix\"\nweights = { shared-read = 1 }\nsharing = \"clients\"\n";
+    let refused = share
+        .suits(&scenario(mix))
+        .expect_err("another's")
+        .to_string();
+    assert!(refused.contains("give \"client\""), "{refused}");
+    let of_one = mix.replace("\"clients\"", "\"client\"");
+    assert!(share.suits(&scenario(&of_one)).is_ok());
     assert!(Share::alone().suits(&scenario(text)).is_ok());
 }
 

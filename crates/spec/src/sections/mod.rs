@@ -93,6 +93,6 @@ pub use weights::Weights;
 pub use workload::{
     Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, Followers, InputOutput, Interface,
     IoClass, IoPriority, Ior, Locality, Mdtest, MixedOperation, NamePhase, NameSets, NoCollective,
-    OperationMix, Order, Phase, Pipeline, Repeat, Replay, ThinkDistribution, Threads, TraceReplay,
-    TreeCopy, TwoPhase, Workload, WorkloadKind,
+    OperationMix, Order, Phase, Pipeline, Repeat, Replay, Sharing, ThinkDistribution, Threads,
+    TraceReplay, TreeCopy, TwoPhase, Workload, WorkloadKind,
 };

@@ -54,6 +54,10 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
                 file_sizes = Weighted(vec![(Bytes(DIRECT_UNIT), 1.0)]);
             }
             let names = names(&weights, rate, files);
+            let sharing = match weights.values().any(MixedOperation::is_shared) {
+                true => Sharing::Client,
+                false => Sharing::None,
+            };
             WorkloadKind::OperationMix(OperationMix {
                 weights,
                 amount: match forever && stops {
@@ -78,6 +82,7 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
                 locality,
                 bursts,
                 followed_by: Followers::default(),
+                sharing,
             })
         })
         .boxed()

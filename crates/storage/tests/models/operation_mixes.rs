@@ -184,3 +184,51 @@ fn what_cannot_be_is_refused() {
         assert!(message.contains(says), "{sets:?}: {message}");
     }
 }
+
+/// When each operation on the common file began, and how many did then.
+fn moments(outcome: &Outcome) -> Vec<(u64, Vec<u32>)> {
+    let mut moments = std::collections::BTreeMap::new();
+    for it in &outcome.requests {
+        if it.request.operation == headrace_trace::Operation::Read {
+            let clients: &mut Vec<u32> = moments.entry(it.request.issued.0).or_default();
+            clients.push(it.request.process.client);
+        }
+    }
+    moments.into_iter().collect()
+}
+
+#[test]
+fn what_processes_share_begins_at_one_moment() {
+    let sets = |sharing| {
+        [
+            "clients.count=3".to_owned(),
+            "clients.processes=4".to_owned(),
+            "workload.0.weights={ shared-read = 1, stat = 4 }".to_owned(),
+            "workload.0.amount=500".to_owned(),
+            format!("workload.0.sharing={sharing}"),
+        ]
+    };
+    let outcome = |sharing| {
+        let sets = sets(sharing);
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        run(SYSTEM, &sets)
+    };
+    let within = moments(&outcome("client"));
+    assert!(within.len() > 30, "{}", within.len());
+    for (_, clients) in &within {
+        assert_eq!(clients.len() % 4, 0, "{clients:?}");
+    }
+    let across = moments(&outcome("clients"));
+    let whole = across.iter().filter(|(_, clients)| clients.len() == 3);
+    // Until the first client has come to its end.
+    assert!(whole.count() * 10 > across.len() * 8);
+    for (_, clients) in &across {
+        let mut each = clients.clone();
+        each.sort_unstable();
+        each.dedup();
+        assert!(
+            each.len() == clients.len() || clients.len() > 3,
+            "{clients:?}"
+        );
+    }
+}

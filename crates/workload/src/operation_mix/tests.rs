@@ -1,8 +1,9 @@
 use super::*;
 use crate::Named;
-use headrace_spec::{Bursts, Bytes, Followers, Locality, NameSets as Names, Weighted};
+use headrace_spec::{Bursts, Bytes, Followers, Locality, NameSets as Names, Sharing, Weighted};
 
 mod habits;
+mod sharing;
 
 fn spec() -> OperationMix {
     OperationMix {
@@ -44,6 +45,7 @@ fn spec() -> OperationMix {
             length: 8,
         },
         followed_by: Followers::default(),
+        sharing: Sharing::None,
     }
 }
 

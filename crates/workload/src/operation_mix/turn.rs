@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use headrace_net::Random;
-use headrace_spec::{MixedOperation, OperationMix, Weighted};
+use headrace_spec::{MixedOperation, OperationMix, Sharing, Weighted};
 
 /// What comes next.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,11 +28,22 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Those of a mix.
-    pub fn new(mix: &OperationMix) -> Turns {
+    /// Those of a mix on so many clients of so many processes each. What several do together is
+    /// begun with by one of them.
+    pub fn new(mix: &OperationMix, clients: u32, per_client: u32) -> Turns {
+        let together = match mix.sharing {
+            Sharing::None => 1,
+            Sharing::Client => per_client,
+            Sharing::Clients => clients,
+        };
+        let begun = |operation: MixedOperation, weight: f64| match operation.is_shared() {
+            true => weight / f64::from(together),
+            false => weight,
+        };
         let share = |operation| {
             let mut all = mix.weights.0.iter();
-            all.find(|(it, _)| *it == operation).map_or(0.0, |it| it.1)
+            let found = all.find(|(it, _)| *it == operation);
+            found.map_or(0.0, |&(_, weight)| begun(operation, weight))
         };
         // What an operation would be, if each that it follows were followed every time.
         let called = |operation| -> f64 {
@@ -46,6 +57,7 @@ impl Turns {
         });
         let mut begin = Vec::new();
         for &(operation, weight) in &mix.weights.0 {
+            let weight = begun(operation, weight);
             let left = weight - called(operation);
             // What is left of a share by rounding is nothing.
             if left <= weight * 1e-12 {

@@ -4,7 +4,7 @@ use super::mix_files::FileSizes;
 use super::mix_locality::Locality;
 use super::mix_names::NameSets;
 use super::mix_order::{Bursts, ByOperation, Followers, nothing_follows};
-use super::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
+use super::{Access, Ior, Order, Phase, Repeat, Sharing, ThinkDistribution};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
@@ -122,6 +122,13 @@ impl MixedOperation {
         )
     }
 
+    /// Whether it is on the file that all share.
+    #[must_use]
+    pub fn is_shared(self) -> bool {
+        use MixedOperation::{SharedRead, SharedReadWrite, SharedWrite};
+        matches!(self, SharedRead | SharedWrite | SharedReadWrite)
+    }
+
     /// Whether it passes the page cache by, in multiples of [`DIRECT_UNIT`].
     #[must_use]
     pub fn is_direct(self) -> bool {
@@ -208,6 +215,9 @@ section! {
         /// often as they follow others, so that the shares of the mix are kept; what has too
         /// small a share to follow every time follows as often as it can.
         followed_by: Followers as ByOperation = default(nothing_follows(), "each operation is drawn for itself"),
+        /// Which processes carry out what is on the common file together, at the same moment. In
+        /// the shares of the mix, each of them counts.
+        sharing: Sharing = default("none", "each process is by itself"),
         /// Which part of the files is hot, spread evenly over all sizes.
         hot_files: f64 as Share = default(1.0, "all files are alike"),
         /// Which part of the operations is on the hot files; the others are on the rest.
@@ -347,6 +357,7 @@ fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Re
     Locality::suits(mix, at)?;
     Bursts::suits(mix, at)?;
     Followers::suits(mix, at)?;
+    Sharing::suits(mix, at)?;
     if mix.amount == Amount::Forever && !all.run.stop.is_given() {
         let message = "the run would never stop: give run.stop.time, run.stop.requests or \
                        run.stop.precision";

@@ -1,0 +1,68 @@
+//! Operations that several processes carry out at the same moment.
+
+use super::tests::{carried, done, scenario};
+use super::*;
+
+const SHARED: &str = r#"
+    clients = { count = 2, processes = 3 }
+    [[workload]]
+    kind = "operation-mix"
+    weights = { shared-read = 2, shared-write = 1, stat = 5 }
+    amount = 300
+    files = 5
+    file_sizes = { "1 MiB" = 1 }
+    sharing = "client"
+"#;
+
+#[test]
+fn all_who_take_part_carry_the_operation_out() {
+    for (sharing, each) in [("client", 3), ("clients", 2)] {
+        let text = SHARED.replace("\"client\"", &format!("\"{sharing}\""));
+        let outcome = carried(&text, Options::default());
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+        assert_eq!(outcome.reason, "workload");
+        let rounds = outcome.rounds.expect("there are rounds");
+        let shared = done(&outcome, "shared-read").0 + done(&outcome, "shared-write").0;
+        assert!(rounds.whole > 50, "{rounds:?}");
+        assert_eq!(rounds.broken_off, 0);
+        match sharing {
+            "client" => {
+                assert_eq!(shared, each * rounds.whole);
+                assert_eq!(done(&outcome, "shared-read").0 % each, 0);
+            }
+            // A client that has come to its end takes no part any more.
+            _ => assert!(shared > rounds.whole && shared <= each * rounds.whole),
+        }
+    }
+    let alone = carried(
+        &SHARED.replace("\"client\"", "\"none\""),
+        Options::default(),
+    );
+    assert_eq!(alone.rounds, None);
+}
+
+#[test]
+fn nobody_waits_for_a_process_that_has_failed_or_a_run_that_is_over() {
+    let forever = SHARED.replace("amount = 300", "amount = \"forever\"");
+    let text = format!("{forever}\n[run.stop]\ntime = \"50 ms\"\n");
+    let outcome = carried(&text, Options::default());
+    assert_eq!(outcome.reason, "time");
+    let rounds = outcome.rounds.expect("there are rounds");
+    // Of each client one at the most is begun and has not come to be.
+    assert!(rounds.whole > 0 && rounds.broken_off <= 2, "{rounds:?}");
+    let text = format!("{forever}\n[run.stop]\ntime = \"1 h\"\n");
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let path = directory.path().to_path_buf();
+    let mut gone = false;
+    let watch = &mut |live: &Live| {
+        if live.phase == Phase::Running && !gone {
+            gone = true;
+            std::fs::rename(path.join("hr-w0"), path.join("hr-w9")).expect("renamed");
+        }
+        ControlFlow::Continue(())
+    };
+    let outcome = run(&scenario(&text), &directory, Options::default(), watch);
+    assert_eq!(outcome.expect("it began").reason, "failed");
+    directory.remove().expect("it goes");
+}

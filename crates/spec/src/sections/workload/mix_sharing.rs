@@ -1,0 +1,35 @@
+//! Which processes carry out an operation on the common file together.
+
+use super::{MixedOperation, OperationMix};
+use crate::Error;
+use crate::declare::Place;
+use crate::values::choice;
+
+choice! {
+    /// By whom `shared-read`, `shared-write` and `shared-read-write` are carried out: one that
+    /// draws such an operation waits until all who take part have ended what they did, and all
+    /// begin at the same moment (Wang 2002, section 3.3.6).
+    pub enum Sharing {
+        /// By whichever process draws one, without the others.
+        None = "none",
+        /// By all processes of the client.
+        Client = "client",
+        /// By one process of each client that has operations left, the next that is free.
+        Clients = "clients",
+    }
+}
+
+impl Sharing {
+    /// Says no to what would have no effect.
+    pub(super) fn suits(mix: &OperationMix, at: &Place<'_>) -> Result<(), Error> {
+        if mix.sharing == Sharing::None {
+            return Ok(());
+        }
+        if !mix.weights.values().any(MixedOperation::is_shared) {
+            let message = "no operation of the mix is shared: give shared-read, shared-write or \
+                           shared-read-write a weight, or leave it out";
+            return Err(at.error("sharing", message));
+        }
+        Ok(())
+    }
+}
