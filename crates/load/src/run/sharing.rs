@@ -42,6 +42,38 @@ fn all_who_take_part_carry_the_operation_out() {
 }
 
 #[test]
+fn nobody_begins_before_all_have_ended_what_they_did() {
+    let options = Options {
+        each: true,
+        ..Options::default()
+    };
+    let text = SHARED.replace("count = 2, processes = 3", "count = 1, processes = 3");
+    let outcome = carried(&text, options);
+    let each = outcome.record.each.as_deref().expect("they are kept");
+    // One process after the other, each in the order of time.
+    let processes: Vec<&[crate::record::Done]> = each
+        .chunk_by(|one, next| one.started <= next.started)
+        .collect();
+    assert_eq!(processes.len(), 3);
+    let number = |name| operation::number(name).expect("an operation");
+    let shared = [number("shared-read"), number("shared-write")];
+    let places = |process: &[crate::record::Done]| -> Vec<usize> {
+        let all = 0..process.len();
+        all.filter(|&it| shared.contains(&process[it].operation))
+            .collect()
+    };
+    let rounds = outcome.rounds.expect("there are rounds").whole as usize;
+    for round in 0..rounds {
+        let of_it = processes
+            .iter()
+            .map(|process| (*process, places(process)[round]));
+        let first = of_it.clone().map(|(process, at)| process[at].started).min();
+        let before = of_it.filter_map(|(process, at)| Some(process[at.checked_sub(1)?].ended));
+        assert!(before.max() <= first, "round {round}");
+    }
+}
+
+#[test]
 fn nobody_waits_for_a_process_that_has_failed_or_a_run_that_is_over() {
     let forever = SHARED.replace("amount = 300", "amount = \"forever\"");
     let text = format!("{forever}\n[run.stop]\ntime = \"50 ms\"\n");
