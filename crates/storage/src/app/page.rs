@@ -357,12 +357,12 @@ pub fn processes(
             }
             Err(message) => firing.fail(message),
         }
-        while let Some(waiting) = waiting
+        // One at a time: whoever goes on comes here as well, at the same instant.
+        if let Some(waiting) = waiting
             && let Some(slot) = workloads.woken(process.workload)
+            && let Some(process) = firing.take(waiting, slot)
         {
-            if let Some(process) = firing.take(waiting, slot) {
-                firing.put(ready, process);
-            }
+            firing.put(ready, process);
         }
     });
     let (request, passed): (To<Request>, To<Request>) = (ports.request.into(), done.into());
