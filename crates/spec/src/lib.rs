@@ -44,6 +44,7 @@ mod sections;
 mod set;
 mod structure;
 mod syntax;
+mod system_file;
 mod tree;
 mod values;
 mod workloads;

@@ -5,11 +5,10 @@ use std::sync::{Arc, LazyLock};
 
 use crate::declare::{Codec, Nature, Place, Presence, Section, Shape};
 use crate::error::Error;
-use crate::presets::PresetName;
 use crate::sections::Scenario;
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw, Table};
-use crate::{limits, merge, models, presets, set, structure, workloads};
+use crate::{limits, merge, models, presets, set, structure, system_file, workloads};
 
 /// The declaration of the whole scenario.
 pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section);
@@ -77,7 +76,9 @@ fn loaded(
     for text in sets {
         set::apply(&mut user, &DECLARED, text)?;
     }
-    let mut tree = preset(&user, default)?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let default = default(&user);
+    let mut tree = system_file::below(&mut user, default, folder)?;
     merge::over(&mut tree, user, &DECLARED);
     supply(&mut tree, "name", || {
         file.file_stem().map_or_else(
@@ -91,12 +92,7 @@ fn loaded(
     models::fill(&mut tree, &DECLARED)?;
     structure::check(&tree, &DECLARED, "")?;
     name_kinds(&mut tree, &DECLARED);
-    resolve_files(
-        &mut tree,
-        &DECLARED,
-        "",
-        file.parent().unwrap_or(Path::new("")),
-    )?;
+    resolve_files(&mut tree, &DECLARED, "", folder)?;
     let scenario = Scenario::read(&tree, "").map_err(|error| in_file(error, &tree))?;
     let at = Place {
         root: &tree,
@@ -126,16 +122,6 @@ pub fn load_file(file: &Path, sets: &[String]) -> Result<Loaded, Error> {
         )
     })?;
     load(&text, file, sets)
-}
-
-/// The values of the preset that the user names, or of the default one.
-fn preset(user: &Node, default: impl FnOnce(&Node) -> &'static str) -> Result<Node, Error> {
-    let name = match user.table().and_then(|table| table.get("system")) {
-        Some(node) => PresetName::read(node, "system")?,
-        None => default(user).to_owned(),
-    };
-    // Only names of presets are read.
-    presets::read(&name).unwrap_or_else(|| Ok(Node::plain(Table::default().into())))
 }
 
 fn supply(tree: &mut Node, key: &str, value: impl FnOnce() -> String) {
@@ -176,7 +162,7 @@ fn name_kinds(node: &mut Node, section: &Section) {
 
 /// Puts the scenario's folder before the files that it names, or that are named
 /// if it names none.
-fn resolve_files(
+pub(crate) fn resolve_files(
     node: &mut Node,
     section: &Section,
     path: &str,

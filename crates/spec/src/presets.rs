@@ -1,8 +1,11 @@
 //! The presets: what a known system is like. A preset is added by its file and
 //! one line here.
 
-use crate::declare::Nature;
+use serde_json::json;
+
+use crate::declare::{Leaf, Nature};
 use crate::error::Error;
+use crate::names;
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Raw};
 use crate::values::Listed;
@@ -154,12 +157,31 @@ impl Listed for MachinePreset {
     }
 }
 
-/// The name of a preset.
+/// The name of a preset; in a scenario's file also that of a file which says the same
+/// (`crate::system_file`).
 pub(crate) struct PresetName;
 
-impl Listed for PresetName {
-    fn names() -> Vec<&'static str> {
-        all()
+impl Leaf for PresetName {
+    type Value = String;
+
+    fn expected() -> String {
+        format!("{}, or a file such as \"machine.toml\"", names::or(&all()))
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "anyOf": [{ "enum": all() }, { "type": "string", "pattern": "\\.toml$" }] })
+    }
+
+    fn parse(node: &Node) -> Result<String, String> {
+        match &node.raw {
+            Raw::Text(name) if all().contains(&name.as_str()) => Ok(name.clone()),
+            Raw::Text(name) => Err(names::guess(name, &all())),
+            _ => Err(String::new()),
+        }
+    }
+
+    fn format(value: &String) -> Raw {
+        Raw::Text(value.clone())
     }
 }
 

@@ -132,6 +132,9 @@ proptest! {
             "pool",
             "from",
             "to",
+            "field",
+            "method",
+            "date",
         ];
         let is_text = path.rsplit('.').next().is_some_and(|name| text.contains(&name));
         prop_assume!(!is_text || value.starts_with('"'));

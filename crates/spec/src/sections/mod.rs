@@ -2,6 +2,7 @@
 //! schedulers and workloads have a folder with one file per kind.
 
 mod attributes;
+mod calibration;
 mod card;
 mod clients;
 mod daemon;
@@ -39,6 +40,7 @@ mod workload;
 pub use attributes::{
     AskedAttributes, AttributeCache, Attributes, OpportunisticLocks, TimedAttributes,
 };
+pub use calibration::Calibration;
 pub use card::Card;
 pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClient};
 pub use daemon::Daemon;

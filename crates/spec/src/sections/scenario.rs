@@ -2,7 +2,7 @@
 
 use crate::declare::{Tables, kinds, section};
 use crate::presets::{self, PresetName};
-use crate::sections::{Clients, Layout, Local, Parallel, Run, Workload};
+use crate::sections::{Calibration, Clients, Layout, Local, Parallel, Run, Workload};
 use crate::tree::{Node, Table};
 
 section! {
@@ -22,6 +22,8 @@ section! {
         /// What the clients do; several run side by side.
         workload: Vec<Workload> as Tables<Workload> = required([example()])
             aka ["workloads"],
+        /// How well values are known that were measured.
+        calibration: Option<Vec<Calibration>> as Option<Tables<Calibration>> = optional("values are exact"),
         /// How the simulation is run.
         run: Run = section() aka ["simulation"],
     }

@@ -558,6 +558,14 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                             name: name.clone(),
                             description: description.clone(),
                             system: system.to_owned(),
+                            calibration: own.then(|| {
+                                vec![Calibration {
+                                    field: "network.latency".to_owned(),
+                                    values: vec!["1 ms".to_owned(), name.clone()],
+                                    method: description.clone(),
+                                    date: String::new(),
+                                }]
+                            }),
                             clients: clients.clone(),
                             kind: SystemKind::Parallel(Parallel {
                                 servers: servers.clone(),

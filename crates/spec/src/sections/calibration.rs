@@ -1,0 +1,54 @@
+//! `[[calibration]]`: how well a value is known.
+
+use crate::Error;
+use crate::declare::{Nature, Place, Section, Shape, section};
+use crate::load::DECLARED;
+use crate::sections::Scenario;
+use crate::values::NonEmpty;
+
+section! {
+    /// How a value was measured, and what each round of the measurement gave: a prediction
+    /// draws one round for all values together (`headrace predict`), so that its spread is
+    /// that of the machine.
+    pub struct Calibration {
+        /// The field whose value was measured.
+        field: String = required("machine.cpu.system_call"),
+        /// What each round gave, in the same order for all fields.
+        values: Vec<String> as NonEmpty<String> = required(two_times()),
+        /// How it was measured.
+        method: String = default("", "nothing is said"),
+        /// When it was measured.
+        date: String = default("", "nothing is said"),
+    }
+    check is_a_quantity;
+}
+
+fn two_times() -> crate::tree::Raw {
+    let times = ["0.21 us", "0.23 us"].map(|text| crate::tree::Node::plain(text.into()));
+    crate::tree::Raw::List(times.to_vec())
+}
+
+fn is_a_quantity(calibration: &Calibration, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    match names_a_quantity(&DECLARED, &calibration.field) {
+        true => Ok(()),
+        false => {
+            let message = "expected the path of a field that has a size, a time, a rate or a \
+                           number, such as machine.cpu.system_call";
+            Err(at.error("field", message))
+        }
+    }
+}
+
+fn names_a_quantity(section: &Section, path: &str) -> bool {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    let fields = section.fields(None);
+    // Kinds may have fields of the same name.
+    fields
+        .iter()
+        .filter(|field| field.name == first)
+        .any(|field| match &field.shape {
+            Shape::Leaf { nature, .. } => rest.is_empty() && matches!(nature, Nature::Quantity(_)),
+            Shape::Section(inner) => names_a_quantity(inner, rest),
+            _ => false,
+        })
+}

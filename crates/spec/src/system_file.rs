@@ -1,0 +1,97 @@
+//! A system that is described in a file of its own, below a scenario of the work.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::declare::Codec;
+use crate::error::Error;
+use crate::load::{DECLARED, resolve_files};
+use crate::presets::{self, PresetName};
+use crate::syntax::{self, Layer};
+use crate::tree::{Node, Origin, Raw, Table};
+use crate::{merge, names};
+
+/// How a file's name ends; no preset's does.
+const ENDING: &str = ".toml";
+
+/// Files below each other at the most: then they lead back to each other.
+const MOST: usize = 8;
+
+/// What a system's file does not say.
+const WORK: [&str; 2] = ["workload", "run"];
+
+/// The values of the preset or the file that a `system` names. What `system` says in the
+/// end is the preset at the bottom, so that a scenario with every value filled in needs no
+/// other file.
+pub(crate) fn below(user: &mut Node, default: &str, folder: &Path) -> Result<Node, Error> {
+    at_depth(user, default, folder, 0)
+}
+
+fn at_depth(user: &mut Node, default: &str, folder: &Path, depth: usize) -> Result<Node, Error> {
+    let given = user.table().and_then(|table| table.get("system"));
+    let Some(node) = given.cloned() else {
+        return preset(default);
+    };
+    let Some(name) = file(&node) else {
+        return preset(&PresetName::read(&node, "system")?);
+    };
+    if depth == MOST {
+        return Err(Error::value(
+            &node,
+            "system",
+            "these files lead back to each other",
+        ));
+    }
+    let path = folder.join(name);
+    let mut system = read(&node, &path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    resolve_files(&mut system, &DECLARED, "", folder)?;
+    let mut tree = at_depth(&mut system, presets::DEFAULT, folder, depth + 1)?;
+    merge::over(&mut tree, system, &DECLARED);
+    if let Raw::Table(table) = &mut user.raw {
+        table.entries.retain(|entry| entry.key != "system");
+    }
+    Ok(tree)
+}
+
+/// The file that a system is described in, if it is none of the presets.
+fn file(node: &Node) -> Option<&str> {
+    match &node.raw {
+        Raw::Text(name) if name.ends_with(ENDING) => Some(name),
+        _ => None,
+    }
+}
+
+/// The values of a preset.
+fn preset(name: &str) -> Result<Node, Error> {
+    // Only names of presets are read.
+    presets::read(name).unwrap_or_else(|| Ok(Node::plain(Table::default().into())))
+}
+
+fn read(node: &Node, path: &Path) -> Result<Node, Error> {
+    let bytes = std::fs::read(path);
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other));
+    let text = text.map_err(|error| {
+        let message = format!("{} cannot be read: {error}", path.display());
+        Error::value(node, "system", message)
+    })?;
+    let name: Arc<str> = path.display().to_string().into();
+    let mut system = syntax::read(&text, &Layer::File(name.clone()))?;
+    system.origin = Origin::Whole { file: name };
+    merge::kinds_by_name(&mut system, &DECLARED);
+    if let Raw::Table(table) = &mut system.raw {
+        if let Some(entry) = table.entries.iter().find(|it| WORK.contains(&&*it.key)) {
+            let message = format!(
+                "a system's file says nothing of the work, and this has {}: expected it in the \
+                 scenario",
+                names::or(&[&entry.key])
+            );
+            return Err(Error::at(&entry.key_origin, message));
+        }
+        // They are the scenario's own.
+        table
+            .entries
+            .retain(|it| !["name", "description"].contains(&&*it.key));
+    }
+    Ok(system)
+}

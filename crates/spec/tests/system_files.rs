@@ -1,0 +1,85 @@
+//! Systems that are described in files of their own.
+
+use std::path::Path;
+
+use headrace_spec::{Error, Loaded, load, load_file};
+
+/// A machine in a file of its own, and the work of a scenario in another folder.
+fn machine_and_work(machine: &str, work: &str) -> Result<Loaded, Error> {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let inner = folder.path().join("machines");
+    std::fs::create_dir(&inner).expect("made");
+    std::fs::write(inner.join("machine.toml"), machine).expect("written");
+    let file = folder.path().join("work.toml");
+    std::fs::write(&file, work).expect("written");
+    load_file(&file, &[])
+}
+
+const WORK: &str = "system = \"machines/machine.toml\"\n[[workload]]\nblock = \"1 MiB\"\n";
+
+#[test]
+fn a_system_may_stand_in_a_file_of_its_own() {
+    let machine = "name = \"mine\"\nsystem = \"ext3\"\n[machine.cpu]\ncores = 7\n\
+                   [machine.device]\nread_rate = \"1 GB/s\"\nwrite_rate = \"1 GB/s\"\n";
+    let loaded = machine_and_work(machine, WORK).expect("it loads");
+    let local = loaded.scenario.local().expect("ext3 is local");
+    assert_eq!(local.machine.cpu.cores, 7);
+    assert_eq!(loaded.scenario.name, "work");
+    // The preset below the file still says what it says, and the whole needs no other file.
+    assert_eq!(loaded.scenario.system, "ext3");
+    let whole = load(
+        &loaded.scenario.to_canonical_toml(),
+        Path::new("x.toml"),
+        &[],
+    );
+    assert_eq!(whole.expect("it loads").scenario.kind, loaded.scenario.kind);
+    // What the scenario says stands above it.
+    let above = format!("{WORK}[machine.cpu]\ncores = 3\n");
+    let loaded = machine_and_work(machine, &above).expect("it loads");
+    assert_eq!(loaded.scenario.local().expect("local").machine.cpu.cores, 3);
+}
+
+#[test]
+fn what_is_wrong_in_a_systems_file_is_told_there() {
+    for (machine, expected) in [
+        (
+            "system = \"ext2\"\n[machine.cpu]\ncores = 0\n",
+            "machine.toml:3",
+        ),
+        (
+            "[[workload]]\nblock = \"1 MiB\"\n",
+            "says nothing of the work",
+        ),
+        ("system = \"machine.toml\"\n", "lead back to each other"),
+        ("system = \"ext5\"\n", "machine.toml:1"),
+        ("system = \"none.toml\"\n", "cannot be read"),
+        ("cores = \n", "machine.toml:1"),
+        (
+            "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"network.latencies\"\nvalues = [\"1 ms\"]\n",
+            "expected the path of a field",
+        ),
+        (
+            "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"network\"\nvalues = [\"1 ms\"]\n",
+            "expected the path of a field",
+        ),
+        (
+            "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"network.latency\"\nvalues = []\n",
+            "machine.toml:6",
+        ),
+    ] {
+        let error = machine_and_work(machine, WORK)
+            .expect_err(machine)
+            .to_string();
+        assert!(error.contains(expected), "{machine}: {error}");
+    }
+    let error = load(
+        "system = \"m.tom\"\n[[workload]]\nblock = \"1 MiB\"",
+        Path::new("a.toml"),
+        &[],
+    );
+    let error = error.expect_err("no such preset").to_string();
+    assert!(
+        error.contains("or a file such as \"machine.toml\""),
+        "{error}"
+    );
+}
