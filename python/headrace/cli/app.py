@@ -9,6 +9,7 @@ import typer
 from headrace import __version__, ranks
 from headrace.cli import (
     bench,
+    calibrate,
     explain,
     net,
     papers,
@@ -17,6 +18,8 @@ from headrace.cli import (
     run_scenario,
     schema,
     trace,
+    twin,
+    validate,
     whatif,
 )
 from headrace.ending import ended, failed
@@ -39,6 +42,9 @@ app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.command("presets")(presets.presets)
 app.add_typer(bench.app, name="bench")
+app.command("calibrate")(calibrate.calibrate)
+app.command("twin")(twin.twin)
+app.command("validate")(validate.validate)
 app.add_typer(trace.app, name="trace")
 app.add_typer(results.app, name="results")
 app.command("papers", context_settings={"ignore_unknown_options": True})(papers.papers)

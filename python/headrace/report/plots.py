@@ -22,6 +22,7 @@ from headrace.report.figures import (
     percentile,
     study,
     tuned,
+    validation,
 )
 
 RESOLUTION = 150
@@ -100,6 +101,11 @@ def save_study(directory: Path, document: Mapping[str, Any]) -> list[Path]:
 def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Writes what a tuned mix causes beside what is wanted, as `save` does."""
     return _save(directory, {"tune": tuned.draw(document)})
+
+
+def save_validation(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+    """Writes predictions against measurements, as `save` does."""
+    return _save(directory, {"validation": validation.draw(document)})
 
 
 def _save(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:

@@ -115,8 +115,8 @@ prop_compose! {
 
 prop_compose! {
     fn throttled()(
-        rate in rate(),
-        latency in seconds(),
+        [rate, device_write_rate] in [rate(), rate()],
+        [latency, write_latency] in [seconds(), seconds()],
         flush in seconds(),
         [read_rate, write_rate] in [choice_of_rates(), choice_of_rates()],
         [read_operations, write_operations] in [prop::option::of(1e-3..1e9_f64), prop::option::of(1e-3..1e9_f64)],
@@ -128,6 +128,8 @@ prop_compose! {
         Throttled {
             rate,
             latency,
+            device_write_rate,
+            write_latency,
             flush,
             read_rate,
             write_rate,

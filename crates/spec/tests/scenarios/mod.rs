@@ -373,7 +373,9 @@ fn layout(servers: u32) -> BoxedStrategy<Layout> {
     let variable = (prop::collection::vec(strip, 1..4), first())
         .prop_map(|(strip, first)| LayoutKind::VariableStrip(VariableStrip { strip, first }));
     let kind = prop_oneof![4 => striped, 1 => basic, 1 => two, 1 => variable];
-    (kind, prop::option::of(size()))
+    // A request is at most so many jobs, and copies multiply them.
+    let packet = size().prop_map(|size| Bytes(size.0.max(64)));
+    (kind, prop::option::of(packet))
         .prop_map(|(kind, packet)| Layout {
             kind,
             packet,

@@ -269,8 +269,9 @@ struct Limited {
     tick: Span,
     largest: u64,
     device_free: Time,
-    picoseconds_per_byte: f64,
-    latency: Span,
+    /// Of reads and of writes.
+    picoseconds_per_byte: [f64; 2],
+    latency: [Span; 2],
     flush: Span,
 }
 
@@ -285,8 +286,8 @@ impl Limited {
             tick: Span::from_seconds(spec.tick.0),
             device_free: Time::ZERO,
             largest: spec.largest_request.map_or(u64::MAX, |size| size.0),
-            picoseconds_per_byte: 1e12 / spec.rate.0,
-            latency: Span::from_seconds(spec.latency.0),
+            picoseconds_per_byte: [spec.rate, spec.device_write_rate].map(|rate| 1e12 / rate.0),
+            latency: [spec.latency, spec.write_latency].map(|time| Span::from_seconds(time.0)),
             flush: Span::from_seconds(spec.flush.0),
         }
     }
@@ -315,17 +316,23 @@ impl Limited {
 
     /// The device behind: one transfer after the other.
     fn serve(&mut self, slot: Slot, size: u64, station: &mut Station<'_, Transfer>) {
-        let work = Span((size as f64 * self.picoseconds_per_byte + 0.5) as u64);
         let transfer = station.token(slot);
+        let way = way_of(transfer);
+        let work = Span((size as f64 * self.picoseconds_per_byte[way] + 0.5) as u64);
         let flushes = transfer.forced || transfer.operation == Operation::Sync;
         let flush = if flushes { self.flush } else { Span::ZERO };
-        let after = self.latency + flush;
+        let after = self.latency[way] + flush;
         let begins = self.device_free.max(station.now());
         self.device_free = begins + work;
         station.wait_besides(begins.since(station.now()));
         station.busy_until(self.device_free);
         station.wake_at(self.device_free + after, slot.0);
     }
+}
+
+/// 0 for reads, 1 for whatever is written.
+fn way_of(transfer: &Transfer) -> usize {
+    usize::from(transfer.operation != Operation::Read)
 }
 
 /// A flush moves nothing.
@@ -344,7 +351,7 @@ impl Discipline<Transfer> for Limited {
             station.wake_in(self.flush, slot.0);
             return;
         }
-        let way = usize::from(transfer.operation != Operation::Read);
+        let way = way_of(transfer);
         let (now, it) = (station.now().0 / self.tick.0, &mut self.ways[way]);
         let empty = it.waiting.is_empty();
         it.touch(empty, now);

@@ -233,3 +233,13 @@ fn a_limit_that_is_used_up_counts_as_busy() {
         .collect();
     close(share("read_rate = \"40 MB/s\"", &slow, 8), 0.25, 0.02);
 }
+
+/// 1 MB at 10 GB/s take 100 us and at 2 GB/s 500 us; reads 60 us besides, writes 90.
+#[test]
+fn reads_and_writes_may_take_different_times() {
+    let differs =
+        limited("latency = \"60 us\"\ndevice_write_rate = \"2 GB/s\"\nwrite_latency = \"90 us\"");
+    let log = drive(&differs, &[read(0, 1_000_000), write(0, 1_000_000)], 1);
+    let times: Vec<u64> = log.iter().map(|took| took.time()).collect();
+    assert_eq!(times, [160_000_000, 590_000_000]);
+}

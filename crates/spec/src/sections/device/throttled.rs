@@ -16,6 +16,10 @@ section! {
         /// Time that each transfer takes besides; transfers do not wait for
         /// each other's.
         latency: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Rate of the device for writes.
+        device_write_rate: Rate = same(rate),
+        /// The time besides of a write.
+        write_latency: Seconds = same(latency),
         /// Time of a flush of its write cache, and of a write that must be on the
         /// medium (a loop device has its file written out: fsync).
         flush: Seconds = default("0 s", "nothing is assumed: measure it"),
@@ -68,7 +72,10 @@ impl Throttled {
         } else {
             self.read_rate.map(|rate| ("read_rate", rate))
         };
-        let behind = ("rate", self.rate);
+        let behind = match writing {
+            true => ("device_write_rate", self.device_write_rate),
+            false => ("rate", self.rate),
+        };
         limit.filter(|(_, rate)| *rate < behind.1).unwrap_or(behind)
     }
 }

@@ -1,0 +1,65 @@
+"""A parameter that no equation gives: the value with which a simulation takes what was measured."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from headrace import simulate
+from headrace.calibrate.probe import NEW, Probe, calls
+
+STEPS = 40
+"""Halvings of the range: more than its ends' digits."""
+CLOSE = 1e-3
+"""How near the simulation comes to the measurement, as a part of it."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """A field, and the probe that its value decides."""
+
+    field: str
+    probe: Probe
+    longest: float
+    """No value is larger, in seconds."""
+    method: str
+
+
+FLUSH = Balance(
+    "machine.device.flush",
+    Probe(
+        "new writes of 4 KiB, a sync behind each",
+        calls(100, 4096, '["write"]', NEW, sync_per_write="true"),
+        "sync",
+        "p50",
+    ),
+    1.0,
+    "appends of 4 KiB with an fsync behind each, as a simulation takes as long",
+)
+
+BALANCES: tuple[Balance, ...] = (FLUSH,)
+"""In the order in which they need each other."""
+
+
+def balanced(balance: Balance, machine: Path, measured: float) -> float:
+    """The value in seconds, for a machine's file and the seconds that the probe took.
+
+    0 if the simulation takes longer without it.
+    """
+
+    text = f'system = "{machine}"\n{balance.probe.text}'
+
+    def simulated(value: float) -> float:
+        sets = {balance.field: f"{value!r} s"}
+        result = simulate.run(simulate.load(text, sets=sets)).json()
+        latency: dict[str, dict[str, float]] = result["latency"]
+        return latency[balance.probe.operation][balance.probe.statistic]
+
+    least, most = 0.0, balance.longest
+    if simulated(least) >= measured:
+        return least
+    for _ in range(STEPS):
+        middle = (least + most) / 2
+        time = simulated(middle)
+        if abs(time - measured) <= CLOSE * measured:
+            return middle
+        least, most = (middle, most) if time < measured else (least, middle)
+    return (least + most) / 2

@@ -1,0 +1,15 @@
+"""What each parameter follows from: probes, and an equation for each."""
+
+from headrace.calibrate.equations import calls, copies, device, names, pages
+from headrace.calibrate.equations.equation import Equation
+
+EQUATIONS: tuple[Equation, ...] = (
+    calls.EQUATION,
+    copies.EQUATION,
+    pages.EQUATION,
+    names.EQUATION,
+    device.EQUATION,
+)
+"""In the order in which they need each other. To measure more, write a file and name it here."""
+
+__all__ = ["EQUATIONS", "Equation"]

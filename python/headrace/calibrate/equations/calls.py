@@ -1,0 +1,30 @@
+"""What a call costs besides what it moves."""
+
+from headrace.calibrate.equations.equation import Equation, Known
+from headrace.calibrate.probe import CACHED, Probe, Times, calls
+
+CALL = Probe("calls of one byte", calls(100_000, 1, '["read"]', CACHED), statistic="p50")
+LIBRARY = Probe(
+    "library calls of one byte",
+    calls(200_000, 1, '["read"]', f'{CACHED}, interface = "library"'),
+)
+NOTHING = Probe(
+    "the engine itself", calls(200_000, 1, '["read"]', CACHED), statistic="mean", made_by="null"
+)
+BUFFER = 4096
+"""Bytes of the C library's buffer: one system call each."""
+
+
+def _solve(times: Times, _known: Known) -> dict[str, float]:
+    call = times[CALL.name]
+    # A call into the library takes no longer than reading the clock does.
+    library = max(times[LIBRARY.name] - times[NOTHING.name] - call / BUFFER, 0.0)
+    return {"machine.cpu.system_call": call, "machine.cpu.library_call": library}
+
+
+EQUATION = Equation(
+    (CALL, LIBRARY, NOTHING),
+    _solve,
+    "reads of one byte from a cached file, by the system and by the C library",
+    {},
+)

@@ -1,0 +1,110 @@
+"""What it costs to copy a page, by the size of the buffer (Nguyen 2011, section 4.5)."""
+
+import itertools
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.calibrate.equations.equation import Equation, Known
+from headrace.calibrate.probe import CACHED, Probe, Times, calls
+
+PAGE = 4096
+KIB, MIB = 1024, 1024 * 1024
+FILE = 64 * MIB
+BLOCKS = tuple(4 * KIB * 4**step for step in range(7))
+"""4 KiB to 16 MiB."""
+READS = {
+    block: Probe(
+        f"cached reads of {block // KIB} KiB", calls(FILE // block, block, '["read"]', CACHED)
+    )
+    for block in BLOCKS
+}
+LARGEST_SHARE = 0.99
+
+
+def _solve(times: Times, known: Known) -> dict[str, float]:
+    call = known["machine.cpu.system_call"]
+    pages = np.array([block / PAGE for block in BLOCKS])
+    copied = np.array([max(times[probe.name] - call, 0.0) for probe in READS.values()])
+    levels = [
+        known[f"machine.copying.l{level}"]
+        for level in (2, 3)
+        if f"machine.copying.l{level}" in known
+    ]
+    first, second, each = change_points(pages, copied, [level / PAGE for level in levels])
+    found = {"machine.copying.page_in_l2": each[0]}
+    if levels:
+        found["machine.copying.l2_share"] = first * PAGE / levels[0]
+        found["machine.copying.page_in_l3"] = each[1]
+        found["machine.copying.page_in_memory"] = each[2]
+    if len(levels) > 1:
+        found["machine.copying.l3_share"] = second * PAGE / levels[1]
+    return found
+
+
+def copied(pages: float, known: Known) -> float:
+    """Seconds to copy a request of so many pages, by what is known."""
+
+    def value(name: str, otherwise: float) -> float:
+        return known.get(f"machine.copying.{name}", otherwise)
+
+    near = value("page_in_l2", 0.0)
+    middle = value("page_in_l3", near)
+    far = value("page_in_memory", middle)
+    first = value("l2", 0.0) * value("l2_share", 0.0) / PAGE or math.inf
+    second = value("l3", 0.0) * value("l3_share", 0.0) / PAGE or first
+    return (
+        min(pages, first) * near
+        + max(min(pages, second) - first, 0.0) * middle
+        + max(pages - max(first, second), 0.0) * far
+    )
+
+
+def change_points(
+    pages: NDArray[np.float64], times: NDArray[np.float64], caches: list[float]
+) -> tuple[float, float, tuple[float, float, float]]:
+    """The best line of three pieces through the times of requests of so many pages: where it
+    bends, in pages, and the time of a page in each piece.
+
+    A piece costs no less than the one before it, and bends lie within the caches. The
+    squares of relative errors are least; of equal ones, the latest bends count.
+    """
+    smallest = pages[0]
+    candidates = [
+        [share for share in reversed(pages) if smallest < share <= LARGEST_SHARE * cache]
+        or [cache / 2]
+        for cache in [*caches, *caches[-1:], 2 * smallest][:2]
+    ]
+    best: tuple[float, float, float, tuple[float, float, float]] | None = None
+    for first, second in itertools.product(*candidates):
+        if second < first:
+            continue
+        error, each = _pieces(pages, times, first, second)
+        if best is None or error < best[0] * (1 - 1e-9):
+            best = (error, first, second, each)
+    assert best is not None
+    return best[1], best[2], best[3]
+
+
+def _pieces(
+    pages: NDArray[np.float64], times: NDArray[np.float64], first: float, second: float
+) -> tuple[float, tuple[float, float, float]]:
+    """The squares of the relative errors, and what a page costs in each piece."""
+    from scipy.optimize import nnls
+
+    # Each piece costs what the one before it does, and something more.
+    columns = np.stack(
+        [pages, np.maximum(pages - first, 0.0), np.maximum(pages - second, 0.0)], axis=1
+    )
+    weights = 1 / np.maximum(times, 1e-12)
+    more, error = nnls(columns * weights[:, None], np.ones_like(times))
+    return float(error) ** 2, (more[0], more[0] + more[1], more[0] + more[1] + more[2])
+
+
+EQUATION = Equation(
+    tuple(READS.values()),
+    _solve,
+    "cached reads of 4 KiB to 16 MiB: a line of three pieces, by least squares",
+    {"l2_share": "", "l3_share": ""},
+)

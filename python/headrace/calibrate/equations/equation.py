@@ -1,0 +1,24 @@
+"""An equation: parameters from the times of probes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from headrace.calibrate.parameter import Unit
+from headrace.calibrate.probe import Probe, Times
+
+Known: TypeAlias = Mapping[str, float]
+"""What is known already, by its field, in SI units: settings, and what earlier equations gave."""
+
+
+@dataclass(frozen=True)
+class Equation:
+    """Parameters that are found together."""
+
+    probes: tuple[Probe, ...]
+    solve: Callable[[Times, Known], dict[str, float]]
+    """The parameters by their fields, from the times of one round; those that cannot be told
+    are left out."""
+    method: str
+    units: Mapping[str, Unit]
+    """By the field's last word; those of others are seconds."""

@@ -1,0 +1,22 @@
+"""What calls on names cost."""
+
+from headrace.calibrate.equations.equation import Equation, Known
+from headrace.calibrate.probe import Probe, Times
+
+FILES = 2000
+WORKLOAD = f'kind = "mdtest"\nfiles = {FILES}\nbytes = "0 B"\nphases = ["create", "stat", "unlink"]'
+CREATE, STAT, UNLINK = (
+    Probe(f"{operation} of empty files", WORKLOAD, operation, "p50")
+    for operation in ("create", "stat", "unlink")
+)
+
+
+def _solve(times: Times, known: Known) -> dict[str, float]:
+    call = known["machine.cpu.system_call"]
+    return {
+        f"machine.file_system.{field}": max(times[probe.name] - call, 0.0)
+        for field, probe in (("create", CREATE), ("unlink", UNLINK), ("lookup", STAT))
+    }
+
+
+EQUATION = Equation((CREATE, STAT, UNLINK), _solve, "mdtest with empty files", {})

@@ -1,0 +1,79 @@
+"""Limits that control groups put on a device."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from headrace.calibrate.mount import Mount
+from headrace.calibrate.parameter import Parameter, Unit
+from headrace.calibrate.small_file import word
+
+FIELDS: dict[str, tuple[str, Unit]] = {
+    "rbps": ("read_rate", "B/s"),
+    "wbps": ("write_rate", "B/s"),
+    "riops": ("read_operations", ""),
+    "wiops": ("write_operations", ""),
+}
+"""By the words of `io.max` (Linux, Documentation/admin-guide/cgroup-v2.rst)."""
+
+FIRST_VERSION = {
+    "rbps": "read_bps",
+    "wbps": "write_bps",
+    "riops": "read_iops",
+    "wiops": "write_iops",
+}
+"""By the files of the first version of control groups (cgroup-v1/blkio-controller.rst)."""
+
+
+def limits(mount: Mount) -> Iterator[Parameter]:
+    """The tightest limits of this process's group and those above it."""
+    found: dict[str, tuple[float, Path]] = {}
+    device = word(mount.disk / "dev") or mount.device
+    for path, of in _groups():
+        for name, limit in _limits(path, of, device):
+            if name not in found or limit < found[name][0]:
+                found[name] = (limit, path)
+    for name, (limit, path) in found.items():
+        field, unit = FIELDS[name]
+        yield Parameter(f"machine.device.{field}", (limit,), unit, str(path))
+
+
+def _groups() -> Iterator[tuple[Path, str]]:
+    """The folders of this process's groups, each with the version of the control groups."""
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            mounts = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")]
+        elif "blkio" in controllers.split(","):
+            mounts = [Path("/sys/fs/cgroup/blkio")]
+        else:
+            continue
+        for mounted in mounts:
+            folder = mounted / path.lstrip("/")
+            while folder.is_dir():
+                yield folder, "2" if controllers == "" else "1"
+                if folder == mounted:
+                    break
+                folder = folder.parent
+
+
+def _limits(folder: Path, version: str, device: str) -> Iterator[tuple[str, float]]:
+    if version == "2":
+        for line in _lines(folder / "io.max"):
+            number, *words = line.split()
+            for given in words if number == device else []:
+                key, _, value = given.partition("=")
+                if key in FIELDS and value != "max":
+                    yield key, float(value)
+        return
+    for key, name in FIRST_VERSION.items():
+        for line in _lines(folder / f"blkio.throttle.{name}_device"):
+            number, value = line.split()
+            if number == device:
+                yield key, float(value)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,44 @@
+"""A calibrated machine as the file of a system, which a scenario's `system` names."""
+
+import platform
+from collections.abc import Iterable
+from datetime import datetime
+
+from headrace._core import VERSION
+from headrace.calibrate.mount import Mount
+from headrace.calibrate.parameter import Parameter
+
+
+def machine_file(
+    directory: str, mount: Mount, parameters: Iterable[Parameter], started: datetime
+) -> str:
+    """Its text."""
+    parameters = list(parameters)
+    date = started.isoformat(timespec="seconds")
+    lines = [
+        f"# The {mount.kind} under {directory} on {platform.node()}, as headrace calibrate",
+        f"# found it on {date} with Headrace {VERSION}. A scenario takes it by",
+        '#   system = "this-file.toml"',
+        f'system = "{mount.kind}"',
+    ]
+    section = None
+    for parameter in sorted(parameters, key=lambda it: it.field.split(".")[:-1]):
+        path, name = parameter.field.rsplit(".", 1)
+        if path != section:
+            section = path
+            lines += ["", f"[{path}]"]
+            if path == "machine.device":
+                lines.append('kind = "throttled"')
+        lines += [f"# {parameter.method}", f"{name} = {parameter.toml()}"]
+    for parameter in parameters:
+        if parameter.measured:
+            values = ", ".join(f'"{parameter.text(value)}"' for value in parameter.values)
+            lines += [
+                "",
+                "[[calibration]]",
+                f'field = "{parameter.field}"',
+                f"values = [{values}]",
+                f'method = "{parameter.method}"',
+                f'date = "{date}"',
+            ]
+    return "\n".join(lines) + "\n"

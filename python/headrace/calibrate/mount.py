@@ -1,0 +1,59 @@
+"""The file system under a directory, and the block device below it."""
+
+import os
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from headrace._core import ScenarioError
+
+MODELLED = ("ext2", "ext3", "ext4", "xfs")
+"""File systems that a simulation knows, by the names that the kernel gives them."""
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A mounted file system."""
+
+    kind: str
+    """As ext4."""
+    options: tuple[str, ...]
+    device: str
+    """Major and minor number, as 253:0."""
+
+    def option(self, name: str) -> str | None:
+        """The value of a mount option such as `data=ordered`; None if it is not given."""
+        for option in self.options:
+            key, _, value = option.partition("=")
+            if key == name:
+                return value
+        return None
+
+    @property
+    def disk(self) -> Path:
+        """Where the kernel tells of the device; of a partition, that of the whole."""
+        device = (Path("/sys/dev/block") / self.device).resolve()
+        return device if (device / "queue").is_dir() else device.parent
+
+
+def mount_of(directory: str | PathLike[str]) -> Mount:
+    """The file system under a directory (proc(5), mountinfo).
+
+    Raises OSError if there is no such directory, ScenarioError if its file system is none
+    that a simulation knows.
+    """
+    number = os.stat(directory).st_dev
+    device = f"{os.major(number)}:{os.minor(number)}"
+    found = None
+    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+        before, _, after = line.partition(" - ")
+        if before.split()[2] == device:
+            kind, _source, options = after.split(" ", 2)
+            found = Mount(kind, tuple(f"{before.split()[5]},{options}".split(",")), device)
+    if found is None or found.kind not in MODELLED:
+        has = "an unknown file system" if found is None else found.kind
+        raise ScenarioError(
+            f"{os.fspath(directory)}: {has} is under it: expected one of {', '.join(MODELLED)},"
+            " which a simulation knows"
+        )
+    return found

@@ -1,0 +1,76 @@
+"""A parameter of a machine, how it was found, and how well it is known."""
+
+import statistics
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from headrace.report.units import binary_size
+
+Unit: TypeAlias = Literal["s", "B", "B/s", "", "word"]
+"""Seconds, bytes, bytes a second, a number, or none: a word of a list."""
+
+Value: TypeAlias = float | int | str | bool
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A field of a scenario, and its value in SI units."""
+
+    field: str
+    """Its path, as `machine.cpu.system_call`."""
+    values: tuple[Value, ...]
+    """What each round of the measurement gave; one value if it was read."""
+    unit: Unit
+    method: str
+    """Where it comes from: the file that was read, or what was measured."""
+
+    @property
+    def value(self) -> Value:
+        """The median of the rounds."""
+        numbers = [it for it in self.values if isinstance(it, (int, float))]
+        if len(numbers) < len(self.values) or isinstance(self.values[0], bool):
+            return self.values[0]
+        middle = statistics.median(numbers)
+        return round(middle) if self.unit == "B" else middle
+
+    @property
+    def measured(self) -> bool:
+        """Whether it was measured, in rounds, rather than read."""
+        return len(self.values) > 1
+
+    def text(self, value: Value | None = None) -> str:
+        """A value as a scenario has it, without quotes."""
+        given = self.value if value is None else value
+        if isinstance(given, bool):
+            return str(given).lower()
+        if isinstance(given, str):
+            return given
+        match self.unit:
+            case "s":
+                return _seconds(float(given))
+            case "B":
+                return binary_size(int(given))
+            case "B/s":
+                return f"{given:.6g} B/s"
+            case _:
+                return f"{given:.6g}"
+
+    def json(self) -> dict[str, Any]:
+        """As documents have it; `values` are what each round gave, none if it was read."""
+        numbers = [it for it in self.values if isinstance(it, (int, float))]
+        found: dict[str, Any] = {"field": self.field, "value": self.text(), "method": self.method}
+        rounds = list(self.values) if self.measured else []
+        ends = {"least": self.text(min(numbers)), "most": self.text(max(numbers))} if rounds else {}
+        return found | {"unit": self.unit, "values": rounds} | ends
+
+    def toml(self) -> str:
+        """The value as TOML."""
+        text = self.text()
+        return text if self.unit == "" or isinstance(self.value, bool) else f'"{text}"'
+
+
+def _seconds(value: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.6g} {unit}"
+    return f"{value / 1e-9:.6g} ns"

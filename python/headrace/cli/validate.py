@@ -1,0 +1,50 @@
+"""`headrace validate`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headrace.cli.options import ScenarioFile
+from headrace.cli.screen import show
+from headrace.files import check_directory
+from headrace.report.plain import plain_line
+
+
+def validate(
+    file: ScenarioFile,
+    against: Annotated[
+        list[Path],
+        typer.Option(
+            "--against",
+            metavar="RESULT",
+            help="What headrace bench run -o saved of the same workload; repeatable.",
+        ),
+    ],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as one JSON document.")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
+    ] = None,
+) -> None:
+    """Simulate a scenario, and lay it beside measurements of the same workload."""
+    from headrace import validate
+
+    if plot is not None:
+        check_directory(plot)
+    document = validate.validate(file, against).json()
+    if as_json:
+        print(json.dumps(document, allow_nan=False, indent=2))
+    else:
+        from headrace.report import validation_tables
+
+        show(validation_tables.validation(document))
+    if plot is not None:
+        from headrace.report import plots
+
+        plots.save_validation(plot, document)
+        if not as_json:
+            print(plain_line(f"plots: {plot}"))

@@ -1,0 +1,19 @@
+"""Validation: predictions beside what was measured."""
+
+from headrace.validate.cases import CASES, Case
+from headrace.validate.point import Point
+from headrace.validate.prediction import Predicted, predict
+from headrace.validate.twin import Twin, twin
+from headrace.validate.validation import Validation, validate
+
+__all__ = [
+    "CASES",
+    "Case",
+    "Point",
+    "Predicted",
+    "Twin",
+    "Validation",
+    "predict",
+    "twin",
+    "validate",
+]

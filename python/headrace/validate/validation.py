@@ -1,0 +1,70 @@
+"""Measured results beside simulations of the same workload."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from headrace import simulate
+from headrace._core import VERSION, ScenarioError
+from headrace.saved import read_saved
+from headrace.validate.point import Point, summary
+from headrace.validate.prediction import Predicted
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Operations of a workload: measured, perhaps several times, and predicted."""
+
+    name: str
+    points: tuple[Point, ...]
+
+    def json(self) -> dict[str, Any]:
+        """All figures."""
+        return {
+            "kind": "validation",
+            "scenario": {"name": self.name},
+            "version": VERSION,
+            "points": [point.json() for point in self.points],
+            "summary": summary(self.points),
+        }
+
+
+def validate(
+    scenario: str | PathLike[str],
+    against: Sequence[str | PathLike[str]],
+) -> Validation:
+    """Simulates a scenario and lays it beside saved measurements of the same workload.
+
+    Raises ScenarioError if one of them is no measurement, or did something else.
+    """
+    loaded = simulate.load(scenario)
+    predicted = simulate.run(loaded).json()
+    documents = [_measured(Path(path)) for path in against]
+    points = []
+    for name in predicted["latency"]:
+        if name == "all":
+            continue
+        times = [
+            _mean(document, name, path) for document, path in zip(documents, against, strict=True)
+        ]
+        seconds = Predicted(float(predicted["latency"][name]["mean"]), None)
+        points.append(Point(name, "operation", tuple(times), seconds))
+    return Validation(loaded.name, tuple(points))
+
+
+def _measured(path: Path) -> dict[str, Any]:
+    document = read_saved(path)
+    if document is None or document.get("kind") != "measured" or "latency" not in document:
+        raise ScenarioError(f"{path}: expected a result that headrace bench run -o saved")
+    return document
+
+
+def _mean(document: dict[str, Any], name: str, path: str | PathLike[str]) -> float:
+    if name not in document["latency"]:
+        raise ScenarioError(
+            f"{fspath(path)}: it has no {name}, which the scenario asks for: expected a"
+            " measurement of the same workload"
+        )
+    return float(document["latency"][name]["mean"])

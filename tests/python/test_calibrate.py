@@ -1,0 +1,188 @@
+"""Calibration: equations that find what is known, and a real machine."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from headrace import ScenarioError, calibrate, simulate
+from headrace.calibrate.balance import BALANCES, balanced
+from headrace.calibrate.calibration import _solved
+from headrace.calibrate.equations import EQUATIONS
+from headrace.calibrate.equations.calls import BUFFER
+from headrace.calibrate.equations.copies import change_points
+from headrace.calibrate.limits import _limits
+from headrace.calibrate.mount import MODELLED, mount_of
+from headrace.calibrate.parameter import Parameter
+from headrace.calibrate.probe import Probe
+
+KNOWN = """
+system = "ext4"
+[machine]
+memory = { size = "8 GiB", largest_folio = "1 MiB" }
+cpu = { system_call = "300 ns", library_call = "5 ns" }
+[machine.copying]
+l2 = "2 MiB"
+l2_share = 0.125
+l3 = "32 MiB"
+l3_share = 0.125
+page_in_l2 = "200 ns"
+page_in_l3 = "300 ns"
+page_in_memory = "500 ns"
+[machine.file_system]
+write_call = "400 ns"
+write_page = "100 ns"
+new_page = "700 ns"
+create = "12 us"
+unlink = "7 us"
+lookup = "1 us"
+[machine.device]
+kind = "throttled"
+rate = "2 GB/s"
+latency = "60 us"
+device_write_rate = "1 GB/s"
+write_latency = "90 us"
+flush = "800 us"
+"""
+
+
+def probed(probe: Probe, machine: Path) -> float:
+    """What a probe takes on a simulated machine, where reading the clock takes no time."""
+    if probe.made_by == "null":
+        return 0.0
+    scenario = simulate.load(f'system = "{machine}"\n{probe.text}')
+    latency = simulate.run(scenario).json()["latency"]
+    # A simulation tells of the library's bufferfuls, a measurement of each call.
+    calls = BUFFER if "library" in probe.workload else 1
+    return float(latency[probe.operation][probe.statistic]) / calls
+
+
+def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text(KNOWN)
+    read = [
+        Parameter("machine.copying.l2", (2 << 20,), "B", ""),
+        Parameter("machine.copying.l3", (32 << 20,), "B", ""),
+    ]
+    probes = [probe for equation in EQUATIONS for probe in equation.probes]
+    times = {probe.name: probed(probe, file) for probe in probes}
+    found = {it.field: it.value for it in _solved([times, times], read)}
+    expected = {
+        "machine.cpu.system_call": 300e-9,
+        "machine.cpu.library_call": 5e-9,
+        "machine.copying.page_in_l2": 200e-9,
+        "machine.copying.page_in_l3": 300e-9,
+        "machine.copying.page_in_memory": 500e-9,
+        "machine.copying.l2_share": 0.125,
+        "machine.copying.l3_share": 0.125,
+        "machine.file_system.write_call": 400e-9,
+        "machine.file_system.write_page": 100e-9,
+        "machine.file_system.new_page": 700e-9,
+        "machine.file_system.create": 12e-6,
+        "machine.file_system.unlink": 7e-6,
+        "machine.file_system.lookup": 1e-6,
+        "machine.device.latency": 60e-6,
+        "machine.device.rate": 2e9,
+        "machine.device.write_latency": 90e-6,
+        "machine.device.device_write_rate": 1e9,
+    }
+    assert found.keys() == expected.keys()
+    for field, value in expected.items():
+        assert found[field] == pytest.approx(value, rel=0.03), field
+    for balance in BALANCES:
+        value = balanced(balance, file, probed(balance.probe, file))
+        assert value == pytest.approx(800e-6, rel=0.03)
+
+
+def test_a_line_of_three_pieces_bends_where_it_does() -> None:
+    pages = np.array([1.0, 4, 16, 64, 256, 1024, 4096])
+
+    def times(first: float, second: float, each: tuple[float, float, float]) -> NDArray[np.float64]:
+        middle = np.clip(pages - first, 0, second - first)
+        last = np.maximum(pages - second, 0)
+        total: NDArray[np.float64] = (
+            each[0] * np.minimum(pages, first) + each[1] * middle + each[2] * last
+        )
+        return total
+
+    first, second, each = change_points(pages, times(64, 1024, (1.0, 2.0, 5.0)), [512.0, 8192.0])
+    assert (first, second) == (64, 1024)
+    assert each == pytest.approx((1.0, 2.0, 5.0))
+    # Without a bend each piece costs the same.
+    _, _, each = change_points(pages, 3.0 * pages, [512.0, 8192.0])
+    assert each == pytest.approx((3.0, 3.0, 3.0))
+
+
+def test_limits_of_both_versions_of_control_groups_are_read(tmp_path: Path) -> None:
+    (tmp_path / "io.max").write_text(
+        "8:0 rbps=max wbps=9 riops=1 wiops=max\n254:0 rbps=60000000 wbps=max riops=max wiops=400\n"
+    )
+    assert list(_limits(tmp_path, "2", "254:0")) == [("rbps", 6e7), ("wiops", 400)]
+    (tmp_path / "blkio.throttle.read_bps_device").write_text("254:0 60000000\n8:0 5\n")
+    (tmp_path / "blkio.throttle.write_iops_device").write_text("254:0 400\n")
+    assert list(_limits(tmp_path, "1", "254:0")) == [("rbps", 6e7), ("wiops", 400)]
+
+
+def modelled(directory: Path) -> Path:
+    """The directory, if what lies under it can be simulated."""
+    try:
+        mount_of(directory)
+    except ScenarioError as error:
+        pytest.skip(str(error))
+    return directory
+
+
+def test_a_real_machine_becomes_a_systems_file(tmp_path: Path) -> None:
+    directory = modelled(tmp_path)
+    below = directory / "below"
+    below.mkdir()
+    told: list[tuple[int, int, str]] = []
+    found = calibrate.calibrate(below, rounds=2, told=lambda *it: told.append(it))
+    assert list(below.iterdir()) == []
+    assert told and all(done < total for done, total, _ in told)
+    values = {it.field: it.value for it in found.parameters}
+    assert values["machine.cpu.system_call"] > 0  # type: ignore[operator]
+    assert values["machine.device.rate"] > 0  # type: ignore[operator]
+    file = directory / "machine.toml"
+    file.write_text(found.toml)
+    work = '[[workload]]\nblock = "1 MiB"\ntransfer = "64 KiB"\n'
+    scenario = simulate.load(f'system = "{file}"\n{work}')
+    assert simulate.run(scenario).json()["operations"]["write"]["count"] == 16
+    document = tomllib.loads(scenario.toml)
+    assert document["system"] in MODELLED
+    measured = [it.field for it in found.parameters if it.measured]
+    assert [it["field"] for it in document["calibration"]] == measured
+    assert all(len(it["values"]) == 2 for it in document["calibration"])
+
+
+def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "headrace", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_command_saves_and_prints(tmp_path: Path) -> None:
+    directory = modelled(tmp_path)
+    file = directory / "machine.toml"
+    done = headrace("calibrate", str(directory), "--rounds", "2", "--json", "-o", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert document["kind"] == "calibration"
+    assert document["machine"] == file.read_text()
+    explained = headrace("run", str(file))
+    # It is no scenario by itself, and says what is missing.
+    assert explained.returncode == 2 and "workload" in explained.stderr
+
+
+def test_a_file_system_without_a_model_is_refused(tmp_path: Path) -> None:
+    for directory, expected in (
+        ("/proc", "expected one of ext2, ext3, ext4, xfs"),
+        (str(tmp_path / "none"), "no such file"),
+    ):
+        refused = headrace("calibrate", directory)
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+        assert expected in refused.stderr

@@ -1,0 +1,121 @@
+"""Predictions beside measurements."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headrace import ScenarioError, calibrate, validate
+from headrace.validate.cases import CASES
+from headrace.validate.point import Point, summary
+from headrace.validate.prediction import Predicted, _interval
+
+WORK = """[clients]
+count = 1
+[[workload]]
+block = "1 MiB"
+transfer = "64 KiB"
+phases = ["write", "read"]
+"""
+MACHINE = """system = "ext4"
+[machine.cpu]
+system_call = "10 us"
+[machine.device]
+read_rate = "1 GB/s"
+write_rate = "1 GB/s"
+[[calibration]]
+field = "machine.cpu.system_call"
+values = ["8 us", "10 us", "12.5 us"]
+"""
+
+
+def test_an_interval_is_that_of_the_rounds(tmp_path: Path) -> None:
+    (tmp_path / "machine.toml").write_text(MACHINE)
+    text = f'system = "{tmp_path / "machine.toml"}"\n{WORK}'
+    predicted = validate.predict(text, lambda document: document["latency"]["write"]["mean"])
+    assert predicted.seconds == pytest.approx(10e-6, rel=1e-3)
+    # Steps of a quarter: the mean logarithm is that of 10 us, their deviation ln(1.25), and
+    # Student's quantile for 90 % and two degrees of freedom 2.92 (any table).
+    reach = 1.25 ** (2.92 * (4 / 3) ** 0.5)
+    assert predicted.interval == pytest.approx((10e-6 / reach, 10e-6 * reach), rel=1e-3)
+
+
+def test_nothing_is_said_of_one_round() -> None:
+    assert _interval([1.0]) is None
+    assert _interval([]) is None
+    assert _interval([0.0, 1.0]) is None
+
+
+def test_errors_are_summed_up_by_group() -> None:
+    points = [
+        Point("a", "disk", (1.0, 2.0, 3.0), Predicted(2.2, (1.5, 2.5))),
+        Point("b", "disk", (1.0, 1.0), Predicted(0.7, (0.5, 0.9))),
+        Point("c", "cache", (4.0,), Predicted(4.0, None)),
+    ]
+    found = summary(points)
+    assert found["disk"] == {
+        "points": 2,
+        "median_error": pytest.approx(0.2),
+        "worst_error": pytest.approx(-0.3),
+        "bias": pytest.approx(-0.1),
+        "covered": pytest.approx((1 / 3 + 0) / 2),
+    }
+    assert found["cache"]["covered"] is None
+    assert points[0].among and not points[1].among
+
+
+def test_cases_have_names_of_their_own() -> None:
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "headrace", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_scenario_is_laid_beside_its_measurement(tmp_path: Path) -> None:
+    (tmp_path / "machine.toml").write_text(MACHINE)
+    scenario = tmp_path / "work.toml"
+    scenario.write_text(f'system = "machine.toml"\n{WORK}')
+    saved = tmp_path / "measured.json"
+    done = headrace("bench", "run", str(scenario), str(tmp_path), "-o", str(saved), "--no-store")
+    assert done.returncode == 0, done.stderr
+    laid = headrace(
+        *("validate", str(scenario), "--against", str(saved), "--against", str(saved)),
+        *("--json", "--plot", str(tmp_path / "plots")),
+    )
+    assert (laid.returncode, laid.stderr) == (0, "")
+    document = json.loads(laid.stdout)
+    points = {point["name"]: point for point in document["points"]}
+    measured = json.loads(saved.read_text())["latency"]
+    assert points.keys() == {"write", "read"}
+    assert points["read"]["measured_s"] == [measured["read"]["mean"]] * 2
+    expected = points["read"]["predicted_s"] / measured["read"]["mean"] - 1
+    assert points["read"]["error"] == pytest.approx(expected)
+    assert (tmp_path / "plots" / "validation.png").stat().st_size > 10_000
+    other = tmp_path / "other.toml"
+    other.write_text(scenario.read_text().replace('"write", "read"', '"write", "sync"'))
+    refused = headrace("validate", str(other), "--against", str(saved))
+    assert refused.returncode == 2 and "it has no sync" in refused.stderr
+    refused = headrace("validate", str(scenario), "--against", str(scenario))
+    assert refused.returncode == 2 and "expected a result" in refused.stderr
+
+
+def test_a_twin_is_predicted_and_measured(tmp_path: Path) -> None:
+    try:
+        calibrate.mount_of(tmp_path)
+    except ScenarioError as error:
+        pytest.skip(str(error))
+    below = tmp_path / "below"
+    below.mkdir()
+    (tmp_path / "machine.toml").write_text(MACHINE)
+    cases = [case for case in CASES if case.name.startswith(("cached reads", "two processes"))]
+    found = validate.twin(below, tmp_path / "machine.toml", cases=cases, rounds=2)
+    assert list(below.iterdir()) == []
+    assert [point.name for point in found.points] == [case.name for case in cases]
+    assert all(len(point.measured) == 2 and min(point.measured) > 0 for point in found.points)
+    # 48 MiB in calls of 8 KiB, each of which takes 10 us.
+    assert found.points[0].predicted.seconds == pytest.approx(6144 * 10e-6, rel=1e-3)
+    assert found.json()["machine"] == MACHINE
