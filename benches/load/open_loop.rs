@@ -57,18 +57,22 @@ fn stalls(below: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn arrivals(below: &Path) -> Result<(), Box<dyn Error>> {
-    println!("\nTimes between starts of 16 processes, against an exponential distribution");
+    println!("\nTimes between starts, against an exponential distribution");
     println!(
-        "{:<16} {:>6} {:>7} {:>9} {:>8} {:>9} {:>8}",
+        "{:<24} {:>6} {:>7} {:>9} {:>8} {:>9} {:>8}",
         "", "rate", "starts", "intended", "p", "actual", "p"
     );
-    for (name, calls) in [("no calls", Backend::Null), ("stat", Backend::Posix)] {
+    for (name, calls, processes) in [
+        ("no calls, 1 process", Backend::Null, 1),
+        ("stat, 1 process", Backend::Posix, 1),
+        ("stat, 16 processes", Backend::Posix, 16),
+    ] {
         for rate in [100.0, 500.0, 2000.0] {
-            let done = carried(below, calls, 16, rate)?;
+            let done = carried(below, calls, processes, rate)?;
             let intended = exponential(done.iter().map(|it| it.intended), rate);
             let actual = exponential(done.iter().map(|it| it.started), rate);
             println!(
-                "{name:<16} {rate:>6} {:>7} {:>9.4} {:>8.3} {:>9.4} {:>8.3}",
+                "{name:<24} {rate:>6} {:>7} {:>9.4} {:>8.3} {:>9.4} {:>8.3}",
                 done.len(),
                 intended.0,
                 intended.1,
