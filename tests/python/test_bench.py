@@ -68,6 +68,21 @@ def test_every_byte_is_counted_and_nothing_is_left(below: Path) -> None:
     assert list(below.iterdir()) == []
 
 
+def test_a_caller_hears_that_files_are_removed_and_cannot_lose_the_figures(below: Path) -> None:
+    loaded = measure.load(WRITE_AND_READ)
+    told: list[bool] = []
+
+    def tell(live: measure.Live) -> None:
+        told.append(live.removing)
+        if live.removing:
+            raise KeyboardInterrupt
+
+    measured = measure.measure(loaded, below, progress=tell)
+    assert told[-1] and not any(told[:-1])
+    assert not measured.partial
+    assert list(below.iterdir()) == []
+
+
 def test_the_command_prints_one_document(workload: Path, below: Path, tmp_path: Path) -> None:
     saved = tmp_path / "saved.json"
     done = bench("run", str(workload), str(below), "--json", "-o", str(saved))

@@ -26,6 +26,8 @@ class Live(NamedTuple):
     """Since the processes began."""
     operations: dict[str, tuple[int, int]]
     """Operations done and bytes moved, by operation."""
+    removing: bool = False
+    """Whether everything is measured, and files are being removed."""
 
 
 Progress: TypeAlias = Callable[[Live], object]
@@ -59,16 +61,23 @@ def measure(
         with contextlib.suppress(OSError):
             directory.remove()
         raise
-    if not keep and (left := removed(directory)) is not None:
-        measurement.document["warnings"].append(left)
+    if not keep:
+        # What was measured is not lost because somebody is tired of waiting for the rest.
+        with contextlib.suppress(KeyboardInterrupt):
+            if progress is not None:
+                progress(Live(False, measurement.document["measured_seconds"], {}, removing=True))
+        if (left := removed(directory)) is not None:
+            measurement.document["warnings"].append(left)
     return measurement
 
 
 def removed(directory: _core.BenchmarkDirectory) -> dict[str, str] | None:
     """Removes a benchmark's directory; gives a warning if it cannot: what was measured in it
-    holds all the same."""
+    holds all the same, also if it is interrupted meanwhile."""
     try:
-        directory.remove()
+        # It goes on to its end whatever signal comes; the exception comes after it.
+        with contextlib.suppress(KeyboardInterrupt):
+            directory.remove()
     except OSError as error:
         reason = error.strerror or str(error)
         return {"condition": "not-removed", "message": f"{directory.path} is left: {reason}"}

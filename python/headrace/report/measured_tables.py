@@ -149,6 +149,7 @@ class Now:
     def __init__(self, title: str) -> None:
         self.title = title
         self.preparing = True
+        self.removing = False
         self.seconds = 0.0
         self.operations: dict[str, tuple[int, int]] = {}
         self.rates: dict[str, tuple[float, float]] = {}
@@ -174,6 +175,8 @@ class Now:
 def live(now: Now) -> RenderableType:
     """The figures of a measurement that goes on, for a terminal."""
     state = "making files" if now.preparing else duration(now.seconds)
+    if now.removing:
+        state = "removing files"
     heading = Text(plain(now.title), style="bold").append(f"  {state}", style="not bold")
     columns = ["operation", "operations", "data", "operations/s", "MB/s"]
     made = FittedTable("", 1, columns)

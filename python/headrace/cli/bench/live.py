@@ -24,7 +24,10 @@ def live_view(title: str, shown: bool) -> Iterator[Callable[["Live"], None] | No
     with Screen(console=Console(stderr=True), transient=True, refresh_per_second=4) as screen:
 
         def tell(progress: "Live") -> None:
-            now.add(progress.preparing, progress.seconds, progress.operations)
+            if progress.removing:
+                now.removing = True
+            else:
+                now.add(progress.preparing, progress.seconds, progress.operations)
             screen.update(live(now))
 
         yield tell
