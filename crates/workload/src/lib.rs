@@ -184,7 +184,7 @@ pub fn sequence(
             Span::ZERO,
             existing,
         )),
-        WorkloadKind::Mdtest(mdtest) => Box::new(MdtestApplication::new(mdtest, processes)),
+        WorkloadKind::Mdtest(mdtest) => Box::new(MdtestApplication::new(mdtest, processes, seed)),
         WorkloadKind::OperationMix(mix) => {
             let per_client = scenario.clients.processes;
             Box::new(OperationMixApplication::new(

@@ -8,12 +8,14 @@ use headrace_spec::{Directory, Mdtest, NamePhase};
 use headrace_trace::Operation;
 
 use super::{Application, Ask, Next};
+use crate::permutation::Permutation;
 
 /// An mdtest-like workload.
 #[derive(Debug)]
 pub struct MdtestApplication {
     spec: Mdtest,
     processes: u32,
+    seed: u64,
     /// Phase, file, and whether the file was made whose bytes are still to be
     /// written, of each process.
     progress: Vec<(u32, u32, bool)>,
@@ -21,12 +23,23 @@ pub struct MdtestApplication {
 
 impl MdtestApplication {
     /// The workload for so many processes.
-    pub fn new(spec: &Mdtest, processes: u32) -> MdtestApplication {
+    pub fn new(spec: &Mdtest, processes: u32, seed: u64) -> MdtestApplication {
         MdtestApplication {
             spec: spec.clone(),
             processes,
+            seed,
             progress: vec![(0, 0, false); processes as usize],
         }
+    }
+
+    /// The file that a process comes to in a phase, among its own.
+    fn file_at(&self, rank: u32, phase: u32, place: u32) -> u32 {
+        if !self.spec.random {
+            return place;
+        }
+        let key = self.seed ^ (u64::from(rank) << 32) ^ u64::from(phase);
+        let files = Permutation::new(u64::from(self.spec.files), key);
+        files.at(u64::from(place)) as u32
     }
 }
 
@@ -88,7 +101,7 @@ impl Application for MdtestApplication {
         Ok(Next::Ask(Ask {
             operation,
             call: None,
-            file: rank * self.spec.files + file,
+            file: rank * self.spec.files + self.file_at(rank, phase, file),
             offset: 0,
             size,
             after,
@@ -121,8 +134,9 @@ mod tests {
             bytes: Bytes(0),
             think: Seconds(0.0),
             directory: Directory::Shared,
+            random: false,
         };
-        let mut application = MdtestApplication::new(&spec, 2);
+        let mut application = MdtestApplication::new(&spec, 2, 1);
         let mut counter = 0;
         let mut random = Random::named(1, "mdtest", &mut counter);
         let mut seen = Vec::new();
@@ -158,8 +172,9 @@ mod tests {
             phases: vec![NamePhase::Create, NamePhase::Read, NamePhase::Unlink],
             think: Seconds(1.0),
             directory: Directory::Own,
+            random: false,
         };
-        let mut application = MdtestApplication::new(&spec, 1);
+        let mut application = MdtestApplication::new(&spec, 1, 1);
         let mut counter = 0;
         let mut random = Random::named(1, "mdtest", &mut counter);
         let mut seen = Vec::new();
@@ -187,5 +202,43 @@ mod tests {
             ("unlink", 1, 0, false),
         ];
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn in_random_order_each_file_still_comes_once_in_each_phase() {
+        let spec = Mdtest {
+            files: 50,
+            phases: vec![NamePhase::Create, NamePhase::Stat],
+            bytes: Bytes(10),
+            think: Seconds(0.0),
+            directory: Directory::Shared,
+            random: true,
+        };
+        let mut application = MdtestApplication::new(&spec, 2, 1);
+        let mut counter = 0;
+        let mut random = Random::named(1, "mdtest", &mut counter);
+        let mut seen: [Vec<(&str, u32)>; 2] = Default::default();
+        loop {
+            match application.next(1, Time::ZERO, &mut random) {
+                Ok(Next::Ask(ask)) => {
+                    seen[ask.phase as usize].push((ask.operation.name(), ask.file));
+                }
+                Ok(Next::Barrier) => {}
+                _ => break,
+            }
+        }
+        // A file is written behind its creation.
+        for pair in seen[0].chunks(2) {
+            assert_eq!([pair[0].0, pair[1].0], ["create", "write"]);
+            assert_eq!(pair[0].1, pair[1].1);
+        }
+        let made: Vec<u32> = seen[0].iter().step_by(2).map(|it| it.1).collect();
+        let found: Vec<u32> = seen[1].iter().map(|it| it.1).collect();
+        assert_ne!(made, found);
+        for mut files in [made, found] {
+            assert!(!files.is_sorted());
+            files.sort_unstable();
+            assert!(files.into_iter().eq(50..100));
+        }
     }
 }

@@ -155,15 +155,16 @@ pub fn tree_copy() -> BoxedStrategy<WorkloadKind> {
 
 pub fn mdtest() -> BoxedStrategy<WorkloadKind> {
     let phases = prop::collection::vec(choice(NamePhase::ALL), 1..5);
-    let rest = (choice(Directory::ALL), seconds());
+    let rest = (choice(Directory::ALL), seconds(), any::<bool>());
     (1..1000_u32, 0..100_000_u64, phases, rest)
-        .prop_map(|(files, bytes, phases, (directory, think))| {
+        .prop_map(|(files, bytes, phases, (directory, think, random))| {
             let reads = phases.contains(&NamePhase::Read);
             WorkloadKind::Mdtest(Mdtest {
                 files,
                 bytes: Bytes(if reads { bytes.max(1) } else { bytes }),
                 phases,
                 directory,
+                random,
                 think,
             })
         })

@@ -18,8 +18,10 @@ NAMES = 16 * 1024
 
 def disk(file: int, *, seeks: int = 8000, names: int = NAMES) -> Study:
     """A file of so many bytes, which should be twice the memory: by putc and getc, in blocks of
-    8 KiB, read and written back, and at places anywhere in it; then empty files."""
-    points = [*_characters(file), *_blocks(file), _seeks(file, seeks), _names(file, names)]
+    8 KiB, read and written back, and at places anywhere in it; then empty files, in order and at
+    random."""
+    points = [*_characters(file), *_blocks(file), _seeks(file, seeks)]
+    points += [_names(file, names), _names(file, names, random=True)]
     return Study("disk", "one process and the disk", points, sizes=("file",))
 
 
@@ -76,9 +78,13 @@ def _seeks(file: int, seeks: int) -> Point:
     return Point({"file": file}, scenario, [Figure("seeks", 0, "read", rate=True)], stable=True)
 
 
-def _names(file: int, names: int) -> Point:
+def _names(file: int, names: int, *, random: bool = False) -> Point:
     phases = ("create", "stat", "unlink")
     words = ", ".join(f'"{phase}"' for phase in phases)
-    tests = [Figure(phase, number, phase, rate=True) for number, phase in enumerate(phases)]
+    order = "random " if random else ""
+    tests = [
+        Figure(f"{order}{phase}", number, phase, rate=True) for number, phase in enumerate(phases)
+    ]
     scenario = f'[clients]\n[[workload]]\nkind = "mdtest"\nfiles = {names}\nphases = [{words}]\n'
+    scenario += f"random = {str(random).lower()}\n"
     return Point({"file": file}, scenario, tests, stable=True)

@@ -54,6 +54,9 @@ section! {
         /// Whether all files lie in one directory, or those of each process in one of its
         /// own (option -u).
         directory: Directory = default("shared", "mdtest without its option -u") aka ["unique_dir"],
+        /// Whether each process goes through its files in a random order, another in each
+        /// phase: mdtest's option -R does so when it looks them up.
+        random: bool = default(false, "mdtest without its option -R") aka ["random_order", "shuffle"],
         /// Time between the end of a request and the next one.
         think: Seconds = default("0 s", "mdtest does not wait") aka ["think_time"],
     }
