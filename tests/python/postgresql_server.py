@@ -67,7 +67,9 @@ def running(tools: Path) -> Iterator[str]:
     if os.geteuid() == 0:
         user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
         tools = _for_everybody(tools, folder)
-        os.chown(folder, NOBODY, NOBODY)
+        # All of it, so that whoever stops the server may remove it.
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
     def run(tool: str, *arguments: str) -> None:
         command = [str(tools / tool), "-D", str(folder / "data"), *arguments]

@@ -243,6 +243,33 @@ def test_calls_there_are_not_are_told(tmp_path: Path) -> None:
     assert "io-uring" in result.stderr
 
 
+def test_a_directory_that_was_moved_meanwhile_is_told(below: Path) -> None:
+    loaded = measure.load(FOREVER.replace("1 h", "500 ms"))
+    moved = below.parent / "moved"
+
+    def move(live: measure.Live) -> None:
+        [*found] = below.glob("headrace-bench-*")
+        if found and not live.preparing and not live.removing:
+            found[0].rename(moved)
+
+    measured = measure.measure(loaded, below, progress=move)
+    found = {warning["condition"] for warning in measured.document["warnings"]}
+    assert "directory-gone" in found
+    assert moved.exists()
+
+
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    scenario = tmp_path / "work.toml"
+    scenario.write_text(f'system = "pipe.toml"\n{WRITE_AND_READ}')
+    os.mkfifo(tmp_path / "pipe.toml")
+    refused = bench("run", str(scenario), str(tmp_path))
+    assert refused.returncode == 2 and "no regular file" in refused.stderr
+    refused = bench("mix", str(tmp_path), "--resume", str(pipe))
+    assert refused.returncode == 2 and "no regular file" in refused.stderr
+
+
 def test_what_somebody_else_puts_there_stays_and_the_figures_too(
     tmp_path: Path, below: Path
 ) -> None:

@@ -18,6 +18,7 @@ import headrace.measure as measure
 from headrace.importing import import_results
 from headrace.measure import micro
 from headrace.measure.benchmark import Live, Progress
+from headrace.measure.resuming import sealed
 from headrace.store import StoreError
 
 MIX = """
@@ -115,6 +116,7 @@ def test_a_step_that_was_not_finished_is_measured_again(workload: Path, below: P
     load = mixed(workload)
     before = measure.ladder(load.at, below, rates=[50]).document
     before["steps"][0]["partial"] = True
+    before = sealed(before)
     watched = Watched()
     measure.ladder(load.at, below, rates=[50], watch=watched, resumed=before)
     assert len(watched.steps) == 1
@@ -142,6 +144,17 @@ def test_what_is_of_another_place_version_or_load_is_not_gone_on_with(
         with pytest.raises(ValueError, match=told) as raised:
             measure.ladder(at.at, below, rates=[50], resumed=document)
         assert str(raised.value).startswith("saved.json: ")
+    assert list(below.iterdir()) == []
+
+
+def test_steps_that_are_not_as_they_were_saved_are_not_gone_on_with(
+    workload: Path, below: Path
+) -> None:
+    load = mixed(workload)
+    before = measure.ladder(load.at, below, rates=[50]).document
+    for steps in ("x", [3], [], [before["steps"][0] | {"achieved_per_second": "fast"}]):
+        with pytest.raises(ValueError, match="not as they were saved"):
+            measure.ladder(load.at, below, rates=[50], resumed=before | {"steps": steps})
     assert list(below.iterdir()) == []
 
 

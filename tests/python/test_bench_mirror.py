@@ -1,10 +1,12 @@
 """The mirror of a directory, whose requests are counted, and tuning with it."""
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -126,6 +128,25 @@ def test_a_mirror_that_was_killed_is_taken_down(tmp_path: Path, watched: tuning.
     assert not second.below.exists()
     # The other is still there.
     assert watched.profiler()["getattr"] >= 0
+
+
+def test_only_mirrors_are_taken_down(
+    tmp_path: Path, watched: tuning.Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a name in a directory that all may write leads to is no mount of a mirror's."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / f"{mirrors.PREFIX}planted").symlink_to(watched.below)
+
+    def dead(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOTCONN, "not connected")
+
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(shared))
+    monkeypatch.setattr(Path, "stat", dead)
+
+    assert mirrors.left_behind() == []
+    assert not mirrors.is_dead(shared / f"{mirrors.PREFIX}planted")
+    assert mirrors.is_dead(watched.below)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -184,6 +184,8 @@ def test_reads_of_what_was_just_written_hit_the_cache() -> None:
     read = Reads(4_000_000, 1_000_000)
     assert cache.cache(read, "sda")["hit_rate"] == 0.75
     assert cache.cache(Reads(1000, 0), "sda")["hit_rate"] is None
+    ahead = cache.cache(Reads(10_000_000, 15_000_000), "sda")
+    assert ahead["hit_rate"] is None and "read ahead" in ahead["note"]
     assert cache.cache(None, "sda")["note"] and cache.cache(read, None)["note"]
     before = cache.reads_now()
     if before is None:

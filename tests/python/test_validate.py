@@ -98,7 +98,11 @@ def test_a_scenario_is_laid_beside_its_measurement(tmp_path: Path) -> None:
     other = tmp_path / "other.toml"
     other.write_text(scenario.read_text().replace('"write", "read"', '"write", "sync"'))
     refused = headrace("validate", str(other), "--against", str(saved))
-    assert refused.returncode == 2 and "it has no sync" in refused.stderr
+    assert refused.returncode == 2 and "its workloads are others" in refused.stderr
+    more = tmp_path / "more.toml"
+    more.write_text(scenario.read_text().replace("count = 1", "count = 1\nprocesses = 2"))
+    refused = headrace("validate", str(more), "--against", str(saved))
+    assert refused.returncode == 2 and "its processes are others" in refused.stderr
     refused = headrace("validate", str(scenario), "--against", str(scenario))
     assert refused.returncode == 2 and "expected a result" in refused.stderr
 

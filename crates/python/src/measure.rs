@@ -62,6 +62,11 @@ impl PyDirectory {
         self.directory.path().to_path_buf()
     }
 
+    /// Whether its path still leads to it: not if it was unmounted, moved or removed.
+    fn is_there(&self) -> bool {
+        self.directory.is_there()
+    }
+
     /// How many files lie in it, and how many bytes they hold.
     fn usage(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
         let used = guard::detached(py, || self.directory.usage())?;

@@ -17,6 +17,9 @@ const ENDING: &str = ".toml";
 /// Files below each other at the most: then they lead back to each other.
 const MOST: usize = 8;
 
+/// Bytes of a file at the most: the longest that a calibration writes has some thousand.
+const LARGEST: u64 = 16 << 20;
+
 /// What a system's file does not say.
 const WORK: [&str; 2] = ["workload", "run"];
 
@@ -39,7 +42,7 @@ fn at_depth(user: &mut Node, default: &str, folder: &Path, depth: usize) -> Resu
         return Err(Error::value(
             &node,
             "system",
-            "these files lead back to each other",
+            "these files lead back to each other, or are more than 8",
         ));
     }
     let path = folder.join(name);
@@ -69,8 +72,7 @@ fn preset(name: &str) -> Result<Node, Error> {
 }
 
 fn read(node: &Node, path: &Path) -> Result<Node, Error> {
-    let bytes = std::fs::read(path);
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other));
+    let text = text_of(path);
     let text = text.map_err(|error| {
         let message = format!("{} cannot be read: {error}", path.display());
         Error::value(node, "system", message)
@@ -94,4 +96,17 @@ fn read(node: &Node, path: &Path) -> Result<Node, Error> {
             .retain(|it| !["name", "description"].contains(&&*it.key));
     }
     Ok(system)
+}
+
+/// A pipe would be waited for, and some devices never end.
+fn text_of(path: &Path) -> std::io::Result<String> {
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    if about.len() > LARGEST {
+        return Err(std::io::Error::other("it is larger than 16 MiB"));
+    }
+    let bytes = std::fs::read(path)?;
+    String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8"))
 }

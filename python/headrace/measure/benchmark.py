@@ -63,7 +63,7 @@ def measure(
         raise
     if not keep:
         # What was measured is not lost because somebody is tired of waiting for the rest.
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt, SystemExit):
             if progress is not None:
                 progress(Live(False, measurement.document["measured_seconds"], {}, removing=True))
         if (left := removed(directory)) is not None:
@@ -71,12 +71,19 @@ def measure(
     return measurement
 
 
+GONE = {
+    "condition": "directory-gone",
+    "message": "the benchmark's directory is no longer where it was made: it was unmounted, moved"
+    " or removed meanwhile, and what was open went on",
+}
+
+
 def removed(directory: _core.BenchmarkDirectory) -> dict[str, str] | None:
     """Removes a benchmark's directory; gives a warning if it cannot: what was measured in it
     holds all the same, also if it is interrupted meanwhile."""
     try:
         # It goes on to its end whatever signal comes; the exception comes after it.
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt, SystemExit):
             directory.remove()
     except OSError as error:
         reason = error.strerror or str(error)
@@ -106,6 +113,8 @@ def measure_in(
     document["counters"] = counters.summary()
     document["cache"] = cache(reads_since(before), counters.device)
     document["warnings"] = conditions(document, direct=_is_direct(loaded), free=free)
+    if not directory.is_there():
+        document["warnings"].append(GONE)
     return measured(document, result, counters.frame())
 
 

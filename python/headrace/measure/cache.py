@@ -40,7 +40,7 @@ def cache(read: Reads | None, device: str | None) -> dict[str, Any]:
     """The part of what was read that no device was asked for.
 
     `hit_rate` is null, with a `note`, where it cannot be told. Read-ahead counts as read:
-    bytes that nobody asks for make the rate lower, and it is 0 at the least.
+    bytes that nobody asks for make the rate lower, and nothing is told if they are the most.
     """
     if read is None:
         return {"hit_rate": None, "note": "the kernel does not count what processes read"}
@@ -51,4 +51,7 @@ def cache(read: Reads | None, device: str | None) -> dict[str, Any]:
         return {"hit_rate": None, "note": note}
     if asked < LEAST:
         return {"hit_rate": None, "note": "too little was read to tell", **found}
-    return {"hit_rate": max(0.0, 1.0 - from_device / asked), **found}
+    if from_device > asked:
+        note = "more was read ahead than was asked for"
+        return {"hit_rate": None, "note": note, **found}
+    return {"hit_rate": 1.0 - from_device / asked, **found}

@@ -14,7 +14,7 @@ from headrace import _core
 from headrace.measure.benchmark import Progress, ended_early, measure_in, removed
 from headrace.measure.hosts import EARLY, new_directory
 from headrace.measure.place import place
-from headrace.measure.resuming import check, of_another_scenario, ranks_told
+from headrace.measure.resuming import check, of_another_scenario, ranks_told, sealed, whole
 
 Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress | None]]
 """Given the name of a step: what its progress is told to while it goes on."""
@@ -144,22 +144,23 @@ def carried_out(
 
     def told(climb: Climb) -> None:
         if so_far is not None:
-            so_far(document(climb))
+            so_far(sealed(document(climb)))
 
     try:
         here = place(below)
         if resumed is not None:
             check(resumed, {"kind": KIND, "of": of}, here)
+            whole(resumed)
         climb = Climb(directory, of, here, step_of, calls, watch or _unwatched, told, resumed)
         with contextlib.suppress(BrokenOffError):
             steps(climb)
             climb.stop = {"reason": "done"}
     finally:
         left = None if keep else removed(directory)
-    whole = document(climb)
+    done = sealed(document(climb))
     if left is not None:
-        whole["warnings"] = [left]
-    return whole
+        done["warnings"] = [left]
+    return done
 
 
 def _unwatched(_: str) -> AbstractContextManager[None]:

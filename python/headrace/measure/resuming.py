@@ -1,5 +1,7 @@
 """Long work that goes on where an earlier run of it ended."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from headrace.store import open as open_store
 
 PREFIX = "results:"
 """Before the identifier of a result in the store."""
+SEAL = "steps_sha256"
+"""Where a document has the digest of its steps."""
 
 
 def earlier(named: str) -> dict[str, Any]:
@@ -58,6 +62,27 @@ def check(before: Mapping[str, Any], what: Mapping[str, str], place: Mapping[str
             f"{named}: it was measured at another place ({_told(before.get('place'))}; here"
             f" {_told(place)}): begin anew without --resume"
         )
+
+
+def sealed(document: dict[str, Any]) -> dict[str, Any]:
+    """A document with the digest of its steps, by which one that was damaged is known."""
+    return document | {SEAL: _digest(document.get("steps"))}
+
+
+def whole(before: Mapping[str, Any]) -> None:
+    """Makes sure that the steps of what is resumed are as they were saved.
+
+    Raises ValueError if they are not.
+    """
+    if before.get(SEAL) != _digest(before.get("steps")):
+        raise ValueError(
+            f"{before.get('named', 'what is to be resumed')}: its steps are not as they were"
+            " saved: begin anew without --resume"
+        )
+
+
+def _digest(steps: Any) -> str:
+    return hashlib.sha256(json.dumps(steps, sort_keys=True).encode()).hexdigest()
 
 
 def of_another_scenario(before: Mapping[str, Any]) -> ValueError:

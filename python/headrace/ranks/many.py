@@ -286,5 +286,7 @@ def first_error(wrong: list[tuple[str, BaseException]], size: int) -> BaseExcept
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}"
-    kind = ValueError if isinstance(error, ValueError) else RunError
+    # A name that leads nowhere is wrong input, as with one process.
+    wrong_name = (FileNotFoundError, NotADirectoryError, PermissionError)
+    kind = ValueError if isinstance(error, (ValueError, *wrong_name)) else RunError
     return kind(f"{name}: {text}")

@@ -1,5 +1,6 @@
 """Measured results beside simulations of the same workload."""
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -42,6 +43,8 @@ def validate(
     loaded = simulate.load(scenario)
     predicted = simulate.run(loaded).json()
     documents = [_measured(Path(path)) for path in against]
+    for path, document in zip(against, documents, strict=True):
+        _same_work(loaded.toml, document["scenario"]["toml"], path)
     points = []
     for name in predicted["latency"]:
         if name == "all":
@@ -59,6 +62,23 @@ def _measured(path: Path) -> dict[str, Any]:
     if document is None or document.get("kind") != "measured" or "latency" not in document:
         raise ScenarioError(f"{path}: expected a result that headrace bench run -o saved")
     return document
+
+
+def _same_work(ours: str, measured: str, path: str | PathLike[str]) -> None:
+    """Raises ScenarioError if clients or workloads differ."""
+    one, other = tomllib.loads(ours), tomllib.loads(measured)
+    for what, differs in (
+        ("workloads", one["workload"] != other["workload"]),
+        (
+            "processes",
+            any(one["clients"][key] != other["clients"][key] for key in ("count", "processes")),
+        ),
+    ):
+        if differs:
+            raise ScenarioError(
+                f"{fspath(path)}: its {what} are others than the scenario's: expected a"
+                " measurement of the same work"
+            )
 
 
 def _mean(document: dict[str, Any], name: str, path: str | PathLike[str]) -> float:

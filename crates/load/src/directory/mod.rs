@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{CWD, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::Error;
@@ -146,6 +146,16 @@ impl Directory {
     /// The open directory.
     pub(crate) fn root(&self) -> &Arc<OwnedFd> {
         &self.root
+    }
+
+    /// Whether its path still leads to it: not if it was unmounted, moved or removed.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        let found = rustix::fs::statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW);
+        match (found, rustix::fs::fstat(&*self.root)) {
+            (Ok(found), Ok(own)) => (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino),
+            _ => false,
+        }
     }
 
     /// How many files lie in it, and how many bytes they hold.

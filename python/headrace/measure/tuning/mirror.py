@@ -40,6 +40,8 @@ PROCEDURES: dict[str, str] = {
 has no procedure for: open, release, flush and the like, extended attributes, locks."""
 
 PREFIX = "headrace-mirror-"
+SOURCE = "headrace-mirror"
+"""What the kernel calls the device of a mirror's mount."""
 """How the directories begin at which mirrors are mounted."""
 
 PATIENCE_S = 30
@@ -165,7 +167,7 @@ def mirror(directory: Path, given: Options) -> Iterator[Mirror]:
     """
     for dead in left_behind():
         take_down(dead)
-    at = Path(tempfile.mkdtemp(prefix=PREFIX))
+    at = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
     try:
         mounted = Mirror(directory.resolve(strict=True), at, given)
         try:
@@ -180,16 +182,33 @@ def mirror(directory: Path, given: Options) -> Iterator[Mirror]:
 
 def left_behind() -> list[Path]:
     """Where mirrors are still mounted whose process was killed."""
-    return [path for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*") if is_dead(path)]
+    folder = Path(tempfile.gettempdir()).resolve()
+    mounted = (Path(at) for at in _mounted())
+    return [at for at in mounted if at.parent == folder and is_dead(at)]
 
 
 def is_dead(at: Path) -> bool:
     """Whether a mirror is mounted that answers nothing: its process is gone."""
+    if str(at) not in _mounted():
+        return False
     try:
         at.stat()
     except OSError as error:
         return error.errno == errno.ENOTCONN
     return False
+
+
+def _mounted() -> list[str]:
+    """Where mirrors are mounted, by the kernel's own list: what a name in a directory that all
+    may write leads to is no mount of ours."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+        before, _, after = line.partition(" - ")
+        at, (kind, source) = before.split()[4], after.split()[:2]
+        if source == SOURCE and kind.startswith("fuse") and Path(at).name.startswith(PREFIX):
+            # Blanks and the like are written as octal numbers (proc(5)).
+            found.append(at.encode().decode("unicode_escape"))
+    return found
 
 
 def take_down(at: Path) -> None:
