@@ -1,6 +1,5 @@
 """`headrace twin`."""
 
-import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +10,9 @@ import typer
 
 from headrace.cli.bench.run import BelowDirectory
 from headrace.cli.calibrate import Rounds
-from headrace.cli.screen import show, steps
+from headrace.cli.screen import steps
+from headrace.cli.validate import tell
 from headrace.files import check_directory, check_writable, save_json
-from headrace.report.plain import plain_line
 
 
 def twin(
@@ -49,18 +48,7 @@ def twin(
         check_directory(plot)
     with _calibrated(directory, machine, rounds) as file, steps("twin") as told:
         document = validate.twin(directory, file, rounds=rounds, told=told).json()
-    if as_json:
-        print(json.dumps(document, allow_nan=False, indent=2))
-    else:
-        from headrace.report import validation_tables
-
-        show(validation_tables.validation(document))
-    if plot is not None:
-        from headrace.report import plots
-
-        plots.save_validation(plot, document)
-        if not as_json:
-            print(plain_line(f"plots: {plot}"))
+    tell(document, as_json, plot)
     if output is not None:
         save_json(output, document)
 

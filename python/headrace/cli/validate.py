@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,6 +36,11 @@ def validate(
     if plot is not None:
         check_directory(plot)
     document = validate.validate(file, against).json()
+    tell(document, as_json, plot)
+
+
+def tell(document: dict[str, Any], as_json: bool, plot: Path | None) -> None:
+    """Prints predictions beside measurements, and draws them if a directory is given."""
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
     else:
