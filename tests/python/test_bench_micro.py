@@ -99,6 +99,18 @@ def test_the_command_prints_draws_and_keeps(tmp_path: Path) -> None:
     assert list(below.iterdir()) == []
 
 
+def test_what_has_no_effect_on_a_copy_is_refused(tmp_path: Path) -> None:
+    for arguments, expected in (
+        (["--files", "3"], "--files: expected --tree"),
+        (["--sizes", "small"], "--sizes: expected --tree"),
+        (["--tree", "--file", "1 MiB"], "expected --sizes with --tree"),
+    ):
+        done = bench("copy", str(tmp_path), *arguments)
+        assert done.returncode == 2 and expected in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_bad_sizes_are_one_clear_error(tmp_path: Path) -> None:
     for argument in (["--file", "64 furlongs"], ["--blocks", "8m-4k"], ["--repeats", "0"]):
         done = bench("blocks", str(tmp_path), *argument)

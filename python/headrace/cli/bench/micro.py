@@ -167,7 +167,9 @@ def disk(
 
 def copy(
     directory: BelowDirectory,
-    file: File = "256 MiB",
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="SIZE", help="Bytes of the file; 256 MiB.")
+    ] = None,
     block: Annotated[
         str | None,
         typer.Option("--block", metavar="SIZE", help="Bytes of each call; as cp takes them."),
@@ -176,14 +178,17 @@ def copy(
         bool, typer.Option("--tree", help="Copy a tree of files instead, as cp -r does.")
     ] = False,
     directories: Annotated[
-        int, typer.Option("--directories", min=1, help="With --tree: how many directories.")
-    ] = 16,
+        int | None,
+        typer.Option("--directories", min=1, help="With --tree: how many directories; 16."),
+    ] = None,
     files: Annotated[
-        int, typer.Option("--files", min=1, help="With --tree: how many files each has.")
-    ] = 100,
+        int | None,
+        typer.Option("--files", min=1, help="With --tree: how many files each has; 100."),
+    ] = None,
     sizes: Annotated[
-        SizesOfFiles, typer.Option("--sizes", help="With --tree: how large its files are.")
-    ] = SizesOfFiles.SMALL,
+        SizesOfFiles | None,
+        typer.Option("--sizes", help="With --tree: how large its files are; small."),
+    ] = None,
     repeats: Repeats = 3,
     as_json: AsJson = False,
     output: Output = None,
@@ -196,9 +201,16 @@ def copy(
 
     each = micro.block_of_cp(directory) if block is None else size(block)
     if tree:
-        study = micro.copying_a_tree(directories, files, sizes, each)
+        if file is not None:
+            raise ValueError("--file: a tree has files of many sizes: expected --sizes with --tree")
+        study = micro.copying_a_tree(
+            directories or 16, files or 100, sizes or SizesOfFiles.SMALL, each
+        )
     else:
-        study = micro.copying(size(file), each)
+        given = {"--directories": directories, "--files": files, "--sizes": sizes}
+        if without := [option for option, value in given.items() if value is not None]:
+            raise ValueError(f"{without[0]}: expected --tree with it")
+        study = micro.copying(size(file or "256 MiB"), each)
     return _carry_out(study, directory, repeats, as_json, output, None, label, stored, resume)
 
 
