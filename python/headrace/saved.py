@@ -40,8 +40,8 @@ def read_document(path: Path) -> dict[str, Any]:
 def _read_json(path: Path) -> dict[str, Any] | None:
     """A JSON object; None if the file begins like none. Raises ScenarioError if it only begins
     like one, OSError if it cannot be read."""
-    if path.exists() and not path.is_file():
-        # A pipe would be waited for.
+    if path.exists() and not path.is_file() and not path.is_dir():
+        # A pipe would be waited for; of a directory the system itself says what it is.
         raise not_a_result(path, "it is no regular file")
     try:
         with path.open("rb") as file:
