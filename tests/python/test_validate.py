@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from headrace import ScenarioError, calibrate, validate
+from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.cases import CASES
+from headrace.validate.discrepancy import discrepancy
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import Predicted, _interval
 
@@ -70,6 +72,80 @@ def test_cases_have_names_of_their_own() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
 
 
+def simulated(utilisation: float, waiting: float) -> Predicted:
+    """A second in ten calls, of which the device is waited for so long in each."""
+    document = {
+        "simulated_seconds": 1.0,
+        "operations": {"read": {"count": 10}},
+        "latency": {"all": {"count": 10, "mean": 0.1}, "read": {"mean": 0.1}},
+        "stations": [
+            {"station": "system/client/device", "most_utilisation": utilisation, "visits": 20}
+        ],
+        "breakdown": [
+            {"place": "system/client/processor", "seconds": 0.1 - waiting},
+            {"place": "system/client/device", "seconds": waiting},
+        ],
+    }
+    return Predicted(1.0, None, document)
+
+
+def run(seconds: float, busy: float) -> Run:
+    """Samples of two windows of a second each, in which the device was as busy."""
+    return Run(
+        seconds,
+        {
+            "window_s": [1.0, 1.0],
+            "device_busy": [busy, 0.0],
+            "device_flushing": [0.0, 0.1],
+            "device_reads_per_s": [8.0, 0.0],
+            "device_writes_per_s": [1.0, 1.0],
+        },
+    )
+
+
+def test_counters_tell_the_device_from_the_rest() -> None:
+    point = Point("case", "device", (1.2, 1.4, 2.0), simulated(0.3, 0.05))
+    # The middle repetition; its device worked, and flushed, beside what else there was.
+    found = from_counters(point, 1, [run(2.0, 0.9), run(1.2, 0.1), run(1.4, 0.7)])
+    assert found is not None
+    assert found.measured == pytest.approx({"device": 0.8, "beyond the device": 0.6})
+    assert found.simulated == pytest.approx({"device": 0.5, "beyond the device": 0.5})
+    assert found.transfers == pytest.approx((10, 20))
+    assert found.error == pytest.approx(1.0 - 1.4)
+    # A device that works although nobody waits for it is busy all the same.
+    busy = from_counters(Point("case", "device", (1.0,), simulated(0.9, 0.0)), 1, [run(1.0, 0.0)])
+    assert busy is not None and busy.simulated["device"] == pytest.approx(0.9)
+    # No device below the measurement: nothing can be told.
+    assert from_counters(point, 1, [Run(1.0, {"window_s": [1.0], "device_busy": [None]})]) is None
+    assert from_counters(point, 1, [Run(1.0, {})]) is None
+
+
+def parts(name: str, measured: tuple[float, float], other: tuple[float, float]) -> Breakdown:
+    names = ("device", "beyond the device")
+    one, two = (dict(zip(names, side, strict=True)) for side in (measured, other))
+    return Breakdown(name, "device counters", one, two, transfers=(1234.0, 567.0))
+
+
+def test_the_paragraph_names_what_most_of_the_differences_is() -> None:
+    found = discrepancy([parts("a", (1.0, 1.0), (0.2, 1.1)), parts("b", (1.0, 1.0), (0.9, 1.0))])
+    assert found is not None and found.seconds == pytest.approx(1.0)
+    assert found.shares == pytest.approx({"device": 0.9, "beyond the device": 0.1})
+    assert "90 % of them are device: there the simulations take 900.0 ms less" in found.sentences
+    assert "Most of that is in 'a': device 1.00 s measured, 200.0 ms simulated" in found.sentences
+    assert "1,234 transfers there, the simulation 567" in found.sentences
+
+
+def test_the_paragraph_says_if_it_points_at_nothing() -> None:
+    names = "abc"
+    sides = dict.fromkeys(names, 1.0), dict.fromkeys(names, 1.1)
+    found = discrepancy([Breakdown("x", "kernel trace", *sides)])
+    assert found is not None and "point at no single component" in found.sentences
+    found = discrepancy([Breakdown("x", "kernel trace", *sides, explained=True)])
+    assert found is not None and "nothing to explain" in found.sentences
+    assert found.shares == {}
+    assert discrepancy([]) is None
+
+
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "headrace", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -94,6 +170,10 @@ def test_a_scenario_is_laid_beside_its_measurement(tmp_path: Path) -> None:
     assert points["read"]["measured_s"] == [measured["read"]["mean"]] * 2
     expected = points["read"]["predicted_s"] / measured["read"]["mean"] - 1
     assert points["read"]["error"] == pytest.approx(expected)
+    (told,) = document["breakdowns"]
+    seconds = sum(measured[name]["mean"] * 16 for name in ("write", "read"))
+    assert sum(told["measured_s"].values()) == pytest.approx(seconds)
+    assert document["discrepancy"]["paragraph"].startswith("By the device counters")
     assert (tmp_path / "plots" / "validation.png").stat().st_size > 10_000
     other = tmp_path / "other.toml"
     other.write_text(scenario.read_text().replace('"write", "read"', '"write", "sync"'))
@@ -122,7 +202,10 @@ def test_a_twin_is_predicted_and_measured(tmp_path: Path) -> None:
     assert all(len(point.measured) == 2 and min(point.measured) > 0 for point in found.points)
     # 48 MiB in calls of 8 KiB, each of which takes 10 us.
     assert found.points[0].predicted.seconds == pytest.approx(6144 * 10e-6, rel=1e-3)
-    assert found.json()["machine"] == MACHINE
+    document = found.json()
+    assert document["machine"] == MACHINE
+    assert [it["name"] for it in document["breakdowns"]] == [case.name for case in cases]
+    assert set(document["discrepancy"]["shares"]) <= {"device", "beyond the device"}
 
 
 def test_the_command_draws_and_saves_a_twin(tmp_path: Path) -> None:

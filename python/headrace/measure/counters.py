@@ -19,6 +19,7 @@ SERIES = pl.Schema(
         "cpu_steal": pl.Float64,
         "cpu_own": pl.Float64,
         "device_busy": pl.Float64,
+        "device_flushing": pl.Float64,
         "device_read_bytes_per_s": pl.Float64,
         "device_write_bytes_per_s": pl.Float64,
         "device_reads_per_s": pl.Float64,
@@ -28,7 +29,8 @@ SERIES = pl.Schema(
     }
 )
 """Columns of the counters. Of processors, the share of all of them; `cpu_own` is the
-benchmark's own. Without a device below the directory, the device's are null."""
+benchmark's own. `device_busy` has no flushes, so that these have a column of their own, with
+the sum of their times. Without a device below the directory, the device's are null."""
 
 INTERVAL_S = 1.0
 """Between two samples, at least: reading them takes a fraction of a millisecond."""
@@ -73,6 +75,7 @@ class Counters:
             "cpu": psutil.cpu_times(),
             "own": self._process.cpu_times(),
             "device": disk.get(self.device) if self.device else None,
+            "flushing": _flushing(self.device),
             "memory": _memory(),
         }
 
@@ -98,6 +101,9 @@ def _between(before: dict[str, Any], after: dict[str, Any], start: float) -> dic
         return float(max(getattr(other, field) - getattr(one, field), 0) * unit / passed)
 
     busy = device("busy_time", 1e-3)
+    flushing = None
+    if before["flushing"] is not None and after["flushing"] is not None:
+        flushing = max(after["flushing"] - before["flushing"], 0.0) / passed
     return {
         "time_s": before["time"] - start,
         "window_s": passed,
@@ -107,6 +113,7 @@ def _between(before: dict[str, Any], after: dict[str, Any], start: float) -> dic
         "cpu_steal": share("steal"),
         "cpu_own": min((own("user") + own("system")) / passed / cores, 1.0),
         "device_busy": None if busy is None else min(busy, 1.0),
+        "device_flushing": flushing,
         "device_read_bytes_per_s": device("read_bytes"),
         "device_write_bytes_per_s": device("write_bytes"),
         "device_reads_per_s": device("read_count"),
@@ -114,6 +121,16 @@ def _between(before: dict[str, Any], after: dict[str, Any], start: float) -> dic
         "cached_bytes": after["memory"].get("Cached", 0),
         "dirty_bytes": after["memory"].get("Dirty", 0),
     }
+
+
+def _flushing(device: str | None) -> float | None:
+    """Seconds that a device's flushes have taken so far (Linux, Documentation/block/stat.rst, the
+    last field; since 5.5); None if nothing is told."""
+    try:
+        fields = Path(f"/sys/class/block/{device}/stat").read_text(encoding="ascii").split()
+        return int(fields[16]) * 1e-3
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 def _memory() -> dict[str, int]:

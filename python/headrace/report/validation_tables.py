@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
-from headrace.report.units import milliseconds, percent
+from headrace.report.units import milliseconds, percent, whole
 
 Document = Mapping[str, Any]
 
@@ -63,4 +63,24 @@ def validation(document: Document) -> RenderableType:
         for warning in document.get("warnings", [])
         if warning["condition"] != "fits-in-memory"
     ]
-    return Group(points, Text(), errors, *notes)
+    return Group(points, Text(), errors, *_breakdowns(document), *notes)
+
+
+def _breakdowns(document: Document) -> list[RenderableType]:
+    """Where the time went: measured and simulated, by component, and what that points at."""
+    if not document["breakdowns"]:
+        return []
+    of_all = document["breakdowns"]
+    names = list(dict.fromkeys(name for it in of_all for name in it["difference_s"]))
+    counted = any(it["measured_transfers"] is not None for it in of_all)
+    columns = ["", *(column for name in names for column in (f"{name} ms", "simulated"))]
+    columns += ["transfers", "simulated"] if counted else []
+    table = FittedTable(f"Where the time went, by the {of_all[0]['source']}", 1, columns)
+    for it in of_all:
+        times = [milliseconds(it[key].get(n, 0.0)) for n in names for key in BOTH]
+        transfers = [whole(it[f"{of}_transfers"]) for of in ("measured", "simulated")]
+        table.add_row(it["name"], *times, *(transfers if counted else []))
+    return [Text(), table, Text(), Text(plain(document["discrepancy"]["paragraph"]))]
+
+
+BOTH = ("measured_s", "simulated_s")

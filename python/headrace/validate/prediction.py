@@ -4,7 +4,7 @@ import math
 import statistics
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from headrace import simulate
@@ -22,6 +22,8 @@ class Predicted:
     interval: tuple[float, float] | None
     """Where a new measurement lies with a probability of 90 %; None if no parameter has a
     spread."""
+    document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """The simulation with every parameter's median, as `headrace run --json` prints it."""
 
 
 def predict(text: str, figure: Callable[[dict[str, Any]], float]) -> Predicted:
@@ -35,14 +37,14 @@ def predict(text: str, figure: Callable[[dict[str, Any]], float]) -> Predicted:
     Raises ScenarioError as `headrace.simulate.load` does.
     """
     scenario = simulate.load(text)
-    middle = figure(simulate.run(scenario).json())
+    document = simulate.run(scenario).json()
     calibrated = tomllib.loads(scenario.toml).get("calibration", [])
     rounds = min((len(it["values"]) for it in calibrated), default=0)
     each = []
     for number in range(rounds):
         sets = {it["field"]: it["values"][number] for it in calibrated}
         each.append(figure(simulate.run(simulate.load(text, sets=sets)).json()))
-    return Predicted(middle, _interval(each))
+    return Predicted(figure(document), _interval(each), document)
 
 
 def _interval(each: list[float]) -> tuple[float, float] | None:

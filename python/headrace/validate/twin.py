@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 
 from headrace import measure
 from headrace._core import VERSION
+from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.cases import CASES, Case
+from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point, seconds_in_calls, summary
 from headrace.validate.prediction import predict
 
@@ -24,6 +26,8 @@ class Twin:
     """The text of the calibrated system's file."""
     points: tuple[Point, ...]
     warnings: tuple[dict[str, str], ...]
+    breakdowns: tuple[Breakdown, ...] = ()
+    """Where the time went, of those cases of which that is known."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -35,6 +39,7 @@ class Twin:
             "points": [point.json() for point in self.points],
             "summary": summary(self.points),
             "warnings": list(self.warnings),
+            **explanation(self.breakdowns),
         }
 
 
@@ -55,7 +60,7 @@ def twin(
     file = Path(machine).resolve()
     # Before anything is measured, so that a wrong file costs no time.
     predicted = [predict(_with(file, case), _figure(case)) for case in cases]
-    times: list[list[float]] = [[] for _ in cases]
+    runs: list[list[Run]] = [[] for _ in cases]
     warnings: dict[str, dict[str, str]] = {}
     for number in range(rounds * len(cases)):
         place = number % len(cases)
@@ -67,14 +72,22 @@ def twin(
             raise KeyboardInterrupt
         if measured.partial:
             raise OSError(measured.document["error"])
-        times[place].append(_figure(case)(measured.document))
+        runs[place].append(Run.of(measured, case.processes))
         for warning in measured.document["warnings"]:
             warnings.setdefault(warning["condition"], warning)
-    points = zip(cases, times, predicted, strict=True)
+    points = [
+        Point(case.name, case.group, tuple(run.seconds for run in of), it)
+        for case, of, it in zip(cases, runs, predicted, strict=True)
+    ]
+    breakdowns = [
+        from_counters(point, case.processes, of)
+        for point, case, of in zip(points, cases, runs, strict=True)
+    ]
     return Twin(
         file.read_text(encoding="utf-8"),
-        tuple(Point(case.name, case.group, tuple(of), it) for case, of, it in points),
+        tuple(points),
         tuple(warnings.values()),
+        tuple(it for it in breakdowns if it is not None),
     )
 
 

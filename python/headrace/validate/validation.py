@@ -10,7 +10,9 @@ from typing import Any
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.saved import read_saved
-from headrace.validate.point import Point, summary
+from headrace.validate.breakdown import Breakdown, Run, from_counters
+from headrace.validate.discrepancy import explanation
+from headrace.validate.point import Point, seconds_in_calls, summary
 from headrace.validate.prediction import Predicted
 
 
@@ -20,6 +22,8 @@ class Validation:
 
     name: str
     points: tuple[Point, ...]
+    breakdown: Breakdown | None = None
+    """Where the time went, if that is known."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -29,6 +33,7 @@ class Validation:
             "version": VERSION,
             "points": [point.json() for point in self.points],
             "summary": summary(self.points),
+            **explanation([] if self.breakdown is None else [self.breakdown]),
         }
 
 
@@ -54,7 +59,18 @@ def validate(
         ]
         seconds = Predicted(float(predicted["latency"][name]["mean"]), None)
         points.append(Point(name, "operation", tuple(times), seconds))
-    return Validation(loaded.name, tuple(points))
+    return Validation(loaded.name, tuple(points), _breakdown(loaded.name, predicted, documents))
+
+
+def _breakdown(
+    name: str, predicted: dict[str, Any], documents: Sequence[dict[str, Any]]
+) -> Breakdown | None:
+    """Of the whole workload, and all its processes."""
+    processes = max(documents[0].get("processes", 1), 1)
+    runs = [Run.saved(document, processes) for document in documents]
+    seconds = Predicted(seconds_in_calls(predicted, processes), None, predicted)
+    point = Point(name, "workload", tuple(run.seconds for run in runs), seconds)
+    return from_counters(point, processes, runs)
 
 
 def _measured(path: Path) -> dict[str, Any]:

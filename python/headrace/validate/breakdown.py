@@ -1,0 +1,158 @@
+"""Where the time in calls went: measured and simulated, by component."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeAlias
+
+from headrace.measure import Measurement
+from headrace.validate.point import Point, seconds_in_calls
+
+Parts: TypeAlias = Mapping[str, float]
+"""Seconds of a process by component; together its time in calls."""
+
+DEVICE = "device"
+REST = "beyond the device"
+"""Processor, and whatever else is waited for. Below 0 where the device works on while the
+processes do not wait for it."""
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A measurement's time in calls, and that of its simulation, by the same components."""
+
+    name: str
+    source: str
+    """What the measured parts come from."""
+    measured: Parts
+    simulated: Parts
+    explained: bool = False
+    """Whether the prediction lies among the repetitions: then there is nothing to explain."""
+    transfers: tuple[float, float] | None = None
+    """Of the device, measured and simulated."""
+    waits: Parts = field(default_factory=dict)
+    """More that is known of the measured parts; each lies in one of them."""
+
+    @property
+    def differences(self) -> dict[str, float]:
+        """What the simulation has more, in seconds, by component."""
+        return {
+            name: self.simulated.get(name, 0.0) - self.measured.get(name, 0.0)
+            for name in dict.fromkeys((*self.measured, *self.simulated))
+        }
+
+    @property
+    def error(self) -> float:
+        """What the simulation has more in all, in seconds."""
+        return sum(self.differences.values())
+
+    def json(self) -> dict[str, Any]:
+        """As documents have it."""
+        measured, simulated = self.transfers or (None, None)
+        return {
+            "name": self.name,
+            "source": self.source,
+            "measured_s": dict(self.measured),
+            "simulated_s": dict(self.simulated),
+            "difference_s": self.differences,
+            "among_repetitions": self.explained,
+            "measured_transfers": measured,
+            "simulated_transfers": simulated,
+            "waits_s": dict(self.waits),
+        }
+
+
+@dataclass(frozen=True)
+class Run:
+    """One repetition of what was measured."""
+
+    seconds: float
+    """A process's time in calls."""
+    series: Mapping[str, Sequence[float | None]]
+    """The samples of `headrace.measure.counters`."""
+
+    @classmethod
+    def of(cls, measured: Measurement, processes: int) -> Self:
+        """What counts of a measurement."""
+        seconds = seconds_in_calls(measured.document, processes)
+        return cls(seconds, measured.counters.to_dict(as_series=False))
+
+    @classmethod
+    def saved(cls, document: Mapping[str, Any], processes: int) -> Self:
+        """The same of one that was saved; without samples where they are not of one run."""
+        # Of repetitions, figures are sums; several hosts' devices are not told.
+        alone = len(document.get("hosts", [])) < 2 and "repetitions" not in document
+        series = document.get("counter_series", {}) if alone else {}
+        return cls(seconds_in_calls(document, processes), series)
+
+
+COUNTERS = "device counters"
+
+
+def from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdown | None:
+    """What the kernel's counters of the device tell of a measurement, and its simulation's
+    device: how long each was busy, whoever waited.
+
+    Of the repetitions, the middle one counts. None if there is no device below the
+    measurement, or none on the machines of the simulation.
+    """
+    run = sorted(runs, key=lambda it: it.seconds)[(len(runs) - 1) // 2]
+    simulated = point.predicted.document
+    device = simulated_device(simulated)
+    busy = _total(run.series, "device_busy")
+    flushing = _total(run.series, "device_flushing") or 0.0
+    reads = _total(run.series, "device_reads_per_s")
+    writes = _total(run.series, "device_writes_per_s")
+    if device is None or busy is None or reads is None or writes is None:
+        return None
+    busy += flushing
+    served = device["most_utilisation"] * simulated["simulated_seconds"]
+    # A limited device's latency is no service: transfers side by side have it each.
+    served = max(served, sum(waits(simulated, processes).get(name, 0.0) for name in ON_DEVICE))
+    return Breakdown(
+        point.name,
+        COUNTERS,
+        {DEVICE: busy, REST: run.seconds - busy},
+        {DEVICE: served, REST: seconds_in_calls(simulated, processes) - served},
+        point.among,
+        (reads + writes, float(device["visits"])),
+    )
+
+
+DEVICE_AND_QUEUE = ("device", "I/O queue")
+ON_DEVICE = (*DEVICE_AND_QUEUE, "journal")
+"""Where calls of a simulation wait for the device: a commit is transfers and a flush."""
+
+
+def waits(simulated: Mapping[str, Any], processes: int) -> dict[str, float]:
+    """What a process of a simulated machine spends at each place, in seconds, by its name."""
+    count = simulated["latency"].get("all", {}).get("count", 0)
+    found: dict[str, float] = {}
+    for entry in simulated["breakdown"]:
+        _, _, name = entry["place"].rpartition("/")
+        name = "I/O queue" if name == "O queue" else name  # It has a stroke of its own.
+        found[name] = found.get(name, 0.0) + entry["seconds"] * count / processes
+    return found
+
+
+def simulated_device(simulated: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The busiest device of a simulated machine; None if the system has no such machine."""
+    stations: list[Mapping[str, Any]] = [
+        it
+        for it in simulated["stations"]
+        if it["station"].startswith("system/client/") and it["station"].endswith("/device")
+    ]
+    return max(stations, key=lambda it: float(it["most_utilisation"]), default=None)
+
+
+def _total(series: Mapping[str, Sequence[float | None]], column: str) -> float | None:
+    """What a column that is given per second adds up to."""
+    values = series.get(column, [])
+    windows = series.get("window_s", [])
+    if len(values) != len(windows) or not values:
+        return None
+    total = 0.0
+    for value, window in zip(values, windows, strict=True):
+        if value is None or window is None:
+            return None
+        total += value * window
+    return total
