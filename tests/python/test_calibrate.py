@@ -17,9 +17,10 @@ from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.equations.calls import BUFFER
 from headrace.calibrate.equations.copies import change_points
 from headrace.calibrate.limits import _limits
-from headrace.calibrate.mount import MODELLED, mount_of
+from headrace.calibrate.mount import MODELLED, Mount, mount_of
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
+from headrace.calibrate.settings import _journal
 
 KNOWN = """
 system = "ext4"
@@ -126,6 +127,18 @@ def test_limits_of_both_versions_of_control_groups_are_read(tmp_path: Path) -> N
     (tmp_path / "blkio.throttle.read_bps_device").write_text("254:0 60000000\n8:0 5\n")
     (tmp_path / "blkio.throttle.write_iops_device").write_text("254:0 400\n")
     assert list(_limits(tmp_path, "1", "254:0")) == [("rbps", 6e7), ("wiops", 400)]
+
+
+def test_an_ext4_without_a_journal_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mount = Mount("ext4", ("rw", "relatime"), "259:7")
+    monkeypatch.setattr("headrace.calibrate.settings.JOURNALS", tmp_path)
+    assert [it.value for it in _journal(mount)] == ["none"]
+    # A device that is not there is called by its number.
+    (tmp_path / "259:7-8").mkdir()
+    assert next(iter(_journal(mount))).value == "ordered"
+    (tmp_path / "259:7-8").rmdir()
+    given = Mount("ext4", ("rw", "data=writeback"), "259:7")
+    assert next(iter(_journal(given))).value == "writeback"
 
 
 def modelled(directory: Path) -> Path:

@@ -100,12 +100,25 @@ def _journal(mount: Mount) -> Iterator[Parameter]:
     field = "machine.file_system.journal"
     source = "/proc/self/mountinfo"
     if mount.kind in ("ext3", "ext4"):
+        if not _has_journal(mount):
+            yield _read(f"{field}.mode", "none", "word", JOURNALS)
+            return
         yield _read(f"{field}.mode", mount.option("data") or "ordered", "word", source)
         commit = mount.option("commit")
         if commit is not None:
             yield _read(f"{field}.commit_interval", float(commit), "s", source)
         barriers = mount.option("nobarrier") is None and mount.option("barrier") != "0"
         yield _read(f"{field}.barriers", barriers, "", source)
+
+
+JOURNALS = Path("/proc/fs/jbd2")
+"""A folder for each journal in use, as vda1-8."""
+
+
+def _has_journal(mount: Mount) -> bool:
+    """Ext4 can be made without one, which its mount options do not say."""
+    name = (Path("/sys/dev/block") / mount.device).resolve().name
+    return mount.option("data") is not None or any(JOURNALS.glob(f"{name}-*"))
 
 
 def _queue(mount: Mount) -> Iterator[Parameter]:
