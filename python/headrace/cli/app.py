@@ -11,6 +11,7 @@ from headrace.cli import (
     bench,
     calibrate,
     explain,
+    lab,
     net,
     papers,
     presets,
@@ -45,6 +46,7 @@ app.add_typer(bench.app, name="bench")
 app.command("calibrate")(calibrate.calibrate)
 app.command("twin")(twin.twin)
 app.command("validate")(validate.validate)
+app.add_typer(lab.app, name="lab")
 app.add_typer(trace.app, name="trace")
 app.add_typer(results.app, name="results")
 app.command("papers", context_settings={"ignore_unknown_options": True})(papers.papers)

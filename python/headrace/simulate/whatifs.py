@@ -16,8 +16,8 @@ from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
 from headrace.simulate.side_by_side import SideBySide
 
-LOAD = ("run.*", "clients.count", "clients.processes", "workload.*")
-"""What is asked of the system and how it is simulated: no resource."""
+LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
+"""What is asked of the system, and how it is simulated or stood up: no resource."""
 HOW_IT_ASKS = (
     "workload.*.transfer",
     "workload.*.request",

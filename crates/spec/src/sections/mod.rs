@@ -12,6 +12,7 @@ mod failure;
 mod groups;
 mod hosts;
 mod io_scheduler;
+mod lab;
 mod layout;
 mod local;
 mod locks;
@@ -55,6 +56,7 @@ pub use io_scheduler::{
     Anticipatory, Bfq, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,
     NoIoScheduler, Noop,
 };
+pub use lab::Lab;
 pub use layout::{
     Basic, FirstServer, Layout, LayoutKind, ServersPerFile, Strip, Striped, TwoDimensional,
     VariableStrip,

@@ -605,6 +605,15 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                                 recovery: shared.2.0.clone(),
                             }),
                             workload,
+                            lab: Lab {
+                                server: own.then(|| name.clone()),
+                                volume: None,
+                                redundancy: own.then_some(servers.count),
+                                file_system: None,
+                                mount_options: own.then(|| description.clone()),
+                                image: own.then_some(Bytes(1 << 30)),
+                                directory: None,
+                            },
                             run: run.clone(),
                         };
                         let (recovery, failover, failure) = shared.2.clone();

@@ -1,0 +1,96 @@
+"""`headrace lab`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.screen import show
+from headrace.report.plain import plain_line
+
+if TYPE_CHECKING:
+    from headrace.lab import Lab
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Stand a scenario up on this machine: hosts, links, disks and servers. For root.",
+)
+
+LabFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The scenario that it was stood up from.")
+]
+Name = Annotated[
+    str | None,
+    typer.Option("--name", metavar="NAME", help="What it is called; else as the scenario's file."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the state as one JSON document.")]
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+@app.command()
+def up(file: ScenarioFile, sets: Sets = None, name: Name = None, as_json: AsJson = False) -> None:
+    """Stand it up, and tell what of the scenario it carries and what not."""
+    from headrace import lab
+    from headrace.simulate.scenario import load_with_sets
+
+    made = lab.up(lab.plan(load_with_sets(file, sets or [])), lab.name_of(file, name))
+    _tell(made, as_json)
+
+
+@app.command()
+def status(file: LabFile, name: Name = None, as_json: AsJson = False) -> int:
+    """Tell of each host, link, disk and process; the exit status is 1 if something is missing."""
+    from headrace import lab
+
+    return 0 if _tell(lab.existing(lab.name_of(file, name)), as_json) else 1
+
+
+@app.command()
+def down(file: LabFile, name: Name = None) -> None:
+    """Take it down, however it was left: the machine is then as it was before."""
+    from headrace import lab
+
+    called = lab.name_of(file, name)
+    found = lab.find(called)
+    if found is None:
+        print(plain_line(f"{called}: nothing of it is there"))
+        return
+    lab.down(found)
+    print(plain_line(f"{called}: it is down, and nothing of it is left"))
+
+
+@app.command(context_settings=PASSED_ON)
+def bench(context: typer.Context, file: LabFile, name: Name = None) -> int:
+    """Carry its workload out on all clients together: headrace bench run FILE, with any of
+    its options."""
+    from headrace import lab
+
+    return lab.bench(lab.existing(lab.name_of(file, name)), file, context.args)
+
+
+@app.command("exec", context_settings=PASSED_ON)
+def execute(
+    file: LabFile,
+    host: Annotated[str, typer.Argument(metavar="HOST", help="A host, as lab status names it.")],
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND...")],
+    name: Name = None,
+) -> int:
+    """Run a command in a host: headrace lab exec FILE HOST -- COMMAND."""
+    from headrace import lab
+
+    return lab.execute(lab.existing(lab.name_of(file, name)), host, command)
+
+
+def _tell(made: "Lab", as_json: bool) -> bool:
+    from headrace import lab
+
+    document = lab.status(made)
+    if as_json:
+        print(json.dumps(document, allow_nan=False, indent=2))
+    else:
+        from headrace.report import lab_tables
+
+        show(lab_tables.laboratory(document))
+    return bool(document["up"])

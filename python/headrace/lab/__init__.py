@@ -1,0 +1,22 @@
+"""A laboratory on one machine: the hosts, links, disks and servers that a scenario describes."""
+
+from headrace.lab.benchmark import bench, execute
+from headrace.lab.making import down, up
+from headrace.lab.plan import Plan
+from headrace.lab.planning import plan
+from headrace.lab.state import Lab, existing, find, name_of
+from headrace.lab.status import status
+
+__all__ = [
+    "Lab",
+    "Plan",
+    "bench",
+    "down",
+    "execute",
+    "existing",
+    "find",
+    "name_of",
+    "plan",
+    "status",
+    "up",
+]

@@ -1,0 +1,84 @@
+"""The disks of a host, as a scenario describes them."""
+
+from pathlib import Path
+
+from headrace._core import ScenarioError
+from headrace.lab.file_system import made
+from headrace.lab.plan import Disk, Limits
+from headrace.lab.values import Values
+
+KIB, GIB = 1 << 10, 1 << 30
+IMAGE = 16 * GIB
+
+MODELS = ("simple", "throttled")
+"""Devices whose limits a loop device can have. Others seek, turn or erase."""
+
+RATES = ("read_rate", "write_rate", "read_operations", "write_operations")
+KERNEL_SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
+"""Of Linux since 5.0 (block/)."""
+
+
+def disks(values: Values, machine: str, count: int) -> tuple[Disk, ...]:
+    """So many alike, of the machine in a section (as `machine`, or `servers`).
+
+    Raises ScenarioError if a loop device cannot stand for them.
+    """
+    if values.has(f"{machine}.volume.0"):
+        raise ScenarioError(
+            f"{machine}.volume: a laboratory's host has one file system on each disk: expected none"
+        )
+    size = int(values.amount("lab.image") or IMAGE)
+    file_system = made(values, f"{machine}.file_system")
+    limits = _limits(values, f"{machine}.device")
+    queue = _queue(values, machine)
+    kind, make, options = file_system
+    return tuple(
+        Disk(f"disk-{number}", size, limits, kind, make, options, queue) for number in range(count)
+    )
+
+
+def _limits(values: Values, device: str) -> Limits:
+    kind = values.word(f"{device}.kind")
+    if kind not in MODELS:
+        raise ScenarioError(
+            f'{device}.kind = "{kind}": a loop device can be limited, and neither seeks nor'
+            f' turns: expected "throttled" or "simple", which have rates'
+        )
+    values.carried(f"{device}.kind", "a loop device with limits")
+    for name in RATES:
+        values.carried(f"{device}.{name}", "blk-throttle")
+    for name in ("slice", "tick", "largest_request", "burst", "burst_operations"):
+        values.dropped(f"{device}.{name}", "this kernel's own blk-throttle")
+    return Limits(*(values.amount(f"{device}.{name}") for name in RATES))
+
+
+def _queue(values: Values, machine: str) -> dict[str, str]:
+    """Settings of the queue, by their names in sysfs, in the order in which they are made."""
+    queue = {}
+    scheduler = f"{machine}.io_scheduler"
+    kind = values.word(f"{scheduler}.kind")
+    if kind in KERNEL_SCHEDULERS:
+        queue["scheduler"] = kind
+        values.carried(f"{scheduler}.kind", "scheduler")
+    elif kind is not None:
+        queue["scheduler"] = "none"
+        values.dropped(f"{scheduler}.kind", "no kernel since 5.0 has it: none instead")
+    largest = values.amount(f"{scheduler}.largest_request")
+    if largest is not None and kind in KERNEL_SCHEDULERS:
+        queue["max_sectors_kb"] = str(round(largest / KIB))
+        values.carried(f"{scheduler}.largest_request", "max_sectors_kb")
+    requests = values.amount(f"{scheduler}.requests")
+    if requests is not None and kind in KERNEL_SCHEDULERS and kind != "none":
+        queue["nr_requests"] = str(round(requests))
+        values.carried(f"{scheduler}.requests", "nr_requests")
+    window = values.amount(f"{machine}.read_ahead.window")
+    if window is not None:
+        # Last: the kernel sets it anew with the largest request.
+        queue["read_ahead_kb"] = str(round(window / KIB))
+        values.carried(f"{machine}.read_ahead.window", "read_ahead_kb")
+    return queue
+
+
+def image(folder: Path, host: str, disk: Disk) -> Path:
+    """The file that a disk lies on."""
+    return folder / f"{host}-{disk.name}.img"

@@ -1,0 +1,118 @@
+"""The file system on a disk: how it is made and mounted.
+
+To add one, add its function to `KINDS`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from headrace._core import ScenarioError
+from headrace.lab.values import Values
+
+MIB = 1 << 20
+
+
+class Made(NamedTuple):
+    """A file system's making."""
+
+    kind: str
+    make: tuple[str, ...]
+    """The command, without the device."""
+    options: tuple[str, ...]
+    """Mount options."""
+
+
+def made(values: Values, section: str) -> Made:
+    """The file system of a machine, whose section is `section` (as `machine.file_system`).
+
+    Raises ScenarioError if there is no such file system.
+    """
+    kind = values.word("lab.file_system") or _kind(values, section)
+    if kind not in KINDS:
+        raise ScenarioError(
+            f'lab.file_system = "{kind}": expected one of {", ".join(sorted(KINDS))}'
+        )
+    make, options = KINDS[kind](values, section)
+    for field in ("journal.mode", "allocation.mapping", "allocation.delayed"):
+        path = f"{section}.{field}"
+        if values.word("lab.file_system") is None:
+            values.carried(path, kind)
+    more = [it for it in (values.word("lab.mount_options") or "").split(",") if it]
+    return Made(kind, (f"mkfs.{kind}", *make), (*options, *more))
+
+
+def _kind(values: Values, section: str) -> str:
+    """The one that has such a journal and finds blocks so."""
+    mode, mapping = (
+        values.word(f"{section}.{it}") for it in ("journal.mode", "allocation.mapping")
+    )
+    if mode is None:
+        return "ext4"
+    if mode == "log":
+        return "xfs"
+    if mapping == "indirect":
+        return "ext2" if mode == "none" else "ext3"
+    return "ext4"
+
+
+# What is not written yet reads as zeros, so that nothing has to be written to make the file
+# system, neither now nor by the kernel while something is measured (mke2fs(8)).
+PREZEROED = ("-q", "-F", "-E", "assume_storage_prezeroed=1,lazy_itable_init=0,lazy_journal_init=0")
+
+
+def _ext2(values: Values, section: str) -> tuple[list[str], list[str]]:
+    return [*PREZEROED], []
+
+
+def _ext3(values: Values, section: str) -> tuple[list[str], list[str]]:
+    journal = f"{section}.journal"
+    make, options = [*PREZEROED], []
+    if (size := values.amount(f"{journal}.size")) is not None:
+        # Whole MiB, at least 1024 blocks: mke2fs(8).
+        mebibytes = max(round(size / MIB), 4)
+        make += ["-J", f"size={mebibytes}"]
+        values.carried(f"{journal}.size", f"mkfs -J size={mebibytes}")
+    if (mode := values.word(f"{journal}.mode")) in ("writeback", "ordered", "journal"):
+        options.append(f"data={mode}")
+    if (interval := values.amount(f"{journal}.commit_interval")) is not None:
+        # Whole seconds, of which 0 is the default: ext4(5).
+        seconds = max(round(interval), 1)
+        options.append(f"commit={seconds}")
+        values.carried(f"{journal}.commit_interval", f"commit={seconds}")
+    if (barriers := values.word(f"{journal}.barriers")) is not None:
+        options.append(f"barrier={int(barriers == 'true')}")
+        values.carried(f"{journal}.barriers", options[-1])
+    return make, options
+
+
+def _ext4(values: Values, section: str) -> tuple[list[str], list[str]]:
+    delayed = values.word(f"{section}.allocation.delayed")
+    without = ["nodelalloc"] if delayed == "false" else []
+    if values.word(f"{section}.journal.mode") == "none":
+        return [*PREZEROED, "-O", "^has_journal"], without
+    make, options = _ext3(values, section)
+    return make, options + without
+
+
+def _xfs(values: Values, section: str) -> tuple[list[str], list[str]]:
+    make = ["-q", "-f", "-K"]
+    path = f"{section}.journal.size"
+    if (size := values.amount(path)) is not None and values.word(
+        f"{section}.journal.mode"
+    ) == "log":
+        make += ["-l", f"size={round(size / MIB)}m"]
+        values.carried(path, " ".join(make[-2:]))
+    return make, []
+
+
+def _btrfs(values: Values, section: str) -> tuple[list[str], list[str]]:
+    return ["-q", "-f", "-K"], []
+
+
+KINDS: dict[str, Callable[[Values, str], tuple[list[str], list[str]]]] = {
+    "ext2": _ext2,
+    "ext3": _ext3,
+    "ext4": _ext4,
+    "xfs": _xfs,
+    "btrfs": _btrfs,
+}

@@ -1,0 +1,100 @@
+"""Control groups: the memory of hosts and the limits of disks, in both versions.
+
+The first version has a hierarchy for each controller, the second has one for all
+(Linux, Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from headrace.lab.plan import Limits
+
+ABOVE = "headrace-lab-"
+"""Before a laboratory's name, at the top of a hierarchy."""
+
+FIRST_VERSION = {
+    "read_rate": "read_bps",
+    "write_rate": "write_bps",
+    "read_operations": "read_iops",
+    "write_operations": "write_iops",
+}
+"""Files of the controller blkio, without what is around."""
+SECOND_VERSION = {
+    "read_rate": "rbps",
+    "write_rate": "wbps",
+    "read_operations": "riops",
+    "write_operations": "wiops",
+}
+"""Words of io.max."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Where a controller is."""
+
+    top: Path
+    version: int
+
+
+def hierarchy(controller: str) -> Hierarchy | None:
+    """Where `memory` or `blkio` (`io` in the second version) is; None if it is nowhere."""
+    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+        before, _, after = line.partition(" - ")
+        top = Path(before.split()[4])
+        kind, _, options = after.split(" ", 2)
+        if kind == "cgroup" and controller in options.split(","):
+            return Hierarchy(top, 1)
+        if kind == "cgroup2":
+            word = "io" if controller == "blkio" else controller
+            if word in (top / "cgroup.controllers").read_text(encoding="ascii").split():
+                return Hierarchy(top, 2)
+    return None
+
+
+def of_host(lab: str, host: str) -> Path | None:
+    """The group of a host's processes; None where the kernel has no groups for memory."""
+    found = hierarchy("memory")
+    return None if found is None else found.top / f"{ABOVE}{lab}" / host
+
+
+def memory_file(group: Path) -> Path:
+    """The file that has the most memory of a group."""
+    names = ("memory.max", "memory.limit_in_bytes")
+    return next(it for it in map(group.joinpath, names) if it.exists())
+
+
+def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[Path, str, str]]:
+    """Files that limit a device (as `7:100`), what is written to each, and what takes it back.
+
+    With the first version, limits hold for the group that they are written to and for no other
+    (hierarchies are not followed there), and what the kernel writes back belongs to the topmost:
+    they are the topmost group's and this process's. With the second they are the host's.
+    """
+    found = hierarchy("blkio")
+    given = {name: getattr(limits, name) for name in FIRST_VERSION if getattr(limits, name)}
+    if found is None or not given:
+        return []
+    if found.version == 1:
+        return [
+            (
+                folder / f"blkio.throttle.{FIRST_VERSION[name]}_device",
+                f"{device} {amount:.0f}",
+                f"{device} 0",
+            )
+            for folder in sorted({found.top, _own(found.top)})
+            for name, amount in given.items()
+        ]
+    if group is None:
+        return []
+    words = " ".join(f"{SECOND_VERSION[name]}={amount:.0f}" for name, amount in given.items())
+    none = " ".join(f"{SECOND_VERSION[name]}=max" for name in given)
+    return [(group / "io.max", f"{device} {words}", f"{device} {none}")]
+
+
+def _own(top: Path) -> Path:
+    """This process's group among those of blkio in the first version."""
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "blkio" in controllers.split(","):
+            return top / path.lstrip("/")
+    return top

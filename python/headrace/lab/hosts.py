@@ -1,0 +1,108 @@
+"""Programs inside a laboratory's hosts."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from headrace._core import RunError
+from headrace.lab import groups, processes, programs
+from headrace.lab.plan import Disk
+from headrace.lab.state import Lab
+
+INSIDE = """
+if [ -n "$1" ]; then echo $$ > "$1/cgroup.procs" || exit 125; fi
+cd "$2" 2> /dev/null || cd /
+shift 2
+exec "$@"
+"""
+"""In the namespaces: joins the host's group, and goes where the caller is."""
+
+
+class Hosts:
+    """The hosts of a laboratory that is up."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self._holders: dict[str, int] = {}
+
+    @property
+    def mount_point(self) -> Path:
+        """Where clients have the file system."""
+        return self.lab.mount_point
+
+    def disk(self, disk: Disk) -> Path:
+        """Where a host has the file system of one of its disks."""
+        return self.lab.folder / disk.name
+
+    def own_folder(self, host: str) -> Path:
+        """Where programs of a host keep their files."""
+        folder = self.lab.folder / host
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def command(self, host: str, *words: str | Path) -> list[str]:
+        """The command line that runs a program in a host. Raises RunError if the host is down."""
+        group = groups.of_host(self.lab.name, host)
+        there = "" if group is None or not group.exists() else str(group)
+        marks = [f"{key}={value}" for key, value in processes.marks(self.lab, host).items()]
+        enter = ["nsenter", "-t", str(self.holder(host)), "--net", "--uts", "--ipc", "--mount"]
+        inside = ["sh", "-c", INSIDE, "headrace-lab", there, os.getcwd()]
+        return ["env", *marks, *enter, *inside, *map(str, words)]
+
+    def run(self, host: str, *words: str | Path) -> str:
+        """Runs a program to its end; gives what it says. Raises RunError if it fails."""
+        done = self._started(host, *words)
+        if done.returncode != 0:
+            said = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()
+            raise RunError(f"{host}: {shlex.join(map(str, words))}: {said[-1]}")
+        return done.stdout
+
+    def succeeds(self, host: str, *words: str | Path) -> bool:
+        """Runs a program to its end; whether it ends well."""
+        return self._started(host, *words).returncode == 0
+
+    def start(self, host: str, *words: str | Path) -> None:
+        """Starts a program that goes on; what it says goes to a file in the host's folder."""
+        log = self.own_folder(host) / f"{Path(words[0]).name}.log"
+        with log.open("ab") as file:
+            subprocess.Popen(
+                self.command(host, *words),
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                env=_environment(),
+                start_new_session=True,
+            )
+
+    def holder(self, host: str) -> int:
+        """The process that keeps a host's namespaces. Raises RunError if it has ended."""
+        if host not in self._holders:
+            found = processes.holder(self.lab, host)
+            if found is None:
+                raise RunError(f"{host}: it is not up: headrace lab status")
+            self._holders[host] = found
+        return self._holders[host]
+
+    def _started(self, host: str, *words: str | Path) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            self.command(host, *words),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=_environment(),
+            check=False,
+        )
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PATH": programs.path(), "LC_ALL": "C"}
+
+
+def known(hosts: Sequence[str], wanted: str) -> str:
+    """A host's name. Raises ValueError if there is none of it."""
+    if wanted not in hosts:
+        raise ValueError(f"{wanted}: no such host: expected one of {', '.join(hosts)}")
+    return wanted

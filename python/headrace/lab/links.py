@@ -1,0 +1,56 @@
+"""Links between hosts: pairs of virtual Ethernet devices into a switch, limited at both ends."""
+
+from headrace.lab.addresses import NETWORK
+from headrace.lab.hosts import Hosts
+from headrace.lab.plan import Host, Link
+
+SWITCH = "switch"
+"""The bridge, and the host that has it."""
+CARD = "eth0"
+
+ETHERNET = 14
+"""Bytes of a frame's header, which the kernel counts by itself."""
+FEWEST_PACKETS = 3
+"""The least that a bucket holds."""
+TICK_S = 1e-3
+"""What a bucket holds besides: as much as passes in this time, since timers come late."""
+
+
+def make_switch(hosts: Hosts) -> None:
+    """Makes the bridge. Raises RunError if it cannot."""
+    hosts.run(SWITCH, "ip", "link", "add", SWITCH, "type", "bridge")
+    hosts.run(SWITCH, "ip", "link", "set", "dev", SWITCH, "up")
+
+
+def join(hosts: Hosts, host: Host) -> None:
+    """Joins a host to the switch. Raises RunError if it cannot.
+
+    Both ends are made in namespaces of the laboratory: the machine's own never has them.
+    """
+    link = host.link
+    if link is None:
+        return
+    mtu = str(link.mtu)
+    peer = ("peer", "name", host.name, "mtu", mtu, "netns", str(hosts.holder(SWITCH)))
+    hosts.run(host.name, "ip", "link", "add", CARD, "mtu", mtu, "type", "veth", *peer)
+    hosts.run(host.name, "ip", "address", "add", f"{host.address}/{NETWORK.prefixlen}", "dev", CARD)
+    hosts.run(SWITCH, "ip", "link", "set", "dev", host.name, "master", SWITCH)
+    for of, device in ((host.name, CARD), (SWITCH, host.name)):
+        # Packets as on a wire: many at once would pass as one.
+        hosts.run(of, "ip", "link", "set", "dev", device, "gso_max_segs", "1", "up")
+        hosts.run(of, "tc", "qdisc", "add", "dev", device, "root", *bucket(link))
+
+
+def bucket(link: Link) -> list[str]:
+    """The token bucket of one end of a link (tc-tbf(8))."""
+    overhead = link.framing - ETHERNET
+    sizes = ["stab", "mtu", str(link.mtu + link.framing + 1), "overhead", str(overhead)]
+    words = [*sizes, "linklayer", "ethernet", "tbf", "rate", f"{8 * link.rate:.0f}bit"]
+    least = FEWEST_PACKETS * (link.mtu + link.framing)
+    if link.burst is None:
+        words += ["burst", str(max(least, round(link.rate * TICK_S)))]
+    else:
+        peak = max(least, round(link.peak * TICK_S))
+        words += ["burst", str(max(link.burst, least))]
+        words += ["peakrate", f"{8 * link.peak:.0f}bit", "mtu", str(peak)]
+    return [*words, "limit", str(max(link.queue, least))]

@@ -1,0 +1,71 @@
+"""The programs that a laboratory is made with."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from headrace._core import RunError
+
+PACKAGES = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "losetup": "mount",
+    "mount": "mount",
+    "umount": "mount",
+    "nsenter": "util-linux",
+    "unshare": "util-linux",
+    "mkfs.ext2": "e2fsprogs",
+    "mkfs.ext3": "e2fsprogs",
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
+    "glusterd": "glusterfs-server",
+    "gluster": "glusterfs-cli",
+    "mount.glusterfs": "glusterfs-client",
+    "mfsmaster": "moosefs-master",
+    "mfschunkserver": "moosefs-chunkserver",
+    "mfsmount": "moosefs-client",
+    "mpirun": "mpich",
+}
+"""Debian's package of each."""
+
+FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+"""Where programs for root are; they may be missing from the path."""
+
+
+def path() -> str:
+    """Where programs are looked for."""
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), *FOLDERS])
+
+
+def require(programs: Iterable[str]) -> None:
+    """Raises ValueError if one of the programs is not there, or if this is not root."""
+    if os.geteuid() != 0:
+        raise ValueError("headrace lab makes namespaces, loop devices and limits: expected root")
+    for program in programs:
+        if shutil.which(program, path=path()) is None:
+            package = PACKAGES.get(program, program)
+            raise ValueError(f"{program} is not there: install Debian's package {package}")
+
+
+def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str:
+    """Runs a program to its end; gives what it says.
+
+    Raises RunError, with the last line that it says, if it fails.
+    """
+    line = [str(word) for word in words]
+    done = subprocess.run(
+        line,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env={**os.environ, "PATH": path(), "LC_ALL": "C", **(environment or {})},
+        check=False,
+    )
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()[-1]
+        raise RunError(f"{' '.join(line)}: {said}")
+    return done.stdout

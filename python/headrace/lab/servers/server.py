@@ -1,0 +1,42 @@
+"""What programs that serve have to tell and to do."""
+
+from typing import Any, Protocol
+
+from headrace.lab.hosts import Hosts
+from headrace.lab.plan import Plan
+from headrace.lab.values import Values
+
+
+class Server(Protocol):
+    """A file system that servers have and clients mount."""
+
+    @property
+    def name(self) -> str:
+        """What `lab.server` calls it."""
+        ...
+
+    @property
+    def serves(self) -> bool:
+        """Whether it serves over the network; otherwise each client has a disk of its own."""
+        ...
+
+    @property
+    def metadata_hosts(self) -> int:
+        """How many hosts for metadata it needs."""
+        ...
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The programs that must be there."""
+        ...
+
+    def options(self, values: Values) -> dict[str, Any]:
+        """What it takes from the scenario, by its own names. Raises ScenarioError if it cannot."""
+        ...
+
+    def up(self, plan: Plan, hosts: Hosts) -> None:
+        """Starts it, and mounts it at every client. Raises RunError if it cannot.
+
+        Its processes and mounts go with their hosts: there is nothing to be undone.
+        """
+        ...

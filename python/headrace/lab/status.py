@@ -1,0 +1,130 @@
+"""What there is of a laboratory, and what it does with the scenario's values."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from headrace.lab import groups, processes, steps
+from headrace.lab.hosts import Hosts
+from headrace.lab.links import CARD
+from headrace.lab.plan import Disk, Host
+from headrace.lab.state import Lab
+from headrace.lab.steps import LoopDevice
+
+
+def status(lab: Lab) -> dict[str, Any]:
+    """A document of each host, link, disk, file system and process, with its state.
+
+    Raises RunError if the laboratory was left before there was a plan.
+    """
+    plan = lab.plan()
+    hosts = Hosts(lab)
+    devices = {Path(it.image).name: it for it in steps.taken(lab) if isinstance(it, LoopDevice)}
+    found = [_host(lab, hosts, host, devices) for host in plan.hosts]
+    return {
+        "kind": "laboratory",
+        "name": lab.name,
+        "scenario": plan.scenario,
+        "server": plan.server,
+        "mount_point": str(lab.mount_point),
+        "up": all(_is_up(it) for it in found),
+        "hosts": found,
+        "carried": [dataclasses.asdict(it) for it in plan.carried],
+        "not_carried": [dataclasses.asdict(it) for it in plan.not_carried],
+    }
+
+
+def _is_up(host: dict[str, Any]) -> bool:
+    parts = [host["up"], host["mounted"] is not False, all(it["mounted"] for it in host["disks"])]
+    return all(parts) and (host["link"] is None or host["link"]["limited"])
+
+
+def _host(lab: Lab, hosts: Hosts, host: Host, devices: dict[str, LoopDevice]) -> dict[str, Any]:
+    number = processes.holder(lab, host.name)
+    mounts = _mounts(number)
+    group = groups.of_host(lab.name, host.name)
+    is_client = host.role == "client"
+    return {
+        "name": host.name,
+        "role": host.role,
+        "up": number is not None,
+        "address": host.address,
+        "memory_bytes": _memory(group),
+        "link": host.link and _link(hosts, host, number),
+        "disks": [
+            _disk(disk, devices.get(f"{host.name}-{disk.name}.img"), hosts, mounts)
+            for disk in host.disks
+        ],
+        "mounted": str(lab.mount_point) in mounts if is_client else None,
+        "processes": [
+            {"number": it, "command": processes.command(it)}
+            for it in processes.processes(lab, host.name)
+            if it != number
+        ],
+    }
+
+
+def _memory(group: Path | None) -> int | None:
+    """The most that a group may have; None if there is no limit."""
+    if group is None or not group.exists():
+        return None
+    text = groups.memory_file(group).read_text(encoding="ascii").strip()
+    # Without a limit the second version has the word max, the first the largest number of pages.
+    return int(text) if text.isdigit() and int(text) < 1 << 62 else None
+
+
+def _link(hosts: Hosts, host: Host, number: int | None) -> dict[str, Any]:
+    assert host.link is not None
+    words = ("tc", "qdisc", "show", "dev", CARD)
+    limited = number is not None and " tbf " in f" {hosts.run(host.name, *words)} "
+    return {"rate_bytes_per_s": host.link.rate, "mtu": host.link.mtu, "limited": limited}
+
+
+def _disk(
+    disk: Disk, device: LoopDevice | None, hosts: Hosts, mounts: dict[str, str]
+) -> dict[str, Any]:
+    return {
+        "name": disk.name,
+        "device": None if device is None else str(device.device),
+        "image": None if device is None else device.image,
+        "size_bytes": disk.size,
+        "file_system": disk.file_system,
+        "mount_options": mounts.get(str(hosts.disk(disk))),
+        "mounted": str(hosts.disk(disk)) in mounts,
+        "limits": _limits(device),
+        "queue": {} if device is None else {name: _setting(device, name) for name in disk.queue},
+    }
+
+
+def _limits(device: LoopDevice | None) -> dict[str, float]:
+    """Those that hold, as the kernel tells them."""
+    found = groups.hierarchy("blkio")
+    if device is None or found is None or found.version != 1 or not device.settings.exists():
+        return {}
+    number = (device.settings / "dev").read_text(encoding="ascii").strip()
+    limits = {}
+    for field, name in groups.FIRST_VERSION.items():
+        lines = (found.top / f"blkio.throttle.{name}_device").read_text(encoding="ascii")
+        for line in lines.splitlines():
+            device_of_it, amount = line.split()
+            if device_of_it == number:
+                limits[field] = float(amount)
+    return limits
+
+
+def _setting(device: LoopDevice, name: str) -> str | None:
+    try:
+        return (device.settings / "queue" / name).read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+
+
+def _mounts(number: int | None) -> dict[str, str]:
+    """Options by mount point, in the namespace of a process."""
+    if number is None:
+        return {}
+    try:
+        lines = Path(f"/proc/{number}/mounts").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    return {line.split()[1]: line.split()[3] for line in lines}

@@ -1,0 +1,44 @@
+"""What is done for a laboratory and has to be undone, one file each.
+
+Processes, links, mounts and queues' settings are not here: they go with the namespaces and
+devices that they belong to. To add a step, write a file as `folder.py` and add a line to `ALL`.
+"""
+
+import dataclasses
+from typing import Any
+
+from headrace.lab.state import Lab
+from headrace.lab.steps.folder import Folder
+from headrace.lab.steps.group import Group
+from headrace.lab.steps.limit import Limit
+from headrace.lab.steps.loop_device import LoopDevice, free_number
+from headrace.lab.steps.namespaces import Namespaces
+from headrace.lab.steps.step import Step
+
+ALL: dict[str, type[Step]] = {
+    "folder": Folder,
+    "group": Group,
+    "limit": Limit,
+    "loop-device": LoopDevice,
+    "namespaces": Namespaces,
+}
+
+__all__ = ["Folder", "Group", "Limit", "LoopDevice", "Namespaces", "Step", "free_number"]
+
+KINDS = {kind: name for name, kind in ALL.items()}
+
+
+def take(lab: Lab, step: Step) -> None:
+    """Writes down what is about to be done, and does it. Raises RunError or OSError."""
+    lab.write({"step": KINDS[type(step)], **dataclasses.asdict(step)})
+    step.do(lab)
+
+
+def taken(lab: Lab) -> list[Step]:
+    """All that has been begun, in order."""
+    return [_step(line) for line in lab.journal()]
+
+
+def _step(line: dict[str, Any]) -> Step:
+    fields = {key: value for key, value in line.items() if key != "step"}
+    return ALL[line["step"]](**fields)

@@ -1,0 +1,72 @@
+"""A host: a process that keeps a network, a name and mounts of its own."""
+
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+
+from headrace._core import RunError
+from headrace.lab import groups, processes, programs
+from headrace.lab.state import Lab
+from headrace.lab.steps.step import Step
+
+SCRIPT = """
+set -e
+if [ -n "$2" ]; then echo $$ > "$2/cgroup.procs"; fi
+hostname "$1"
+ip link set dev lo up
+if [ -e /proc/sys/net/ipv6/conf/all/disable_ipv6 ]; then
+    echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6
+fi
+mount --bind "$3" /etc/hosts
+mount -t tmpfs -o mode=755 tmpfs /run
+echo ready
+exec sleep infinity > /dev/null 2>&1
+"""
+"""Programs that serve keep files in /run, which those of other hosts and of the machine must not
+meet."""
+PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True)
+class Namespaces(Step):
+    """They last as long as a process that is in them; all of the laboratory's end with them."""
+
+    host: str
+
+    def do(self, lab: Lab) -> None:
+        group = groups.of_host(lab.name, self.host)
+        given = "" if group is None or not group.exists() else str(group)
+        words = ["unshare", "--net", "--uts", "--ipc", "--mount", "--propagation", "private"]
+        words += ["sh", "-c", SCRIPT, "headrace-lab", self.host, given, str(lab.folder / "hosts")]
+        environment = {"PATH": programs.path(), "LC_ALL": "C", processes.HOLDER: "1"}
+        started = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment | processes.marks(lab, self.host),
+            cwd="/",
+            start_new_session=True,
+            text=True,
+        )
+        assert started.stdout is not None and started.stderr is not None
+        with started.stdout, started.stderr:
+            if started.stdout.readline() != "ready\n":
+                said = " ".join(started.stderr.read().split()) or "it says nothing"
+                raise RunError(f"{self.host}: no namespaces can be made: {said}")
+        # While a program takes the place of another, its environment cannot be read.
+        deadline = time.monotonic() + PATIENCE_S
+        while processes.holder(lab, self.host) is None:
+            if time.monotonic() > deadline:
+                raise RunError(f"{self.host}: its process has ended at once")
+            time.sleep(0.005)
+
+    def undo(self, lab: Lab) -> None:
+        processes.end(lab)
+
+    def left(self, lab: Lab) -> str | None:
+        found = [it for it in processes.processes(lab) if it != os.getpid()]
+        if not found:
+            return None
+        return ", ".join(f"process {it} ({processes.command(it)})" for it in found)

@@ -1,0 +1,23 @@
+"""What every step can do."""
+
+from dataclasses import dataclass
+
+from headrace.lab.state import Lab
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that is done for a laboratory. Its fields stand in the journal."""
+
+    def do(self, lab: Lab) -> None:
+        """Raises RunError or OSError if it cannot."""
+        raise NotImplementedError
+
+    def undo(self, lab: Lab) -> None:
+        """Takes it back as far as it was done: it may have been interrupted at any place, and
+        may have been taken back before. Raises RunError or OSError if it cannot."""
+        raise NotImplementedError
+
+    def left(self, lab: Lab) -> str | None:
+        """What is still there of it; None if nothing is."""
+        raise NotImplementedError

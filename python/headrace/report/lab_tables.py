@@ -1,0 +1,107 @@
+"""A laboratory as tables for a terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain import plain_line
+from headrace.report.units import size
+
+Document = Mapping[str, Any]
+NONE = "\N{EN DASH}"
+
+LIMITS = {
+    "read_rate": "read {}/s",
+    "write_rate": "write {}/s",
+    "read_operations": "{} reads/s",
+    "write_operations": "{} writes/s",
+}
+
+
+def laboratory(document: Document) -> RenderableType:
+    """Its hosts, disks and processes, and what of the scenario it carries and what not."""
+    parts: list[RenderableType] = [
+        Text(
+            plain_line(f"{document['name']}: {'up' if document['up'] else 'something is missing'}")
+        ),
+        Text(plain_line(f"clients have the file system at {document['mount_point']}")),
+        Text(),
+        _hosts(document),
+        _disks(document),
+    ]
+    if any(host["processes"] for host in document["hosts"]):
+        parts.append(_processes(document))
+    parts += [_notes("Carried over", document["carried"]), Text()]
+    parts += [
+        Text(plain_line(f"not carried over: {it['field']}: {it['value']}: {it['why']}"))
+        for it in document["not_carried"]
+    ]
+    return Group(*parts)
+
+
+def _hosts(document: Document) -> FittedTable:
+    columns = ["host", "state", "address", "link", "memory"]
+    table = FittedTable("Hosts", 1, columns, ["memory", "address"])
+    for host in document["hosts"]:
+        table.add_row(
+            host["name"],
+            _state(host),
+            host["address"] or NONE,
+            _link(host["link"]),
+            NONE if host["memory_bytes"] is None else size(host["memory_bytes"]),
+        )
+    return table
+
+
+def _state(host: Document) -> str:
+    if not host["up"]:
+        return "down"
+    return "not mounted" if host["mounted"] is False else "up"
+
+
+def _link(link: Document | None) -> str:
+    if link is None:
+        return NONE
+    return f"{size(link['rate_bytes_per_s'])}/s" + ("" if link["limited"] else ", not limited")
+
+
+def _disks(document: Document) -> FittedTable:
+    columns = ["host", "disk", "device", "file system", "limits", "options", "queue"]
+    table = FittedTable("Disks", 2, columns, ["queue", "options"])
+    for host in document["hosts"]:
+        for disk in host["disks"]:
+            limits = [
+                form.format(
+                    size(disk["limits"][name]) if "rate" in name else f"{disk['limits'][name]:g}"
+                )
+                for name, form in LIMITS.items()
+                if name in disk["limits"]
+            ]
+            table.add_row(
+                host["name"],
+                disk["name"],
+                disk["device"] or "gone",
+                disk["file_system"] if disk["mounted"] else f"{disk['file_system']}, not mounted",
+                ", ".join(limits) or NONE,
+                disk["mount_options"] or NONE,
+                ", ".join(f"{key} {value}" for key, value in disk["queue"].items()) or NONE,
+            )
+    return table
+
+
+def _processes(document: Document) -> FittedTable:
+    table = FittedTable("Processes", 1, ["host", "number", "command"])
+    for host in document["hosts"]:
+        for process in host["processes"]:
+            table.add_row(host["name"], str(process["number"]), process["command"].split(" ")[0])
+    return table
+
+
+def _notes(title: str, notes: list[Document]) -> FittedTable:
+    table = FittedTable(title, 1, ["field", "value", "by"], ["by"])
+    for note in notes:
+        table.add_row(note["field"], note["value"], note["why"])
+    return table

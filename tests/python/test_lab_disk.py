@@ -1,0 +1,179 @@
+"""A laboratory of one host with a disk: real loop devices, limits, namespaces, as root."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headrace.lab import Lab, down, find, plan, programs, status, up
+from headrace.simulate.scenario import load
+from headrace.validate import validate
+from lab import EXT3, as_before, done, lab, machine, skip_unless_possible
+
+
+@pytest.fixture
+def before() -> Iterator[dict[str, Any]]:
+    """What the machine looks like, and must look like at the end."""
+    skip_unless_possible("mkfs.ext3")
+    with as_before() as found:
+        yield found
+
+
+@pytest.fixture
+def file(tmp_path: Path, before: dict[str, Any]) -> Iterator[Path]:
+    """A scenario. Whatever a test leaves of it is taken down."""
+    path = tmp_path / f"test-{os.getpid()}.toml"
+    path.write_text(EXT3)
+    yield path
+    for name in (path.stem, f"other-{os.getpid()}"):
+        if (left := find(name)) is not None:
+            down(left)
+
+
+def made(file: Path, name: str | None = None) -> Lab:
+    """A laboratory, without a command for it."""
+    return up(plan(load(file)), name or file.stem)
+
+
+def test_a_disk_is_as_the_scenario_says_and_goes_without_a_trace(
+    file: Path, before: dict[str, Any]
+) -> None:
+    done("up", file)
+    found = json.loads(done("status", file, "--json"))
+    assert found["up"]
+    (host,) = found["hosts"]
+    assert host["memory_bytes"] == 256 << 20
+    (disk,) = host["disks"]
+    assert disk["limits"] == {"read_rate": 40e6, "write_rate": 20e6}
+    assert disk["queue"]["read_ahead_kb"] == "64"
+    assert {"data=ordered", "noatime"} <= set(disk["mount_options"].split(","))
+    assert found["mount_point"] not in Path("/proc/mounts").read_text()
+    told = {it["field"] for it in found["not_carried"]}
+    assert {"machine.cpu", "machine.copying", "machine.write_back"} <= told
+    kind = done("exec", file, "client-0", "--", "stat", "-f", "-c", "%T", found["mount_point"])
+    assert kind.strip() == "ext2/ext3"
+    assert done("exec", file, "client-0", "--", "hostname").strip() == "client-0"
+    links = done("exec", file, "client-0", "--", "cat", "/proc/self/net/dev").splitlines()[2:]
+    assert [it.split(":")[0].strip() for it in links] == ["lo"]
+    done("down", file)
+    assert machine() == before
+    assert "nothing of it is there" in done("down", file)
+
+
+def test_one_file_is_simulated_measured_and_compared(file: Path, tmp_path: Path) -> None:
+    made(file)
+    result = tmp_path / "result.json"
+    done("bench", file, "-o", result, "--no-store")
+    errors = {it.name: it.error for it in validate(file, [result]).points}
+    # The limits decide; what is behind them takes little.
+    assert errors == {"read": pytest.approx(0, abs=0.15), "write": pytest.approx(0, abs=0.15)}
+
+
+def test_two_of_one_file_are_refused_and_two_of_two_names_are_not(file: Path) -> None:
+    one = made(file)
+    again = lab("up", file)
+    assert again.returncode == 2
+    assert "it is up" in again.stderr and len(again.stderr.splitlines()) == 1
+    two = made(file, f"other-{os.getpid()}")
+    devices = [status(it)["hosts"][0]["disks"][0]["device"] for it in (one, two)]
+    assert devices[0] != devices[1]
+    down(two)
+    assert status(one)["up"]
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 6])
+def test_what_was_killed_half_made_is_taken_down(
+    file: Path, before: dict[str, Any], steps: int
+) -> None:
+    """Killed when so many steps are in the journal: the last one may be half done."""
+    journal = Path("/var/lib/headrace/labs") / file.stem / "journal"
+    command = [sys.executable, "-m", "headrace", "lab", "up", str(file)]
+    making = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while making.poll() is None:
+        if journal.exists() and len(journal.read_text().splitlines()) > steps:
+            break
+        time.sleep(0.0005)
+    making.kill()
+    making.wait()
+    if (left := find(file.stem)) is not None:
+        down(left)
+    assert machine() == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_is_interrupted_takes_itself_down(
+    file: Path, before: dict[str, Any], number: signal.Signals
+) -> None:
+    folder = Path("/var/lib/headrace/labs") / file.stem
+    command = [sys.executable, "-m", "headrace", "lab", "up", str(file)]
+    making = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while making.poll() is None and not (folder / "disk-0").exists():
+        time.sleep(0.001)
+    making.send_signal(number)
+    making.communicate(timeout=60)
+    assert making.returncode == 128 + number
+    assert machine() == before
+
+
+def test_all_processes_of_a_host_end_with_it(file: Path, before: dict[str, Any]) -> None:
+    stood = made(file)
+    command = [sys.executable, "-m", "headrace", "lab", "exec", str(file), "client-0", "--"]
+    script = f"cd {stood.mount_point}; trap '' TERM; sleep 1000; sleep 1"
+    stubborn = subprocess.Popen([*command, "sh", "-c", script])
+    while len(status(stood)["hosts"][0]["processes"]) < 2:
+        time.sleep(0.05)
+    down(stood)
+    stubborn.wait(timeout=30)
+    assert machine() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('kind = "throttled"', 'kind = "disk"\nmodel = "ST3146707LC"', "machine.device.kind"),
+        ("[lab]", '[lab]\nfile_system = "ntfs"', 'lab.file_system = "ntfs"'),
+        ("[lab]", '[lab]\nserver = "nfs"', 'lab.server = "nfs"'),
+        ("[lab]", '[lab]\nserver = "glusterfs"', 'lab.server = "glusterfs"'),
+        ("noatime", "nonsense", "nonsense"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_line(
+    file: Path, before: dict[str, Any], old: str, new: str, told: str
+) -> None:
+    text = EXT3.replace(old, new)
+    if 'kind = "disk"' in new:
+        rates = ("rate = ", "read_rate = ", "write_rate = ")
+        text = "\n".join(it for it in text.splitlines() if not it.startswith(rates))
+    file.write_text(text)
+    with pytest.raises((ValueError, RuntimeError), match=told):
+        made(file)
+    assert machine() == before
+
+
+def test_an_error_is_one_line(file: Path) -> None:
+    file.write_text(EXT3.replace('image = "1 GiB"', 'server = "glusterfs"'))
+    ended = lab("up", file)
+    assert ended.returncode == 2
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith('lab.server = "glusterfs"')
+
+
+def test_without_root_it_is_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(ValueError, match="expected root"):
+        up(plan(load(file)), "never")
+
+
+def test_without_a_program_its_package_is_named(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "path", lambda: "/nowhere")
+    with pytest.raises(ValueError, match="losetup is not there: install Debian's package mount"):
+        up(plan(load(file)), "never")
