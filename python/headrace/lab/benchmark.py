@@ -30,13 +30,6 @@ def bench(lab: Lab, file: Path, arguments: Sequence[str]) -> int:
     hosts = Hosts(lab)
     run = (*HEADRACE, "bench", "run")
     work: list[str | Path] = [*run, file.absolute(), lab.mount_point, *arguments]
-        *HEADRACE,
-        "bench",
-        "run",
-        file.absolute(),
-        lab.mount_point,
-        *arguments,
-    ]
     lines = [hosts.command(client, *work) for client in clients]
     if len(lines) == 1:
         return _status(lines[0])
