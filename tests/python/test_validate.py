@@ -1,10 +1,12 @@
 """Predictions beside measurements."""
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from headrace import ScenarioError, calibrate, validate
@@ -12,7 +14,7 @@ from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.cases import CASES
 from headrace.validate.discrepancy import discrepancy
 from headrace.validate.point import Point, summary
-from headrace.validate.prediction import Predicted, _interval
+from headrace.validate.prediction import Predicted, interval
 
 WORK = """[clients]
 count = 1
@@ -45,9 +47,41 @@ def test_an_interval_is_that_of_the_rounds(tmp_path: Path) -> None:
 
 
 def test_nothing_is_said_of_one_round() -> None:
-    assert _interval([1.0]) is None
-    assert _interval([]) is None
-    assert _interval([0.0, 1.0]) is None
+    assert interval(1.0, [1.0], []) is None
+    assert interval(1.0, [], []) is None
+    assert interval(1.0, [0.0, 1.0], []) is None
+    assert interval(0.0, [1.0, 2.0], [0.1]) is None
+
+
+def test_the_models_error_is_in_the_interval() -> None:
+    # Errors of 10 % up and down, two of them: their root mean square is ln(1.1), and Student's
+    # quantile for 90 % and two degrees of freedom 2.92.
+    off = math.log(1.1)
+    reach = 1.1**2.92
+    assert interval(5.0, [5.0, 5.0, 5.0], [off, -off]) == pytest.approx(
+        (5 / reach, 5 * reach), rel=1e-3
+    )
+    # Both spreads: wider than each alone, and narrower than both.
+    rounds = [4.5, 5.0, 5.5]
+    alone, model, both = (
+        math.log((interval(5.0, *given) or (0, 1))[1] / 5.0)
+        for given in ((rounds, []), ([], [off, -off]), (rounds, [off, -off]))
+    )
+    assert max(alone, model) * 0.8 < both < alone + model
+
+
+def test_intervals_hold_what_they_promise() -> None:
+    random = np.random.default_rng(1)
+    held, trials = 0, 2000
+    for _ in range(trials):
+        rounds = np.exp(random.normal(0, 0.1, 5))
+        errors = random.normal(0, 0.2, 6)
+        new = np.exp(random.normal(0, 0.1) + random.normal(0, 0.2))
+        found = interval(float(np.median(rounds)), [float(it) for it in rounds], list(errors))
+        assert found is not None
+        held += found[0] <= new <= found[1]
+    # The median's own spread is nearly what the factor for one more round holds.
+    assert 0.87 < held / trials < 0.93
 
 
 def test_errors_are_summed_up_by_group() -> None:

@@ -1,7 +1,18 @@
 """Calibration: a machine and the file system under a directory, as a system's file."""
 
-from headrace.calibrate.calibration import Calibration, calibrate
+from headrace.calibrate.calibration import Calibration, Probing, calibrate
+from headrace.calibrate.checks import Check
+from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter
 
-__all__ = ["Calibration", "Mount", "Parameter", "calibrate", "mount_of"]
+__all__ = [
+    "Calibration",
+    "Check",
+    "Mount",
+    "Parameter",
+    "Probing",
+    "calibrate",
+    "mount_of",
+    "work_on",
+]

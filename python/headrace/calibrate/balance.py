@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace import simulate
+from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.probe import NEW, Probe, calls
 
 STEPS = 40
@@ -30,6 +31,7 @@ FLUSH = Balance(
         calls(100, 4096, '["write"]', NEW, sync_per_write="true"),
         "sync",
         "p50",
+        bound="device",
     ),
     1.0,
     "appends of 4 KiB with an fsync behind each, as a simulation takes as long",
@@ -44,8 +46,7 @@ def balanced(balance: Balance, machine: Path, measured: float) -> float:
 
     0 if the simulation takes longer without it.
     """
-
-    text = f'system = "{machine}"\n{balance.probe.text}'
+    text = work_on(machine, balance.probe.text)
 
     def simulated(value: float) -> float:
         sets = {balance.field: f"{value!r} s"}

@@ -9,18 +9,20 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from headrace import measure
 from headrace._core import VERSION
 from headrace.calibrate.balance import BALANCES, balanced
+from headrace.calibrate.case import settle
+from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
+from headrace.measure import measure_whole
 
 Told: TypeAlias = Callable[[int, int, str], object]
-"""Called before each probe with how many are done, how many there are, and what is next."""
+"""Called before each measurement with how many are done, how many there are, and what is next."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Calibration:
     directory: str
     mount: Mount
     parameters: tuple[Parameter, ...]
+    checks: tuple[Check, ...]
     started: datetime
 
     def json(self) -> dict[str, Any]:
@@ -41,13 +44,14 @@ class Calibration:
             "version": VERSION,
             "date": self.started.isoformat(timespec="seconds"),
             "parameters": [parameter.json() for parameter in self.parameters],
+            "checks": [check.json() for check in self.checks],
             "machine": self.toml,
         }
 
     @property
     def toml(self) -> str:
         """The system's file."""
-        return machine_file(self.directory, self.mount, self.parameters, self.started)
+        return machine_file(self.directory, self.mount, self.parameters, self.checks, self.started)
 
 
 def calibrate(
@@ -56,43 +60,95 @@ def calibrate(
     """Reads what the kernel tells, and measures the rest: all probes once, then all again.
 
     Raises ScenarioError if the file system under the directory is none that a simulation
-    knows, OSError and RunError as `headrace.measure.measure` does, KeyboardInterrupt.
+    knows, otherwise as `headrace.measure.measure_whole` does.
     """
-    mount = mount_of(directory)
-    started = datetime.now(UTC)
-    read = settings(mount)
-    probes = [probe for equation in EQUATIONS for probe in equation.probes]
-    probes += [balance.probe for balance in BALANCES]
-    times: list[dict[str, float]] = []
+    probing = Probing(directory)
     for number in range(rounds):
-        times.append({})
-        done: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
-        for place, probe in enumerate(probes):
-            key = (probe.workload, probe.made_by)
-            if key not in done:
-                if told is not None:
-                    told(number * len(probes) + place, rounds * len(probes), probe.name)
-                done[key] = _measured(probe, directory)
-            times[-1][probe.name] = done[key][probe.operation][probe.statistic]
-    parameters = [*read, *_solved(times, read)]
-    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        machine = Path(folder) / "machine.toml"
-        for balance in BALANCES:
-            machine.write_text(machine_file(str(directory), mount, parameters, started))
-            values = [balanced(balance, machine, it[balance.probe.name]) for it in times]
-            parameters.append(Parameter(balance.field, tuple(values), "s", balance.method))
-    return Calibration(str(Path(directory).resolve()), mount, tuple(parameters), started)
+        for place, step in enumerate(probing.steps):
+            if told is not None:
+                done = number * len(probing.steps) + place
+                told(done, rounds * len(probing.steps), step.name)
+            step.measure()
+        probing.end_round()
+    return probing.calibration()
 
 
-def _measured(probe: Probe, directory: str | PathLike[str]) -> dict[str, dict[str, float]]:
-    """Service times of the operations of a probe's workload."""
-    measured = measure.measure(measure.load(probe.text), directory, calls=probe.made_by)
-    if measured.document["stop"]["reason"] == "interrupted":
-        raise KeyboardInterrupt
-    if measured.partial:
-        raise OSError(measured.document["error"])
-    latency: dict[str, dict[str, float]] = measured.document["latency"]
-    return latency
+@dataclass(frozen=True)
+class Step:
+    """One measurement of a round."""
+
+    name: str
+    measure: Callable[[], None]
+
+
+class Probing:
+    """A calibration under way. Raises as `calibrate` does.
+
+    A round is: each of the `steps` in turn, then `end_round`.
+    """
+
+    def __init__(self, directory: str | PathLike[str]) -> None:
+        self._directory = directory
+        self._mount = mount_of(directory)
+        self._started = datetime.now(UTC)
+        self._read = settings(self._mount)
+        probes = [probe for equation in EQUATIONS for probe in equation.probes]
+        self._probes = [*probes, *(balance.probe for balance in BALANCES)]
+        self._times: list[dict[str, float]] = []
+        self._checks: list[list[float]] = []
+        self._of_round: dict[str, float] = {}
+        self._checks_of_round: list[float] = []
+        # A workload that several probes look at is carried out once.
+        alike: dict[tuple[str, str], list[Probe]] = {}
+        for probe in self._probes:
+            alike.setdefault((probe.workload, probe.made_by), []).append(probe)
+        self.steps = [self._step(those) for those in alike.values()]
+        self.steps += [Step(case.name, self._check(number)) for number, case in enumerate(CHECKS)]
+
+    def _step(self, probes: list[Probe]) -> Step:
+        first = probes[0]
+
+        def measure() -> None:
+            latency = measure_whole(
+                first.text, self._directory, calls=first.made_by, settle=settle(first.bound)
+            ).document["latency"]
+            for probe in probes:
+                self._of_round[probe.name] = float(latency[probe.operation][probe.statistic])
+
+        return Step(first.name, measure)
+
+    def _check(self, number: int) -> Callable[[], None]:
+        def measure() -> None:
+            measurement = CHECKS[number].measured(self._directory)
+            self._checks_of_round.append(CHECKS[number].seconds(measurement.document))
+
+        return measure
+
+    def end_round(self) -> None:
+        """The steps were all measured once more."""
+        self._times.append(self._of_round)
+        self._checks.append(self._checks_of_round)
+        self._of_round, self._checks_of_round = {}, []
+
+    def calibration(self) -> Calibration:
+        """What the rounds gave."""
+        parameters = [*self._read, *_solved(self._times, self._read)]
+        directory = str(Path(self._directory).resolve())
+        with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+            machine = Path(folder) / "machine.toml"
+
+            def write() -> None:
+                text = machine_file(directory, self._mount, parameters, (), self._started)
+                machine.write_text(text, encoding="utf-8")
+
+            for balance in BALANCES:
+                write()
+                times = [of_round[balance.probe.name] for of_round in self._times]
+                values = tuple(balanced(balance, machine, time) for time in times)
+                parameters.append(Parameter(balance.field, values, "s", balance.method))
+            write()
+            checks = checked(str(machine), self._checks)
+        return Calibration(directory, self._mount, tuple(parameters), checks, self._started)
 
 
 def _solved(times: list[dict[str, float]], read: list[Parameter]) -> list[Parameter]:

@@ -5,12 +5,17 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from headrace._core import VERSION
+from headrace.calibrate.checks import Check
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter
 
 
 def machine_file(
-    directory: str, mount: Mount, parameters: Iterable[Parameter], started: datetime
+    directory: str,
+    mount: Mount,
+    parameters: Iterable[Parameter],
+    checks: Iterable[Check],
+    started: datetime,
 ) -> str:
     """Its text."""
     parameters = list(parameters)
@@ -41,4 +46,6 @@ def machine_file(
                 f'method = "{parameter.method}"',
                 f'date = "{date}"',
             ]
+    for check in checks:
+        lines += ["", check.toml()]
     return "\n".join(lines) + "\n"

@@ -47,7 +47,7 @@ class Parameter:
             return given
         match self.unit:
             case "s":
-                return _seconds(float(given))
+                return seconds_text(float(given))
             case "B":
                 return binary_size(int(given))
             case "B/s":
@@ -69,7 +69,8 @@ class Parameter:
         return text if self.unit == "" or isinstance(self.value, bool) else f'"{text}"'
 
 
-def _seconds(value: float) -> str:
+def seconds_text(value: float) -> str:
+    """Seconds as a scenario has them."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= scale:
             return f"{value / scale:.6g} {unit}"

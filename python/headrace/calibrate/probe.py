@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from headrace.calibrate.case import Bound
+
 Times: TypeAlias = Mapping[str, float]
 """Seconds of an operation, by the probe's name."""
 
@@ -20,6 +22,8 @@ class Probe:
     """The mean, or the median where single operations may wait for something else."""
     made_by: Literal["posix", "null"] = "posix"
     """By system calls, or not at all: what the engine itself takes within what it times."""
+
+    bound: Bound = "cache"
 
     @property
     def text(self) -> str:

@@ -1,8 +1,5 @@
 """`headrace twin`."""
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -46,24 +43,8 @@ def twin(
         check_writable(output)
     if plot is not None:
         check_directory(plot)
-    with _calibrated(directory, machine, rounds) as file, steps("twin") as told:
-        document = validate.twin(directory, file, rounds=rounds, told=told).json()
+    with steps("twin") as told:
+        document = validate.twin(directory, machine, rounds=rounds, told=told).json()
     tell(document, as_json, plot)
     if output is not None:
         save_json(output, document)
-
-
-@contextmanager
-def _calibrated(directory: Path, machine: Path | None, rounds: int) -> Iterator[Path]:
-    """The machine's file: the one that is given, or what a calibration finds."""
-    from headrace import calibrate
-
-    if machine is not None:
-        yield machine
-        return
-    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        file = Path(folder) / "machine.toml"
-        with steps("calibrate") as told:
-            found = calibrate.calibrate(directory, rounds=rounds, told=told)
-        file.write_text(found.toml, encoding="utf-8")
-        yield file

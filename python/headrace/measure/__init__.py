@@ -8,6 +8,7 @@ from headrace.measure.measurement import Measurement
 from headrace.measure.mix import MixedLoad
 from headrace.measure.repeated import repeat
 from headrace.measure.saved import keep_saved
+from headrace.measure.whole import measure_whole
 from headrace.measure.workload import load
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "ladder_of_clients",
     "load",
     "measure",
+    "measure_whole",
     "percentiles",
     "repeat",
 ]

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import time
 import tomllib
 from collections.abc import Callable, Mapping
 from os import PathLike
@@ -39,6 +40,7 @@ def measure(
     below: str | PathLike[str],
     *,
     calls: str = "posix",
+    settle: float = 0.0,
     keep: bool = False,
     progress: Progress | None = None,
 ) -> Measurement:
@@ -46,7 +48,8 @@ def measure(
 
     That directory is removed at the end unless `keep` is given. `calls` are made by
     `"posix"` system calls, through `"io-uring"` as far as it has them, or not at all (`"null"`:
-    what remains is what the engine itself costs). On Ctrl-C the measurement ends early and says so
+    what remains is what the engine itself costs). Between preparation and measurement the system
+    is left alone for `settle` seconds. On Ctrl-C the measurement ends early and says so
     (`Measurement.partial`).
 
     Raises:
@@ -56,7 +59,7 @@ def measure(
     """
     directory = hosts.new_directory(below)
     try:
-        measurement = measure_in(directory, loaded, calls=calls, progress=progress)
+        measurement = measure_in(directory, loaded, calls=calls, settle=settle, progress=progress)
     except BaseException:
         with contextlib.suppress(OSError):
             directory.remove()
@@ -96,12 +99,13 @@ def measure_in(
     loaded: _core.Loaded,
     *,
     calls: str = "posix",
+    settle: float = 0.0,
     progress: Progress | None = None,
 ) -> Measurement:
     """As `measure`, in a directory that was made for several measurements, one after another."""
     counters = Counters(directory.path)
     before = reads_now()
-    tell = _told(progress, counters)
+    tell = _told(progress, counters, settle)
     here = ranks.current()
     if here.size > 1:
         return _measure_together(directory, loaded, calls, tell, counters)
@@ -190,7 +194,7 @@ def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]
 
 
 def _told(
-    progress: Progress | None, counters: Counters
+    progress: Progress | None, counters: Counters, settle: float
 ) -> Callable[[bool, float, list[tuple[int, int]]], None]:
     names = [name for name, _ in _core.operations()]
     prepared = False
@@ -199,6 +203,7 @@ def _told(
         nonlocal prepared
         if not preparing and not prepared:
             prepared = True
+            time.sleep(settle)
             counters.restart()
         counters.sample()
         if progress is not None:

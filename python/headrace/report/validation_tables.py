@@ -14,7 +14,7 @@ Document = Mapping[str, Any]
 
 
 def calibration(document: Document) -> RenderableType:
-    """A row for each parameter, those that were measured with their spread."""
+    """A row for each parameter, those that were measured with their spread, and for each check."""
     measured = FittedTable("Measured", 1, ["field", "median", "least", "most"])
     read = FittedTable("Read", 1, ["field", "value", "from"], ["from"])
     for it in document["parameters"]:
@@ -22,7 +22,17 @@ def calibration(document: Document) -> RenderableType:
             measured.add_row(it["field"], it["value"], it["least"], it["most"])
         else:
             read.add_row(it["field"], it["value"], it["method"])
-    return Group(read, Text(), measured)
+    columns = ["", "bound by", "measured ms", "simulated ms", "error %"]
+    checks = FittedTable("Checks, from which nothing follows", 1, columns)
+    for it in document["checks"]:
+        checks.add_row(
+            it["name"],
+            it["bound"],
+            milliseconds(it["measured_s"]),
+            milliseconds(it["predicted_s"]),
+            f"{100 * it['error']:+.1f}",
+        )
+    return Group(read, Text(), measured, Text(), checks)
 
 
 def validation(document: Document) -> RenderableType:

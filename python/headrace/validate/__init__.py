@@ -1,6 +1,7 @@
 """Validation: predictions beside what was measured."""
 
-from headrace.validate.cases import CASES, Case
+from headrace.calibrate.case import Case
+from headrace.validate.cases import CASES
 from headrace.validate.point import Point
 from headrace.validate.prediction import Predicted, predict
 from headrace.validate.twin import Twin, twin

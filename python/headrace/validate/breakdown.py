@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
+from headrace.calibrate.case import seconds_in_calls
 from headrace.measure import Measurement
-from headrace.validate.point import Point, seconds_in_calls
+from headrace.validate.point import Point
 
 Parts: TypeAlias = Mapping[str, float]
 """Seconds of a process by component; together its time in calls."""

@@ -1,52 +1,22 @@
 """What a machine is predicted for after its calibration: cases that the calibration has not.
 
-Their block sizes, patterns and numbers of processes are others than those of the probes
-(`headrace.calibrate`). To add a case, add it to the list.
+Their block sizes, patterns and numbers of processes are others than those of the probes and of
+the checks (`headrace.calibrate`). To add a case, add it to the list.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from headrace.calibrate.case import (
+    COLD,
+    DIRECT,
+    KIB,
+    MIB,
+    NEW,
+    RANDOM,
+    WARM,
+    Case,
+    transfers,
+)
 
-KIB, MIB = 1024, 1024 * 1024
-
-Group = Literal["cache", "device"]
-"""What bounds a case: processor and memory, or the device."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A workload that is measured and predicted."""
-
-    name: str
-    group: Group
-    workload: str
-    """The `[[workload]]`, without its heading."""
-    processes: int = 1
-
-    @property
-    def work(self) -> str:
-        """Clients and workload, as a scenario has them."""
-        return (
-            f'name = "{self.name}"\n[clients]\ncount = 1\nprocesses = {self.processes}\n'
-            f"[[workload]]\n{self.workload}\n"
-        )
-
-
-def _lines(size: int, block: int, phases: list[str], io: str, more: dict[str, str]) -> str:
-    words = ", ".join(f'"{phase}"' for phase in phases)
-    lines = [
-        f'block = "{size} B"',
-        f'transfer = "{block} B"',
-        f"phases = [{words}]",
-        f"io = {{ {io} }}",
-    ]
-    return "\n".join([*lines, *(f"{key} = {value}" for key, value in more.items())])
-
-
-WARM = "existing = true, cached = true"
-COLD = "existing = true, cached = false"
-NEW = "existing = false"
-RANDOM = {"order": '"uniform"'}
+OWN_FILES = {"access": '"file-per-process"'}
 
 
 def _cached() -> list[Case]:
@@ -54,7 +24,7 @@ def _cached() -> list[Case]:
         Case(
             f"cached reads of {block // KIB} KiB",
             "cache",
-            _lines(48 * MIB, block, ["read"], WARM, {}),
+            transfers(48 * MIB, block, ["read"], WARM, {}),
         )
         for block in (8 * KIB, 32 * KIB, 512 * KIB, 2 * MIB)
     ]
@@ -62,13 +32,15 @@ def _cached() -> list[Case]:
         Case(
             f"cached random reads of {block // KIB} KiB",
             "cache",
-            _lines(64 * MIB, block, ["read"], WARM, RANDOM | {"requests": "2000"}),
+            transfers(64 * MIB, block, ["read"], WARM, RANDOM | {"requests": "2000"}),
         )
         for block in (8 * KIB, 128 * KIB)
     ]
     cases += [
         Case(
-            f"rewrites of {block // KIB} KiB", "cache", _lines(24 * MIB, block, ["write"], WARM, {})
+            f"rewrites of {block // KIB} KiB",
+            "cache",
+            transfers(24 * MIB, block, ["write"], WARM, {}),
         )
         for block in (16 * KIB, 256 * KIB)
     ]
@@ -76,69 +48,123 @@ def _cached() -> list[Case]:
         Case(
             f"new writes of {block // KIB} KiB",
             "cache",
-            _lines(24 * MIB, block, ["write"], NEW, {}),
+            transfers(24 * MIB, block, ["write"], NEW, {}),
         )
         for block in (16 * KIB, 256 * KIB)
     ]
     cases.append(
         Case(
-            "two processes, cached reads of 64 KiB",
+            "cached reads and rewrites of 16 KiB, 70:30",
             "cache",
-            _lines(32 * MIB, 64 * KIB, ["read"], WARM, {"access": '"file-per-process"'}),
-            processes=2,
+            transfers(
+                32 * MIB,
+                16 * KIB,
+                ["mixed"],
+                WARM,
+                RANDOM | {"requests": "2000", "read_share": "0.7"},
+            ),
+        )
+    )
+    cases += [
+        Case(
+            f"{count} processes, cached reads of 64 KiB",
+            "cache",
+            transfers(size * MIB, 64 * KIB, ["read"], WARM, OWN_FILES),
+            processes=count,
+        )
+        for count, size in ((2, 32), (8, 16))
+    ]
+    cases.append(
+        Case(
+            "names of 600 files",
+            "cache",
+            'kind = "mdtest"\nfiles = 600\nbytes = "0 B"\nphases = ["create", "stat", "unlink"]',
         )
     )
     return cases
 
 
 def _on_device() -> list[Case]:
-    direct = f"{COLD}, direct = true"
     cases = [
         Case(
             f"direct random {way}s of {block // KIB} KiB",
             "device",
-            _lines(64 * MIB, block, [way], direct, RANDOM | {"requests": str(requests)}),
+            transfers(64 * MIB, block, [way], DIRECT, RANDOM | {"requests": str(requests)}),
         )
         for way in ("read", "write")
-        for block, requests in ((16 * KIB, 200), (256 * KIB, 50))
+        for block, requests in ((16 * KIB, 400), (256 * KIB, 100))
     ]
     cases += [
         Case(
             f"direct {way}s of 128 KiB in order",
             "device",
-            _lines(32 * MIB, 128 * KIB, [way], direct, {}),
+            transfers(64 * MIB, 128 * KIB, [way], DIRECT, {}),
         )
         for way in ("read", "write")
     ]
     cases += [
-        Case("cold reads of 64 KiB", "device", _lines(64 * MIB, 64 * KIB, ["read"], COLD, {})),
+        Case("cold reads of 64 KiB", "device", transfers(64 * MIB, 64 * KIB, ["read"], COLD, {})),
         Case(
             "cold random reads of 8 KiB",
             "device",
-            _lines(64 * MIB, 8 * KIB, ["read"], COLD, RANDOM | {"requests": "300"}),
+            transfers(64 * MIB, 8 * KIB, ["read"], COLD, RANDOM | {"requests": "400"}),
+        ),
+        Case(
+            "direct random reads and writes of 8 KiB, 70:30",
+            "device",
+            transfers(
+                64 * MIB,
+                8 * KIB,
+                ["mixed"],
+                DIRECT,
+                RANDOM | {"requests": "500", "read_share": "0.7"},
+            ),
         ),
         Case(
             "new writes of 128 KiB and a sync",
             "device",
-            _lines(64 * MIB, 128 * KIB, ["write", "sync"], NEW, {}),
+            transfers(64 * MIB, 128 * KIB, ["write", "sync"], NEW, {}),
         ),
         Case(
             "new writes of 8 KiB, a sync behind each",
             "device",
-            _lines(100 * 8 * KIB, 8 * KIB, ["write"], NEW, {"sync_per_write": "true"}),
+            transfers(150 * 8 * KIB, 8 * KIB, ["write"], NEW, {"sync_per_write": "true"}),
         ),
         Case(
             "synchronous rewrites of 16 KiB",
             "device",
-            _lines(
+            transfers(
                 16 * MIB,
                 16 * KIB,
                 ["write"],
                 f"{WARM}, synchronous = true",
-                RANDOM | {"requests": "100"},
+                RANDOM | {"requests": "150"},
             ),
         ),
     ]
+    cases += [
+        Case(
+            f"{count} processes, direct random reads of 32 KiB",
+            "device",
+            transfers(
+                16 * MIB,
+                32 * KIB,
+                ["read"],
+                DIRECT,
+                RANDOM | OWN_FILES | {"requests": str(requests)},
+            ),
+            processes=count,
+        )
+        for count, requests in ((2, 150), (8, 50))
+    ]
+    cases.append(
+        Case(
+            "4 processes, new writes of 64 KiB and a sync",
+            "device",
+            transfers(16 * MIB, 64 * KIB, ["write", "sync"], NEW, OWN_FILES),
+            processes=4,
+        )
+    )
     return cases
 
 

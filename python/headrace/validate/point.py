@@ -1,6 +1,6 @@
 """One measured figure and its prediction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -49,15 +49,6 @@ class Point:
             "among_repetitions": self.among,
             "covered": self.covered,
         }
-
-
-def seconds_in_calls(document: Mapping[str, Any], processes: int) -> float:
-    """What a process spends in its calls, by a result, measured or simulated, in seconds."""
-    latency, operations = document["latency"], document["operations"]
-    total = sum(
-        it["count"] * latency[name]["mean"] for name, it in operations.items() if name in latency
-    )
-    return float(total) / processes
 
 
 def summary(points: Sequence[Point]) -> dict[str, Any]:

@@ -1,13 +1,15 @@
-"""A prediction with its interval, from how well the parameters are known."""
+"""A prediction with its interval, from how well the parameters and the model are known."""
 
 import math
 import statistics
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from headrace import simulate
+from headrace._core import parse_seconds
+from headrace.calibrate.case import Bound
 
 COVERAGE = 0.9
 """Which part of new measurements the interval is to hold."""
@@ -21,39 +23,64 @@ class Predicted:
     """With every parameter's median."""
     interval: tuple[float, float] | None
     """Where a new measurement lies with a probability of 90 %; None if no parameter has a
-    spread."""
+    spread and no check tells of the model."""
     document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """The simulation with every parameter's median, as `headrace run --json` prints it."""
 
 
-def predict(text: str, figure: Callable[[dict[str, Any]], float]) -> Predicted:
+def predict(
+    text: str, figure: Callable[[dict[str, Any]], float], bound: Bound | None = None
+) -> Predicted:
     """Simulates a scenario with the medians of its calibrated parameters, and once with what
     each round of the calibration gave.
 
-    One round is what the machine was at a time: its values go together. Of the logarithms of
-    the rounds' predictions, mean and deviation give the interval in which one more round lies
-    (the prediction interval of Student's distribution).
+    One round is what the machine was at a time: its values go together. The spread of the
+    rounds' predictions is that of the parameters; how far checks were from their simulations is
+    that of the model: the checks that have the same bound, or all.
 
     Raises ScenarioError as `headrace.simulate.load` does.
     """
     scenario = simulate.load(text)
     document = simulate.run(scenario).json()
-    calibrated = tomllib.loads(scenario.toml).get("calibration", [])
+    middle = figure(document)
+    system = tomllib.loads(scenario.toml)
+    calibrated = system.get("calibration", [])
     rounds = min((len(it["values"]) for it in calibrated), default=0)
     each = []
     for number in range(rounds):
         sets = {it["field"]: it["values"][number] for it in calibrated}
         each.append(figure(simulate.run(simulate.load(text, sets=sets)).json()))
-    return Predicted(figure(document), _interval(each), document)
+    checks = [
+        math.log(parse_seconds(it["predicted"]) / parse_seconds(it["measured"]))
+        for it in system.get("check", [])
+        if bound in (None, it["bound"])
+    ]
+    return Predicted(middle, interval(middle, each, checks), document)
 
 
-def _interval(each: list[float]) -> tuple[float, float] | None:
-    if len(each) < 2 or min(each) <= 0:
+def interval(
+    middle: float, each: Sequence[float], errors: Sequence[float]
+) -> tuple[float, float] | None:
+    """Where a new measurement lies with a probability of 90 %, around a prediction of `middle`.
+
+    The logarithms of what the rounds predict have a deviation; so have the `errors` of the model,
+    logarithms too, whose mean ought to be 0. The variances of one more round and of one more
+    error add up; the quantile is Student's, with the degrees of freedom of Welch and
+    Satterthwaite (Welch 1947, Biometrika 34).
+    """
+    parts: list[tuple[float, int]] = []
+    if len(each) > 1 and min(each) > 0:
+        variance = statistics.variance([math.log(it) for it in each])
+        parts.append((variance * (1 + 1 / len(each)), len(each) - 1))
+    if errors:
+        parts.append((statistics.fmean(it * it for it in errors), len(errors)))
+    total = sum(variance for variance, _ in parts)
+    if not parts or middle <= 0:
         return None
+    if total == 0:
+        return middle, middle
     from scipy import stats
 
-    logarithms = [math.log(it) for it in each]
-    mean, deviation = statistics.fmean(logarithms), statistics.stdev(logarithms)
-    reach = float(stats.t.ppf((1 + COVERAGE) / 2, len(each) - 1))
-    reach *= deviation * math.sqrt(1 + 1 / len(each))
-    return math.exp(mean - reach), math.exp(mean + reach)
+    freedom = total**2 / sum(variance**2 / degrees for variance, degrees in parts)
+    reach = math.exp(float(stats.t.ppf((1 + COVERAGE) / 2, freedom)) * math.sqrt(total))
+    return middle / reach, middle * reach

@@ -1,21 +1,24 @@
 """A digital twin: a machine is calibrated, predicted for cases it has not seen, and measured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypeAlias
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from headrace import measure
+from headrace import simulate
 from headrace._core import VERSION
+from headrace.calibrate import Probing, work_on
+from headrace.calibrate.calibration import Step, Told
+from headrace.calibrate.case import Case
+from headrace.measure import Measurement
 from headrace.validate.breakdown import Breakdown, Run, from_counters
-from headrace.validate.cases import CASES, Case
+from headrace.validate.cases import CASES
 from headrace.validate.discrepancy import explanation
-from headrace.validate.point import Point, seconds_in_calls, summary
+from headrace.validate.point import Point, summary
 from headrace.validate.prediction import predict
-
-Told: TypeAlias = Callable[[int, int, str], object]
-"""Called before each measurement with how many are done, how many there are, and what is next."""
 
 
 @dataclass(frozen=True)
@@ -45,57 +48,64 @@ class Twin:
 
 def twin(
     directory: str | PathLike[str],
-    machine: str | PathLike[str],
+    machine: str | PathLike[str] | None = None,
     *,
     cases: Sequence[Case] = CASES,
     rounds: int = 3,
     told: Told | None = None,
 ) -> Twin:
-    """Predicts the cases from a system's file, and measures them in a directory: all of them
-    once, then all again.
+    """Predicts the cases for a machine, and measures them in a directory, in rounds.
 
-    Raises ScenarioError if the file describes no system that can be simulated, OSError and
-    RunError as `headrace.measure.measure` does, KeyboardInterrupt.
+    Without a `machine`, a system's file, the directory is calibrated: each round measures what
+    the calibration needs, then the cases, so that both see the same hours of a machine
+    that others use too. The predictions are made from the calibration alone.
+
+    Raises ScenarioError if the file describes no system that can be simulated, or nothing is
+    known of the file system; otherwise as `headrace.measure.measure_whole` does.
     """
-    file = Path(machine).resolve()
-    # Before anything is measured, so that a wrong file costs no time.
-    predicted = [predict(_with(file, case), _figure(case)) for case in cases]
-    runs: list[list[Run]] = [[] for _ in cases]
+    if machine is not None:
+        # Before anything is measured, so that a wrong file costs no time.
+        simulate.load(work_on(Path(machine).resolve(), cases[0].work))
+    probing = Probing(directory) if machine is None else None
+    runs: list[list[Measurement]] = [[] for _ in cases]
+
+    def measure(case: Case, into: list[Measurement]) -> None:
+        into.append(case.measured(directory))
+
+    steps = [] if probing is None else list(probing.steps)
+    for case, into in zip(cases, runs, strict=True):
+        steps.append(Step(case.name, partial(measure, case, into)))
+    for number in range(rounds):
+        for place, step in enumerate(steps):
+            if told is not None:
+                told(number * len(steps) + place, rounds * len(steps), step.name)
+            step.measure()
+        if probing is not None:
+            probing.end_round()
+    if machine is not None:
+        return _predicted(Path(machine).resolve(), cases, runs)
+    assert probing is not None
+    with TemporaryDirectory(prefix="headrace-") as folder:
+        file = Path(folder) / "machine.toml"
+        file.write_text(probing.calibration().toml, encoding="utf-8")
+        return _predicted(file, cases, runs)
+
+
+def _predicted(machine: Path, cases: Sequence[Case], runs: Sequence[list[Measurement]]) -> Twin:
+    points, breakdowns = [], []
     warnings: dict[str, dict[str, str]] = {}
-    for number in range(rounds * len(cases)):
-        place = number % len(cases)
-        case = cases[place]
-        if told is not None:
-            told(number, rounds * len(cases), case.name)
-        measured = measure.measure(measure.load(case.work), directory)
-        if measured.document["stop"]["reason"] == "interrupted":
-            raise KeyboardInterrupt
-        if measured.partial:
-            raise OSError(measured.document["error"])
-        runs[place].append(Run.of(measured, case.processes))
-        for warning in measured.document["warnings"]:
-            warnings.setdefault(warning["condition"], warning)
-    points = [
-        Point(case.name, case.group, tuple(run.seconds for run in of), it)
-        for case, of, it in zip(cases, runs, predicted, strict=True)
-    ]
-    breakdowns = [
-        from_counters(point, case.processes, of)
-        for point, case, of in zip(points, cases, runs, strict=True)
-    ]
+    for case, of in zip(cases, runs, strict=True):
+        predicted = predict(work_on(fspath(machine), case.work), case.seconds, case.group)
+        times = tuple(case.seconds(it.document) for it in of)
+        points.append(Point(case.name, case.group, times, predicted))
+        went = [Run.of(it, case.processes) for it in of]
+        breakdowns.append(from_counters(points[-1], case.processes, went))
+        warnings |= {
+            warning["condition"]: warning for it in of for warning in it.document["warnings"]
+        }
     return Twin(
-        file.read_text(encoding="utf-8"),
+        machine.read_text(encoding="utf-8"),
         tuple(points),
         tuple(warnings.values()),
         tuple(it for it in breakdowns if it is not None),
     )
-
-
-def _with(machine: Path, case: Case) -> str:
-    """A case on a machine."""
-    name = fspath(machine).replace("\\", "\\\\").replace('"', '\\"')
-    return f'system = "{name}"\n{case.work}'
-
-
-def _figure(case: Case) -> Callable[[dict[str, Any]], float]:
-    return lambda document: seconds_in_calls(document, case.processes)

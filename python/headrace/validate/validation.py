@@ -9,10 +9,11 @@ from typing import Any
 
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
+from headrace.calibrate.case import seconds_in_calls
 from headrace.saved import read_saved
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.discrepancy import explanation
-from headrace.validate.point import Point, seconds_in_calls, summary
+from headrace.validate.point import Point, summary
 from headrace.validate.prediction import Predicted
 
 

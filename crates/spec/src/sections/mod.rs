@@ -4,6 +4,7 @@
 mod attributes;
 mod calibration;
 mod card;
+mod check;
 mod clients;
 mod daemon;
 mod device;
@@ -23,6 +24,7 @@ mod metadata;
 mod network;
 mod parallel;
 mod pool;
+
 mod receive_buffer;
 mod recovery;
 mod repair;
@@ -43,6 +45,7 @@ pub use attributes::{
 };
 pub use calibration::Calibration;
 pub use card::Card;
+pub use check::{Bound, Check};
 pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClient};
 pub use daemon::Daemon;
 pub use device::{
@@ -77,6 +80,7 @@ pub use metadata::{
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;
 pub use pool::Pool;
+
 pub use receive_buffer::ReceiveBuffer;
 pub use recovery::Recovery;
 pub use repair::{NoRepair, ReReplication, Repair, RepairKind, SelfHeal};

@@ -2,7 +2,7 @@
 
 use crate::declare::{Tables, kinds, section};
 use crate::presets::{self, PresetName};
-use crate::sections::{Calibration, Clients, Lab, Layout, Local, Parallel, Run, Workload};
+use crate::sections::{Calibration, Check, Clients, Lab, Layout, Local, Parallel, Run, Workload};
 use crate::tree::{Node, Table};
 
 section! {
@@ -24,6 +24,8 @@ section! {
             aka ["workloads"],
         /// How well values are known that were measured.
         calibration: Option<Vec<Calibration>> as Option<Tables<Calibration>> = optional("values are exact"),
+        /// How well the system gives what it was not calibrated on.
+        check: Option<Vec<Check>> as Option<Tables<Check>> = optional("the model is exact"),
         /// How it is stood up on one machine.
         lab: Lab = section(),
         /// How the simulation is run.

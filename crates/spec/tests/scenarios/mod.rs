@@ -568,6 +568,14 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                                     date: String::new(),
                                 }]
                             }),
+                            check: own.then(|| {
+                                vec![Check {
+                                    name: name.clone(),
+                                    bound: Bound::Device,
+                                    measured: Seconds(0.25),
+                                    predicted: Seconds(0.5),
+                                }]
+                            }),
                             clients: clients.clone(),
                             kind: SystemKind::Parallel(Parallel {
                                 servers: servers.clone(),

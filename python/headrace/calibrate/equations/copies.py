@@ -67,8 +67,9 @@ def change_points(
     """The best line of three pieces through the times of requests of so many pages: where it
     bends, in pages, and the time of a page in each piece.
 
-    A piece costs no less than the one before it, and bends lie within the caches. The
-    squares of relative errors are least; of equal ones, the latest bends count.
+    Bends lie within the caches. The squares of relative errors are least; of equal ones, the
+    latest bends count. A page may cost less in a later piece: calls that move more spread what
+    they have to do once over more pages.
     """
     smallest = pages[0]
     candidates = [
@@ -93,13 +94,19 @@ def _pieces(
     """The squares of the relative errors, and what a page costs in each piece."""
     from scipy.optimize import nnls
 
-    # Each piece costs what the one before it does, and something more.
     columns = np.stack(
-        [pages, np.maximum(pages - first, 0.0), np.maximum(pages - second, 0.0)], axis=1
+        [
+            np.minimum(pages, first),
+            np.clip(pages - first, 0.0, second - first),
+            np.maximum(pages - second, 0.0),
+        ],
+        axis=1,
     )
     weights = 1 / np.maximum(times, 1e-12)
-    more, error = nnls(columns * weights[:, None], np.ones_like(times))
-    return float(error) ** 2, (more[0], more[0] + more[1], more[0] + more[1] + more[2])
+    each, error = nnls(columns * weights[:, None], np.ones_like(times))
+    if second == first:
+        each[1] = each[2]
+    return float(error) ** 2, (each[0], each[1], each[2])
 
 
 EQUATION = Equation(

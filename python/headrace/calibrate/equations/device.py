@@ -17,6 +17,7 @@ def _probe(direction: str, block: int, count: int) -> Probe:
         ),
         direction,
         "p50",
+        bound="device",
     )
 
 

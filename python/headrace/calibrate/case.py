@@ -1,0 +1,84 @@
+"""A workload of which the time is measured and predicted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Literal, TypeAlias
+
+from headrace.measure import Measurement, measure_whole
+
+KIB, MIB = 1024, 1024 * 1024
+
+Bound: TypeAlias = Literal["cache", "device"]
+"""What takes most of the time: processor and memory, or the device."""
+
+SETTLE = 0.25
+"""Seconds after preparation: whatever limits a device (Linux 6.18, block/blk-throttle.c) has
+forgotten by then what preparation used of them, after two slices of 100 ms."""
+
+
+def settle(bound: Bound) -> float:
+    """How long the system is left alone before a measurement, in seconds."""
+    return SETTLE if bound == "device" else 0.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A workload that is measured and predicted."""
+
+    name: str
+    group: Bound
+    workload: str
+    """The `[[workload]]`, without its heading."""
+    processes: int = 1
+
+    @property
+    def work(self) -> str:
+        """Clients and workload, as a scenario has them."""
+        return (
+            f'name = "{self.name}"\n[clients]\ncount = 1\nprocesses = {self.processes}\n'
+            f"[[workload]]\n{self.workload}\n"
+        )
+
+    def seconds(self, document: Mapping[str, Any]) -> float:
+        """What one process spends in its calls, by a result, measured or simulated; how long
+        several take until all are done.
+
+        A call of one that waits for a processor is measured only if it was interrupted within
+        the call, so the time in calls says little of several that share processors.
+        """
+        if self.processes > 1:
+            return float(document.get("measured_seconds") or document["simulated_seconds"])
+        return seconds_in_calls(document)
+
+    def measured(self, directory: str | PathLike[str]) -> Measurement:
+        """Carries it out in a directory. Raises as `headrace.measure.measure_whole` does."""
+        return measure_whole(self.work, directory, settle=settle(self.group))
+
+
+def seconds_in_calls(document: Mapping[str, Any], processes: int = 1) -> float:
+    """What a process spends in its calls, by a result, measured or simulated, in seconds."""
+    latency, operations = document["latency"], document["operations"]
+    total = sum(
+        it["count"] * latency[name]["mean"] for name, it in operations.items() if name in latency
+    )
+    return float(total) / processes
+
+
+def transfers(size: int, block: int, phases: list[str], io: str, more: Mapping[str, str]) -> str:
+    """A workload: a file of so many bytes in calls of a block."""
+    words = ", ".join(f'"{phase}"' for phase in phases)
+    lines = [
+        f'block = "{size} B"',
+        f'transfer = "{block} B"',
+        f"phases = [{words}]",
+        f"io = {{ {io} }}",
+    ]
+    return "\n".join([*lines, *(f"{key} = {value}" for key, value in more.items())])
+
+
+WARM = "existing = true, cached = true"
+COLD = "existing = true, cached = false"
+NEW = "existing = false"
+DIRECT = f"{COLD}, direct = true"
+RANDOM = {"order": '"uniform"'}

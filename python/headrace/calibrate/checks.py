@@ -1,0 +1,116 @@
+"""What is measured beside a calibration, to see how well the model gives it.
+
+No parameter follows from a check. The time that a simulation of it gives, against the one that
+was measured, is the error of the model itself.
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headrace import simulate
+from headrace.calibrate.case import (
+    COLD,
+    DIRECT,
+    KIB,
+    MIB,
+    NEW,
+    RANDOM,
+    WARM,
+    Bound,
+    Case,
+    transfers,
+)
+from headrace.calibrate.machine_work import work_on
+from headrace.calibrate.parameter import seconds_text
+
+CHECKS: tuple[Case, ...] = (
+    Case("cached reads of 48 KiB", "cache", transfers(48 * MIB, 48 * KIB, ["read"], WARM, {})),
+    Case(
+        "cached random reads of 32 KiB",
+        "cache",
+        transfers(32 * MIB, 32 * KIB, ["read"], WARM, RANDOM | {"requests": "1000"}),
+    ),
+    Case("rewrites of 32 KiB", "cache", transfers(24 * MIB, 32 * KIB, ["write"], WARM, {})),
+    Case("rewrites of 512 KiB", "cache", transfers(24 * MIB, 512 * KIB, ["write"], WARM, {})),
+    Case("new writes of 8 KiB", "cache", transfers(16 * MIB, 8 * KIB, ["write"], NEW, {})),
+    Case("new writes of 128 KiB", "cache", transfers(24 * MIB, 128 * KIB, ["write"], NEW, {})),
+    Case(
+        "direct random reads of 64 KiB",
+        "device",
+        transfers(64 * MIB, 64 * KIB, ["read"], DIRECT, RANDOM | {"requests": "150"}),
+    ),
+    Case(
+        "direct random writes of 64 KiB",
+        "device",
+        transfers(64 * MIB, 64 * KIB, ["write"], DIRECT, RANDOM | {"requests": "150"}),
+    ),
+    Case(
+        "direct reads of 512 KiB in order",
+        "device",
+        transfers(32 * MIB, 512 * KIB, ["read"], DIRECT, {}),
+    ),
+    Case("cold reads of 256 KiB", "device", transfers(48 * MIB, 256 * KIB, ["read"], COLD, {})),
+    Case(
+        "new writes of 512 KiB and a sync",
+        "device",
+        transfers(48 * MIB, 512 * KIB, ["write", "sync"], NEW, {}),
+    ),
+    Case(
+        "new writes of 32 KiB, a sync behind each",
+        "device",
+        transfers(60 * 32 * KIB, 32 * KIB, ["write"], NEW, {"sync_per_write": "true"}),
+    ),
+    Case(
+        "synchronous rewrites of 64 KiB",
+        "device",
+        transfers(
+            16 * MIB,
+            64 * KIB,
+            ["write"],
+            f"{WARM}, synchronous = true",
+            RANDOM | {"requests": "80"},
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check's measured and simulated time in calls, in seconds."""
+
+    name: str
+    bound: Bound
+    measured: float
+    predicted: float
+
+    def json(self) -> dict[str, Any]:
+        """As documents have it."""
+        return {
+            "name": self.name,
+            "bound": self.bound,
+            "measured_s": self.measured,
+            "predicted_s": self.predicted,
+            "error": self.predicted / self.measured - 1,
+        }
+
+    def toml(self) -> str:
+        """As a system's file has it."""
+        lines = [
+            "[[check]]",
+            f'name = "{self.name}"',
+            f'bound = "{self.bound}"',
+            f'measured = "{seconds_text(self.measured)}"',
+            f'predicted = "{seconds_text(self.predicted)}"',
+        ]
+        return "\n".join(lines)
+
+
+def checked(machine: str, times: Sequence[Sequence[float]]) -> tuple[Check, ...]:
+    """The checks on a machine's file, with the times that each round gave of each."""
+    found = []
+    for case, of in zip(CHECKS, zip(*times, strict=True), strict=True):
+        result = simulate.run(simulate.load(work_on(machine, case.work))).json()
+        found.append(Check(case.name, case.group, statistics.median(of), case.seconds(result)))
+    return tuple(found)

@@ -1,0 +1,24 @@
+"""Measuring a workload for its figures alone: all of it, or an error."""
+
+from os import PathLike
+
+from headrace._core import RunError
+from headrace.measure.benchmark import measure
+from headrace.measure.measurement import Measurement
+from headrace.measure.workload import load
+
+
+def measure_whole(
+    text: str, below: str | PathLike[str], *, calls: str = "posix", settle: float = 0.0
+) -> Measurement:
+    """Carries the scenario of a text out to its end.
+
+    Raises as `headrace.measure.measure` does, RunError if an operation fails, and
+    KeyboardInterrupt.
+    """
+    measurement = measure(load(text), below, calls=calls, settle=settle)
+    if measurement.document["stop"]["reason"] == "interrupted":
+        raise KeyboardInterrupt
+    if measurement.partial:
+        raise RunError(measurement.document["error"])
+    return measurement
