@@ -17,6 +17,7 @@ from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.equations.calls import BUFFER
 from headrace.calibrate.equations.copies import change_points
 from headrace.calibrate.limits import _limits
+from headrace.calibrate.memory import group_memory
 from headrace.calibrate.mount import MODELLED, Mount, mount_of
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
@@ -139,6 +140,17 @@ def test_an_ext4_without_a_journal_is_told(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "259:7-8").rmdir()
     given = Mount("ext4", ("rw", "data=writeback"), "259:7")
     assert next(iter(_journal(given))).value == "writeback"
+
+
+def test_memory_is_that_of_the_tightest_group(tmp_path: Path) -> None:
+    (tmp_path / "memory.limit_in_bytes").write_text("1048576000\n")
+    (tmp_path / "memory.usage_in_bytes").write_text("500000000\n")
+    (tmp_path / "memory.stat").write_text("cache 7\ntotal_cache 400000000\nrss 9\n")
+    names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache")
+    found = group_memory(tmp_path, *names)
+    assert found is not None and (found.size, found.used) == (1048576000, 100000000)
+    (tmp_path / "memory.max").write_text("max\n")
+    assert group_memory(tmp_path, "memory.max", "memory.current", "file") is None
 
 
 def modelled(directory: Path) -> Path:

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from headrace import ScenarioError, calibrate, validate
+from headrace.calibrate.case import NEW, Case, transfers
+from headrace.calibrate.parameter import Parameter
+from headrace.validate.beyond import beyond
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.cases import CASES
 from headrace.validate.discrepancy import discrepancy
@@ -100,6 +103,42 @@ def test_errors_are_summed_up_by_group() -> None:
     }
     assert found["cache"]["covered"] is None
     assert points[0].among and not points[1].among
+
+
+def test_cases_beyond_limits_are_made_where_limits_are_small() -> None:
+    def having(limit: int, size: int) -> list[str]:
+        settings = [
+            Parameter("machine.write_back.bytes", (limit,), "B", ""),
+            Parameter("machine.memory.size", (size,), "B", ""),
+            Parameter("machine.memory.used", (0,), "B", ""),
+        ]
+        return [case.name for case in beyond(settings)]
+
+    assert having(5 << 30, 64 << 30) == []
+    assert all("dirty limit" in name for name in having(64 << 20, 64 << 30))
+    assert all("memory" in name for name in having(5 << 30, 200 << 20))
+    assert len(having(64 << 20, 200 << 20)) == 4
+
+
+def test_settings_as_they_are_now_are_put_over_the_files(tmp_path: Path) -> None:
+    try:
+        calibrate.mount_of(tmp_path)
+    except ScenarioError as error:
+        pytest.skip(str(error))
+    machine, below = tmp_path / "machine.toml", tmp_path / "below"
+    below.mkdir()
+    machine.write_text(MACHINE + '[machine.write_back]\nbytes = "1 MiB"\n')
+    case = Case("writes", "cache", transfers(8 << 20, 65536, ["write"], NEW, {}))
+    held, free = (
+        validate.twin(below, machine, settings_now=now, cases=[case], rounds=1)
+        .points[0]
+        .predicted.seconds
+        for now in (False, True)
+    )
+    # Held back by the file's limit, and not by the kernel's.
+    assert held > 1.5 * free
+    refused = headrace("twin", str(below), "--settings-now")
+    assert refused.returncode == 2 and "it needs --machine" in refused.stderr
 
 
 def test_cases_have_names_of_their_own() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from headrace.calibrate.groups import groups
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.small_file import word
@@ -28,32 +29,13 @@ def limits(mount: Mount) -> Iterator[Parameter]:
     """The tightest limits of this process's group and those above it."""
     found: dict[str, tuple[float, Path]] = {}
     device = word(mount.disk / "dev") or mount.device
-    for path, of in _groups():
+    for path, of in groups("blkio"):
         for name, limit in _limits(path, of, device):
             if name not in found or limit < found[name][0]:
                 found[name] = (limit, path)
     for name, (limit, path) in found.items():
         field, unit = FIELDS[name]
         yield Parameter(f"machine.device.{field}", (limit,), unit, str(path))
-
-
-def _groups() -> Iterator[tuple[Path, str]]:
-    """The folders of this process's groups, each with the version of the control groups."""
-    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controllers == "":
-            mounts = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")]
-        elif "blkio" in controllers.split(","):
-            mounts = [Path("/sys/fs/cgroup/blkio")]
-        else:
-            continue
-        for mounted in mounts:
-            folder = mounted / path.lstrip("/")
-            while folder.is_dir():
-                yield folder, "2" if controllers == "" else "1"
-                if folder == mounted:
-                    break
-                folder = folder.parent
 
 
 def _limits(folder: Path, version: str, device: str) -> Iterator[tuple[str, float]]:

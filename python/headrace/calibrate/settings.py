@@ -1,17 +1,17 @@
 """What the kernel tells of a machine: settings, sizes, limits."""
 
 import os
-import platform
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from headrace.calibrate.limits import limits
+from headrace.calibrate.memory import kernel, memory, of_machine
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter, Unit, Value
 from headrace.calibrate.small_file import word
 
-KIB = 1024
+KIB, MIB = 1024, 1024 * 1024
 
 
 def settings(mount: Mount) -> list[Parameter]:
@@ -19,7 +19,7 @@ def settings(mount: Mount) -> list[Parameter]:
     return [
         *_processor(),
         *_caches(),
-        *_memory(mount),
+        *memory(mount),
         *_write_back(),
         *_read_ahead(mount),
         *_journal(mount),
@@ -45,30 +45,6 @@ def _caches() -> Iterator[Parameter]:
             yield _read(f"machine.copying.l{level}", int(size[:-1]) * KIB, "B", index / "size")
 
 
-def _memory(mount: Mount) -> Iterator[Parameter]:
-    path = "/proc/meminfo"
-    lines = Path(path).read_text(encoding="ascii").splitlines()
-    known = {line.split(":")[0]: int(line.split()[1]) * KIB for line in lines}
-    total = known["MemTotal"]
-    cache = known["MemFree"] + known["Buffers"] + known["Cached"] + known["SReclaimable"]
-    yield _read("machine.memory.size", total, "B", path)
-    yield _read("machine.memory.used", total - cache, "B", f"{path}: less free, buffers, cached")
-    page = os.sysconf("SC_PAGE_SIZE")
-    yield _read("machine.memory.page", page, "B", "sysconf(3)")
-    yield _read("machine.memory.largest_folio", _largest_folio(mount, page), "B", FOLIOS)
-
-
-FOLIOS = "Linux: XFS has large folios since 5.18, ext4 since 6.16, not with data=journal"
-
-
-def _largest_folio(mount: Mount, page: int) -> int:
-    """As the kernel's version has them; 1 MiB is what calls of 1 MiB get."""
-    since = {"xfs": (5, 18), "ext4": (6, 16), "ext3": (6, 16), "ext2": (6, 16)}
-    version = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
-    large = version >= since[mount.kind] and mount.option("data") != "journal"
-    return 1024 * KIB if large else page
-
-
 def _write_back() -> Iterator[Parameter]:
     folder = Path("/proc/sys/vm")
     for field, name in (("background_", "dirty_background"), ("", "dirty")):
@@ -77,10 +53,12 @@ def _write_back() -> Iterator[Parameter]:
         if size:
             yield _read(f"machine.write_back.{field}bytes", size, "B", folder / f"{name}_bytes")
         else:
-            ratio = int(word(folder / f"{name}_ratio") or 0) / 100
-            if 0 < ratio < 1:
-                path = folder / f"{name}_ratio"
-                yield _read(f"machine.write_back.{field}ratio", ratio, "", path)
+            path = folder / f"{name}_ratio"
+            # Of the whole machine's memory, whatever a group may have of it.
+            machine = of_machine()
+            ratio = int(word(path) or 0) / 100
+            size = round(ratio * (machine.size - machine.used))
+            yield _read(f"machine.write_back.{field}bytes", size, "B", path)
     for field, name in (("expiry", "expire"), ("interval", "writeback")):
         path = folder / f"dirty_{name}_centisecs"
         yield _read(f"machine.write_back.{field}", int(word(path) or 0) / 100, "s", path)
@@ -109,7 +87,23 @@ def _journal(mount: Mount) -> Iterator[Parameter]:
             yield _read(f"{field}.commit_interval", float(commit), "s", source)
         barriers = mount.option("nobarrier") is None and mount.option("barrier") != "0"
         yield _read(f"{field}.barriers", barriers, "", source)
+        yield from _journal_size(mount, field)
 
+
+def _journal_size(mount: Mount, field: str) -> Iterator[Parameter]:
+    """From what a transaction may have of it: a third, as this is counted since (Linux 6.18,
+    fs/jbd2/journal.c: jbd2_journal_get_max_txn_bufs). Older kernels do not tell it so."""
+    for folder in _journals(mount) if kernel() >= (6, 18) else []:
+        told = re.search(r"each up to (\d+) blocks", word(folder / "info") or "")
+        if told is not None:
+            size = 3 * int(told[1]) * BLOCK
+            # A third is rounded down; journals are made in whole MiB (mke2fs(8)).
+            whole = -(-size // MIB) * MIB
+            yield _read(f"{field}.size", whole, "B", folder / "info")
+
+
+BLOCK = 4096
+"""Bytes of a block of the file system, as mke2fs makes all but the smallest."""
 
 JOURNALS = Path("/proc/fs/jbd2")
 """A folder for each journal in use, as vda1-8."""
@@ -117,8 +111,12 @@ JOURNALS = Path("/proc/fs/jbd2")
 
 def _has_journal(mount: Mount) -> bool:
     """Ext4 can be made without one, which its mount options do not say."""
+    return mount.option("data") is not None or bool(_journals(mount))
+
+
+def _journals(mount: Mount) -> list[Path]:
     name = (Path("/sys/dev/block") / mount.device).resolve().name
-    return mount.option("data") is not None or any(JOURNALS.glob(f"{name}-*"))
+    return list(JOURNALS.glob(f"{name}-*"))
 
 
 def _queue(mount: Mount) -> Iterator[Parameter]:

@@ -20,6 +20,14 @@ def twin(
             "--machine", metavar="FILE", help="A system's file; else DIR is calibrated first."
         ),
     ] = None,
+    settings_now: Annotated[
+        bool,
+        typer.Option(
+            "--settings-now",
+            help="With --machine: dirty limits, read-ahead, scheduler, memory and limits of the"
+            " device as they are now; what was measured as the file has it.",
+        ),
+    ] = False,
     rounds: Rounds = 5,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as one JSON document.")
@@ -39,12 +47,16 @@ def twin(
     """
     from headrace import validate
 
+    if settings_now and machine is None:
+        raise typer.BadParameter("it needs --machine FILE", param_hint="--settings-now")
     if output is not None:
         check_writable(output)
     if plot is not None:
         check_directory(plot)
     with steps("twin") as told:
-        document = validate.twin(directory, machine, rounds=rounds, told=told).json()
+        document = validate.twin(
+            directory, machine, settings_now=settings_now, rounds=rounds, told=told
+        ).json()
     tell(document, as_json, plot)
     if output is not None:
         save_json(output, document)

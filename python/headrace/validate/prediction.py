@@ -3,7 +3,7 @@
 import math
 import statistics
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,8 @@ from headrace.calibrate.case import Bound
 
 COVERAGE = 0.9
 """Which part of new measurements the interval is to hold."""
+
+NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -29,18 +31,22 @@ class Predicted:
 
 
 def predict(
-    text: str, figure: Callable[[dict[str, Any]], float], bound: Bound | None = None
+    text: str,
+    figure: Callable[[dict[str, Any]], float],
+    bound: Bound | None = None,
+    sets: Mapping[str, str] = NOTHING,
 ) -> Predicted:
     """Simulates a scenario with the medians of its calibrated parameters, and once with what
     each round of the calibration gave.
 
     One round is what the machine was at a time: its values go together. The spread of the
     rounds' predictions is that of the parameters; how far checks were from their simulations is
-    that of the model: the checks that have the same bound, or all.
+    that of the model: the checks that have the same bound, or all. `sets` puts values over all
+    of that, by path.
 
     Raises ScenarioError as `headrace.simulate.load` does.
     """
-    scenario = simulate.load(text)
+    scenario = simulate.load(text, sets=sets)
     document = simulate.run(scenario).json()
     middle = figure(document)
     system = tomllib.loads(scenario.toml)
@@ -48,8 +54,8 @@ def predict(
     rounds = min((len(it["values"]) for it in calibrated), default=0)
     each = []
     for number in range(rounds):
-        sets = {it["field"]: it["values"][number] for it in calibrated}
-        each.append(figure(simulate.run(simulate.load(text, sets=sets)).json()))
+        values = {it["field"]: it["values"][number] for it in calibrated}
+        each.append(figure(simulate.run(simulate.load(text, sets={**values, **sets})).json()))
     checks = [
         math.log(parse_seconds(it["predicted"]) / parse_seconds(it["measured"]))
         for it in system.get("check", [])

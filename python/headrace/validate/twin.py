@@ -1,19 +1,21 @@
 """A digital twin: a machine is calibrated, predicted for cases it has not seen, and measured."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from headrace import simulate
 from headrace._core import VERSION
-from headrace.calibrate import Probing, work_on
+from headrace.calibrate import Probing, mount_of, work_on
 from headrace.calibrate.calibration import Step, Told
 from headrace.calibrate.case import Case
+from headrace.calibrate.settings import settings
 from headrace.measure import Measurement
+from headrace.validate.beyond import beyond
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.cases import CASES
 from headrace.validate.discrepancy import explanation
@@ -50,22 +52,31 @@ def twin(
     directory: str | PathLike[str],
     machine: str | PathLike[str] | None = None,
     *,
-    cases: Sequence[Case] = CASES,
+    settings_now: bool = False,
+    cases: Sequence[Case] | None = None,
     rounds: int = 3,
     told: Told | None = None,
 ) -> Twin:
     """Predicts the cases for a machine, and measures them in a directory, in rounds.
 
-    Without a `machine`, a system's file, the directory is calibrated: each round measures what
-    the calibration needs, then the cases, so that both see the same hours of a machine
-    that others use too. The predictions are made from the calibration alone.
+    The cases are those of `CASES`, and those `beyond` the limits of the machine, if these are
+    small; or what is given. Without a `machine`, a system's file, the directory is calibrated:
+    each round measures what the calibration needs, then the cases, so that both see the same
+    hours of a machine that others use too. The predictions are made from the calibration alone.
+    With `settings_now`, settings are what the kernel tells now (dirty limits, read-ahead,
+    scheduler, memory, limits of the device) instead of the file's: a machine that was
+    changed is predicted from what was measured before that.
 
     Raises ScenarioError if the file describes no system that can be simulated, or nothing is
     known of the file system; otherwise as `headrace.measure.measure_whole` does.
     """
+    now = settings(mount_of(directory))
+    if cases is None:
+        cases = (*CASES, *beyond(now))
+    sets = {it.field: it.text() for it in now} if settings_now else {}
     if machine is not None:
         # Before anything is measured, so that a wrong file costs no time.
-        simulate.load(work_on(Path(machine).resolve(), cases[0].work))
+        simulate.load(work_on(Path(machine).resolve(), cases[0].work), sets=sets)
     probing = Probing(directory) if machine is None else None
     runs: list[list[Measurement]] = [[] for _ in cases]
 
@@ -83,19 +94,24 @@ def twin(
         if probing is not None:
             probing.end_round()
     if machine is not None:
-        return _predicted(Path(machine).resolve(), cases, runs)
+        return _predicted(Path(machine).resolve(), cases, runs, sets)
     assert probing is not None
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
         file.write_text(probing.calibration().toml, encoding="utf-8")
-        return _predicted(file, cases, runs)
+        return _predicted(file, cases, runs, {})
 
 
-def _predicted(machine: Path, cases: Sequence[Case], runs: Sequence[list[Measurement]]) -> Twin:
+def _predicted(
+    machine: Path,
+    cases: Sequence[Case],
+    runs: Sequence[list[Measurement]],
+    sets: Mapping[str, str],
+) -> Twin:
     points, breakdowns = [], []
     warnings: dict[str, dict[str, str]] = {}
     for case, of in zip(cases, runs, strict=True):
-        predicted = predict(work_on(fspath(machine), case.work), case.seconds, case.group)
+        predicted = predict(work_on(machine, case.work), case.seconds, case.group, sets)
         times = tuple(case.seconds(it.document) for it in of)
         points.append(Point(case.name, case.group, times, predicted))
         went = [Run.of(it, case.processes) for it in of]
