@@ -163,6 +163,13 @@ def measure(
 def together(loaded: Loaded, parts: list[tuple[str, bytes]]) -> dict[str, Any]: ...
 def hosts_of_each(loaded: Loaded, hosts: int) -> list[int]: ...
 
+class RoundKeeper:
+    def __init__(self, hosts: int) -> None: ...
+    def hear(
+        self, by: int, message: tuple[int, int, int | None]
+    ) -> list[tuple[int, tuple[int, int, int | None]]]: ...
+
+
 class Mirror:
     def __init__(
         self,

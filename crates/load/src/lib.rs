@@ -18,6 +18,7 @@
 
 pub mod calls;
 mod clock;
+mod coordination;
 mod directory;
 mod error;
 mod files;
@@ -37,6 +38,7 @@ mod source;
 mod together;
 
 pub use calls::Backend;
+pub use coordination::{Coordination, Waits};
 pub use directory::{Cleaned, Directory, Left, clean};
 pub use error::Error;
 pub use load::Load;
@@ -44,5 +46,5 @@ pub use outcome::{Outcome, Phase};
 pub use record::{Cell, Done, Record, Window, Windows};
 pub use report::{Report, has_times};
 pub use run::{Live, Options, run, run_share};
-pub use share::{Meet, Others, Share, engines_of_each};
+pub use share::{Listener, Meet, Others, Share, engines_of_each};
 pub use together::together;

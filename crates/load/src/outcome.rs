@@ -3,6 +3,7 @@
 use headrace_workload::RoundCounts;
 
 use crate::clock::Nanoseconds;
+use crate::coordination::Coordination;
 use crate::record::Record;
 
 /// Why a run ended.
@@ -33,6 +34,8 @@ pub struct Outcome {
     pub processes: u32,
     /// How often processes have carried out an operation at the same moment, where they do.
     pub rounds: Option<RoundCounts>,
+    /// What that took, where the processes are on several hosts.
+    pub coordination: Option<Coordination>,
     /// The load that was asked for and the one that was achieved, where operations come
     /// at a rate.
     pub load: Option<crate::Load>,

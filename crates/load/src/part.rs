@@ -174,7 +174,7 @@ impl<'a> Part<'a> {
         let shared =
             self.draws_names() || self.application.threads() || self.processes > MOST_COPIES;
         let shared = match shared {
-            true => Some(Arc::new(Common::new(again()?))),
+            true => Some(Common::new(again()?, self.share, self.number, &self.here)),
             false => None,
         };
         let largest = largest_transfer(self.workload);

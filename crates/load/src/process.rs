@@ -169,10 +169,25 @@ impl Process {
                     self.flush()?;
                     break;
                 }
-                Next::Wait => self.source.wait(self.rank, &shared.ends),
+                Next::Wait => self.wait(shared),
             }
         }
         Ok(())
+    }
+
+    /// Waits for what others do; not longer than the run lasts, of which those on another host
+    /// that come to its end first say nothing.
+    fn wait(&self, shared: &Shared) {
+        let late = || {
+            shared
+                .stop_at
+                .is_some_and(|stop| shared.clock.now() >= stop)
+        };
+        let over = || shared.ends.load(Ordering::Relaxed) || late();
+        self.source.wait(self.rank, over);
+        if late() {
+            shared.ends.store(true, Ordering::Relaxed);
+        }
     }
 
     /// What the C library still has is for the others, too. Not timed, and no operation.

@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use headrace_spec::{Scenario, WorkloadKind};
 use serde::Serialize;
 
+use crate::coordination::Waits;
 use crate::load::Load;
 use crate::operation::{self, Group};
 use crate::outcome::Outcome;
@@ -78,6 +79,40 @@ pub struct SharingReport {
     pub rounds: u64,
     /// Rounds for which some were waited for when the run ended.
     pub broken_off: u64,
+    /// What it took to agree on them, where the processes are on several hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coordination: Option<CoordinationReport>,
+}
+
+/// What rounds took beside waiting for processes that were doing something else.
+#[derive(Clone, Debug, Serialize)]
+pub struct CoordinationReport {
+    /// From the draw of an operation until its round was known.
+    pub announced: WaitsReport,
+    /// From the arrival of the last process until its go-ahead.
+    pub go_ahead: WaitsReport,
+}
+
+/// How long messages were waited for.
+#[derive(Clone, Debug, Serialize)]
+pub struct WaitsReport {
+    /// How often.
+    pub count: u64,
+    /// Seconds; none if never.
+    pub mean: Option<f64>,
+    /// Seconds.
+    pub max: f64,
+}
+
+impl From<Waits> for WaitsReport {
+    fn from(waits: Waits) -> WaitsReport {
+        let mean = || seconds(waits.sum) / waits.count as f64;
+        WaitsReport {
+            count: waits.count,
+            mean: (waits.count > 0).then(mean),
+            max: seconds(waits.longest),
+        }
+    }
 }
 
 /// How often an operation was carried out.
@@ -175,6 +210,10 @@ impl Report {
             sharing: outcome.rounds.map(|it| SharingReport {
                 rounds: it.whole,
                 broken_off: it.broken_off,
+                coordination: outcome.coordination.map(|it| CoordinationReport {
+                    announced: it.announced.into(),
+                    go_ahead: it.go_ahead.into(),
+                }),
             }),
             error: outcome.error.as_ref().map(ToString::to_string),
             throughput: BTreeMap::new(),

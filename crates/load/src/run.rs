@@ -13,6 +13,7 @@ use headrace_workload::RoundCounts;
 use crate::Error;
 use crate::calls::Backend;
 use crate::clock::{Clock, Nanoseconds, in_nanoseconds};
+use crate::coordination::Coordination;
 use crate::directory::Directory;
 use crate::load::Load;
 use crate::operation;
@@ -219,6 +220,7 @@ fn carried_out(
         error,
         processes: count,
         rounds: rounds(&common),
+        coordination: coordination(&common),
         load: None,
     })
 }
@@ -229,6 +231,15 @@ fn rounds(common: &[Arc<Common>]) -> Option<RoundCounts> {
     all.reduce(|sum, one| RoundCounts {
         whole: sum.whole + one.whole,
         broken_off: sum.broken_off + one.broken_off,
+    })
+}
+
+/// What it took to tell those elsewhere of them.
+fn coordination(common: &[Arc<Common>]) -> Option<Coordination> {
+    let all = common.iter().filter_map(|it| it.coordination());
+    all.reduce(|mut sum, one| {
+        sum.merge(&one);
+        sum
     })
 }
 
@@ -283,6 +294,6 @@ mod sharing;
 #[cfg(test)]
 mod stalls;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 #[cfg(test)]
 mod trees;

@@ -8,8 +8,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use headrace_spec::{Scenario, Sharing, Workload, WorkloadKind};
-use headrace_workload::{ExistingFile, clients};
+use headrace_spec::{Scenario, Workload};
+use headrace_workload::{ExistingFile, RoundMessage, RoundNews, clients};
 
 use crate::Error;
 
@@ -26,13 +26,27 @@ pub enum Meet {
 pub trait Others: Send + Sync {
     /// Waits until the others have come as far; gives up when it is `over`.
     fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool);
+
+    /// Says something about the rounds of a workload, without waiting. What engines say comes to
+    /// all of them, this one too, in one order.
+    fn say(&self, workload: usize, message: RoundMessage);
+
+    /// Has somebody hear what comes of messages about the rounds of a workload.
+    fn listen(&self, workload: usize, listener: Listener);
 }
+
+/// Hears what comes of messages; also whether this engine was the last that one waited for.
+pub type Listener = Box<dyn Fn(RoundNews, bool) + Send + Sync>;
 
 /// There are none.
 struct Nobody;
 
 impl Others for Nobody {
     fn meet(&self, _: Meet, _: &mut dyn FnMut() -> bool) {}
+
+    fn say(&self, _: usize, _: RoundMessage) {}
+
+    fn listen(&self, _: usize, _: Listener) {}
 }
 
 /// Which share an engine has.
@@ -69,6 +83,11 @@ impl Share {
     /// Waits for the others.
     pub(crate) fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
         self.others.meet(place, over);
+    }
+
+    /// The other engines.
+    pub(crate) fn others(&self) -> &Arc<dyn Others> {
+        &self.others
     }
 
     /// The clients that are carried out here: blocks of clients that are as equal as they
@@ -141,19 +160,8 @@ impl Share {
                     .to_owned(),
             ));
         }
-        if scenario.workload.iter().any(shares_across_clients) {
-            return Err(Error::Unsuitable(
-                "workload.sharing = \"clients\" is of the clients of one rank, and no rank waits \
-                 for those of another: give \"client\", or start one rank"
-                    .to_owned(),
-            ));
-        }
         Ok(())
     }
-}
-
-fn shares_across_clients(workload: &Workload) -> bool {
-    matches!(&workload.kind, WorkloadKind::OperationMix(mix) if mix.sharing == Sharing::Clients)
 }
 
 /// How many of so many engines have processes of each workload.

@@ -1,12 +1,14 @@
 //! Where a process learns what to do next.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use headrace_net::{Random, Time};
-use headrace_workload::{Application, Next, RoundCounts};
+use headrace_workload::{Application, Next, RoundCounts, RoundNews};
+
+use crate::coordination::{Coordination, Messages};
+use crate::share::Share;
 
 /// How long a process that waits for another sleeps before it looks whether the run is over.
 const LOOK: Duration = Duration::from_millis(10);
@@ -36,11 +38,11 @@ impl Source {
         }
     }
 
-    /// Waits until what another process has done lets this one go on, or the run ends.
-    pub fn wait(&self, rank: u32, ends: &AtomicBool) {
+    /// Waits until what another process has done lets this one go on, or the run is `over`.
+    pub fn wait(&self, rank: u32, over: impl Fn() -> bool) {
         // Nobody else moves a copy of one's own on.
         if let Source::Shared(common) = self {
-            common.wait(rank, ends);
+            common.wait(rank, over);
         }
     }
 }
@@ -49,24 +51,47 @@ impl Source {
 pub struct Common {
     state: Mutex<State>,
     woken: Condvar,
+    /// Where other processes of it are carried out, and the workload's number.
+    elsewhere: Option<(Share, usize)>,
 }
 
 struct State {
     application: Box<dyn Application>,
     /// Processes that may go on and have not seen it yet.
     woken: HashSet<u32>,
+    messages: Messages,
 }
 
 impl Common {
-    /// One that nobody has asked yet.
-    pub fn new(application: Box<dyn Application>) -> Common {
-        Common {
+    /// One that nobody has asked yet, with these processes here.
+    pub fn new(
+        mut application: Box<dyn Application>,
+        share: &Share,
+        workload: usize,
+        here: &[u32],
+    ) -> Arc<Common> {
+        let has_some = share.has_others() && !here.is_empty();
+        let elsewhere = has_some && application.is_carried_out_by(here);
+        let common = Arc::new(Common {
             state: Mutex::new(State {
                 application,
                 woken: HashSet::new(),
+                messages: Messages::default(),
             }),
             woken: Condvar::new(),
+            elsewhere: elsewhere.then(|| (share.clone(), workload)),
+        });
+        if elsewhere {
+            // Whoever knows the others outlives this.
+            let listener = Arc::downgrade(&common);
+            let hear = move |news, last| {
+                if let Some(common) = listener.upgrade() {
+                    common.hear(news, last);
+                }
+            };
+            share.others().listen(workload, Box::new(hear));
         }
+        common
     }
 
     /// How often processes have carried out an operation at the same moment; none if they never
@@ -75,9 +100,29 @@ impl Common {
         self.locked().application.rounds()
     }
 
+    /// What messages took, if other processes are carried out elsewhere.
+    pub fn coordination(&self) -> Option<Coordination> {
+        let elsewhere = self.elsewhere.is_some();
+        elsewhere.then(|| self.locked().messages.waited())
+    }
+
     fn next(&self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {
         let mut state = self.locked();
         let next = state.application.next(rank, now, random);
+        self.tell(&mut state);
+        next
+    }
+
+    /// Something has come of messages to all engines.
+    fn hear(&self, news: RoundNews, last: bool) {
+        let mut state = self.locked();
+        state.messages.heard(&news, last);
+        state.application.hear(news);
+        self.tell(&mut state);
+    }
+
+    /// Tells others what has changed: processes that may go on, and those elsewhere.
+    fn tell(&self, state: &mut State) {
         let mut any = false;
         while let Some(other) = state.application.woken() {
             state.woken.insert(other);
@@ -86,12 +131,18 @@ impl Common {
         if any {
             self.woken.notify_all();
         }
-        next
+        let Some((share, workload)) = &self.elsewhere else {
+            return;
+        };
+        while let Some(message) = state.application.message() {
+            state.messages.sent(&message);
+            share.others().say(*workload, message);
+        }
     }
 
-    fn wait(&self, rank: u32, ends: &AtomicBool) {
+    fn wait(&self, rank: u32, over: impl Fn() -> bool) {
         let mut state = self.locked();
-        while !state.woken.remove(&rank) && !ends.load(Ordering::Relaxed) {
+        while !state.woken.remove(&rank) && !over() {
             let waited = self.woken.wait_timeout(state, LOOK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::clock::Nanoseconds;
+use crate::coordination::Coordination;
 use crate::load::Load;
 use crate::operation;
 use crate::outcome::Outcome;
@@ -20,6 +21,7 @@ struct Part {
     error: Option<String>,
     processes: u32,
     rounds: Option<(u64, u64)>,
+    coordination: Option<Coordination>,
 }
 
 /// Why runs end, from what is told in any case to what is told only if nothing else is.
@@ -39,6 +41,7 @@ impl Outcome {
             error: self.error.as_ref().map(ToString::to_string),
             processes: self.processes,
             rounds: self.rounds.map(|it| (it.whole, it.broken_off)),
+            coordination: self.coordination,
         };
         serde_json::to_vec(&part).map_err(|error| Error::Own(error.to_string()))
     }
@@ -66,6 +69,7 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
         error: None,
         processes: 0,
         rounds: None,
+        coordination: None,
         load: None,
     };
     for (host, bytes) in parts {
@@ -83,6 +87,9 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
             let rounds = sum.rounds.get_or_insert_default();
             rounds.whole += whole;
             rounds.broken_off += broken_off;
+        }
+        if let Some(one) = &part.coordination {
+            sum.coordination.get_or_insert_default().merge(one);
         }
         sum.reason = worse(sum.reason, &part.reason);
         let error = part.error.map(|message| Error::Elsewhere {

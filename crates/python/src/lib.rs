@@ -8,6 +8,7 @@ mod measure;
 mod mirror;
 mod network;
 mod others;
+mod rounds;
 mod run;
 mod scenario;
 mod scheduler;

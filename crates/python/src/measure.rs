@@ -10,13 +10,14 @@ use std::thread;
 use std::time::Duration;
 
 use headrace_load::{
-    Backend, Directory, Error, Live, Load, Meet, Options, Outcome, Phase, Report, Share, has_times,
+    Backend, Directory, Error, Live, Load, Options, Outcome, Phase, Report, Share, has_times,
     histograms, operation,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::others::{self, Waiting};
+use crate::others::{self, ToOthers, Waiting};
+use crate::rounds::PyRoundKeeper;
 use crate::scenario::PyLoaded;
 use crate::{columns, errors, guard};
 
@@ -88,9 +89,11 @@ impl PyDirectory {
 /// the run, and the result says so. A second signal raises at once.
 ///
 /// With `share`, the number of this one among so many, only its clients are carried out, and
-/// the result is for `together`. `others` then has two methods: `come` is called with a place
-/// where this one waits, a workload's number or none, and `look` gives the places that are
-/// open now, and whether to look again soon; what it raises ends the run.
+/// the result is for `together`. `others` then has three methods: `come` is called with a place
+/// where this one waits, a workload's number or none; `say` with a workload's number and a
+/// message about its rounds; and `look` gives the places that are open now, what the
+/// `RoundKeeper` of a workload told, and whether to look again soon. What they raise ends the
+/// run.
 #[pyfunction]
 #[pyo3(signature = (loaded, directory, *, calls="posix", progress=None, share=None, others=None))]
 fn measure<'py>(
@@ -108,7 +111,8 @@ fn measure<'py>(
     let shared = Arc::new(Shared::default());
     let seen = Arc::clone(&shared);
     let (sender, mut receiver) = mpsc::channel::<Told>();
-    let waiting = Arc::new(Waiting::new(sender.clone()));
+    let number = share.map_or(0, |(number, _)| number);
+    let waiting = Arc::new(Waiting::new(number, sender.clone()));
     let own = match share {
         Some((number, of)) => Share::new(number, of, Arc::clone(&waiting) as _),
         None => Share::alone(),
@@ -145,7 +149,7 @@ fn measure<'py>(
         .spawn(work)?;
     let (mut interrupted, mut soon) = (false, false);
     let ended = loop {
-        let mut come = None;
+        let mut to_others = None;
         let received;
         let mut begins = false;
         (receiver, received) = py.detach(move || {
@@ -154,7 +158,7 @@ fn measure<'py>(
         });
         match received {
             Ok(Told::Ended(ended)) => break *ended,
-            Ok(Told::Come(place)) => come = Some(place),
+            Ok(Told::Others(message)) => to_others = Some(message),
             Ok(Told::Begins) => begins = true,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
@@ -168,10 +172,9 @@ fn measure<'py>(
                 let Some(others) = others.as_ref().filter(|_| !interrupted) else {
                     return Ok(());
                 };
-                let opened;
-                (opened, soon) = others::looked(others, come)?;
-                opened.into_iter().for_each(|place| waiting.open(place));
-                Ok(())
+                let looked = others::looked(others, to_others)?;
+                soon = looked.soon || waiting.listens();
+                waiting.take(&looked)
             });
         if let Err(error) = looked {
             shared.break_off.store(true, Ordering::Relaxed);
@@ -200,13 +203,13 @@ fn measure<'py>(
 enum Told {
     /// The processes wait to begin.
     Begins,
-    Come(Meet),
+    Others(ToOthers),
     Ended(Box<Result<Result<Outcome, Error>, String>>),
 }
 
-impl From<Meet> for Told {
-    fn from(place: Meet) -> Told {
-        Told::Come(place)
+impl From<ToOthers> for Told {
+    fn from(message: ToOthers) -> Told {
+        Told::Others(message)
     }
 }
 
@@ -324,6 +327,7 @@ fn operations() -> Vec<(&'static str, bool)> {
 /// Makes measurements known to Python.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDirectory>()?;
+    module.add_class::<PyRoundKeeper>()?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(together, module)?)?;
     module.add_function(wrap_pyfunction!(hosts_of_each, module)?)?;

@@ -11,6 +11,7 @@ mod operation_mix;
 mod permutation;
 mod pipeline;
 mod replay;
+mod round;
 mod tree_copy;
 
 pub use directories::Directories;
@@ -20,6 +21,7 @@ pub use name_sets::{NameSets, Named};
 pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication};
+pub use round::{Kept, RoundCounts, RoundKeeper, RoundMessage, RoundNews};
 pub use tree_copy::TreeCopyApplication;
 
 use headrace_net::{Random, Span, Time};
@@ -83,6 +85,21 @@ pub trait Application: Send {
         NameSets::default()
     }
 
+    /// Says that only these processes are carried out here, and the others elsewhere; whether
+    /// they then need messages, as some of them carry operations out at the same moment.
+    fn is_carried_out_by(&mut self, _here: &[u32]) -> bool {
+        false
+    }
+
+    /// What is to be said to all, those elsewhere and this one itself: asked after each
+    /// [`Application::next`] and [`Application::hear`] until there is none.
+    fn message(&mut self) -> Option<RoundMessage> {
+        None
+    }
+
+    /// What comes of messages; [`Application::woken`] is asked then.
+    fn hear(&mut self, _news: RoundNews) {}
+
     /// How often several processes have carried out an operation at the same moment; none if
     /// they never do.
     fn rounds(&self) -> Option<RoundCounts> {
@@ -91,15 +108,6 @@ pub trait Application: Send {
 
     /// How many requests there will be in all, if that is known.
     fn total_requests(&self) -> Option<u64>;
-}
-
-/// Rounds: operations that several processes carry out at the same moment.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct RoundCounts {
-    /// Those for which all came, and were given the go-ahead.
-    pub whole: u64,
-    /// Those for which some were waited for when the run ended.
-    pub broken_off: u64,
 }
 
 /// A file that is there before the run.

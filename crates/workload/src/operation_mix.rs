@@ -22,6 +22,7 @@ use headrace_spec::{
 use headrace_trace::Operation;
 
 use super::{Application, Ask, ExistingFile, NameSets, Next, RoundCounts};
+use super::{RoundMessage, RoundNews};
 use choice::{Groups, Purpose, Recent};
 use rounds::Rounds;
 use turn::{Turn, Turns};
@@ -62,6 +63,8 @@ struct Client {
     joined: u64,
     /// Processes that have nothing more to do.
     finished: u32,
+    /// Whether its processes are carried out elsewhere.
+    elsewhere: bool,
     /// What is due before anything is drawn.
     coming: VecDeque<Turn>,
     /// The files read last, and those overwritten last.
@@ -293,21 +296,40 @@ impl OperationMixApplication {
         }
     }
 
-    /// Whom a process waits for that begins a round: all others of its client, or the other
-    /// clients that have not come to their end.
-    fn others(&self, rank: u32) -> Vec<u32> {
+    /// Whom a round waits for here: all others of the client of the process that begins it, or
+    /// the other clients that have not come to their end.
+    fn others(&self, primary: Option<u32>) -> Vec<u32> {
         let (clients, per_client) = (self.clients.len() as u32, self.per_client());
-        let own = self.seat(rank);
-        let seats: Vec<u32> = match self.spec.sharing {
-            Sharing::None => Vec::new(),
-            Sharing::Client => (0..per_client)
+        let goes_on = |client: &u32| {
+            let client = &self.clients[*client as usize];
+            !client.elsewhere && client.finished < per_client
+        };
+        let seats: Vec<u32> = match (self.spec.sharing, primary) {
+            (Sharing::Client, Some(rank)) => (0..per_client)
                 .map(|it| rank % clients + it * clients)
                 .collect(),
-            Sharing::Clients => (0..clients)
-                .filter(|it| self.clients[*it as usize].finished < per_client)
-                .collect(),
+            (Sharing::Clients, _) => (0..clients).filter(goes_on).collect(),
+            _ => Vec::new(),
         };
-        seats.into_iter().filter(|it| *it != own).collect()
+        let own = primary.map(|rank| self.seat(rank));
+        let others = seats.into_iter().filter(|it| Some(*it) != own);
+        others.collect()
+    }
+
+    /// A round begins, of a process here or of one elsewhere.
+    fn begins(&mut self, own: bool, call: MixedOperation, after: Span) {
+        // Whom it lacks depends on all of this, and so the rounds are not within it meanwhile.
+        let mut rounds = std::mem::take(&mut self.rounds);
+        rounds.begins(own, call, after, |primary| {
+            self.others(primary.map(|it| it.rank))
+        });
+        self.rounds = rounds;
+    }
+
+    /// Whether no process here has anything more to do.
+    fn all_finished(&self) -> bool {
+        let mut here = self.clients.iter().filter(|it| !it.elsewhere);
+        here.all(|it| it.finished >= self.per_client())
     }
 
     /// A process joins the round that lacks it.
@@ -558,12 +580,21 @@ impl Application for OperationMixApplication {
         }
         // Processes are on the clients in turn.
         let client = rank as usize % self.clients.len();
-        if let Some(call) = self.rounds.wants(self.seat(rank)) {
+        if self.rounds.holds(rank) {
+            return Ok(Next::Wait);
+        }
+        if let Some(call) = self.rounds.wants(rank, self.seat(rank)) {
             return self.join(rank, call, now);
+        }
+        if self.rounds.comes_back(rank) {
+            return Ok(self.go_or_wait(rank, now));
         }
         let asked = self.clients[client].asked;
         if matches!(self.spec.amount, Amount::Count(most) if asked >= u64::from(most)) {
             self.clients[client].finished += 1;
+            if self.rounds.are_among_several() && self.all_finished() {
+                self.rounds.say(RoundMessage::Finished);
+            }
             return Ok(Next::Finished);
         }
         let mut draws = self.clients[client].draws;
@@ -586,8 +617,11 @@ impl Application for OperationMixApplication {
         if self.spec.sharing == Sharing::None || !turn.operation.is_shared() {
             return Ok(Next::Ask(ask));
         }
-        let lacks = self.others(rank);
-        self.rounds.begin(rank, ask, turn.operation, lacks);
+        let call = turn.operation;
+        self.rounds.begin(rank, self.seat(rank), ask, call);
+        if !self.rounds.are_among_several() {
+            self.begins(true, call, ask.after);
+        }
         Ok(self.go_or_wait(rank, now))
     }
 
@@ -597,6 +631,34 @@ impl Application for OperationMixApplication {
 
     fn woken(&mut self) -> Option<u32> {
         self.rounds.woken()
+    }
+
+    fn is_carried_out_by(&mut self, here: &[u32]) -> bool {
+        if self.spec.sharing != Sharing::Clients {
+            return false;
+        }
+        let count = self.clients.len();
+        for (number, client) in (0..).zip(&mut self.clients) {
+            client.elsewhere = !here.iter().any(|rank| *rank as usize % count == number);
+        }
+        let several = self.clients.iter().any(|it| it.elsewhere);
+        if several {
+            self.rounds.among_several();
+        }
+        several
+    }
+
+    fn message(&mut self) -> Option<RoundMessage> {
+        self.rounds.message()
+    }
+
+    fn hear(&mut self, news: RoundNews) {
+        match news {
+            RoundNews::Begins { own, call, after } => self.begins(own, call, after),
+            RoundNews::GoAhead { round, intended } => {
+                self.rounds.go_ahead(round, intended, None);
+            }
+        }
     }
 
     fn rounds(&self) -> Option<RoundCounts> {

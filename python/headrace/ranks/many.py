@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from headrace._core import RunError
+from headrace._core import RoundKeeper, RunError
 from headrace.ranks.alone import Alone, Clock
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Place: TypeAlias = int | None
 """Where ranks wait for each other: at a barrier of a workload, or all of them."""
+RoundMessage: TypeAlias = tuple[int, int, int | None]
+"""About a round of operations at the same moment, as the load engine says it."""
+Kept: TypeAlias = tuple[int, tuple[int, RoundMessage]]
+"""A workload, and what its keeper of rounds tells: whose message, and the message."""
 
 SHORTEST_S, LONGEST_S = 20e-6, 2e-3
 """Between two looks for messages: at first, and after a while."""
@@ -48,6 +52,7 @@ class Many(Alone):
         # At the first rank: what came from each, who waits where, and who has left.
         self._parts: list[deque[Any]] = [deque() for _ in range(self.size)]
         self._here: Counter[Place] = Counter()
+        self._keepers: list[RoundKeeper] = []
         self._expected: Sequence[int] = ()
         self._pong: float | None = None
         self._left: dict[int, tuple[int, str, str]] = {}
@@ -58,6 +63,7 @@ class Many(Alone):
         # At all.
         self._stopped = False
         self._opened: list[Place] = []
+        self._heard: list[Kept] = []
         self._waiting = 0
         self._clocks: list[Clock] = []
         self._interrupted_at: float | None = None
@@ -84,8 +90,7 @@ class Many(Alone):
         # All have told who waits where before they gave their part, and nobody is told to go
         # on before this is done.
         self._here.clear()
-        self._opened.clear()
-        self._waiting = 0
+        self._forget()
         self._stopped = self._told = False
         return [parts.popleft() for parts in self._parts]
 
@@ -113,6 +118,7 @@ class Many(Alone):
     def begin(self, expected: Sequence[int]) -> None:
         self._expected = expected
         if self.first:
+            self._keepers = [RoundKeeper(ranks) for ranks in expected]
             self._clocks = [Clock(0.0, 0.0)]
             self._clocks += [self._compare(rank) for rank in range(1, self.size)]
         else:
@@ -149,8 +155,16 @@ class Many(Alone):
         else:
             self._send(0, "come", place)
 
-    def look(self) -> tuple[list[Place], bool]:
-        """The places at which nobody is waited for any more, and whether to look again soon.
+    def say(self, workload: int, message: RoundMessage) -> None:
+        """Something about the rounds of a workload, to all."""
+        if self.first:
+            self._keep(self.rank, workload, message)
+        else:
+            self._send(0, "say", (workload, message))
+
+    def look(self) -> tuple[list[Place], list[Kept], bool]:
+        """The places at which nobody is waited for any more, what was said of rounds, and whether
+        to look again soon.
 
         Raises KeyboardInterrupt if the user, or another rank, has ended what is measured.
         """
@@ -170,8 +184,9 @@ class Many(Alone):
         if self._stopped:
             raise KeyboardInterrupt
         opened, self._opened = self._opened, []
+        heard, self._heard = self._heard, []
         self._waiting -= min(len(opened), self._waiting)
-        return opened, self._waiting > 0 or bool(self._here)
+        return opened, heard, self._waiting > 0 or bool(self._here)
 
     # Messages.
 
@@ -201,11 +216,14 @@ class Many(Alone):
                 self._here[what] += 1
             case "open":
                 self._opened.append(what)
+            case "say":
+                self._keep(source, *what)
+            case "told":
+                self._heard.append(what)
             case "all":
                 # What was about the measurement before is over.
                 self._stopped = False
-                self._opened.clear()
-                self._waiting = 0
+                self._forget()
                 self._all.append(what)
             case "stop":
                 self._stopped = True
@@ -218,6 +236,20 @@ class Many(Alone):
             case "left":
                 self._left[source] = what
                 self._stopped = True
+
+    def _keep(self, source: int, workload: int, message: RoundMessage) -> None:
+        """Tells all what comes of a message about rounds: at the first rank, through which they go
+        in one order for all."""
+        for told in self._keepers[workload].hear(source, message):
+            self._heard.append((workload, told))
+            for rank in range(1, self.size):
+                self._send(rank, "told", (workload, told))
+
+    def _forget(self) -> None:
+        """What was said while something was measured that is over."""
+        self._opened.clear()
+        self._heard.clear()
+        self._waiting = 0
 
     def _stop_all(self) -> None:
         """Has all others end what they measure, once."""

@@ -131,6 +131,11 @@ def _sharing(rounds: Document) -> str:
     text = f"Processes shared an operation {whole(rounds['rounds'])} times"
     if rounds["broken_off"]:
         text += f"; {whole(rounds['broken_off'])} more were broken off"
+    if (coordination := rounds.get("coordination")) is not None:
+        announced, go_ahead = (coordination[key]["mean"] for key in ("announced", "go_ahead"))
+        if announced is not None and go_ahead is not None:
+            told, went = (f"{seconds * 1e3:.2f} ms" for seconds in (announced, go_ahead))
+            text += f"; the hosts agreed on each in {told}, and {went} for the go-ahead"
     return f"{text}."
 
 

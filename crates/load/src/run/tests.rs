@@ -20,7 +20,7 @@ pub(super) fn carried(text: &str, options: Options) -> Outcome {
 }
 
 /// How many operations of a name were done, and how many bytes they moved.
-pub(super) fn done(outcome: &Outcome, name: &str) -> (u64, u64) {
+pub(crate) fn done(outcome: &Outcome, name: &str) -> (u64, u64) {
     let number = operation::number(name).expect("an operation");
     let cell = outcome.record.cells[number].as_ref();
     cell.map_or((0, 0), |cell| (cell.count, cell.bytes))

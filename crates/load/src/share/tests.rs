@@ -2,9 +2,11 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
+use headrace_workload::RoundKeeper;
 use proptest::prelude::*;
 
 use super::*;
@@ -18,9 +20,20 @@ struct Room {
     here: Mutex<HashMap<Meet, (u32, u32)>>,
     all: Condvar,
     opened: AtomicU64,
+    listeners: Mutex<HashMap<(usize, u32), Listener>>,
 }
 
-impl Others for Room {
+/// What an engine says of a workload.
+type Said = (usize, u32, RoundMessage);
+
+/// One of the engines, and where what it says goes.
+struct Engine {
+    room: Arc<Room>,
+    number: u32,
+    says: Sender<Said>,
+}
+
+impl Room {
     fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
         let mut here = self.here.lock().expect("no panic");
         let (come, turn) = here.entry(place).or_default();
@@ -36,6 +49,36 @@ impl Others for Room {
             let waited = self.all.wait_timeout(here, Duration::from_millis(1));
             here = waited.expect("no panic").0;
         }
+    }
+
+    /// Tells all engines what comes of what they say, until none says anything more.
+    fn relay(&self, scenario: &Scenario, said: &Receiver<Said>) {
+        let engines = engines_of_each(scenario, self.engines).into_iter();
+        let mut keepers: Vec<_> = engines.map(|it| RoundKeeper::new(it as usize)).collect();
+        for (workload, by, message) in said {
+            for kept in keepers[workload].hear(by, message) {
+                for ((of, number), hear) in &*self.listeners.lock().expect("no panic") {
+                    let news = kept.at(*number).filter(|_| *of == workload);
+                    news.into_iter().for_each(|it| hear(it, kept.by == *number));
+                }
+            }
+        }
+    }
+}
+
+impl Others for Engine {
+    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
+        self.room.meet(place, over);
+    }
+
+    fn say(&self, workload: usize, message: RoundMessage) {
+        let said = self.says.send((workload, self.number, message));
+        said.expect("somebody listens");
+    }
+
+    fn listen(&self, workload: usize, listener: Listener) {
+        let mut listeners = self.room.listeners.lock().expect("no panic");
+        listeners.insert((workload, self.number), listener);
     }
 }
 
@@ -56,12 +99,16 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
         ..Room::default()
     });
     let scenario = scenario(text);
+    let (says, said) = mpsc::channel();
     let parts: Vec<(String, Vec<u8>)> = std::thread::scope(|scope| {
+        let (relaying, of) = (&room, &scenario);
+        scope.spawn(move || relaying.relay(of, &said));
         let one = |number: u32| {
             let (scenario, directory) = (&scenario, &joined[number as usize]);
-            let others: Arc<dyn Others> = Arc::clone(&room) as _;
+            let (room, says) = (Arc::clone(&room), says.clone());
             scope.spawn(move || {
-                let share = Share::new(number, engines, others);
+                let engine = Engine { room, number, says };
+                let share = Share::new(number, engines, Arc::new(engine));
                 let watch = &mut |_: &Live| ControlFlow::Continue(());
                 let done = run_share(scenario, directory, Options::default(), &share, watch);
                 let done = done.expect("it runs");
@@ -69,6 +116,7 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
             })
         };
         let threads: Vec<_> = (0..engines).map(one).collect();
+        drop(says);
         let done = threads.into_iter().map(|it| it.join().expect("no panic"));
         done.collect()
     });
@@ -135,6 +183,48 @@ fn the_same_operations_of_a_mix_are_asked() {
     assert_eq!(counts(&shared(text, 2).0), counts(&alone(text)));
 }
 
+const SHARED: &str = r#"
+    clients = { count = 4, processes = 2 }
+    [[workload]]
+    kind = "operation-mix"
+    weights = { shared-read = 1, shared-write = 1, stat = 2 }
+    amount = 200
+    files = 3
+    file_sizes = { "256 KiB" = 1 }
+    sharing = "clients"
+"#;
+
+#[test]
+fn processes_of_several_engines_share_an_operation() {
+    for engines in [2, 3, 4] {
+        let (outcome, _) = shared(SHARED, engines);
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+        assert_eq!(outcome.reason, "workload");
+        let rounds = outcome.rounds.expect("there are rounds");
+        let done = |name| crate::run::tests::done(&outcome, name).0;
+        let took_part = done("shared-read") + done("shared-write");
+        assert!(rounds.whole > 50 && rounds.broken_off == 0, "{rounds:?}");
+        // A client that has come to its end takes no part any more; and others go on.
+        assert!(took_part > 2 * rounds.whole && took_part <= 4 * rounds.whole);
+        assert!(took_part + done("stat") >= 4 * 200);
+        let told = outcome.coordination.expect("there are several");
+        assert_eq!(told.announced.count, rounds.whole);
+        assert!(told.go_ahead.count > 0 && told.go_ahead.count <= rounds.whole);
+    }
+    assert_eq!(alone(SHARED).coordination, None);
+}
+
+#[test]
+fn nobody_waits_longer_than_the_run_lasts() {
+    let forever = SHARED.replace("amount = 200", "amount = \"forever\"");
+    let text = format!("{forever}\n[run.stop]\ntime = \"50 ms\"\n");
+    let (outcome, _) = shared(&text, 3);
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    assert_eq!(outcome.reason, "time");
+    let rounds = outcome.rounds.expect("there are rounds");
+    assert!(rounds.whole > 0 && rounds.broken_off <= 8, "{rounds:?}");
+}
+
 #[test]
 fn what_several_cannot_do_is_refused() {
     let share = Share::new(0, 3, Arc::new(Nobody));
@@ -151,14 +241,6 @@ fn what_several_cannot_do_is_refused() {
         .expect_err("a count")
         .to_string();
     assert!(refused.contains("run.stop.time"), "{refused}");
-    let mix = "clients.count = 3\n[[workload]]\nkind = \"operation-mix\"\nweights = { shared-read = 1 }\nsharing = \"clients\"\n";
-    let refused = share
-        .suits(&scenario(mix))
-        .expect_err("another's")
-        .to_string();
-    assert!(refused.contains("give \"client\""), "{refused}");
-    let of_one = mix.replace("\"clients\"", "\"client\"");
-    assert!(share.suits(&scenario(&of_one)).is_ok());
     assert!(Share::alone().suits(&scenario(text)).is_ok());
 }
 

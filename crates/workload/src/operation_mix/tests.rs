@@ -4,6 +4,7 @@ use headrace_spec::{Bursts, Bytes, Followers, Locality, NameSets as Names, Shari
 
 mod habits;
 mod sharing;
+mod sharing_among_several;
 
 fn spec() -> OperationMix {
     OperationMix {
