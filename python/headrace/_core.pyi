@@ -169,7 +169,6 @@ class RoundKeeper:
         self, by: int, message: tuple[int, int, int | None]
     ) -> list[tuple[int, tuple[int, int, int | None]]]: ...
 
-
 class Mirror:
     def __init__(
         self,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import headrace.measure as measure
-from mpi import HEADRACE, started
+from mpi import HEADRACE, started, under_way
 
 IN_PHASES = """
 [clients]
@@ -172,23 +172,10 @@ def running(file: Path, below: Path) -> tuple["subprocess.Popen[str]", list[int]
     """A benchmark of three ranks that goes on until it is ended, and its ranks."""
     saved = file.with_suffix(".json")
     line = started((3, bench("run", file, below, "--no-store", "-o", saved)))
-    started_now = subprocess.Popen(
-        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    for _ in range(1200):
-        if len(list(below.glob("headrace-bench-*/hr-w0/hr-d0/hr-f*"))) == 4:
-            break
-        time.sleep(0.05)
-    ranks = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (entry / "cmdline").read_text().split("\0")
-        except OSError:
-            continue
-        if words[0] == sys.executable and str(saved) in words:
-            ranks.append(int(entry.name))
+    files = "headrace-bench-*/hr-w0/hr-d0/hr-f*"
+    mpirun, ranks = under_way(line, str(saved), lambda: len(list(below.glob(files))) == 4)
     assert len(ranks) == 3
-    return started_now, sorted(ranks)
+    return mpirun, ranks
 
 
 def test_ctrl_c_leaves_one_marked_result_and_no_files(tmp_path: Path, below: Path) -> None:
@@ -231,6 +218,17 @@ def test_a_rank_that_is_killed_ends_the_job_and_what_is_left_can_be_cleaned(
         # mpirun ends the other ranks, which takes a moment.
         time.sleep(0.05)
     assert removed and not left and list(below.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("run", "FILE"), ("explain", "FILE"), ("results", "list")])
+def test_what_is_not_divided_is_refused_once(command: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "workload.toml"
+    file.write_text(IN_PHASES)
+    words = [str(file) if word == "FILE" else word for word in command]
+    done = ended((3, (*HEADRACE, *words)))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert f"headrace {command[0]} is not divided among ranks" in done.stderr
 
 
 def test_ladders_and_studies_go_the_same_way_on_all_ranks(tmp_path: Path, below: Path) -> None:

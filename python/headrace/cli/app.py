@@ -61,9 +61,14 @@ def headrace(
     if version:
         print(f"headrace {__version__}")
         raise typer.Exit
-    if context.invoked_subcommand is None:
+    command = context.invoked_subcommand
+    if command is None:
         print(context.get_help())
         raise typer.Exit
+    if command != "bench" and ranks.count() > 1:
+        raise ValueError(
+            f"headrace {command} is not divided among ranks: start it without mpirun or srun"
+        )
 
 
 def run(arguments: list[str]) -> int:

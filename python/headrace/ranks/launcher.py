@@ -11,7 +11,9 @@ SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 """What Open MPI's mpirun, and that of MPICH, Intel MPI and Slurm's srun (--mpi=pmi2), say of the
 number of ranks."""
 RANK = "PMIX_RANK"
-"""What any launcher with PMIx sets (srun --mpi=pmix); it names no number of ranks."""
+"""What any launcher with PMIx sets (srun --mpi=pmix); it names no number of ranks, ..."""
+TASKS = "SLURM_STEP_NUM_TASKS"
+"""... which srun itself does."""
 
 MISSING = (
     "mpirun or srun has started this as one of several ranks, and mpi4py is not there: install "
@@ -25,7 +27,10 @@ def wanted() -> int | None:
         value = os.environ.get(name, "")
         if value.isdigit():
             return int(value)
-    return 0 if RANK in os.environ else None
+    if RANK not in os.environ:
+        return None
+    tasks = os.environ.get(TASKS, "")
+    return int(tasks) if tasks.isdigit() else 0
 
 
 def communicator(size: int) -> "MPI.Intracomm | None":

@@ -199,7 +199,12 @@ class Many(Alone):
         from mpi4py import MPI
 
         status, any_came = MPI.Status(), False
-        while self._communicator.iprobe(status=status):
+
+        def there() -> bool:
+            return self._communicator.iprobe(status=status)
+
+        # The first probe may only take in what the second one finds (MPICH 4 and 5).
+        while there() or there():
             source = status.Get_source()
             kind, what = self._communicator.recv(source=source)
             self._on(source, kind, what)
