@@ -231,6 +231,19 @@ def test_what_is_not_divided_is_refused_once(command: tuple[str, ...], tmp_path:
     assert f"headrace {command[0]} is not divided among ranks" in done.stderr
 
 
+def test_a_ladder_goes_on_with_as_many_ranks(tmp_path: Path, below: Path) -> None:
+    saved = tmp_path / "ladder.json"
+    options = ("--time", 0.3, "--warm-up", 0.1, "--calls", "null", "--no-store", "--json")
+    first = document((2, bench("mix", below, "--rates", "50", *options, "-o", saved)))
+    more = bench("mix", below, "--rates", "50,100", *options, "--resume", saved)
+    refused = ended((3, more))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "it is of 2 ranks, and these are 3" in refused.stderr
+    both = document((2, more))
+    assert both["steps"][0] == first["steps"][0] and len(both["steps"]) == 2
+    assert both["ranks"] == json.loads(saved.read_text())["ranks"] == 2
+
+
 def test_ladders_and_studies_go_the_same_way_on_all_ranks(tmp_path: Path, below: Path) -> None:
     options = ("--start", 50, "--refinements", 0, "--time", 0.2, "--warm-up", 0.05)
     null = ("--calls", "null", "--response-limit", 0, "--json")

@@ -1,19 +1,24 @@
 """Who started this program: mpirun, srun, or nobody of that kind."""
 
 import os
+import sys
 import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+OPEN_MPI = "OMPI_COMM_WORLD_SIZE"
+SIZES = (OPEN_MPI, "PMI_SIZE")
 """What Open MPI's mpirun, and that of MPICH, Intel MPI and Slurm's srun (--mpi=pmi2), say of the
 number of ranks."""
 RANK = "PMIX_RANK"
 """What any launcher with PMIx sets (srun --mpi=pmix); it names no number of ranks, ..."""
 TASKS = "SLURM_STEP_NUM_TASKS"
 """... which srun itself does."""
+
+LIBRARY = "MPI4PY_LIBMPI"
+"""Where mpi4py looks for MPI: libraries, or folders of them."""
 
 MISSING = (
     "mpirun or srun has started this as one of several ranks, and mpi4py is not there: install "
@@ -40,6 +45,10 @@ def communicator(size: int) -> "MPI.Intracomm | None":
     """
     if size == 1:
         return None
+    if OPEN_MPI in os.environ:
+        # mpi4py from PyPI takes the first MPI that it finds beside Python, and another one than the
+        # launcher's ends the program before it can say why.
+        os.environ.setdefault(LIBRARY, os.pathsep.join(["libmpi.so.40", f"{sys.exec_prefix}/lib"]))
     try:
         with warnings.catch_warnings():
             # It warns of a launcher of another MPI; what comes of that is told below.
