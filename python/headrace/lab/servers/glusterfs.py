@@ -1,0 +1,181 @@
+"""GlusterFS: a management daemon on each server, a volume over all their disks."""
+
+from pathlib import Path
+from typing import Any
+
+from headrace._core import ScenarioError
+from headrace.lab.hosts import Hosts
+from headrace.lab.plan import Host, Plan
+from headrace.lab.servers.waiting import wait
+from headrace.lab.values import Values
+
+VOLUME = "lab"
+KINDS = ("distribute", "disperse", "shard")
+KIB, MIB = 1 << 10, 1 << 20
+LEAST_SHARD = 4 * MIB
+PAGE = 128 * KIB
+"""What cluster's read-ahead counts in, and how many of them it has at most (`gluster volume set
+help`, performance.read-ahead-page-count)."""
+MOST_PAGES = 16
+LEAST_WINDOW, MOST_WINDOW = 512 * KIB, 1 << 30
+"""Of performance.write-behind-window-size."""
+
+PRIVATE = (Path("/var/lib/glusterd"), Path("/var/log/glusterfs"))
+"""What programs of one host must not have in common with those of another."""
+
+# As the package's /etc/glusterfs/glusterd.vol, without which servers do not find each other.
+MANAGEMENT = """volume management
+    type mgmt/glusterd
+    option working-directory /var/lib/glusterd
+    option transport-type socket
+    option transport.address-family inet
+    option transport.socket.keepalive-time 10
+    option transport.socket.keepalive-interval 2
+    option transport.socket.read-fail-log off
+    option transport.socket.listen-port 24007
+    option ping-timeout 0
+    option event-threads 1
+end-volume
+"""
+
+
+class GlusterFs:
+    """Files by a hash of their names, in copies, dispersed or in shards."""
+
+    name = "glusterfs"
+    serves = True
+    metadata_hosts = 0
+    programs = ("glusterd", "gluster", "mount.glusterfs")
+
+    def options(self, values: Values) -> dict[str, Any]:
+        """The volume's kind, copies and settings."""
+        kind = values.word("lab.volume") or "distribute"
+        if kind not in KINDS:
+            raise ScenarioError(f'lab.volume = "{kind}": expected one of {", ".join(KINDS)}')
+        copies = int(values.amount("replication.copies") or 1)
+        values.carried("replication.copies", "replica" if copies > 1 else kind)
+        bricks = int(values.amount("servers.count") or 1) * int(
+            values.amount("servers.targets") or 1
+        )
+        redundancy = int(values.amount("lab.redundancy") or 1)
+        if kind == "disperse":
+            _dispersed(bricks, redundancy, copies)
+        elif bricks % copies:
+            raise ScenarioError(
+                f"replication.copies = {copies}: expected a divisor of the {bricks} bricks"
+            )
+        settings = _write_behind(values) | _read_ahead(values)
+        if kind == "shard":
+            settings |= _shards(values)
+        elif values.word("layout.servers") == "1":
+            values.carried("layout.servers", "a file on one brick")
+        return {"volume": kind, "copies": copies, "redundancy": redundancy, "settings": settings}
+
+    def up(self, plan: Plan, hosts: Hosts) -> None:
+        """Starts a daemon on each server, makes the volume, and mounts it at each client."""
+        servers = plan.of("server")
+        for host in servers:
+            _start(hosts, host)
+        first = servers[0].name
+        for host in servers:
+            wait(
+                f"{host.name}: glusterd",
+                lambda host=host: hosts.succeeds(host.name, "gluster", "pool", "list"),  # type: ignore[misc]
+            )
+        for host in servers[1:]:
+            hosts.run(first, "gluster", "--mode=script", "peer", "probe", host.name)
+        for host in servers:
+            wait(
+                f"{host.name}: its peers",
+                lambda host=host: _connected(hosts, host) == len(servers),  # type: ignore[misc]
+            )
+        self._make(plan, hosts, first)
+        for host in plan.of("client"):
+            _private(hosts, host)
+            source = f"{first}:/{VOLUME}"
+            hosts.run(host.name, "mount", "-t", "glusterfs", source, hosts.mount_point)
+
+    def _make(self, plan: Plan, hosts: Hosts, first: str) -> None:
+        servers, options = plan.of("server"), plan.options
+        bricks = []
+        for number in range(len(servers[0].disks)):
+            for host in servers:
+                path = hosts.disk(host.disks[number]) / "brick"
+                hosts.run(host.name, "mkdir", path)
+                bricks.append(f"{host.name}:{path}")
+        words: list[str] = []
+        if options["volume"] == "disperse":
+            words = ["disperse", str(len(bricks)), "redundancy", str(options["redundancy"])]
+        elif options["copies"] > 1:
+            words = ["replica", str(options["copies"])]
+        volume = ("gluster", "--mode=script", "volume")
+        hosts.run(first, *volume, "create", VOLUME, *words, *bricks, "force")
+        for name, value in options["settings"].items():
+            hosts.run(first, *volume, "set", VOLUME, name, value)
+        hosts.run(first, *volume, "start", VOLUME)
+
+
+def _dispersed(bricks: int, redundancy: int, copies: int) -> None:
+    if copies > 1:
+        raise ScenarioError('lab.volume = "disperse": expected replication.copies = 1')
+    if bricks <= 2 * redundancy:
+        raise ScenarioError(
+            f"lab.redundancy = {redundancy}: a dispersed volume of {bricks} bricks can lose less"
+            " than half of them: expected fewer, or more servers"
+        )
+
+
+def _shards(values: Values) -> dict[str, str]:
+    """Pieces of files are spread, as the layout's units are."""
+    unit = int(values.amount("layout.unit") or 0)
+    if unit < LEAST_SHARD:
+        raise ScenarioError(
+            f'lab.volume = "shard" and layout.unit = "{values.word("layout.unit")}": GlusterFS has'
+            ' shards of at least "4 MiB"'
+        )
+    for field in ("unit", "servers"):
+        values.carried(f"layout.{field}", "features.shard")
+    return {"features.shard": "on", "features.shard-block-size": f"{unit}B"}
+
+
+def _write_behind(values: Values) -> dict[str, str]:
+    path = "clients.machine.dirty_per_server"
+    size = int(values.amount(path) or 0)
+    if size == 0:
+        return {}
+    window = min(max(size, LEAST_WINDOW), MOST_WINDOW)
+    values.carried(path, f"performance.write-behind-window-size {window}B, for each file")
+    return {"performance.write-behind-window-size": f"{window}B"}
+
+
+def _read_ahead(values: Values) -> dict[str, str]:
+    path = "clients.machine.read_ahead.window"
+    size = values.amount(path)
+    if size is None:
+        return {}
+    pages = min(round(size / PAGE), MOST_PAGES)
+    values.carried(path, f"performance.read-ahead-page-count {pages}")
+    if pages == 0:
+        return {"performance.read-ahead": "off"}
+    return {"performance.read-ahead": "on", "performance.read-ahead-page-count": str(pages)}
+
+
+def _private(hosts: Hosts, host: Host) -> None:
+    """Folders of a host's own in the place of the machine's."""
+    for path in PRIVATE:
+        own = hosts.own_folder(host.name) / path.name
+        own.mkdir()
+        hosts.run(host.name, "mount", "--bind", own, path)
+
+
+def _start(hosts: Hosts, host: Host) -> None:
+    _private(hosts, host)
+    settings = hosts.own_folder(host.name) / "glusterd.vol"
+    settings.write_text(MANAGEMENT, encoding="ascii")
+    hosts.start(host.name, "glusterd", "-N", "-f", settings, "-p", "/run/glusterd.pid")
+
+
+def _connected(hosts: Hosts, host: Host) -> int:
+    """How many servers a server sees, itself included."""
+    lines = hosts.run(host.name, "gluster", "--mode=script", "pool", "list").splitlines()[1:]
+    return sum(line.rstrip().endswith("Connected") for line in lines)
