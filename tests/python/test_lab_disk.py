@@ -1,5 +1,6 @@
 """A laboratory of one host with a disk: real loop devices, limits, namespaces, as root."""
 
+import fcntl
 import json
 import os
 import signal
@@ -12,7 +13,10 @@ from typing import Any
 
 import pytest
 
-from headrace.lab import Lab, down, find, plan, programs, status, up
+from headrace.lab import Lab, down, find, plan, processes, programs, status, up
+from headrace.lab.hosts import Hosts
+from headrace.lab.steps import LoopDevice, taken
+from headrace.lab.steps.loop_device import ADD, CONTROL
 from headrace.simulate.scenario import load
 from headrace.validate import validate
 from lab import EXT3, as_before, done, lab, machine, skip_unless_possible
@@ -76,6 +80,47 @@ def test_one_file_is_simulated_measured_and_compared(file: Path, tmp_path: Path)
     assert errors == {"read": pytest.approx(0, abs=0.15), "write": pytest.approx(0, abs=0.15)}
 
 
+def test_a_host_has_the_memory_that_the_scenario_says_and_no_more(file: Path) -> None:
+    text = EXT3.replace('size = "256 MiB"', 'size = "32 MiB"')
+    file.write_text(text.replace('rate = "20 MB/s"', 'rate = "1 GB/s"'))
+    stood = made(file)
+    hosts, at = Hosts(stood), stood.mount_point / "file"
+    hosts.run("client-0", "dd", "if=/dev/zero", f"of={at}", "bs=1M", "count=96", "conv=fsync")
+    cached = int(hosts.run("client-0", "fincore", "--bytes", "--noheadings", "-o", "RES", at))
+    assert 0 < cached <= 32 << 20
+
+
+@pytest.mark.parametrize(
+    ("system", "kind", "options"),
+    [
+        ("ext2", "ext2", set()),
+        ("ext3", "ext3", {"data=journal", "commit=7"}),
+        ("ext4", "ext4", {"data=writeback", "nobarrier"}),
+        ("xfs", "xfs", set()),
+        ("btrfs", "btrfs", set()),
+    ],
+)
+def test_a_file_system_is_made_and_mounted_as_the_scenario_says(
+    file: Path, system: str, kind: str, options: set[str]
+) -> None:
+    skip_unless_possible(f"mkfs.{kind}")
+    if kind not in Path("/proc/filesystems").read_text().split():
+        pytest.skip(f"this kernel has no {kind}")
+    journal = "machine.file_system.journal"
+    sets: dict[str, dict[str, object]] = {
+        "ext3": {f"{journal}.mode": "journal", f"{journal}.commit_interval": "7 s"},
+        "ext4": {f"{journal}.mode": "writeback", f"{journal}.barriers": False},
+        "btrfs": {"system": "ext4", "lab.file_system": "btrfs"},
+    }
+    changed = {"system": system, f"{journal}.size": "64 MiB"} | sets.get(system, {})
+    found = status(up(plan(load(file, changed)), file.stem))
+    (disk,) = found["hosts"][0]["disks"]
+    assert disk["file_system"] == kind
+    assert options <= set(disk["mount_options"].split(","))
+    # The kernel tells it under the name that it was mounted by.
+    assert found["up"]
+
+
 def test_two_of_one_file_are_refused_and_two_of_two_names_are_not(file: Path) -> None:
     one = made(file)
     again = lab("up", file)
@@ -120,6 +165,37 @@ def test_what_is_interrupted_takes_itself_down(
     making.communicate(timeout=60)
     assert making.returncode == 128 + number
     assert machine() == before
+
+
+def test_disks_lie_where_the_scenario_says(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "disks"
+    folder.mkdir()
+    stood = up(plan(load(file, {"lab.directory": str(folder)})), file.stem)
+    (disk,) = status(stood)["hosts"][0]["disks"]
+    assert Path(disk["image"]).parent.parent == folder
+    down(stood)
+    assert list(folder.iterdir()) == []
+
+
+def test_what_others_made_is_left_alone(file: Path, tmp_path: Path) -> None:
+    """A device of the number that the journal has, over somebody else's file."""
+    other = tmp_path / "other"
+    with other.open("wb") as image:
+        image.truncate(1 << 20)
+    stood = made(file)
+    (step,) = [it for it in taken(stood) if isinstance(it, LoopDevice)]
+    processes.end(stood)
+    step.undo(stood)
+    with CONTROL.open("rb") as control:
+        fcntl.ioctl(control, ADD, step.number)
+    subprocess.run(["losetup", str(step.device), str(other)], check=True)
+    try:
+        down(stood)
+        listed = subprocess.run(["losetup", "-a"], capture_output=True, text=True).stdout
+        assert str(step.device) in listed
+    finally:
+        subprocess.run(["losetup", "-d", str(step.device)], check=True)
+        step._remove(time.monotonic() + 10)
 
 
 def test_all_processes_of_a_host_end_with_it(file: Path, before: dict[str, Any]) -> None:

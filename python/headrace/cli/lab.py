@@ -1,8 +1,9 @@
 """`headrace lab`."""
 
 import json
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -35,7 +36,7 @@ def up(file: ScenarioFile, sets: Sets = None, name: Name = None, as_json: AsJson
     from headrace import lab
     from headrace.simulate.scenario import load_with_sets
 
-    made = lab.up(lab.plan(load_with_sets(file, sets or [])), lab.name_of(file, name))
+    made = lab.up(lab.plan(load_with_sets(file, sets or []), sets or []), lab.name_of(file, name))
     _tell(made, as_json)
 
 
@@ -62,12 +63,13 @@ def down(file: LabFile, name: Name = None) -> None:
 
 
 @app.command(context_settings=PASSED_ON)
-def bench(context: typer.Context, file: LabFile, name: Name = None) -> int:
+def bench(context: typer.Context, file: LabFile, name: Name = None) -> None:
     """Carry its workload out on all clients together: headrace bench run FILE, with any of
     its options."""
     from headrace import lab
 
-    return lab.bench(lab.existing(lab.name_of(file, name)), file, context.args)
+    made = lab.existing(lab.name_of(file, name))
+    _become(lab.bench_command(made, file, context.args))
 
 
 @app.command("exec", context_settings=PASSED_ON)
@@ -76,11 +78,16 @@ def execute(
     host: Annotated[str, typer.Argument(metavar="HOST", help="A host, as lab status names it.")],
     command: Annotated[list[str], typer.Argument(metavar="COMMAND...")],
     name: Name = None,
-) -> int:
+) -> None:
     """Run a command in a host: headrace lab exec FILE HOST -- COMMAND."""
     from headrace import lab
 
-    return lab.execute(lab.existing(lab.name_of(file, name)), host, command)
+    _become(lab.exec_command(lab.existing(lab.name_of(file, name)), host, command))
+
+
+def _become(line: list[str]) -> NoReturn:
+    """The command takes this process's place: whatever signals come are its own."""
+    os.execvp(line[0], line)
 
 
 def _tell(made: "Lab", as_json: bool) -> bool:

@@ -1,6 +1,6 @@
 """A laboratory on one machine: the hosts, links, disks and servers that a scenario describes."""
 
-from headrace.lab.benchmark import bench, execute
+from headrace.lab.benchmark import bench_command, exec_command
 from headrace.lab.making import down, up
 from headrace.lab.plan import Plan
 from headrace.lab.planning import plan
@@ -10,9 +10,9 @@ from headrace.lab.status import status
 __all__ = [
     "Lab",
     "Plan",
-    "bench",
+    "bench_command",
     "down",
-    "execute",
+    "exec_command",
     "existing",
     "find",
     "name_of",

@@ -1,24 +1,23 @@
 """Programs in a laboratory that is up: benchmarks of its clients, and commands."""
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from headrace._core import RunError
-from headrace.lab.hosts import Hosts, known
-from headrace.lab.programs import require
+from headrace.lab import programs
+from headrace.lab.hosts import Hosts
 from headrace.lab.state import Lab
 
 HEADRACE = (sys.executable, "-m", "headrace")
 
 
-def bench(lab: Lab, file: Path, arguments: Sequence[str]) -> int:
-    """Carries the workload of a scenario out on all clients together, as
-    `headrace bench run FILE` does with these arguments; gives its exit status.
+def bench_command(lab: Lab, file: Path, arguments: Sequence[str]) -> list[str]:
+    """The command line that carries the workload of a scenario out on all clients together, as
+    `headrace bench run FILE` does with these arguments, and with the values over the file's that
+    the laboratory was stood up with.
 
-    Raises RunError if the laboratory is not whole, ValueError if there is no mpirun.
+    Raises RunError if a client is down, ValueError if there is no mpirun.
     """
     plan = lab.plan()
     clients = [host.name for host in plan.of("client")]
@@ -29,23 +28,25 @@ def bench(lab: Lab, file: Path, arguments: Sequence[str]) -> int:
         )
     hosts = Hosts(lab)
     run = (*HEADRACE, "bench", "run")
-    work: list[str | Path] = [*run, file.absolute(), lab.mount_point, *arguments]
+    sets = [word for it in plan.sets for word in ("--set", it)]
+    work: list[str | Path] = [*run, file.absolute(), lab.mount_point, *sets, *arguments]
     lines = [hosts.command(client, *work) for client in clients]
     if len(lines) == 1:
-        return _status(lines[0])
+        return lines[0]
     together = [_mpirun()]
     for number, line in enumerate(lines):
         together += [":"] if number else []
         together += ["-n", "1", *line]
-    return _status(together)
+    return together
 
 
-def execute(lab: Lab, host: str, command: Sequence[str]) -> int:
-    """Runs a command in a host; gives its exit status. Raises ValueError if there is no such
-    host."""
-    plan = lab.plan()
-    name = known([it.name for it in plan.hosts], host)
-    return _status(Hosts(lab).command(name, *command))
+def exec_command(lab: Lab, host: str, command: Sequence[str]) -> list[str]:
+    """The command line that runs a command in a host. Raises ValueError if there is no such
+    host, RunError if it is down."""
+    names = [it.name for it in lab.plan().hosts]
+    if host not in names:
+        raise ValueError(f"{host}: no such host: expected one of {', '.join(names)}")
+    return Hosts(lab).command(host, *command)
 
 
 def _mpirun() -> str:
@@ -53,14 +54,5 @@ def _mpirun() -> str:
     beside = Path(sys.executable).with_name("mpirun")
     if beside.exists():
         return str(beside)
-    require(["mpirun"])
-    return shutil.which("mpirun") or "mpirun"
-
-
-def _status(line: Sequence[str]) -> int:
-    """Runs a command; a signal counts as shells have it."""
-    try:
-        ended = subprocess.run(line, check=False).returncode
-    except OSError as error:
-        raise RunError(f"{line[0]}: {error.strerror}") from None
-    return ended if ended >= 0 else 128 - ended
+    programs.require(["mpirun"])
+    return shutil.which("mpirun", path=programs.path()) or "mpirun"

@@ -3,7 +3,6 @@
 import os
 import shlex
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 from headrace._core import RunError
@@ -99,10 +98,3 @@ class Hosts:
 
 def _environment() -> dict[str, str]:
     return {**os.environ, "PATH": programs.path(), "LC_ALL": "C"}
-
-
-def known(hosts: Sequence[str], wanted: str) -> str:
-    """A host's name. Raises ValueError if there is none of it."""
-    if wanted not in hosts:
-        raise ValueError(f"{wanted}: no such host: expected one of {', '.join(hosts)}")
-    return wanted

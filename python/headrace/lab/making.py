@@ -70,7 +70,7 @@ def _make(lab: Lab, plan: Plan) -> None:
     (lab.folder / "hosts").write_text(hosts_file(plan.hosts), encoding="ascii")
     lab.mount_point.mkdir()
     images = lab.images(plan)
-    steps.take(lab, Folder(str(images), plan.directory))
+    steps.take(lab, Folder(str(images)))
     hosts = Hosts(lab)
     for host in plan.hosts:
         if (group := groups.of_host(lab.name, host.name)) is not None:

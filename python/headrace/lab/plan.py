@@ -83,11 +83,13 @@ class Plan:
     """The programs that serve, by their name among `headrace.lab.servers`."""
     options: dict[str, Any]
     """What those programs are told, by their own names."""
-    directory: str
-    """Where the disks' files are made."""
+    directory: str | None
+    """Where the disks' files are made; None: in the laboratory's own folder."""
     hosts: tuple[Host, ...]
     carried: tuple[Note, ...] = field(default=())
     not_carried: tuple[Note, ...] = field(default=())
+    sets: tuple[str, ...] = field(default=())
+    """Values over the file's, as `path=value`."""
 
     def of(self, role: Role) -> tuple[Host, ...]:
         """Its hosts of one kind."""
@@ -104,7 +106,7 @@ class Plan:
         notes = {
             key: tuple(Note(**it) for it in document[key]) for key in ("carried", "not_carried")
         }
-        return Plan(**{**document, "hosts": hosts, **notes})
+        return Plan(**{**document, "hosts": hosts, "sets": tuple(document["sets"]), **notes})
 
 
 def _host(document: dict[str, Any]) -> Host:

@@ -1,11 +1,13 @@
 """From a scenario to the laboratory that stands for it."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from headrace._core import ScenarioError
 from headrace.lab import servers
 from headrace.lab.addresses import address
 from headrace.lab.disk import disks
 from headrace.lab.plan import Disk, Host, Link, Plan, Role
-from headrace.lab.state import LABS
 from headrace.lab.values import Values
 from headrace.simulate.scenario import Scenario
 
@@ -15,8 +17,8 @@ QUEUE = 1 << 20
 """Room for waiting packets: where messages are pieces or flows, none are lost."""
 
 
-def plan(scenario: Scenario) -> Plan:
-    """What is to be stood up.
+def plan(scenario: Scenario, sets: Sequence[str] = ()) -> Plan:
+    """What is to be stood up; `sets` are the values that were put over the scenario's file.
 
     Raises ScenarioError, which names the field, if one machine cannot.
     """
@@ -35,16 +37,26 @@ def plan(scenario: Scenario) -> Plan:
         scenario.name,
         name,
         options,
-        values.word("lab.directory") or str(LABS),
+        _directory(values),
         hosts,
         values.notes,
         values.not_carried,
+        tuple(sets),
     )
 
 
 def _of_system(values: Values, parallel: bool) -> str:
     system = values.word("system")
     return str(system) if parallel and system in servers.names(serving=True) else "none"
+
+
+def _directory(values: Values) -> str | None:
+    given = values.word("lab.directory")
+    if given is not None and not (Path(given).is_absolute() and Path(given).is_dir()):
+        raise ScenarioError(
+            f'lab.directory = "{given}": expected a directory that is there, as "/var/tmp"'
+        )
+    return given
 
 
 def _local(values: Values) -> tuple[Host, ...]:

@@ -1,4 +1,8 @@
-"""The processes of a laboratory: all that have its token in their environment."""
+"""The processes of a laboratory.
+
+They have its token in their environment. Some overwrite that (mfsmount does, to show its mount
+point in lists of processes): these are known by the network or the control group of their host.
+"""
 
 import contextlib
 import os
@@ -7,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from headrace.lab import groups
 from headrace.lab.state import Lab
 
 TOKEN = "HEADRACE_LAB"
@@ -14,6 +19,7 @@ HOST = "HEADRACE_LAB_HOST"
 HOLDER = "HEADRACE_LAB_HOLDER"
 """The process that keeps a host's namespaces."""
 
+PROC = Path("/proc")
 PATIENCE_S = 4.0
 """Between asking a process to end and ending it."""
 PAUSE_S = 0.02
@@ -26,64 +32,87 @@ def marks(lab: Lab, host: str) -> dict[str, str]:
 
 def processes(lab: Lab, host: str | None = None) -> list[int]:
     """Those of a laboratory, or of one host of it."""
-    wanted = {f"{TOKEN}={lab.token}"}
-    if host is not None:
-        wanted.add(f"{HOST}={host}")
-    return [number for number, words in _environments() if wanted <= words]
+    marked = set(_marked(lab, host))
+    networks = {_network(it) for it in marked} - {_network(1), _network(os.getpid()), None}
+    within = _in_groups(lab, host)
+    return sorted(
+        number
+        for number in _numbers()
+        if number in marked or number in within or _network(number) in networks
+    )
 
 
 def holder(lab: Lab, host: str) -> int | None:
     """The process that keeps a host's namespaces; None if there is none."""
-    wanted = {f"{TOKEN}={lab.token}", f"{HOST}={host}", f"{HOLDER}=1"}
-    found = [number for number, words in _environments() if wanted <= words]
-    return found[0] if found else None
+    return next(_marked(lab, host, holders=True), None)
 
 
 def command(number: int) -> str:
     """What a process was started as."""
     try:
-        words = (Path("/proc") / str(number) / "cmdline").read_bytes()
+        words = (PROC / str(number) / "cmdline").read_bytes()
     except OSError:
         return ""
     return words.replace(b"\0", b" ").decode(errors="replace").strip()
 
 
 def end(lab: Lab) -> None:
-    """Ends all processes of a laboratory: asks them, then those that keep the namespaces, then
-    ends what is left."""
-    _ask(set(processes(lab)) - set(_holders(lab)))
-    _gone(lambda: set(processes(lab)) - set(_holders(lab)), PATIENCE_S)
-    for number in processes(lab):
+    """Ends all processes of a laboratory: asks all but those that keep the namespaces, ends what
+    is left of them, and then those, by which others are known."""
+    _end(signal.SIGTERM, lambda: _served(lab))
+    _end(signal.SIGKILL, lambda: _served(lab))
+    _end(signal.SIGKILL, lambda: set(processes(lab)))
+
+
+def _served(lab: Lab) -> set[int]:
+    return set(processes(lab)) - set(_marked(lab, holders=True))
+
+
+def _end(how: signal.Signals, found: Callable[[], set[int]]) -> None:
+    """Sends a signal to some processes, and waits until they have gone."""
+    for number in found():
         with contextlib.suppress(ProcessLookupError):
-            os.kill(number, signal.SIGKILL)
-    _gone(lambda: set(processes(lab)), PATIENCE_S)
-
-
-def _ask(numbers: set[int]) -> None:
-    for number in numbers:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(number, signal.SIGTERM)
-
-
-def _gone(left: Callable[[], set[int]], seconds: float) -> None:
-    """Waits until none are left."""
-    deadline = time.monotonic() + seconds
-    while left() and time.monotonic() < deadline:
+            os.kill(number, how)
+    deadline = time.monotonic() + PATIENCE_S
+    while found() and time.monotonic() < deadline:
         time.sleep(PAUSE_S)
 
 
-def _holders(lab: Lab) -> list[int]:
-    wanted = {f"{TOKEN}={lab.token}", f"{HOLDER}=1"}
-    return [number for number, words in _environments() if wanted <= words]
+def _marked(lab: Lab, host: str | None = None, *, holders: bool = False) -> Iterator[int]:
+    """Those that have the token in their environment; those that have ended have none."""
+    wanted = {f"{TOKEN}={lab.token}".encode()}
+    if host is not None:
+        wanted.add(f"{HOST}={host}".encode())
+    if holders:
+        wanted.add(f"{HOLDER}=1".encode())
+    for number in _numbers():
+        with contextlib.suppress(OSError):
+            words = (PROC / str(number) / "environ").read_bytes()
+            if wanted <= set(words.split(b"\0")):
+                yield number
 
 
-def _environments() -> Iterator[tuple[int, set[str]]]:
-    """Of all processes but this one; those that have ended have none."""
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and int(folder.name) != os.getpid():
-            try:
-                words = (folder / "environ").read_bytes()
-            except OSError:
-                continue
-            if words:
-                yield int(folder.name), {it.decode(errors="replace") for it in words.split(b"\0")}
+def _in_groups(lab: Lab, host: str | None) -> set[int]:
+    """Those in the control group of a host, or of any."""
+    group = groups.of_host(lab.name, host or "*")
+    if group is None:
+        return set()
+    found: set[int] = set()
+    for path in group.parent.glob(f"{group.name}/cgroup.procs"):
+        with contextlib.suppress(OSError):
+            found.update(map(int, path.read_text(encoding="ascii").split()))
+    return found
+
+
+def _network(number: int) -> str | None:
+    """The network that a process has, by the kernel's name of it."""
+    try:
+        return os.readlink(PROC / str(number) / "ns" / "net")
+    except OSError:
+        return None
+
+
+def _numbers() -> list[int]:
+    """Of all processes but this one."""
+    numbers = [int(folder.name) for folder in PROC.iterdir() if folder.name.isdigit()]
+    return [number for number in numbers if number != os.getpid()]

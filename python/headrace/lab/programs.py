@@ -27,6 +27,7 @@ PACKAGES = {
     "mfsmaster": "moosefs-master",
     "mfschunkserver": "moosefs-chunkserver",
     "mfsmount": "moosefs-client",
+    "mfssetgoal": "moosefs-client",
     "mpirun": "mpich",
 }
 """Debian's package of each."""

@@ -63,7 +63,9 @@ class Lab:
 
     def images(self, plan: Plan) -> Path:
         """Where the files of its disks are."""
-        return Path(plan.directory) / self.name / "images"
+        if plan.directory is None:
+            return self.folder / "images"
+        return Path(plan.directory) / f"headrace-lab-{self.name}-{self.token}"
 
     def plan(self) -> Plan:
         """Its hosts, links and disks. Raises RunError if it was left before there was a plan."""

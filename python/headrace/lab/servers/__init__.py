@@ -5,10 +5,11 @@ To add one, write a file as `glusterfs.py` and add a line to `ALL`.
 
 from headrace._core import ScenarioError
 from headrace.lab.servers.glusterfs import GlusterFs
+from headrace.lab.servers.moosefs import MooseFs
 from headrace.lab.servers.none import NoServer
 from headrace.lab.servers.server import Server
 
-ALL: tuple[Server, ...] = (NoServer(), GlusterFs())
+ALL: tuple[Server, ...] = (NoServer(), GlusterFs(), MooseFs())
 
 __all__ = ["ALL", "Server", "by_name", "names"]
 

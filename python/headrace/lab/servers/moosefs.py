@@ -1,0 +1,114 @@
+"""MooseFS: a master, a chunk server on each server, pieces of files on all their disks."""
+
+from typing import Any
+
+from headrace.lab.hosts import Hosts
+from headrace.lab.plan import Plan
+from headrace.lab.servers.waiting import wait
+from headrace.lab.values import Values
+
+MIB = 1 << 20
+LEAST_CACHE = 16 * MIB
+"""The smallest mfswritecachesize of mfsmount."""
+
+COMMON = """WORKING_USER = root
+WORKING_GROUP = root
+DISABLE_OOM_KILLER = 0
+NICE_LEVEL = 0
+DATA_PATH = {folder}
+"""
+"""A laboratory's programs are as any other to the machine: MooseFS would have the highest
+priority."""
+
+MASTER = "EXPORTS_FILENAME = {folder}/mfsexports.cfg\n"
+EXPORTS = "* / rw,alldirs,admin,maproot=0:0\n"
+
+CHUNK_SERVER = """HDD_CONF_FILENAME = {folder}/mfshdd.cfg
+MASTER_HOST = {master}
+MASTER_RECONNECTION_DELAY = 1
+HDD_TEST_SPEED = 0
+"""
+"""Chunks are not tested meanwhile: the disks are for what is measured."""
+
+EMPTY = "MFSM NEW"
+"""Metadata of a file system that is new (metadata.mfs.empty)."""
+
+
+class MooseFs:
+    """Files in chunks of 64 MiB, in as many copies as wanted."""
+
+    name = "moosefs"
+    serves = True
+    metadata_hosts = 1
+    programs = ("mfsmaster", "mfschunkserver", "mfsmount", "mfssetgoal")
+
+    def options(self, values: Values) -> dict[str, Any]:
+        """Copies of each chunk, and mount options."""
+        copies = int(values.amount("replication.copies") or 1)
+        values.carried("replication.copies", "the goal of all files")
+        return {"copies": copies, "mount": _write_cache(values) + _read_ahead(values)}
+
+    def up(self, plan: Plan, hosts: Hosts) -> None:
+        """Starts the master and the chunk servers, and mounts at each client."""
+        master = plan.of("metadata")[0].name
+        _start_master(hosts, master)
+        for host in plan.of("server"):
+            folder = hosts.own_folder(host.name)
+            paths = [str(hosts.disk(disk)) for disk in host.disks]
+            (folder / "mfshdd.cfg").write_text("\n".join(paths) + "\n", encoding="ascii")
+            settings = (COMMON + CHUNK_SERVER).format(folder=folder, master=master)
+            (folder / "mfschunkserver.cfg").write_text(settings, encoding="ascii")
+            hosts.start(host.name, "mfschunkserver", "-f", "-c", folder / "mfschunkserver.cfg")
+        clients = [host.name for host in plan.of("client")]
+        always = ("mfsnice=0", "mfsallowoomkiller")
+        options = ",".join([f"mfsmaster={master}", *always, *plan.options["mount"]])
+        for client in clients:
+            wait(
+                f"{client}: mfsmount",
+                lambda client=client: hosts.succeeds(  # type: ignore[misc]
+                    client, "mfsmount", "-o", options, hosts.mount_point
+                ),
+            )
+        wait("chunk servers", lambda: _disks(hosts, clients[0]) >= _expected(plan, hosts))
+        goal = str(plan.options["copies"])
+        hosts.run(clients[0], "mfssetgoal", "-r", goal, hosts.mount_point)
+
+
+def _start_master(hosts: Hosts, master: str) -> None:
+    folder = hosts.own_folder(master)
+    (folder / "mfsexports.cfg").write_text(EXPORTS, encoding="ascii")
+    (folder / "metadata.mfs").write_text(EMPTY, encoding="ascii")
+    settings = (COMMON + MASTER).format(folder=folder)
+    (folder / "mfsmaster.cfg").write_text(settings, encoding="ascii")
+    hosts.start(master, "mfsmaster", "-f", "-c", folder / "mfsmaster.cfg")
+
+
+def _write_cache(values: Values) -> list[str]:
+    path = "clients.machine.dirty_per_server"
+    size = (values.amount(path) or 0) * (values.amount("servers.count") or 1)
+    if size == 0:
+        return []
+    cache = max(round(size), LEAST_CACHE) // MIB
+    values.carried(path, f"mfswritecachesize={cache}, in MiB, for all servers")
+    return [f"mfswritecachesize={cache}"]
+
+
+def _read_ahead(values: Values) -> list[str]:
+    path = "clients.machine.read_ahead.window"
+    size = int(values.amount(path) or 0)
+    if size == 0:
+        return []
+    values.carried(path, f"mfsreadaheadleng={size}")
+    return [f"mfsreadaheadleng={size}"]
+
+
+def _disks(hosts: Hosts, client: str) -> int:
+    """Bytes that the chunk servers that have come have together."""
+    blocks, size = hosts.run(client, "stat", "-f", "-c", "%b %S", hosts.mount_point).split()
+    return int(blocks) * int(size)
+
+
+def _expected(plan: Plan, hosts: Hosts) -> float:
+    """More than those have of which one has not come yet."""
+    each = [disk.size for host in plan.of("server") for disk in host.disks]
+    return sum(each) - 0.7 * each[0]

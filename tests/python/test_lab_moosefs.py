@@ -1,0 +1,61 @@
+"""MooseFS in a laboratory: a master, chunk servers, a client, as root."""
+
+import os
+from pathlib import Path
+
+from headrace.lab import down, plan, status, up
+from headrace.lab.hosts import Hosts
+from headrace.simulate.scenario import load
+from lab import as_before, machine, skip_unless_possible
+
+SCENARIO = """
+[clients]
+count = 1
+
+[network]
+link = "1GbE"
+latency = "50 us"
+
+[servers]
+count = 2
+device = { kind = "throttled", rate = "1 GB/s", read_rate = "80 MB/s", write_rate = "80 MB/s" }
+
+[replication]
+copies = 2
+
+[layout]
+unit = "64 MiB"
+
+[lab]
+server = "moosefs"
+image = "1 GiB"
+
+[[workload]]
+block = "1 MiB"
+"""
+
+
+def test_each_chunk_is_on_both_servers(tmp_path: Path) -> None:
+    skip_unless_possible("mfsmaster", "mfschunkserver", "mfsmount", "mkfs.ext4")
+    file = tmp_path / "moosefs.toml"
+    file.write_text(SCENARIO)
+    with as_before() as before:
+        stood = up(plan(load(file)), f"moosefs-{os.getpid()}")
+        try:
+            found = status(stood)
+            assert found["up"]
+            # It hides its environment: it must be known all the same.
+            client = next(it for it in found["hosts"] if it["name"] == "client-0")
+            assert any("mfsmount" in it["command"] for it in client["processes"])
+            hosts = Hosts(stood)
+            at = stood.mount_point / "file"
+            hosts.run("client-0", "dd", "if=/dev/urandom", f"of={at}", "bs=1M", "count=4")
+            hosts.run("client-0", "sync", at)
+            for server in ("server-0", "server-1"):
+                chunks = ("find", stood.folder / "disk-0", "-name", "chunk_*", "-printf", "%s ")
+                sizes = [int(it) for it in hosts.run(server, *chunks).split()]
+                # The data, and its checksums.
+                assert 4 << 20 <= sum(sizes) < 5 << 20
+        finally:
+            down(stood)
+        assert machine() == before
