@@ -233,6 +233,27 @@ def test_what_cannot_be_is_one_clear_line(
     assert machine() == before
 
 
+def test_a_folder_that_is_no_laboratory_is_left_alone(file: Path) -> None:
+    folder = Path("/var/lib/headrace/labs") / file.stem
+    folder.mkdir(parents=True)
+    (folder / "something").touch()
+    try:
+        ended = lab("down", file)
+        assert ended.returncode == 1 and "this is no laboratory" in ended.stderr
+        assert (folder / "something").exists()
+    finally:
+        (folder / "something").unlink()
+        done("down", file)
+
+
+def test_it_is_not_taken_down_from_within(file: Path) -> None:
+    stood = made(file)
+    command = [sys.executable, "-m", "headrace", "lab", "down", str(file)]
+    ended = lab("exec", file, "client-0", "--", *command)
+    assert ended.returncode == 2 and "this is one of its hosts" in ended.stderr
+    assert status(stood)["up"]
+
+
 def test_an_error_is_one_line(file: Path) -> None:
     file.write_text(EXT3.replace('image = "1 GiB"', 'server = "glusterfs"'))
     ended = lab("up", file)

@@ -71,14 +71,16 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
     they are the topmost group's and this process's. With the second they are the host's.
     """
     found = hierarchy("blkio")
-    given = {name: getattr(limits, name) for name in FIRST_VERSION if getattr(limits, name)}
+    amounts = {name: getattr(limits, name) for name in FIRST_VERSION}
+    # Whole numbers, of which 0 is no limit.
+    given = {name: max(round(it), 1) for name, it in amounts.items() if it is not None}
     if found is None or not given:
         return []
     if found.version == 1:
         return [
             (
                 folder / f"blkio.throttle.{FIRST_VERSION[name]}_device",
-                f"{device} {amount:.0f}",
+                f"{device} {amount}",
                 f"{device} 0",
             )
             for folder in sorted({found.top, _own(found.top)})
@@ -86,7 +88,7 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
         ]
     if group is None:
         return []
-    words = " ".join(f"{SECOND_VERSION[name]}={amount:.0f}" for name, amount in given.items())
+    words = " ".join(f"{SECOND_VERSION[name]}={amount}" for name, amount in given.items())
     none = " ".join(f"{SECOND_VERSION[name]}=max" for name in given)
     return [(group / "io.max", f"{device} {words}", f"{device} {none}")]
 

@@ -1,10 +1,11 @@
 """Standing a laboratory up and taking it down."""
 
+import os
 from pathlib import Path
 
 from headrace._core import RunError
 from headrace.files import save_json
-from headrace.lab import groups, links, servers, state, steps
+from headrace.lab import groups, links, processes, servers, state, steps
 from headrace.lab.addresses import hosts_file
 from headrace.lab.disk import image
 from headrace.lab.hosts import Hosts
@@ -42,8 +43,12 @@ def down(lab: Lab) -> None:
     Raises RunError, and keeps the journal, if something could not be undone.
     """
     if not lab.token:
-        state.remove(lab)
+        state.remove_empty(lab)
         return
+    if os.environ.get(processes.TOKEN) == lab.token:
+        raise ValueError(
+            f"{lab.name}: this is one of its hosts: expected headrace lab down outside"
+        )
     with lab.alone():
         taken = steps.taken(lab)
         failed = []

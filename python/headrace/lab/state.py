@@ -148,9 +148,25 @@ def existing(name: str) -> Lab:
     return lab
 
 
+def remove_empty(lab: Lab) -> None:
+    """The folder of one that was left before anything was done. Raises RunError if something else
+    is in it."""
+    (lab.folder / "journal").unlink(missing_ok=True)
+    try:
+        lab.folder.rmdir()
+    except OSError as error:
+        raise RunError(f"{lab.folder}: this is no laboratory: {error.strerror}") from None
+    remove_above()
+
+
 def remove(lab: Lab) -> None:
-    """Its folder, and those above if nothing else is in them."""
+    """Its folder."""
     shutil.rmtree(lab.folder)
+    remove_above()
+
+
+def remove_above() -> None:
+    """The folders above all laboratories', if nothing is in them."""
     for folder in (LABS, LABS.parent):
         with contextlib.suppress(OSError):
             folder.rmdir()

@@ -1,9 +1,11 @@
 """What there is of a laboratory, and what it does with the scenario's values."""
 
+import contextlib
 import dataclasses
 from pathlib import Path
 from typing import Any
 
+from headrace._core import RunError
 from headrace.lab import groups, processes, steps
 from headrace.lab.hosts import Hosts
 from headrace.lab.links import CARD
@@ -75,8 +77,11 @@ def _memory(group: Path | None) -> int | None:
 
 def _link(hosts: Hosts, host: Host, number: int | None) -> dict[str, Any]:
     assert host.link is not None
-    words = ("tc", "qdisc", "show", "dev", CARD)
-    limited = number is not None and " tbf " in f" {hosts.run(host.name, *words)} "
+    limited = False
+    if number is not None:
+        # Half made, it may have no card yet.
+        with contextlib.suppress(RunError):
+            limited = "tbf" in hosts.run(host.name, "tc", "qdisc", "show", "dev", CARD).split()
     return {"rate_bytes_per_s": host.link.rate, "mtu": host.link.mtu, "limited": limited}
 
 
