@@ -1,0 +1,42 @@
+"""The block device below a directory, by the numbers that events have."""
+
+import os
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from headrace.kernel_trace.errors import KernelTraceError
+
+MINOR_BITS = 20
+"""Of a device's number within the kernel (Linux, include/linux/kdev_t.h)."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A file system's device."""
+
+    name: str
+    """As 254:1, by which the kernel also calls what writes back to it."""
+    file_system: int
+    """The number that events of the file system have."""
+    disk: int
+    """The number that requests have: of a partition, that of the whole."""
+
+
+def device_of(directory: str | PathLike[str]) -> Device:
+    """Raises KernelTraceError if the directory's file system is on no block device, OSError if
+    there is no such directory."""
+    number = os.stat(directory).st_dev
+    name = f"{os.major(number)}:{os.minor(number)}"
+    folder = (Path("/sys/dev/block") / name).resolve()
+    if not folder.is_dir():
+        raise KernelTraceError(
+            f"{os.fspath(directory)}: no block device is below it whose requests could be traced"
+        )
+    whole = folder.parent if (folder / "partition").exists() else folder
+    return Device(name, _number(name), _number((whole / "dev").read_text(encoding="ascii")))
+
+
+def _number(name: str) -> int:
+    major, minor = map(int, name.split(":"))
+    return major << MINOR_BITS | minor
