@@ -8,6 +8,7 @@ import typer
 from headrace.cli.bench.run import BelowDirectory
 from headrace.cli.calibrate import Rounds
 from headrace.cli.screen import steps
+from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
 from headrace.cli.validate import tell
 from headrace.files import check_directory, check_writable, save_json
 
@@ -36,6 +37,8 @@ def twin(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
     ] = None,
+    trace: Trace = False,
+    trace_to: TraceTo = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
@@ -53,10 +56,17 @@ def twin(
         check_writable(output)
     if plot is not None:
         check_directory(plot)
+    trace = may_trace(directory, trace, trace_to)
     with steps("twin") as told:
-        document = validate.twin(
+        found = validate.twin(
             directory, machine, settings_now=settings_now, rounds=rounds, told=told
-        ).json()
+        )
+    document = found.json()
+    if trace:
+        with steps("trace") as told:
+            traced = validate.traced(found, directory, told=told)
+        document = traced.json()
+        keep_trace(traced.recordings, trace_to)
     tell(document, as_json, plot)
     if output is not None:
         save_json(output, document)

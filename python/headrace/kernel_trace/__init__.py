@@ -5,13 +5,14 @@ from headrace.kernel_trace.calls import breakdown, commits, in_device, system_ca
 from headrace.kernel_trace.errors import KernelTraceError
 from headrace.kernel_trace.recording import Recording, save
 from headrace.kernel_trace.requests import requests
-from headrace.kernel_trace.tracing import Tracing, tracing
+from headrace.kernel_trace.tracing import Tracing, check, tracing
 
 __all__ = [
     "KernelTraceError",
     "Recording",
     "Tracing",
     "breakdown",
+    "check",
     "commits",
     "in_device",
     "requests",

@@ -1,4 +1,4 @@
-"""This process's system calls on data, and where their time went."""
+"""This process's system calls on files, and where their time went."""
 
 import re
 from collections.abc import Sequence
@@ -69,9 +69,11 @@ def timed(recording: Recording, seconds: float) -> pl.DataFrame:
     made = system_calls(recording).filter(pl.col("thread").is_in(workers.implode()))
     if not made.height:
         return made
-    # The measurement ended with the last call; a microsecond for reading the clock.
-    start = int(made["left_ns"].to_numpy().max()) - round(seconds * 1e9) - 1000
-    return made.filter(pl.col("entered_ns") >= start)
+    # The measurement ended with the last call that is not made to clean up; a microsecond for
+    # reading the clock.
+    last = made.filter(pl.col("call") != "close")["left_ns"].to_numpy().max(initial=0)
+    start = int(last) - round(seconds * 1e9) - 1000
+    return made.filter((pl.col("entered_ns") >= start) & (pl.col("left_ns") <= last))
 
 
 WAITS = ("dirty limit", "journal", "device", "I/O queue", "processor queue", "other waiting")

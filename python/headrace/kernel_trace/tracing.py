@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from headrace.kernel_trace.columns import table
 from headrace.kernel_trace.device import Device, device_of
-from headrace.kernel_trace.instance import Instance
+from headrace.kernel_trace.instance import Instance, tracefs
 from headrace.kernel_trace.recording import Recording
 
 Done = TypeVar("Done")
@@ -18,8 +18,11 @@ CALLS = (
     *("read", "pread64", "preadv", "preadv2"),
     *("write", "pwrite64", "pwritev", "pwritev2"),
     *("fsync", "fdatasync", "sync_file_range"),
+    *("openat", "close", "newfstatat", "newstat", "newlstat", "statx", "getdents64"),
+    *("mkdirat", "mkdir", "unlinkat", "unlink", "rmdir", "renameat", "renameat2", "rename"),
+    *("ftruncate", "fallocate", "symlinkat", "linkat", "readlinkat"),
 )
-"""System calls on a file's data."""
+"""System calls on files."""
 
 
 def _of_device(device: Device) -> dict[str, str | None]:
@@ -92,6 +95,12 @@ class Tracing:
                 tables[event.name] = table(event, processors)
         after = [instance.lost() for instance in self.instances]
         return done, Recording(tables, sum(after) - sum(before))
+
+
+def check(directory: str | PathLike[str]) -> None:
+    """Raises as `tracing` would, before anything is measured."""
+    device_of(directory)
+    tracefs()
 
 
 @contextmanager

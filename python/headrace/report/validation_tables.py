@@ -78,19 +78,30 @@ def validation(document: Document) -> RenderableType:
 
 def _breakdowns(document: Document) -> list[RenderableType]:
     """Where the time went: measured and simulated, by component, and what that points at."""
-    if not document["breakdowns"]:
-        return []
     of_all = document["breakdowns"]
-    names = list(dict.fromkeys(name for it in of_all for name in it["difference_s"]))
-    counted = any(it["measured_transfers"] is not None for it in of_all)
-    columns = ["", *(column for name in names for column in (f"{name} ms", "simulated"))]
-    columns += ["transfers", "simulated"] if counted else []
-    table = FittedTable(f"Where the time went, by the {of_all[0]['source']}", 1, columns)
+    if not of_all:
+        return []
+    every = dict.fromkeys(name for it in of_all for name in it["difference_s"])
+    names = [name for name in every if any(it[key].get(name) for it in of_all for key in BOTH)]
+    table = FittedTable(
+        f"Where the time went, by the {of_all[0]['source']}: ms measured / simulated",
+        1,
+        ["", *names, "transfers"],
+    )
     for it in of_all:
-        times = [milliseconds(it[key].get(n, 0.0)) for n in names for key in BOTH]
-        transfers = [whole(it[f"{of}_transfers"]) for of in ("measured", "simulated")]
-        table.add_row(it["name"], *times, *(transfers if counted else []))
-    return [Text(), table, Text(), Text(plain(document["discrepancy"]["paragraph"]))]
+        times = [" / ".join(milliseconds(it[key].get(name, 0.0)) for key in BOTH) for name in names]
+        transfers = (whole(it[f"{of}_transfers"]) for of in ("measured", "simulated"))
+        table.add_row(it["name"], *times, " / ".join(transfers))
+    lines = [document["discrepancy"]["paragraph"]]
+    if "trace" in document:
+        lines += [_of_trace(document["trace"])]
+    return [Text(), table, *(line for it in lines for line in (Text(), Text(plain(it))))]
 
 
 BOTH = ("measured_s", "simulated_s")
+
+
+def _of_trace(trace: Document) -> str:
+    """What tracing itself does to figures."""
+    lost = f"; {trace['lost']:,} records were lost" if trace["lost"] else ""
+    return f"Tracing changed the cases' times by {100 * trace['cost']:+.1f} % (median){lost}."

@@ -4,6 +4,7 @@ from headrace.calibrate.case import Case
 from headrace.validate.cases import CASES
 from headrace.validate.point import Point
 from headrace.validate.prediction import Predicted, predict
+from headrace.validate.traced import Traced, traced
 from headrace.validate.twin import Twin, twin
 from headrace.validate.validation import Validation, validate
 
@@ -12,9 +13,11 @@ __all__ = [
     "Case",
     "Point",
     "Predicted",
+    "Traced",
     "Twin",
     "Validation",
     "predict",
+    "traced",
     "twin",
     "validate",
 ]

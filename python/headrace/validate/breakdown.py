@@ -1,7 +1,7 @@
 """Where the time in calls went: measured and simulated, by component."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
 from headrace.calibrate.case import seconds_in_calls
@@ -30,8 +30,6 @@ class Breakdown:
     """Whether the prediction lies among the repetitions: then there is nothing to explain."""
     transfers: tuple[float, float] | None = None
     """Of the device, measured and simulated."""
-    waits: Parts = field(default_factory=dict)
-    """More that is known of the measured parts; each lies in one of them."""
 
     @property
     def differences(self) -> dict[str, float]:
@@ -58,7 +56,6 @@ class Breakdown:
             "among_repetitions": self.explained,
             "measured_transfers": measured,
             "simulated_transfers": simulated,
-            "waits_s": dict(self.waits),
         }
 
 

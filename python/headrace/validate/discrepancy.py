@@ -7,6 +7,8 @@ from typing import Any
 from headrace.report.units import duration
 from headrace.validate.breakdown import Breakdown
 
+OF_OTHERS = ("processor queue", "the benchmark itself")
+"""What a measurement has of other programs."""
 STANDS_OUT = 0.5
 """A component is named as the one to look at if it has this part of all differences, at least."""
 
@@ -79,6 +81,8 @@ def _paragraph(
             f"{100 * shares[named]:.0f} % of them are {named}: there the simulations take"
             f" {duration(abs(net))} {'longer' if net > 0 else 'less'}, summed up."
         )
+    if named in OF_OTHERS:
+        points_at += " That is no component of the model's: others took the processors meanwhile."
     return " ".join((outside, points_at, _largest(open_ones, named)))
 
 

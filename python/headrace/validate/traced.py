@@ -1,20 +1,71 @@
 """Where the time in calls went, by a trace of the kernel."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from statistics import median
 from typing import Any
 
 from headrace import kernel_trace
+from headrace.calibrate.calibration import Told
+from headrace.calibrate.case import Case, seconds_in_calls
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
 from headrace.validate.breakdown import DEVICE_AND_QUEUE, Breakdown, simulated_device, waits
-from headrace.validate.point import Point, seconds_in_calls
+from headrace.validate.cases import CASES
+from headrace.validate.discrepancy import explanation
+from headrace.validate.point import Point
+from headrace.validate.twin import Twin
 
 KERNEL_TRACE = "kernel trace"
 BENCHMARK = "the benchmark itself"
 """What it takes between its clock and the system call, and what others took of the processor
 there."""
-QUEUES = {"device": "I/O queue", "processor": "processor queue"}
-"""By what they stand before."""
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A twin whose cases were carried out once more, to see in the kernel where their time
+    goes."""
+
+    twin: Twin
+    breakdowns: tuple[Breakdown, ...]
+    recordings: Mapping[str, Recording]
+    """By the case's name."""
+    cost: float
+    """What tracing adds to the time of a case, as a part of it: the median of all."""
+
+    def json(self) -> dict[str, Any]:
+        """All figures."""
+        lost = sum(recording.lost for recording in self.recordings.values())
+        trace = {"cost": self.cost, "lost": lost}
+        return self.twin.json() | explanation(self.breakdowns) | {"trace": trace}
+
+
+def traced(
+    twin: Twin,
+    directory: str | PathLike[str],
+    *,
+    cases: Sequence[Case] = CASES,
+    told: Told | None = None,
+) -> Traced:
+    """Carries each case of a twin out once more, and records what the kernel does.
+
+    Raises KernelTraceError if the kernel cannot be traced, otherwise as
+    `headrace.measure.measure_whole` does.
+    """
+    breakdowns, recordings, costs = [], {}, []
+    with kernel_trace.tracing(directory) as tracing:
+        for number, (case, point) in enumerate(zip(cases, twin.points, strict=True)):
+            if told is not None:
+                told(number, len(cases), case.name)
+            measured, recording = tracing.recorded(partial(case.measured, directory))
+            recordings[case.name] = recording
+            costs.append(case.seconds(measured.document) / median(point.measured) - 1)
+            breakdowns.append(from_trace(point, case.processes, measured, recording))
+    found = tuple(it for it in breakdowns if it is not None)
+    return Traced(twin, found, recordings, median(costs))
 
 
 def from_trace(
@@ -51,28 +102,31 @@ def from_trace(
 def simulated_parts(simulated: Mapping[str, Any], processes: int) -> dict[str, float]:
     """What a process of a simulated machine spends at each component, in seconds.
 
-    The device's time is divided as the time of its transfers is, in the queue and behind it, and
-    the processor's as its own.
+    What calls wait for transfers is divided as the transfers' own time is: in the I/O queue, and
+    in the device with whatever queue that has itself.
     """
     found = waits(simulated, processes)
     on_device = sum(found.pop(name, 0.0) for name in DEVICE_AND_QUEUE)
+    residences = [_residence(simulated, name) for name in DEVICE_AND_QUEUE]
+    queued = residences[1] / sum(residences) if sum(residences) > 0 else 0.0
+    found |= {"device": (1 - queued) * on_device, "I/O queue": queued * on_device}
     on_processor = found.pop("processor", 0.0)
-    for name, seconds in (("device", on_device), ("processor", on_processor)):
-        waiting = _waiting(simulated, name)
-        found[name] = (1 - waiting) * seconds
-        found[QUEUES[name]] = waiting * seconds
+    share = _waiting_for_processor(simulated)
+    found |= {"processor": (1 - share) * on_processor, "processor queue": share * on_processor}
     return found
 
 
-def _waiting(simulated: Mapping[str, Any], name: str) -> float:
-    """The part of the time at a station, and in the queue before it, that is waiting."""
-    ends = (f"/{name}", f"/{QUEUES[name]}")
-    stations = [it for it in simulated["stations"] if it["station"].endswith(ends)]
-    whole = sum(it["visits"] * it["residence"] for it in stations)
-    served = sum(
-        it["visits"] * it["service"] for it in stations if it["station"].endswith(f"/{name}")
-    )
-    return max(1 - served / whole, 0.0) if whole > 0 else 0.0
+def _residence(simulated: Mapping[str, Any], name: str) -> float:
+    """What all transfers spend at the stations of a name."""
+    stations = [it for it in simulated["stations"] if it["station"].endswith(f"/{name}")]
+    return sum(float(it["visits"] * it["residence"]) for it in stations)
+
+
+def _waiting_for_processor(simulated: Mapping[str, Any]) -> float:
+    """The part of the time on processors that is waiting for one."""
+    entries = [it for it in simulated["breakdown"] if it["place"].endswith("/processor")]
+    whole = sum(float(it["seconds"]) for it in entries)
+    return sum(float(it["waiting"]) for it in entries) / whole if whole > 0 else 0.0
 
 
 def _visits(simulated: Mapping[str, Any]) -> int:

@@ -1,0 +1,109 @@
+"""Where time goes in the kernel, beside where it goes in a simulation."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from headrace import ScenarioError, calibrate, kernel_trace, validate
+from headrace.kernel_trace import KernelTraceError
+from headrace.validate.cases import CASES
+from headrace.validate.traced import simulated_parts
+
+MACHINE = """system = "ext4"
+[machine.cpu]
+system_call = "10 us"
+[machine.device]
+read_rate = "1 GB/s"
+write_rate = "1 GB/s"
+"""
+
+
+def test_a_simulations_time_is_divided_as_its_transfers_is() -> None:
+    simulated = {
+        "latency": {"all": {"count": 10}},
+        "stations": [
+            {"station": "system/client/device", "visits": 4, "residence": 0.3},
+            {"station": "system/client/I/O queue", "visits": 4, "residence": 0.1},
+        ],
+        "breakdown": [
+            {"place": "system/client/processor", "seconds": 0.2, "waiting": 0.05},
+            {"place": "system/client/I/O queue", "seconds": 0.4, "waiting": 0.4},
+            {"place": "system/client/journal", "seconds": 0.1, "waiting": 0.1},
+        ],
+    }
+    assert simulated_parts(simulated, 2) == pytest.approx(
+        {
+            "journal": 0.5,
+            "device": 1.5,
+            "I/O queue": 0.5,
+            "processor": 0.75,
+            "processor queue": 0.25,
+        }
+    )
+
+
+def traceable(directory: Path) -> Path:
+    """The directory, if the kernel may be traced there and its file system be simulated."""
+    try:
+        calibrate.mount_of(directory)
+        kernel_trace.check(directory)
+    except (ScenarioError, KernelTraceError) as error:
+        pytest.skip(str(error))
+    return directory
+
+
+def test_the_time_in_calls_is_found_in_the_kernel(tmp_path: Path) -> None:
+    (traceable(tmp_path) / "machine.toml").write_text(MACHINE)
+    names = ("cached reads of 8 KiB", "direct random reads of 16 KiB", "names of 600 files")
+    cases = [case for case in CASES if case.name in names]
+    found = validate.twin(tmp_path, tmp_path / "machine.toml", cases=cases, rounds=1)
+    traced = validate.traced(found, tmp_path, cases=cases)
+    assert [it.name for it in traced.breakdowns] == [case.name for case in cases]
+    by_name = {it.name: it for it in traced.breakdowns}
+    cached, direct, on_names = (by_name[name] for name in names)
+    # Nothing is waited for that is in memory: what others take of the processors aside.
+    assert sum(cached.measured[it] for it in ("device", "I/O queue", "journal")) == 0
+    assert cached.measured["processor"] > 0
+    for it in traced.breakdowns:
+        # Reading the clock stands before and behind each call.
+        # What the engine times has the call in it, and little else.
+        assert it.measured["the benchmark itself"] > -0.02 * sum(it.measured.values())
+        assert it.error == pytest.approx(sum(it.simulated.values()) - sum(it.measured.values()))
+    assert direct.transfers is not None and direct.transfers[0] >= direct.transfers[1] > 0
+    assert direct.measured["device"] > 0
+    assert on_names.measured["processor"] > on_names.measured["the benchmark itself"]
+    document = traced.json()
+    assert document["trace"].keys() == {"cost", "lost"}
+    assert document["discrepancy"]["paragraph"].startswith("By the kernel trace")
+    assert traced.recordings.keys() == set(names)
+
+
+def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "headrace", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_command_keeps_the_trace(tmp_path: Path) -> None:
+    machine, saved = traceable(tmp_path) / "machine.toml", tmp_path / "trace.parquet"
+    machine.write_text(MACHINE)
+    done = headrace(
+        *("twin", str(tmp_path), "--machine", str(machine), "--rounds", "2", "--json"),
+        *("--trace-to", str(saved)),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert {it["source"] for it in document["breakdowns"]} == {"kernel trace"}
+    events = pl.read_parquet(saved, columns=["case", "event"])
+    assert set(events["case"]) == {case.name for case in CASES}
+    assert {"block_rq_issue", "sys_enter_pread64", "sched_switch"} <= set(events["event"])
+
+
+def test_what_cannot_be_traced_is_refused_before_anything_is_measured() -> None:
+    for command in ("twin", "calibrate"):
+        refused = headrace(command, "/proc", "--trace")
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+        assert "no block device is below it" in refused.stderr
