@@ -61,7 +61,7 @@ def test_the_time_in_calls_is_found_in_the_kernel(tmp_path: Path) -> None:
     names = ("cached reads of 8 KiB", "direct random reads of 16 KiB", "names of 600 files")
     cases = [case for case in CASES if case.name in names]
     found = validate.twin(tmp_path, tmp_path / "machine.toml", cases=cases, rounds=1)
-    traced = validate.traced(found, tmp_path, cases=cases)
+    traced = validate.traced(found, tmp_path)
     assert [it.name for it in traced.breakdowns] == [case.name for case in cases]
     by_name = {it.name: it for it in traced.breakdowns}
     cached, direct, on_names = (by_name[name] for name in names)
@@ -69,7 +69,6 @@ def test_the_time_in_calls_is_found_in_the_kernel(tmp_path: Path) -> None:
     assert sum(cached.measured[it] for it in ("device", "I/O queue", "journal")) == 0
     assert cached.measured["processor"] > 0
     for it in traced.breakdowns:
-        # Reading the clock stands before and behind each call.
         # What the engine times has the call in it, and little else.
         assert it.measured["the benchmark itself"] > -0.02 * sum(it.measured.values())
         assert it.error == pytest.approx(sum(it.simulated.values()) - sum(it.measured.values()))

@@ -5,6 +5,7 @@ from headrace.calibrate.checks import Check
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter
+from headrace.calibrate.traced import TracedCalibration, timeline, traced
 
 __all__ = [
     "Calibration",
@@ -12,7 +13,10 @@ __all__ = [
     "Mount",
     "Parameter",
     "Probing",
+    "TracedCalibration",
     "calibrate",
     "mount_of",
+    "timeline",
+    "traced",
     "work_on",
 ]

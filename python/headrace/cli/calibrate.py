@@ -8,7 +8,8 @@ import typer
 
 from headrace.cli.bench.run import BelowDirectory
 from headrace.cli.screen import show, steps
-from headrace.files import check_writable, whole_file
+from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
+from headrace.files import check_directory, check_writable, whole_file
 from headrace.report.plain import plain_line
 
 Rounds = Annotated[
@@ -23,21 +24,44 @@ def calibrate(
         typer.Option("--output", "-o", metavar="FILE", help="Save the machine as a system's file."),
     ] = None,
     rounds: Rounds = 5,
+    trace: Trace = False,
+    trace_to: TraceTo = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the parameters as one JSON document.")
     ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="DIR", help="Draw what --trace sees (PNG and SVG) into a directory."
+        ),
+    ] = None,
 ) -> None:
     """Measure what a machine and the file system under a directory cost, as a model needs it.
 
     Settings are read from the kernel, the rest is measured by small benchmarks, all of them in
-    turn. A scenario takes the file by its `system`. Needs no rights but to write in DIR.
+    turn. A scenario takes the file by its `system`. Needs no rights but to write in DIR, and
+    root for --trace.
     """
     from headrace import calibrate as calibration
 
     if output is not None:
         check_writable(output)
+    trace = may_trace(directory, trace or plot is not None, trace_to)
+    if plot is not None:
+        check_directory(plot)
+    found: calibration.Calibration | calibration.TracedCalibration
     with steps("calibrate") as told:
         found = calibration.calibrate(directory, rounds=rounds, told=told)
+    if trace:
+        with steps("trace") as told:
+            found = calibration.traced(found, directory, told=told)
+        keep_trace(found.recordings, trace_to)
+        if plot is not None:
+            from headrace.report import plots
+
+            drawn = calibration.timeline(found)
+            name = found.calibration.directory
+            plots.save_kernel_trace(plot, name, drawn.requests, drawn.commits, drawn.write_back)
     if as_json:
         print(json.dumps(found.json(), allow_nan=False, indent=2))
     else:
@@ -49,3 +73,5 @@ def calibrate(
             partial.write_text(found.toml, encoding="utf-8")
         if not as_json:
             print(plain_line(f"machine: {output}"))
+    if plot is not None and not as_json:
+        print(plain_line(f"plots: {plot}"))

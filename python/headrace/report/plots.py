@@ -15,6 +15,7 @@ from headrace.report.figures import (
     FIGURES,
     Figures,
     gains,
+    kernel_trace,
     ladder,
     ladder_of_clients,
     measured,
@@ -106,6 +107,21 @@ def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:
 def save_validation(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Writes predictions against measurements, as `save` does."""
     return _save(directory, {"validation": validation.draw(document)})
+
+
+def save_kernel_trace(
+    directory: Path,
+    name: str,
+    requests: pl.DataFrame,
+    commits: Sequence[tuple[float, float]],
+    write_back: Sequence[tuple[float, float]],
+) -> list[Path]:
+    """Writes what the kernel saw of a device, as `save` does."""
+    figures = {
+        "service": kernel_trace.service(name, requests),
+        "activity": kernel_trace.activity(name, requests, commits, write_back),
+    }
+    return _save(directory, figures)
 
 
 def _save(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:

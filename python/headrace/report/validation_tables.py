@@ -32,7 +32,31 @@ def calibration(document: Document) -> RenderableType:
             milliseconds(it["predicted_s"]),
             f"{100 * it['error']:+.1f}",
         )
-    return Group(read, Text(), measured, Text(), checks)
+    kernel = _in_kernel(document["kernel"]) if "kernel" in document else []
+    return Group(read, Text(), measured, Text(), checks, *kernel)
+
+
+def _in_kernel(kernel: Document) -> list[RenderableType]:
+    """What the kernel says of the parameters, and the device of its requests."""
+    columns = ["", "field", "in the kernel", "5 %", "95 %", "n", "from outside", "difference %"]
+    times = FittedTable("In the kernel", 1, columns, ["5 %", "95 %", "n", "field"])
+    for it in kernel["times"]:
+        value, least, most, outside = it["texts"]
+        difference = "" if it["difference"] is None else f"{100 * it['difference']:+.1f}"
+        cells = (value, least, most, whole(it["count"]), outside or "", difference)
+        times.add_row(it["what"], it["field"] or "", *cells)
+    columns = ["direction", "bytes", "in order", "in device", "n", "ms", "5 %", "95 %", "queued"]
+    service = FittedTable("Requests of the device", 1, columns, ["5 %", "95 %", "queued"])
+    for it in kernel["service"][:MOST]:
+        order = "yes" if it["in_order"] else "no"
+        kind = (it["direction"], whole(it["bytes"]), order, whole(it["depth"]), whole(it["count"]))
+        seconds = (it[name] for name in ("median_s", "p5_s", "p95_s", "queued_median_s"))
+        service.add_row(*kind, *map(milliseconds, seconds))
+    return [Text(), times, Text(), service, Text(), Text(_of_trace(kernel))]
+
+
+MOST = 20
+"""Kinds of requests that a table has: the most frequent ones."""
 
 
 def validation(document: Document) -> RenderableType:
@@ -104,4 +128,4 @@ BOTH = ("measured_s", "simulated_s")
 def _of_trace(trace: Document) -> str:
     """What tracing itself does to figures."""
     lost = f"; {trace['lost']:,} records were lost" if trace["lost"] else ""
-    return f"Tracing changed the cases' times by {100 * trace['cost']:+.1f} % (median){lost}."
+    return f"Tracing changed the times by {100 * trace['cost']:+.1f} % (median){lost}."

@@ -1,6 +1,6 @@
 """Where the time in calls went, by a trace of the kernel."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -9,11 +9,10 @@ from typing import Any
 
 from headrace import kernel_trace
 from headrace.calibrate.calibration import Told
-from headrace.calibrate.case import Case, seconds_in_calls
+from headrace.calibrate.case import seconds_in_calls
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
 from headrace.validate.breakdown import DEVICE_AND_QUEUE, Breakdown, simulated_device, waits
-from headrace.validate.cases import CASES
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point
 from headrace.validate.twin import Twin
@@ -43,13 +42,7 @@ class Traced:
         return self.twin.json() | explanation(self.breakdowns) | {"trace": trace}
 
 
-def traced(
-    twin: Twin,
-    directory: str | PathLike[str],
-    *,
-    cases: Sequence[Case] = CASES,
-    told: Told | None = None,
-) -> Traced:
+def traced(twin: Twin, directory: str | PathLike[str], *, told: Told | None = None) -> Traced:
     """Carries each case of a twin out once more, and records what the kernel does.
 
     Raises KernelTraceError if the kernel cannot be traced, otherwise as
@@ -57,9 +50,9 @@ def traced(
     """
     breakdowns, recordings, costs = [], {}, []
     with kernel_trace.tracing(directory) as tracing:
-        for number, (case, point) in enumerate(zip(cases, twin.points, strict=True)):
+        for number, (case, point) in enumerate(zip(twin.cases, twin.points, strict=True)):
             if told is not None:
-                told(number, len(cases), case.name)
+                told(number, len(twin.cases), case.name)
             measured, recording = tracing.recorded(partial(case.measured, directory))
             recordings[case.name] = recording
             costs.append(case.seconds(measured.document) / median(point.measured) - 1)

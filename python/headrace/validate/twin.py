@@ -33,6 +33,8 @@ class Twin:
     warnings: tuple[dict[str, str], ...]
     breakdowns: tuple[Breakdown, ...] = ()
     """Where the time went, of those cases of which that is known."""
+    cases: tuple[Case, ...] = ()
+    """What was measured, in the order of the points."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -124,4 +126,5 @@ def _predicted(
         tuple(points),
         tuple(warnings.values()),
         tuple(it for it in breakdowns if it is not None),
+        tuple(cases),
     )

@@ -1,0 +1,197 @@
+"""A machine's parameters as the kernel itself sees them, beside those from outside."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from headrace import kernel_trace
+from headrace.calibrate.balance import FLUSH
+from headrace.calibrate.case import COLD, KIB, MIB, transfers
+from headrace.calibrate.equations import calls, device
+from headrace.calibrate.parameter import Parameter, Unit
+from headrace.calibrate.probe import Probe
+from headrace.kernel_trace import Recording
+
+METHOD = "kernel trace"
+
+COLD_READS = Probe(
+    "cold reads of 64 KiB", transfers(32 * MIB, 64 * KIB, ["read"], COLD, {}), bound="device"
+)
+"""What shows how the kernel reads ahead."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A probe that was carried out while the kernel was traced."""
+
+    engine: Mapping[str, Mapping[str, float]]
+    """How long its operations took, by the load engine."""
+    recording: Recording
+    calls: pl.DataFrame
+    """Those that the engine timed."""
+    requests: pl.DataFrame
+    """Those of the device meanwhile."""
+
+
+@dataclass(frozen=True)
+class KernelTime:
+    """A parameter in the kernel: one value for each call, request or commit."""
+
+    what: str
+    field: str | None
+    """The scenario's field that is the same from outside; None if there is none."""
+    values: tuple[float, ...]
+    unit: Unit
+    outside: float | None = None
+    """What the calibration has."""
+
+    @property
+    def value(self) -> float:
+        """The median."""
+        return median(self.values)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """Between which 90 % of the values lie."""
+        least, most = np.quantile(np.array(self.values), [0.05, 0.95])
+        return float(least), float(most)
+
+    def text(self, value: float | None) -> str | None:
+        """A value as a scenario has it."""
+        return None if value is None else Parameter("", (value,), self.unit, METHOD).text()
+
+    def json(self) -> dict[str, Any]:
+        """As documents have it."""
+        least, most = self.spread
+        return {
+            "what": self.what,
+            "field": self.field,
+            "value": self.value,
+            "p5": least,
+            "p95": most,
+            "count": len(self.values),
+            "unit": self.unit,
+            "method": METHOD,
+            "outside": self.outside,
+            "difference": self.outside / self.value - 1 if self.outside and self.value else None,
+            "texts": [self.text(it) for it in (self.value, least, most, self.outside)],
+        }
+
+
+Find = Callable[[Mapping[str, Seen], Mapping[str, float]], Iterator[KernelTime]]
+"""What is found in the probes that were traced, by their names, and from outside, by field."""
+
+
+def _calls(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+    one = seen[calls.CALL.name]
+    inside = _lasted(_moving(one.calls, 1))
+    field = "machine.cpu.system_call"
+    yield KernelTime(
+        "a call of one byte, within the kernel", field, inside, "s", outside.get(field)
+    )
+    own = one.engine["read"]["mean"] - sum(inside) / max(len(inside), 1)
+    yield KernelTime("what the engine and tracing take of a call", None, (max(own, 0.0),), "s")
+
+
+def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+    """By the same equations as from outside, but for each call the time in which the device had
+    its request."""
+    ways = {"read": ("latency", "rate"), "write": ("write_latency", "device_write_rate")}
+    for way, (latency, rate) in ways.items():
+        times = {}
+        for block in (device.SMALL, device.LARGE):
+            of = seen[device.PROBES[way, block].name]
+            made = _moving(of.calls, block)
+            found = tuple(it for it in kernel_trace.in_device(of.recording, made) if it > 0)
+            times[block] = found
+            name = f"{way} of {block // KIB} KiB in the device"
+            yield KernelTime(name, None, found, "s")
+        if all(times.values()):
+            small, large = (median(times[block]) for block in (device.SMALL, device.LARGE))
+            per_second = (device.LARGE - device.SMALL) / max(large - small, 1e-9)
+            fixed = tuple(max(it - device.SMALL / per_second, 0.0) for it in times[device.SMALL])
+            rates = tuple(
+                (device.LARGE - device.SMALL) / max(it - small, 1e-9) for it in times[device.LARGE]
+            )
+            for name, values, unit in ((latency, fixed, "s"), (rate, rates, "B/s")):
+                field = f"machine.device.{name}"
+                said = f"{way}s: {'latency' if unit == 's' else 'rate'} of the device"
+                yield KernelTime(said, field, values, _unit(unit), outside.get(field))
+
+
+def _unit(unit: str) -> Unit:
+    return "s" if unit == "s" else "B/s"
+
+
+def _processor(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+    of = seen[device.PROBES["read", device.SMALL].name]
+    made = _moving(of.calls, device.SMALL)
+    if made.height:
+        each = kernel_trace.breakdown(of.recording, made)["processor"] / made.height
+        call = median(_lasted(_moving(seen[calls.CALL.name].calls, 1)) or (0.0,))
+        field = "machine.cpu.transfer"
+        what = "processor time of a transfer beyond a call"
+        yield KernelTime(what, field, (max(each - call, 0.0),), "s", outside.get(field))
+
+
+def _flush(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+    flushes = seen[FLUSH.probe.name].requests.filter(pl.col("direction") == "flush")
+    field = "machine.device.flush"
+    values = tuple(flushes["service_s"].to_list())
+    yield KernelTime("a flush of the device", field, values, "s", outside.get(field))
+
+
+def _journal(seen: Mapping[str, Seen], _outside: Mapping[str, float]) -> Iterator[KernelTime]:
+    found = [kernel_trace.activity(it.recording)["commit_seconds"] for it in seen.values()]
+    yield KernelTime("a commit of the journal", None, tuple(it for of in found for it in of), "s")
+
+
+def _queue(seen: Mapping[str, Seen], _outside: Mapping[str, float]) -> Iterator[KernelTime]:
+    waited = pl.concat([it.requests["queued_s"] for it in seen.values()]).drop_nulls()
+    yield KernelTime("a request in the I/O queue", None, tuple(waited.to_list()), "s")
+
+
+def _read_ahead(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+    of = seen[COLD_READS.name]
+    reads = of.requests.filter(pl.col("direction") == "read")["bytes"].cast(pl.Float64).to_list()
+    largest = sorted(reads, reverse=True)[:1]
+    field = "machine.io_scheduler.largest_request"
+    yield KernelTime(
+        "the largest request of cold reads", field, tuple(largest), "B", outside.get(field)
+    )
+    sizes = kernel_trace.folios(of.recording)
+    field = "machine.memory.largest_folio"
+    largest = [float(sizes.max())] if len(sizes) else []
+    yield KernelTime(
+        "the largest folio of cold reads", field, tuple(largest), "B", outside.get(field)
+    )
+
+
+FINDS: tuple[Find, ...] = (_calls, _processor, _device, _flush, _queue, _journal, _read_ahead)
+"""To find more in a trace, write a function and name it here."""
+
+
+def _moving(made: pl.DataFrame, size: int) -> pl.DataFrame:
+    """The calls that moved so many bytes: a file is opened and closed, too."""
+    return made.filter(pl.col("result") == size)
+
+
+def _lasted(made: pl.DataFrame) -> tuple[float, ...]:
+    return tuple(((made["left_ns"] - made["entered_ns"]) * 1e-9).to_list())
+
+
+def kernel_times(
+    seen: Mapping[str, Seen], parameters: tuple[Parameter, ...]
+) -> tuple[KernelTime, ...]:
+    """All that is found, beside what the calibration has from outside."""
+    outside = {
+        it.field: float(it.value)
+        for it in parameters
+        if isinstance(it.value, (int, float)) and not isinstance(it.value, bool)
+    }
+    found = [it for find in FINDS for it in find(seen, outside)]
+    return tuple(it for it in found if it.values)

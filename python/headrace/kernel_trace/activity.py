@@ -1,0 +1,65 @@
+"""What the kernel writes back, and how it holds writers back."""
+
+import os
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from headrace.kernel_trace.calls import commits
+from headrace.kernel_trace.intervals import Intervals
+from headrace.kernel_trace.recording import Recording
+
+
+def activity(recording: Recording) -> dict[str, Any]:
+    """Counts and times of journal, write-back, pauses of writers, and merges of requests."""
+    committed = commits(recording)
+    pauses = recording.of("balance_dirty_pages")
+    held = pauses.filter(pl.col("pause") > 0)["pause"] if pauses.height else pl.Series([0])[:0]
+    checkpoints = recording.of("jbd2_checkpoint_stats")
+    merges = ("block_bio_backmerge", "block_bio_frontmerge")
+    return {
+        "commits": len(committed.starts),
+        "commit_seconds": [float(it) for it in (committed.ends - committed.starts) * 1e-9],
+        "checkpoints": checkpoints.height,
+        "checkpoint_seconds": _sum(checkpoints, "chp_time") * 1e-3,
+        "write_backs": recording.of("writeback_written").height,
+        "pauses": len(held),
+        "pause_seconds": float(held.sum()) * 1e-3,
+        "cached_bytes": int(folios(recording).sum()),
+        "bios": recording.of("block_bio_queue").height,
+        "merged": sum(recording.of(name).height for name in merges),
+        "split": recording.of("block_split").height,
+    }
+
+
+def _sum(table: pl.DataFrame, column: str) -> float:
+    return float(table[column].sum()) if column in table.columns else 0.0
+
+
+def write_back(recording: Recording) -> Intervals:
+    """When the kernel wrote back what was dirty."""
+    begun, ended = recording.of("writeback_start"), recording.of("writeback_written")
+    if not begun.height or not ended.height:
+        return Intervals.of([], [])
+    # One thread writes back at a time; a start may be followed by several ends.
+    starts = begun.select("thread", pl.col("time_ns").alias("start"))
+    ends = ended.select("thread", "time_ns")
+    both = ends.join_asof(
+        starts, left_on="time_ns", right_on="start", by="thread", check_sortedness=False
+    ).drop_nulls("start")
+    return Intervals.of(both["start"].to_numpy(), both["time_ns"].to_numpy())
+
+
+def folios(recording: Recording) -> NDArray[np.int64]:
+    """Bytes of each folio that was brought into the page cache."""
+    added = recording.of("mm_filemap_add_to_page_cache")
+    if "order" not in added.columns:
+        # Before Linux 5.18 each was a page.
+        return np.full(added.height, PAGE, dtype=np.int64)
+    found: NDArray[np.int64] = PAGE << added["order"].to_numpy().astype(np.int64)
+    return found
+
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
