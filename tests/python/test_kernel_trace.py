@@ -109,7 +109,7 @@ def test_an_fsync_is_a_commit(journalled: Path) -> None:
 
 
 def test_a_full_buffer_is_told(tracing_allowed: Path, tmp_path: Path) -> None:
-    with Instance(buffer=16 << 10) as small:
+    with Instance(buffer=32 << 10) as small:
         small.enable({"syscalls/sys_enter_getppid": None})
         small.follow([os.getpid()])
         small.start()

@@ -7,9 +7,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from headrace.kernel_trace.calls import commits
 from headrace.kernel_trace.intervals import Intervals
 from headrace.kernel_trace.recording import Recording
+
+NEVER = Intervals.of([], [])
+
+
+def commits(recording: Recording) -> Intervals:
+    """When the journal committed."""
+    begun, ended = recording.of("jbd2_start_commit"), recording.of("jbd2_end_commit")
+    if not begun.height or not ended.height:
+        return NEVER
+    starts = begun.select("transaction", "time_ns")
+    both = starts.join(ended.select("transaction", pl.col("time_ns").alias("end")), "transaction")
+    return Intervals.of(both["time_ns"].to_numpy(), both["end"].to_numpy())
 
 
 def activity(recording: Recording) -> dict[str, Any]:
@@ -42,7 +53,7 @@ def write_back(recording: Recording) -> Intervals:
     """When the kernel wrote back what was dirty."""
     begun, ended = recording.of("writeback_start"), recording.of("writeback_written")
     if not begun.height or not ended.height:
-        return Intervals.of([], [])
+        return NEVER
     # One thread writes back at a time; a start may be followed by several ends.
     starts = begun.select("thread", pl.col("time_ns").alias("start"))
     ends = ended.select("thread", "time_ns")

@@ -16,8 +16,8 @@ from headrace.kernel_trace.formats import Format, format_of
 from headrace.kernel_trace.ring_buffer import PageHeader, Records, records
 
 PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
-BUFFER = 64 << 20
-"""Bytes for each processor: some hundred thousand records. The memory is taken at once."""
+BUFFER = 128 << 20
+"""Bytes of all processors: more than a million records. The memory is taken at once."""
 CLOCK = "mono"
 """That of CLOCK_MONOTONIC, which is the same on all processors."""
 NAME = re.compile(r"headrace-(\d+)-(\d+)-\d+")
@@ -69,7 +69,7 @@ class Instance:
             self._write("trace_clock", CLOCK)
             # The first records stay: of what came later, the kernel says how many were lost.
             self._write("options/overwrite", "0")
-            self._write("buffer_size_kb", str(max(buffer >> 10, 4)))
+            self._write("buffer_size_kb", str(max(buffer // (os.cpu_count() or 1) >> 10, 4)))
         except BaseException:
             self.remove()
             raise
