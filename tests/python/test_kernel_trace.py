@@ -164,6 +164,19 @@ def test_without_the_right_one_line_says_what_is_missing(
         tracefs()
 
 
+def test_a_kernel_without_a_tracepoint_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instance, "PLACES", (tmp_path,))
+    (tmp_path / "instances").mkdir()
+    (tmp_path / "events" / "block" / "block_rq_issue").mkdir(parents=True)
+    with pytest.raises(KernelTraceError) as raised:
+        kernel_trace.check(tmp_path)
+    if "no block device" in str(raised.value):
+        pytest.skip(str(raised.value))
+    assert "the kernel has no tracepoint block/block_rq_complete" in str(raised.value)
+
+
 def test_a_recording_is_saved_as_one_table(tmp_path: Path) -> None:
     one = Recording(
         {

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from headrace.kernel_trace.columns import table
 from headrace.kernel_trace.device import Device, device_of
+from headrace.kernel_trace.errors import KernelTraceError
 from headrace.kernel_trace.instance import Instance, tracefs
 from headrace.kernel_trace.recording import Recording
 
@@ -100,16 +101,30 @@ class Tracing:
 def check(directory: str | PathLike[str]) -> None:
     """Raises as `tracing` would, before anything is measured."""
     device_of(directory)
-    tracefs()
+    events = tracefs() / "events"
+    for event in NEEDED:
+        if not (events / event).is_dir():
+            raise KernelTraceError(
+                f"the kernel has no tracepoint {event}: expected one that was built with"
+                " CONFIG_BLK_DEV_IO_TRACE and CONFIG_FTRACE_SYSCALLS"
+            )
+
+
+NEEDED = (
+    *("block/block_rq_issue", "block/block_rq_complete", "sched/sched_switch"),
+    *("syscalls/sys_enter_pread64", "syscalls/sys_exit_pread64", "task/task_rename"),
+)
+"""Events without which nothing can be said; others tell more where the kernel has them."""
 
 
 @contextmanager
 def tracing(directory: str | PathLike[str]) -> Iterator[Tracing]:
     """Makes ready to record what this process and the device below a directory do.
 
-    Raises KernelTraceError if the kernel cannot be traced, or has no block device there, OSError if
-    there is no such directory.
+    Raises KernelTraceError if the kernel cannot be traced, lacks a tracepoint that is needed, or
+    has no block device there, OSError if there is no such directory.
     """
+    check(directory)
     device = device_of(directory)
     with ExitStack() as stack:
         of_device, of_process = stack.enter_context(Instance()), stack.enter_context(Instance())
