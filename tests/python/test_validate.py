@@ -203,8 +203,11 @@ def test_the_paragraph_names_what_most_of_the_differences_is() -> None:
     found = discrepancy([parts("a", (1.0, 1.0), (0.2, 1.1)), parts("b", (1.0, 1.0), (0.9, 1.0))])
     assert found is not None and found.seconds == pytest.approx(1.0)
     assert found.shares == pytest.approx({"device": 0.9, "beyond the device": 0.1})
-    assert "90 % of them are device: there the simulations take 900.0 ms less" in found.sentences
-    assert "Most of that is in 'a': device 1.00 s measured, 200.0 ms simulated" in found.sentences
+    assert (
+        "Of the model's own, 90 % are device: there the simulations take 900.0 ms less"
+        in found.sentences
+    )
+    assert "Most of device is in 'a': 1.00 s measured, 200.0 ms simulated" in found.sentences
     assert "1,234 transfers there, the simulation 567" in found.sentences
 
 
@@ -212,11 +215,25 @@ def test_the_paragraph_says_if_it_points_at_nothing() -> None:
     names = "abc"
     sides = dict.fromkeys(names, 1.0), dict.fromkeys(names, 1.1)
     found = discrepancy([Breakdown("x", "kernel trace", *sides)])
-    assert found is not None and "point at no single component" in found.sentences
+    assert found is not None and "own point at no single component" in found.sentences
     found = discrepancy([Breakdown("x", "kernel trace", *sides, explained=True)])
     assert found is not None and "nothing to explain" in found.sentences
     assert found.shares == {}
     assert discrepancy([]) is None
+
+
+def test_what_others_took_is_none_of_the_models() -> None:
+    measured = {"processor": 1.0, "processor queue": 3.0, "device": 1.0}
+    other = {"processor": 1.2, "processor queue": 0.0, "device": 0.2}
+    found = discrepancy([Breakdown("x", "kernel trace", measured, other)])
+    assert found is not None and found.others == pytest.approx(3.0)
+    assert found.shares == pytest.approx({"device": 0.8, "processor": 0.2})
+    assert "75 % of them are time that other programs took" in found.sentences
+    assert "Of the model's own, 80 % are device" in found.sentences
+    # A queue that only the simulation has is the model's.
+    found = discrepancy([Breakdown("x", "kernel trace", {}, {"processor queue": 1.0})])
+    assert found is not None and found.others == 0
+    assert "100 % are processor queue" in found.sentences
 
 
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -299,6 +316,7 @@ def test_the_command_draws_and_saves_a_twin(tmp_path: Path) -> None:
     assert json.loads(saved.read_text()) == document
     assert [point["name"] for point in document["points"]] == [case.name for case in CASES]
     assert document["summary"].keys() == {"cache", "device"}
+    assert (tmp_path / "plots" / "breakdown.svg").read_text().count("<path") > len(CASES)
     assert (tmp_path / "plots" / "validation.png").stat().st_size > 10_000
     assert list(below.iterdir()) == []
     refused = headrace("twin", str(below), "--machine", str(tmp_path / "none.toml"))

@@ -14,6 +14,7 @@ from headrace.files import whole_file
 from headrace.report.figures import (
     FIGURES,
     Figures,
+    breakdown,
     gains,
     kernel_trace,
     ladder,
@@ -105,8 +106,11 @@ def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:
 
 
 def save_validation(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Writes predictions against measurements, as `save` does."""
-    return _save(directory, {"validation": validation.draw(document)})
+    """Writes predictions against measurements, and where the time went, as `save` does."""
+    figures = {"validation": validation.draw(document)}
+    if document["breakdowns"]:
+        figures["breakdown"] = breakdown.draw(document)
+    return _save(directory, figures)
 
 
 def save_kernel_trace(
