@@ -1,6 +1,6 @@
 //! A system that is described in a file of its own, below a scenario of the work.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::declare::Codec;
@@ -14,7 +14,7 @@ use crate::{merge, names};
 /// How a file's name ends; no preset's does.
 const ENDING: &str = ".toml";
 
-/// Files below each other at the most: then they lead back to each other.
+/// Files below each other at the most.
 const MOST: usize = 8;
 
 /// Bytes of a file at the most: the longest that a calibration writes has some thousand.
@@ -27,10 +27,16 @@ const WORK: [&str; 2] = ["workload", "run"];
 /// end is the preset at the bottom, so that a scenario with every value filled in needs no
 /// other file.
 pub(crate) fn below(user: &mut Node, default: &str, folder: &Path) -> Result<Node, Error> {
-    at_depth(user, default, folder, 0)
+    after(user, default, folder, &mut Vec::new())
 }
 
-fn at_depth(user: &mut Node, default: &str, folder: &Path, depth: usize) -> Result<Node, Error> {
+/// As [`below`], of a file that these files led to.
+fn after(
+    user: &mut Node,
+    default: &str,
+    folder: &Path,
+    read_before: &mut Vec<PathBuf>,
+) -> Result<Node, Error> {
     let given = user.table().and_then(|table| table.get("system"));
     let Some(node) = given.cloned() else {
         return preset(default);
@@ -38,23 +44,40 @@ fn at_depth(user: &mut Node, default: &str, folder: &Path, depth: usize) -> Resu
     let Some(name) = file(&node) else {
         return preset(&PresetName::read(&node, "system")?);
     };
-    if depth == MOST {
-        return Err(Error::value(
-            &node,
-            "system",
-            "these files lead back to each other, or are more than 8",
-        ));
-    }
     let path = folder.join(name);
+    not_read_before(&node, &path, read_before)?;
     let mut system = read(&node, &path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     resolve_files(&mut system, &DECLARED, "", folder)?;
-    let mut tree = at_depth(&mut system, presets::DEFAULT, folder, depth + 1)?;
+    let mut tree = after(&mut system, presets::DEFAULT, folder, read_before)?;
     merge::over(&mut tree, system, &DECLARED);
     if let Raw::Table(table) = &mut user.raw {
         table.entries.retain(|entry| entry.key != "system");
     }
     Ok(tree)
+}
+
+/// Says no to a file that leads back to itself, or to too many; takes note of it.
+fn not_read_before(node: &Node, path: &Path, before: &mut Vec<PathBuf>) -> Result<(), Error> {
+    // One that is not there is told of where it is read.
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if let Some(first) = before.iter().position(|it| *it == real) {
+        let names = before[first..].iter().chain([&real]);
+        let names = names.filter_map(|it| it.file_name());
+        let names: Vec<_> = names.map(|it| it.to_string_lossy()).collect();
+        let message = format!(
+            "it leads back to itself ({}): expected the last of these files to name a preset, \
+             such as \"nfs\"",
+            names.join(", ")
+        );
+        return Err(Error::value(node, "system", message));
+    }
+    if before.len() == MOST {
+        let message = format!("more than {MOST} files lead to each other: put some into one");
+        return Err(Error::value(node, "system", message));
+    }
+    before.push(real);
+    Ok(())
 }
 
 /// The file that a system is described in, if it is none of the presets.

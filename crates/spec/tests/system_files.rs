@@ -50,7 +50,10 @@ fn what_is_wrong_in_a_systems_file_is_told_there() {
             "[[workload]]\nblock = \"1 MiB\"\n",
             "says nothing of the work",
         ),
-        ("system = \"machine.toml\"\n", "lead back to each other"),
+        (
+            "system = \"machine.toml\"\n",
+            "(machine.toml, machine.toml)",
+        ),
         ("system = \"ext5\"\n", "machine.toml:1"),
         ("system = \"none.toml\"\n", "cannot be read"),
         ("cores = \n", "machine.toml:1"),
@@ -82,4 +85,32 @@ fn what_is_wrong_in_a_systems_file_is_told_there() {
         error.contains("or a file such as \"machine.toml\""),
         "{error}"
     );
+}
+
+#[test]
+fn files_that_lead_to_each_other_end_somewhere() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let write = |name: &str, system: &str| {
+        let text = format!("system = \"{system}\"\n");
+        std::fs::write(folder.path().join(name), text).expect("written");
+    };
+    let work = "system = \"1.toml\"\n\
+                machine.device = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n\
+                [[workload]]\nblock = \"1 MiB\"\n";
+    let loaded = || load(work, &folder.path().join("work.toml"), &[]);
+    for number in 1..9 {
+        write(&format!("{number}.toml"), &format!("{}.toml", number + 1));
+    }
+    write("8.toml", "ext2");
+    loaded().expect("eight are allowed");
+    write("8.toml", "9.toml");
+    write("9.toml", "ext2");
+    let refused = loaded().expect_err("nine").to_string();
+    assert!(refused.contains("8.toml:1:10"), "{refused}");
+    assert!(refused.contains("more than 8 files"), "{refused}");
+    write("3.toml", "./2.toml");
+    let refused = loaded().expect_err("a circle").to_string();
+    assert!(refused.contains("3.toml:1:10"), "{refused}");
+    assert!(refused.contains("(2.toml, 3.toml, 2.toml)"), "{refused}");
+    assert!(refused.contains("a preset"), "{refused}");
 }
