@@ -9,11 +9,13 @@ import contextlib
 import errno
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+
+from headrace._core import RunError
+from headrace.measure.tuning.mirror_connection import Connection
 
 PROCEDURES: dict[str, str] = {
     "lookup": "lookup",
@@ -40,12 +42,12 @@ PROCEDURES: dict[str, str] = {
 has no procedure for: open, release, flush and the like, extended attributes, locks."""
 
 PREFIX = "headrace-mirror-"
+"""How the directories begin at which mirrors are mounted."""
 SOURCE = "headrace-mirror"
 """What the kernel calls the device of a mirror's mount."""
-"""How the directories begin at which mirrors are mounted."""
 
 PATIENCE_S = 30
-"""How long a mirror may take to answer."""
+"""How long a command may take."""
 
 
 @dataclass(frozen=True)
@@ -101,19 +103,15 @@ class Mirror:
 
     def __init__(self, directory: Path, at: Path, given: Options) -> None:
         """Raises OSError if nothing can be mounted: it takes /dev/fuse, and either the rights of
-        root or fusermount3."""
+        root or fusermount3. Raises RunError if its process ends."""
         self.at = at
-        command = [sys.executable, "-m", "headrace.measure.tuning.mirror_process"]
-        command += [str(directory), str(at), json.dumps(asdict(given))]
-        # In a session of its own: Ctrl-C is for the benchmark, which then takes it down.
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        began = self._answer()
+        arguments = [str(directory), str(at), json.dumps(asdict(given))]
+        self._connection = Connection(arguments, str(at))
+        try:
+            began = self._connection.began()
+        except RunError:
+            self.close()
+            raise
         if "error" in began:
             self.close()
             raise OSError(f"{directory} cannot be mounted a second time: {began['error']}")
@@ -121,40 +119,15 @@ class Mirror:
     @property
     def process(self) -> int:
         """The number of the process that serves it."""
-        return self._process.pid
+        return self._connection.process.pid
 
     def __call__(self) -> dict[str, int]:
-        """Counts so far. Raises ValueError if the mirror is gone."""
-        try:
-            self._ask()
-        except OSError:
-            raise ValueError(f"the mirror at {self.at} has ended") from None
-        return procedures(self._answer())
-
-    def _ask(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-
-    def _answer(self) -> dict[str, int]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise ValueError(f"the mirror at {self.at} has ended")
-        answer: dict[str, int] = json.loads(line)
-        return answer
+        """Counts so far. Raises RunError if the mirror is gone."""
+        return procedures(self._connection.counts())
 
     def close(self) -> None:
         """Unmounts it."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+        self._connection.close()
         if is_dead(self.at):
             take_down(self.at)
 

@@ -1,25 +1,31 @@
 """The process of a mirror: it mounts, answers each line with its counts, and unmounts when there
-is nobody to ask any more, or at SIGTERM."""
+is nobody to ask any more, or at a signal to end."""
 
 import contextlib
 import json
+import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from headrace import _core
+
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""Signals that ask it to end."""
 
 
 def main() -> int:
     """Serves until its input ends."""
     directory, at, options = sys.argv[1:]
     given: dict[str, Any] = json.loads(options)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in ENDING:
+        signal.signal(number, _end)
     try:
         mirror = _core.Mirror(Path(directory), Path(at), **given)
     except OSError as error:
-        print(json.dumps({"error": error.strerror or str(error)}), flush=True)
+        _say({"error": error.strerror or str(error)})
         return 1
     try:
         _say({})
@@ -33,10 +39,17 @@ def main() -> int:
     return 0
 
 
-def _say(answer: dict[str, int]) -> None:
-    # Whoever asked may be gone: its input ends then, too.
+def _end(number: int, _: object) -> None:
+    # It unmounts once, whatever comes meanwhile.
+    for one in ENDING:
+        signal.signal(one, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
+def _say(answer: Mapping[str, int | str]) -> None:
+    # Whoever asked may be gone: its input ends then, too. Nothing is left to be written at the end.
     with contextlib.suppress(BrokenPipeError):
-        print(json.dumps(answer), flush=True)
+        os.write(sys.stdout.fileno(), f"{json.dumps(answer)}\n".encode())
 
 
 if __name__ == "__main__":

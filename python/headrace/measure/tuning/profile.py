@@ -4,11 +4,12 @@ import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from headrace import _core
+from headrace import RunError, _core
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import Matrix, Vector
 from headrace.measure.workload import load
@@ -83,32 +84,31 @@ def seen(
     """What the protocol counts while so many operations of a mix are carried out; making the
     files is left out, and so is removing them.
 
-    Raises ValueError if the profiler cannot be read, Refused if the mix fails, KeyboardInterrupt
-    if it was interrupted.
+    Raises ValueError if the profiler cannot be read, RunError if it has ended, Refused if the mix
+    fails, KeyboardInterrupt if it was interrupted.
     """
     before: dict[str, int] | None = None
-    failed: ValueError | None = None
+    failed: ValueError | RunError | None = None
 
     def begins(preparing: bool, _seconds: float, _done: Sequence[tuple[int, int]]) -> None:
         nonlocal before, failed
         if not preparing and before is None:
             try:
                 before = dict(watched.profiler())
-            except ValueError as error:
+            except (ValueError, RunError) as error:
                 # What is raised here only ends the measurement.
                 failed = error
                 raise
 
     loaded = load(workload(weights, number, amount, seed))
-    directory = _core.BenchmarkDirectory(watched.below)
+    directory = _new_directory(watched)
     try:
         result = _core.measure(loaded, directory, progress=begins)
         if failed is not None:
             raise failed
         after = dict(watched.profiler())
     finally:
-        with contextlib.suppress(OSError):
-            directory.remove()
+        _remove(directory, watched)
     report: dict[str, Any] = json.loads(result["report"])
     if report["stop"]["reason"] == "interrupted":
         raise KeyboardInterrupt
@@ -116,6 +116,26 @@ def seen(
         raise Refused(str(report["error"]))
     start = before or {}
     return {name: more for name, count in after.items() if (more := count - start.get(name, 0)) > 0}
+
+
+def _new_directory(watched: Watched) -> _core.BenchmarkDirectory:
+    try:
+        return _core.BenchmarkDirectory(watched.below)
+    except OSError:
+        # If the profiler has ended, it says so.
+        watched.profiler()
+        raise
+
+
+def _remove(directory: _core.BenchmarkDirectory, watched: Watched) -> None:
+    """Removes it, from behind the profiler if that has ended."""
+    try:
+        directory.remove()
+    except OSError:
+        if watched.original is not None:
+            with contextlib.suppress(OSError):
+                path = watched.original / Path(directory.path).name
+                _core.BenchmarkDirectory.join(path, directory.mark).remove()
 
 
 def profile(

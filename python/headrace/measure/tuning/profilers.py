@@ -105,6 +105,8 @@ class Watched:
 
     below: Path
     profiler: Profiler
+    original: Path | None = None
+    """The directory itself, where `below` only shows it."""
 
 
 Watching: TypeAlias = Callable[[Path], AbstractContextManager[Watched]]
@@ -123,7 +125,7 @@ def of_fuse(text: str) -> Watching:
     @contextmanager
     def watching(below: Path) -> Iterator[Watched]:
         with mirror(below, given) as mounted:
-            yield Watched(mounted.at, mounted)
+            yield Watched(mounted.at, mounted, below)
 
     return watching
 

@@ -1,0 +1,113 @@
+"""The process of a mirror, as whoever has started it asks it: nothing is waited for without end."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import IO
+
+from headrace._core import RunError
+
+PATIENCE_S = 30.0
+"""How long a mirror may take to answer. It answers between requests of the kernel, in a thread of
+its own: one that does not was stopped, and so are all who use it."""
+BEAT_S = 1.0
+"""How often it is looked after."""
+
+
+class Connection:
+    """A mirror's process. One that does not answer is killed, so that the kernel gives up what
+    was asked of it, which nobody else could end."""
+
+    def __init__(self, arguments: Sequence[str], name: str) -> None:
+        """Starts it. `name` is what it is called in messages."""
+        self.name = name
+        command = [sys.executable, "-m", "headrace.measure.tuning.mirror_process", *arguments]
+        # In a session of its own: Ctrl-C is for the benchmark, which then takes it down.
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+        self._read = b""
+        self._silent = False
+        # One asks at a time; whoever looks after it does so between.
+        self._asking = threading.Lock()
+        self._closed = threading.Event()
+        self._keeper = threading.Thread(target=self._look_after, daemon=True)
+
+    def began(self) -> dict[str, object]:
+        """What it says first. Raises RunError if it says nothing."""
+        with self._asking:
+            answer = self._answer()
+        self._keeper.start()
+        return answer
+
+    def counts(self) -> dict[str, int]:
+        """Counts so far. Raises RunError if it is gone."""
+        with self._asking:
+            with contextlib.suppress(OSError):
+                _pipe(self.process.stdin).write(b"\n")
+            return self._answer()
+
+    def close(self) -> None:
+        """Ends it, and has it unmount; kills it if it does not."""
+        self._closed.set()
+        with contextlib.suppress(OSError):
+            _pipe(self.process.stdin).close()
+        try:
+            self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._kill()
+        if self._keeper.ident is not None:
+            self._keeper.join()
+        _pipe(self.process.stdout).close()
+
+    def _look_after(self) -> None:
+        with contextlib.suppress(RunError):
+            while not self._closed.wait(BEAT_S):
+                self.counts()
+
+    def _answer(self) -> dict[str, int]:
+        """A line, within the time that it may take."""
+        until = time.monotonic() + PATIENCE_S
+        while b"\n" not in self._read:
+            left = max(until - time.monotonic(), 0)
+            ready, _, _ = select.select([_pipe(self.process.stdout)], [], [], left)
+            if not ready:
+                self._silent = True
+                self._kill()
+            more = os.read(_pipe(self.process.stdout).fileno(), 1 << 16) if ready else b""
+            if not more:
+                raise RunError(f"the mirror at {self.name} {self._end()}")
+            self._read += more
+        line, _, self._read = self._read.partition(b"\n")
+        answer: dict[str, int] = json.loads(line)
+        return answer
+
+    def _end(self) -> str:
+        """How it ended."""
+        if self._silent:
+            return f"did not answer for {PATIENCE_S:g} s, and was ended"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self.process.wait(PATIENCE_S)
+            if status < 0:
+                return f"was ended by {signal.Signals(-status).name}"
+        return "has ended"
+
+    def _kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def _pipe(of_process: IO[bytes] | None) -> IO[bytes]:
+    assert of_process is not None
+    return of_process
