@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from headrace import measure
+from headrace import RunError, measure
 from headrace.measure import tuning
 from headrace.measure.tuning import mirror as mirrors
 from headrace.measure.tuning.profile import seen
@@ -114,14 +114,14 @@ def test_options_are_named_and_wrong_ones_refused() -> None:
 
 
 def test_a_mirror_that_was_killed_is_taken_down(tmp_path: Path, watched: tuning.Watched) -> None:
-    gone = pytest.raises(ValueError, match="has ended")
+    gone = pytest.raises(RunError, match="was ended by SIGKILL")
     with gone, tuning.profiler("fuse")(tmp_path) as second:
         assert isinstance(second.profiler, mirrors.Mirror)
         os.kill(second.profiler.process, signal.SIGKILL)
         while not mirrors.is_dead(second.below):
             time.sleep(0.01)
         assert second.below in mirrors.left_behind()
-        with pytest.raises(OSError, match="not connected"):
+        with pytest.raises(RunError, match="was ended by SIGKILL"):
             seen(second, {"stat": 1.0}, 10, tuning.Amount())
         second.profiler()
     assert not is_mounted(second.below)
@@ -149,13 +149,75 @@ def test_only_mirrors_are_taken_down(
     assert mirrors.is_dead(watched.below)
 
 
+TUNED_FOR_LONG = ("--profiler", "fuse", "--amount", "1000000", "--no-store")
+IMPATIENT = """
+import sys
+from headrace.cli.app import run
+from headrace.measure.tuning import mirror_connection
+mirror_connection.PATIENCE_S = 1.0
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (signal.SIGKILL, "was ended by SIGKILL"),
+        (signal.SIGSTOP, "did not answer for 1 s, and was ended"),
+        (signal.SIGINT, "has ended"),
+        (signal.SIGHUP, "has ended"),
+    ],
+)
+def test_a_benchmark_does_not_wait_for_a_mirror_that_is_gone(
+    tmp_path: Path, watched: tuning.Watched, number: signal.Signals, told: str
+) -> None:
+    below, mounts = tmp_path / "measured", tmp_path / "mounts"
+    below.mkdir()
+    mounts.mkdir()
+    command = [sys.executable, "-c", IMPATIENT, "bench", "tune", str(below), *TUNED_FOR_LONG]
+    here = os.environ | {"TMPDIR": str(mounts)}
+    benchmark = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=here)
+    deadline = time.monotonic() + 60
+    while not list(below.glob("headrace-*/hr-*/hr-d*/hr-f*")):
+        assert benchmark.poll() is None
+        assert time.monotonic() < deadline, "it does not begin"
+        time.sleep(0.02)
+    os.kill(child_of(benchmark.pid), number)
+    _, errors = benchmark.communicate(timeout=60)
+    assert benchmark.returncode == 1, errors
+    assert told in errors and len(errors.splitlines()) == 1
+    assert not [at for at in mirror_mounts() if at.startswith(str(mounts))]
+    assert [*mounts.iterdir(), *below.iterdir()] == []
+
+
+def child_of(process: int) -> int:
+    """The mirror that a benchmark has started."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    (mirror,) = children
+    return int(mirror)
+
+
+def test_a_mirror_that_nobody_hears_says_nothing(tmp_path: Path) -> None:
+    """Whoever started it was gone before it could say why it cannot mount."""
+    command = [sys.executable, "-m", "headrace.measure.tuning.mirror_process"]
+    options = json.dumps(vars(mirrors.Options()))
+    heard, unheard = os.pipe()
+    os.close(heard)
+    arguments = [str(tmp_path / "none"), str(tmp_path / "at"), options]
+    ended = subprocess.run(
+        [*command, *arguments], stdout=unheard, stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    os.close(unheard)
+    assert (ended.returncode, ended.stderr) == (1, "")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_mirror_goes_with_its_benchmark(
     tmp_path: Path, watched: tuning.Watched, number: signal.Signals
 ) -> None:
     before = set(mirror_mounts())
     command = [sys.executable, "-m", "headrace", "bench", "tune", str(tmp_path)]
-    command += ["--profiler", "fuse", "--amount", "1000000", "--no-store"]
+    command += TUNED_FOR_LONG
     benchmark = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not (mine := set(mirror_mounts()) - before) or not list(tmp_path.glob("headrace-*/hr-*")):

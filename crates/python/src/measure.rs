@@ -311,15 +311,17 @@ fn merged_histograms(
     ))
 }
 
-/// Removes what earlier benchmarks have left below a directory: the paths that are gone,
-/// and those that are not, each with the reason.
+/// Removes what earlier benchmarks have left below a directory, or only the one of this name: the
+/// paths that are gone, and those that are not, each with the reason.
 #[pyfunction]
+#[pyo3(signature = (below, only=None))]
 #[expect(clippy::type_complexity, reason = "two lists, as Python has them")]
 fn clean_benchmarks(
     py: Python<'_>,
     below: PathBuf,
+    only: Option<String>,
 ) -> PyResult<(Vec<PathBuf>, Vec<(PathBuf, String)>)> {
-    let cleaned = guard::detached(py, || headrace_load::clean(&below))?;
+    let cleaned = guard::detached(py, || headrace_load::clean(&below, only.as_deref()))?;
     let cleaned = cleaned.map_err(errors::of_measurement)?;
     let left = cleaned.left.into_iter();
     let left = left.map(|(path, why)| (path, why.to_string()));

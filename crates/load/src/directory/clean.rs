@@ -45,16 +45,17 @@ impl std::fmt::Display for Left {
     }
 }
 
-/// Removes the marked directories below one that runs have left behind.
+/// Removes the marked directories below one that runs have left behind: all, or the one of this
+/// name.
 ///
 /// # Errors
 /// If the directory cannot be read.
-pub fn clean(below: &Path) -> Result<Cleaned, Error> {
+pub fn clean(below: &Path, only: Option<&str>) -> Result<Cleaned, Error> {
     let failed = failure(below, "it cannot be read");
     let parent = open_directory(below).map_err(&failed)?;
     let mut cleaned = Cleaned::default();
     for (name, _) in entries(&parent).map_err(&failed)? {
-        if !name.starts_with(PREFIX) {
+        if !name.starts_with(PREFIX) || only.is_some_and(|it| it != name) {
             continue;
         }
         let path = below.join(&name);

@@ -42,7 +42,7 @@ fn cleaning_removes_what_carries_the_mark_and_is_not_in_use() {
     fs::create_dir(&unmarked).expect("made");
     fs::write(unmarked.join("hr-f1"), "x").expect("written");
     fs::write(below.path().join("hr-f1"), "x").expect("written");
-    let cleaned = clean(below.path()).expect("it can be read");
+    let cleaned = clean(below.path(), None).expect("it can be read");
     assert_eq!(cleaned.removed, [left_behind]);
     let mut left = cleaned.left;
     left.sort_by_key(|(path, _)| path.clone());
@@ -57,6 +57,19 @@ fn cleaning_removes_what_carries_the_mark_and_is_not_in_use() {
 }
 
 #[test]
+fn cleaning_may_be_of_one_directory_only() {
+    let below = scratch();
+    let left_behind = [(); 2].map(|()| {
+        let made = Directory::make(below.path()).expect("it can be made");
+        made.path().to_path_buf()
+    });
+    let name = left_behind[0].file_name().and_then(|it| it.to_str());
+    let cleaned = clean(below.path(), name).expect("it can be read");
+    assert_eq!(cleaned.removed, left_behind[..1]);
+    assert!(cleaned.left.is_empty() && left_behind[1].exists());
+}
+
+#[test]
 fn a_symbolic_link_is_removed_and_what_it_leads_to_is_not() {
     let below = scratch();
     let treasure = scratch();
@@ -66,7 +79,7 @@ fn a_symbolic_link_is_removed_and_what_it_leads_to_is_not() {
     std::os::unix::fs::symlink(treasure.path(), below.path().join("headrace-bench-1-1"))
         .expect("made");
     made.remove().expect("it goes");
-    let cleaned = clean(below.path()).expect("it can be read");
+    let cleaned = clean(below.path(), None).expect("it can be read");
     assert_eq!(cleaned.removed.len(), 0);
     assert_eq!(cleaned.left[0].1, Left::NotMarked);
     assert!(treasure.path().join("hr-f1").exists());
@@ -142,7 +155,7 @@ fn a_pipe_in_the_place_of_the_mark_is_not_waited_for() {
         0,
     )
     .expect("made");
-    let cleaned = clean(below.path()).expect("it can be read");
+    let cleaned = clean(below.path(), None).expect("it can be read");
     assert_eq!(cleaned.left, [(directory, Left::NotMarked)]);
 }
 

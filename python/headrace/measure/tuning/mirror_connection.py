@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO
 
 from headrace._core import RunError
@@ -17,6 +17,8 @@ from headrace._core import RunError
 PATIENCE_S = 30.0
 """How long a mirror may take to answer. It answers between requests of the kernel, in a thread of
 its own: one that does not was stopped, and so are all who use it."""
+START_S = 60.0
+"""How long it may take to mount: most of that is Python's own start."""
 BEAT_S = 1.0
 """How often it is looked after."""
 
@@ -38,16 +40,16 @@ class Connection:
             start_new_session=True,
         )
         self._read = b""
-        self._silent = False
+        self._silent: float | None = None
         # One asks at a time; whoever looks after it does so between.
         self._asking = threading.Lock()
         self._closed = threading.Event()
         self._keeper = threading.Thread(target=self._look_after, daemon=True)
 
-    def began(self) -> dict[str, object]:
+    def began(self) -> Mapping[str, object]:
         """What it says first. Raises RunError if it says nothing."""
         with self._asking:
-            answer = self._answer()
+            answer = self._answer(START_S)
         self._keeper.start()
         return answer
 
@@ -56,7 +58,7 @@ class Connection:
         with self._asking:
             with contextlib.suppress(OSError):
                 _pipe(self.process.stdin).write(b"\n")
-            return self._answer()
+            return self._answer(PATIENCE_S)
 
     def close(self) -> None:
         """Ends it, and has it unmount; kills it if it does not."""
@@ -76,14 +78,14 @@ class Connection:
             while not self._closed.wait(BEAT_S):
                 self.counts()
 
-    def _answer(self) -> dict[str, int]:
+    def _answer(self, patience_s: float) -> dict[str, int]:
         """A line, within the time that it may take."""
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + patience_s
         while b"\n" not in self._read:
             left = max(until - time.monotonic(), 0)
             ready, _, _ = select.select([_pipe(self.process.stdout)], [], [], left)
             if not ready:
-                self._silent = True
+                self._silent = patience_s
                 self._kill()
             more = os.read(_pipe(self.process.stdout).fileno(), 1 << 16) if ready else b""
             if not more:
@@ -95,8 +97,8 @@ class Connection:
 
     def _end(self) -> str:
         """How it ended."""
-        if self._silent:
-            return f"did not answer for {PATIENCE_S:g} s, and was ended"
+        if self._silent is not None:
+            return f"did not answer for {self._silent:g} s, and was ended"
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = self.process.wait(PATIENCE_S)
             if status < 0:

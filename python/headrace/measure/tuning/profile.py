@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -101,9 +101,11 @@ def seen(
                 raise
 
     loaded = load(workload(weights, number, amount, seed))
-    directory = _new_directory(watched)
+    with _blaming(watched):
+        directory = _core.BenchmarkDirectory(watched.below)
     try:
-        result = _core.measure(loaded, directory, progress=begins)
+        with _blaming(watched):
+            result = _core.measure(loaded, directory, progress=begins)
         if failed is not None:
             raise failed
         after = dict(watched.profiler())
@@ -118,11 +120,12 @@ def seen(
     return {name: more for name, count in after.items() if (more := count - start.get(name, 0)) > 0}
 
 
-def _new_directory(watched: Watched) -> _core.BenchmarkDirectory:
+@contextlib.contextmanager
+def _blaming(watched: Watched) -> Iterator[None]:
+    """What fails because the profiler has ended is told by the profiler."""
     try:
-        return _core.BenchmarkDirectory(watched.below)
-    except OSError:
-        # If the profiler has ended, it says so.
+        yield
+    except (OSError, RunError):
         watched.profiler()
         raise
 
@@ -134,8 +137,7 @@ def _remove(directory: _core.BenchmarkDirectory, watched: Watched) -> None:
     except OSError:
         if watched.original is not None:
             with contextlib.suppress(OSError):
-                path = watched.original / Path(directory.path).name
-                _core.BenchmarkDirectory.join(path, directory.mark).remove()
+                _core.clean_benchmarks(watched.original, Path(directory.path).name)
 
 
 def profile(
