@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -105,6 +106,10 @@ def test_clients_measure_together_on_links_that_are_limited(
     assert 0 < document["throughput"]["read"] < 2 * 12.5e6
     one = write(stood, 2 << 20)
     assert sorted(one) == [0, 0, 2 << 20]
+    for process in found["hosts"][3]["processes"]:
+        os.kill(process["number"], signal.SIGKILL)
+    time.sleep(0.2)
+    assert not status(stood)["up"]
     down(stood)
     assert machine() == before
 

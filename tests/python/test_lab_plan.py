@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import shipped
-from headrace import ScenarioError
+from headrace import RunError, ScenarioError
 from headrace.lab import groups, links, name_of, plan
 from headrace.lab.plan import Limits, Link, Plan
 from headrace.simulate.scenario import load
@@ -119,6 +119,16 @@ def test_limits_are_written_in_both_versions(monkeypatch: pytest.MonkeyPatch) ->
         (top / "blkio.throttle.read_bps_device", "7:100 20000000", "7:100 0"),
         (top / "blkio.throttle.write_iops_device", "7:100 1", "7:100 0"),
     ]
+
+
+def test_without_control_groups_memory_is_told_and_limits_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(groups, "hierarchy", lambda _: None)
+    (note,) = [it for it in plan(EXT3).not_carried if "no control groups" in it.why]
+    assert note.field == "machine.memory"
+    with pytest.raises(RunError, match="cannot be limited"):
+        groups.limit_lines(Limits(read_rate=2e7), "7:100", None)
 
 
 def test_names_are_those_of_folders() -> None:

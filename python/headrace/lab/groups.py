@@ -7,6 +7,7 @@ The first version has a hierarchy for each controller, the second has one for al
 from dataclasses import dataclass
 from pathlib import Path
 
+from headrace._core import RunError
 from headrace.lab.plan import Limits
 
 ABOVE = "headrace-lab-"
@@ -69,13 +70,20 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
     With the first version, limits hold for the group that they are written to and for no other
     (hierarchies are not followed there), and what the kernel writes back belongs to the topmost:
     they are the topmost group's and this process's. With the second they are the host's.
+
+    Raises RunError if there are no such groups.
     """
     found = hierarchy("blkio")
     amounts = {name: getattr(limits, name) for name in FIRST_VERSION}
     # Whole numbers, of which 0 is no limit.
     given = {name: max(round(it), 1) for name, it in amounts.items() if it is not None}
-    if found is None or not given:
+    if not given:
         return []
+    if found is None or (found.version == 2 and group is None):
+        raise RunError(
+            "the kernel has no control groups for block devices (blkio, or io): disks cannot be"
+            " limited"
+        )
     if found.version == 1:
         return [
             (
@@ -86,8 +94,7 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
             for folder in sorted({found.top, _own(found.top)})
             for name, amount in given.items()
         ]
-    if group is None:
-        return []
+    assert group is not None
     words = " ".join(f"{SECOND_VERSION[name]}={amount}" for name, amount in given.items())
     none = " ".join(f"{SECOND_VERSION[name]}=max" for name in given)
     return [(group / "io.max", f"{device} {words}", f"{device} {none}")]

@@ -1,10 +1,11 @@
 """From a scenario to the laboratory that stands for it."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from headrace._core import ScenarioError
-from headrace.lab import servers
+from headrace.lab import groups, servers
 from headrace.lab.addresses import address
 from headrace.lab.disk import disks
 from headrace.lab.plan import Disk, Host, Link, Plan, Role
@@ -97,7 +98,7 @@ def _hosts(
 ) -> tuple[Host, ...]:
     """So many alike; `section` has their cards, if there is a network."""
     memory = values.amount(f"{machine}.memory.size")
-    values.carried(f"{machine}.memory.size", "the memory of the host's control group")
+    _carry_memory(values, f"{machine}.memory.size", memory)
     link = None if section is None else _link(values, section)
     return tuple(
         Host(
@@ -110,6 +111,16 @@ def _hosts(
         )
         for number in range(count)
     )
+
+
+def _carry_memory(values: Values, path: str, memory: float | None) -> None:
+    here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if groups.hierarchy("memory") is None:
+        values.dropped(path, "the kernel has no control groups for memory")
+    elif memory is not None and memory > here:
+        values.dropped(path, f"this machine has less, {here >> 20} MiB")
+    else:
+        values.carried(path, "the memory of the host's control group")
 
 
 def _link(values: Values, section: str) -> Link:

@@ -37,8 +37,14 @@ def status(lab: Lab) -> dict[str, Any]:
 
 
 def _is_up(host: dict[str, Any]) -> bool:
-    parts = [host["up"], host["mounted"] is not False, all(it["mounted"] for it in host["disks"])]
-    return all(parts) and (host["link"] is None or host["link"]["limited"])
+    return (
+        host["up"]
+        and host["mounted"] is not False
+        and all(it["mounted"] for it in host["disks"])
+        and (host["link"] is None or host["link"]["limited"])
+        # What serves has ended, if nothing is left on a host of its own.
+        and (host["role"] == "client" or bool(host["processes"]))
+    )
 
 
 def _host(lab: Lab, hosts: Hosts, host: Host, devices: dict[str, LoopDevice]) -> dict[str, Any]:
