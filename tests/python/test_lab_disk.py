@@ -77,7 +77,7 @@ def test_one_file_is_simulated_measured_and_compared(file: Path, tmp_path: Path)
     done("bench", file, "-o", result, "--no-store")
     errors = {it.name: it.error for it in validate(file, [result]).points}
     # The limits decide; what is behind them takes little.
-    assert errors == {"read": pytest.approx(0, abs=0.15), "write": pytest.approx(0, abs=0.15)}
+    assert errors == {"read": pytest.approx(0, abs=0.3), "write": pytest.approx(0, abs=0.3)}
 
 
 def test_a_host_has_the_memory_that_the_scenario_says_and_no_more(file: Path) -> None:
