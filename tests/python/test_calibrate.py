@@ -27,7 +27,7 @@ KNOWN = """
 system = "ext4"
 [machine]
 memory = { size = "8 GiB", largest_folio = "1 MiB" }
-cpu = { system_call = "300 ns", library_call = "5 ns" }
+cpu = { system_call = "300 ns", library_call = "5 ns", discontiguous_call = "250 ns" }
 [machine.copying]
 l2 = "2 MiB"
 l2_share = 0.125
@@ -77,6 +77,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     expected = {
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.library_call": 5e-9,
+        "machine.cpu.discontiguous_call": 250e-9,
         "machine.copying.page_in_l2": 200e-9,
         "machine.copying.page_in_l3": 300e-9,
         "machine.copying.page_in_memory": 500e-9,

@@ -16,6 +16,8 @@
 //! Not modelled: windows that end where large folios do, hints (posix_fadvise,
 //! madvise), the window around a page that a mapping misses.
 
+use super::call::Call;
+
 /// A window to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
@@ -37,6 +39,8 @@ pub struct Stream {
     ahead: u64,
     /// The byte after the last one read.
     last: Option<u64>,
+    /// The byte after the last call, read or written.
+    position: u64,
 }
 
 /// The largest window and the unit of windows.
@@ -167,6 +171,11 @@ impl Stream {
         }
         self.ahead = self.size;
         Some(self.window())
+    }
+
+    /// Whether a call goes on where the last one ended, which is then this one.
+    pub fn continued(&mut self, call: &Call) -> bool {
+        std::mem::replace(&mut self.position, call.end) == call.at
     }
 
     /// Whether a read at this place goes on where the last one ended.

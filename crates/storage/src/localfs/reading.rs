@@ -33,7 +33,7 @@ impl Volume {
         // What is due besides copying.
         let mut time = match call.stage {
             Stage::Entered if opened.mapped => call.time,
-            Stage::Entered => call.time + self.costs.system_call,
+            Stage::Entered => call.time + self.entering(call),
             // A page has come from the device.
             Stage::Filling => self.costs.transfer,
             _ => Span::ZERO,

@@ -62,6 +62,7 @@ pub(super) enum Wait {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     pub system_call: Span,
+    pub discontiguous_call: Span,
     pub transfer: Span,
     pub page_fault: Span,
     pub write_call: Span,
@@ -281,6 +282,7 @@ impl Volume {
             number: 0,
             costs: Costs {
                 system_call: span(cpu.system_call),
+                discontiguous_call: span(cpu.discontiguous_call),
                 transfer: span(cpu.transfer),
                 page_fault: span(cpu.page_fault),
                 write_call: Span::ZERO,
@@ -372,6 +374,15 @@ impl Volume {
     pub fn stream(&mut self, call: &Call) -> &mut Stream {
         let process = if self.one_daemon { 0 } else { call.process };
         self.streams.entry((process, call.file)).or_default()
+    }
+
+    /// What a read or write through the page cache takes to come in.
+    pub fn entering(&mut self, call: &Call) -> Span {
+        let costs = self.costs;
+        if costs.discontiguous_call == Span::ZERO || self.stream(call).continued(call) {
+            return costs.system_call;
+        }
+        costs.system_call + costs.discontiguous_call
     }
 
     /// Goes one step with a call.

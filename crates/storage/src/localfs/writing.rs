@@ -44,7 +44,7 @@ impl Volume {
                 call.stage = Stage::Working;
                 let mut due = call.time;
                 if !opened.mapped {
-                    due = due + self.costs.system_call + self.costs.write_call;
+                    due = due + self.entering(call) + self.costs.write_call;
                 }
                 if call.size == 0 {
                     call.stage = Stage::Returning;

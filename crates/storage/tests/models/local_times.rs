@@ -58,3 +58,39 @@ fn small_dirty_limits_do_not_idle_the_device() {
         assert!(seconds < 1.1 * least, "{limit}: {seconds}");
     }
 }
+
+/// What a call takes besides that does not go on where the last one ended: none of those in
+/// order, and nearly each of those at random; of writes as of reads.
+#[test]
+fn calls_at_random_places_take_their_time_besides() {
+    for (phase, order, besides) in [
+        ("read", "sequential", 0.0),
+        ("write", "sequential", 0.0),
+        ("read", "uniform", 1e-6),
+        ("write", "uniform", 1e-6),
+    ] {
+        let sets = [
+            format!("workload.0.phases=[\"{phase}\"]"),
+            format!("workload.0.order={order}"),
+        ];
+        let outcome = run(
+            r#"
+            system = "ext4"
+            [machine.cpu]
+            discontiguous_call = "1 us"
+            [machine.device]
+            read_rate = "1 GB/s"
+            write_rate = "1 GB/s"
+            [[workload]]
+            block = "256 MiB"
+            transfer = "64 KiB"
+            requests = 4096
+            io = { existing = true, cached = true }
+            "#,
+            &[&sets[0], &sets[1]],
+        );
+        let mean = outcome.report.latency[phase].mean;
+        // One of 4,096 places follows the last one by chance.
+        assert!((mean - besides).abs() < 1e-9, "{phase}, {order}: {mean}");
+    }
+}

@@ -1,11 +1,12 @@
 """What each parameter follows from: probes, and an equation for each."""
 
-from headrace.calibrate.equations import calls, copies, device, names, pages
+from headrace.calibrate.equations import calls, copies, device, names, pages, places
 from headrace.calibrate.equations.equation import Equation
 
 EQUATIONS: tuple[Equation, ...] = (
     calls.EQUATION,
     copies.EQUATION,
+    places.EQUATION,
     pages.EQUATION,
     names.EQUATION,
     device.EQUATION,

@@ -6,7 +6,7 @@ from headrace.calibrate.probe import Probe, Times
 FILES = 2000
 WORKLOAD = f'kind = "mdtest"\nfiles = {FILES}\nbytes = "0 B"\nphases = ["create", "stat", "unlink"]'
 CREATE, STAT, UNLINK = (
-    Probe(f"{operation} of empty files", WORKLOAD, operation, "p50")
+    Probe(f"{operation} of empty files", WORKLOAD, operation)
     for operation in ("create", "stat", "unlink")
 )
 
