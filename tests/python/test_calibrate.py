@@ -40,6 +40,7 @@ page_in_memory = "500 ns"
 write_call = "400 ns"
 write_page = "100 ns"
 new_page = "700 ns"
+flush_page = "9 us"
 create = "12 us"
 unlink = "7 us"
 lookup = "1 us"
@@ -99,7 +100,8 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         assert found[field] == pytest.approx(value, rel=0.03), field
     for balance in BALANCES:
         value = balanced(balance, file, probed(balance.probe, file))
-        assert value == pytest.approx(800e-6, rel=0.03)
+        expected_value = {"flush_page": 9e-6, "flush": 800e-6}[balance.field.rsplit(".", 1)[-1]]
+        assert value == pytest.approx(expected_value, rel=0.03), balance.field
 
 
 def test_a_line_of_three_pieces_bends_where_it_does() -> None:

@@ -165,6 +165,24 @@ impl Volume {
         made
     }
 
+    /// Sends a part of a file's dirty pages with the priority of the call under way, which does
+    /// not wait for them yet. Gives the part, if anything was dirty.
+    pub(super) fn write_part(
+        &mut self,
+        file: u32,
+        priority: IoPriority,
+        now: Time,
+    ) -> Option<Range> {
+        let range = self.cache.clean_next(file, 0, CHUNK)?;
+        self.cleaned(range, range.len());
+        let before = self.out.len();
+        self.write_back(range, Some(priority), now);
+        for transfer in &mut self.out[before..] {
+            transfer.owner = None;
+        }
+        Some(range)
+    }
+
     /// Bytes of a file are on the device.
     pub(super) fn written(&mut self, range: Range, now: Time) {
         self.mark_folios(range, true);

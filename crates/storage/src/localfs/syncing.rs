@@ -1,7 +1,7 @@
 //! `fsync` and synchronous writes: the data goes to the device, then the journal
 //! commits, then the device's write cache is flushed.
 
-use headrace_net::Time;
+use headrace_net::{Span, Time};
 use headrace_spec::JournalMode;
 use headrace_trace::Operation;
 
@@ -21,6 +21,11 @@ impl Volume {
                 // The flusher has some of it out: what changed since goes after it.
                 Next::Wait(Wait::Written(call.file))
             }
+            Stage::Flushing if self.costs.flush_page > Span::ZERO => {
+                call.stage = Stage::Filling;
+                self.sync_step(call, now)
+            }
+            Stage::Filling => self.sync_part(call, now),
             Stage::Flushing => {
                 call.stage = Stage::Committing;
                 if self.write_file(call.file, self.opened(call).priority, now) > 0 {
@@ -64,8 +69,21 @@ impl Volume {
                 Next::Wait(Wait::Written(call.file))
             }
             Stage::Placing => self.settle(call),
-            Stage::Working | Stage::Filling | Stage::Returning => Next::Return,
+            Stage::Working | Stage::Returning => Next::Return,
         }
+    }
+
+    /// Sends the next part of a file to the device, on the caller's own processor time: while
+    /// the device writes one part, the caller prepares the next (filemap_fdatawrite_range).
+    fn sync_part(&mut self, call: &mut Call, now: Time) -> Next {
+        let priority = self.opened(call).priority;
+        if let Some(range) = self.write_part(call.file, priority, now) {
+            let pages = range.len().div_ceil(self.page);
+            return Next::Work(Span(pages * self.costs.flush_page.0));
+        }
+        call.stage = Stage::Committing;
+        // It waits for what is out.
+        self.sync_step(call, now)
     }
 
     /// Without a journal an fsync of ext2 writes the file's inode and its pointer blocks

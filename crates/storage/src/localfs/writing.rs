@@ -325,6 +325,7 @@ impl Volume {
             if own && self.placement.has_pointers() {
                 self.unsynced.entry(file).or_default().insert(block);
             }
+            self.changed_in.insert(file, (0, now.0 / CLOCK));
             return;
         }
         self.journal.change(block, now);

@@ -94,3 +94,58 @@ fn calls_at_random_places_take_their_time_besides() {
         assert!((mean - besides).abs() < 1e-9, "{phase}, {order}: {mean}");
     }
 }
+
+/// An fsync prepares pages on its own processor time while the device writes those before
+/// them: it takes as long as the slower of the two, and a part of the other at one end.
+#[test]
+fn a_sync_takes_the_longer_of_preparing_and_writing() {
+    // 64 MiB at 1 GB/s are 67.1 ms; 16,384 pages at 1 us 16.4 ms, at 20 us 327.7 ms.
+    for (page, least, most) in [
+        ("0 s", 0.0671, 0.0674),
+        ("1 us", 0.0671, 0.0674),
+        ("20 us", 0.3276, 0.3319),
+    ] {
+        let outcome = run(
+            r#"
+            system = "ext2"
+            [machine.device]
+            read_rate = "1 GB/s"
+            write_rate = "1 GB/s"
+            [[workload]]
+            block = "64 MiB"
+            transfer = "1 MiB"
+            phases = ["write", "sync"]
+            "#,
+            &[&format!("machine.file_system.flush_page={page}")],
+        );
+        let sync = outcome.report.latency["sync"].mean;
+        assert!((least..most).contains(&sync), "{page}: {sync}");
+    }
+}
+
+/// Without a journal, a synchronous overwrite writes the inode too only when the clock has
+/// ticked, every 4 ms, since the last.
+#[test]
+fn an_overwrite_changes_the_inode_once_a_tick() {
+    let outcome = run(
+        r#"
+        system = "ext2"
+        [machine.device]
+        read_rate = "1 GB/s"
+        write_rate = "1 GB/s"
+        time_per_request = "100 us"
+        [[workload]]
+        block = "16 MiB"
+        transfer = "4 KiB"
+        order = "uniform"
+        requests = 1000
+        phases = ["write"]
+        io = { existing = true, cached = true, synchronous = true }
+        "#,
+        &[],
+    );
+    // 104 us of data and 100 us of a flush, 204 ms in all: 51 ticks and more for what the inode
+    // adds, 104 us each.
+    let seconds = outcome.report.simulated_seconds;
+    assert!((0.209..0.212).contains(&seconds), "{seconds}");
+}
