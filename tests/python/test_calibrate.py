@@ -41,6 +41,7 @@ write_call = "400 ns"
 write_page = "100 ns"
 new_page = "700 ns"
 flush_page = "9 us"
+read_page = "3 us"
 create = "12 us"
 unlink = "7 us"
 lookup = "1 us"
@@ -52,6 +53,8 @@ device_write_rate = "1 GB/s"
 write_latency = "90 us"
 flush = "800 us"
 """
+
+BALANCED = {"flush_page": 9e-6, "flush": 800e-6, "read_page": 3e-6}
 
 
 def probed(probe: Probe, machine: Path) -> float:
@@ -100,7 +103,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         assert found[field] == pytest.approx(value, rel=0.03), field
     for balance in BALANCES:
         value = balanced(balance, file, probed(balance.probe, file))
-        expected_value = {"flush_page": 9e-6, "flush": 800e-6}[balance.field.rsplit(".", 1)[-1]]
+        expected_value = BALANCED[balance.field.rsplit(".", 1)[-1]]
         assert value == pytest.approx(expected_value, rel=0.03), balance.field
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace import simulate
+from headrace.calibrate.case import COLD
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.probe import NEW, Probe, calls
 
@@ -54,7 +55,20 @@ FLUSH = Balance(
     "appends of 4 KiB with an fsync behind each, as a simulation takes as long",
 )
 
-BALANCES: tuple[Balance, ...] = (FLUSH_PAGE, FLUSH)
+READ_PAGE = Balance(
+    "machine.file_system.read_page",
+    Probe(
+        "cold reads of 1 MiB",
+        calls(64, 1 << 20, '["read"]', COLD),
+        bound="device",
+    ),
+    1e-3,
+    "cold reads of 1 MiB in order, as a simulation takes as long; 0 if the device is busy for"
+    " most of it",
+    without=0.8,
+)
+
+BALANCES: tuple[Balance, ...] = (READ_PAGE, FLUSH_PAGE, FLUSH)
 """In the order in which they need each other."""
 
 

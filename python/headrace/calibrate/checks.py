@@ -39,12 +39,12 @@ CHECKS: tuple[Case, ...] = (
     Case(
         "direct random reads of 64 KiB",
         "device",
-        transfers(64 * MIB, 64 * KIB, ["read"], DIRECT, RANDOM | {"requests": "150"}),
+        transfers(64 * MIB, 64 * KIB, ["read"], DIRECT, RANDOM | {"requests": "400"}),
     ),
     Case(
         "direct random writes of 64 KiB",
         "device",
-        transfers(64 * MIB, 64 * KIB, ["write"], DIRECT, RANDOM | {"requests": "150"}),
+        transfers(64 * MIB, 64 * KIB, ["write"], DIRECT, RANDOM | {"requests": "400"}),
     ),
     Case(
         "direct reads of 512 KiB in order",

@@ -56,6 +56,7 @@ impl Volume {
         let range = self.cache.pages(call.file, call.at, until);
         self.cache.touch(range);
         self.pass_marks(call, call.at, until);
+        time += self.asking();
         let goes_on = self.stream(call).goes_on(call.at);
         self.stream(call).read(until);
         time += if opened.mapped {
@@ -68,7 +69,7 @@ impl Volume {
     }
 
     /// The next byte is not cached: it is asked for, if it was not yet.
-    fn miss(&mut self, call: &Call) -> Next {
+    fn miss(&mut self, call: &mut Call) -> Next {
         let at = call.at - call.at % self.page;
         if self.arriving_until(call.file, at).is_none() {
             let mut stream = *self.stream(call);
@@ -81,7 +82,19 @@ impl Volume {
         }
         // The mark of a page is looked at before the page is waited for.
         self.pass_marks(call, at, at + self.page);
-        Next::Wait(Wait::Page(call.file, at))
+        match self.asking() {
+            Span::ZERO => Next::Wait(Wait::Page(call.file, at)),
+            time => {
+                call.stage = Stage::Working;
+                Next::Work(time)
+            }
+        }
+    }
+
+    /// Processor time of whoever asked for pages since the last time.
+    pub(super) fn asking(&mut self) -> Span {
+        let pages = std::mem::take(&mut self.asked).div_ceil(self.page);
+        Span(pages * self.costs.read_page.0)
     }
 
     /// The call comes to the marks of some bytes: what follows is read ahead.
@@ -236,6 +249,7 @@ impl Volume {
                 ..self.transfer(Operation::Read, call.file, part)
             };
             self.out.push(transfer);
+            self.asked += size;
             let arriving = self.arriving.entry((call.file, part.offset)).or_default();
             arriving.end = part.offset + size;
             done += size;

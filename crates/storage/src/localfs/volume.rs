@@ -68,6 +68,7 @@ pub(super) struct Costs {
     pub write_call: Span,
     pub write_page: Span,
     pub new_page: Span,
+    pub read_page: Span,
     pub flush_page: Span,
     pub create: Span,
     pub unlink: Span,
@@ -115,6 +116,8 @@ pub(super) struct Volume {
     /// What open files remember: of each process one of its own, of a daemon one that
     /// its threads share; and the marked pages.
     pub streams: BTreeMap<(u32, u32), Stream>,
+    /// Bytes asked for that nobody's processor time was charged with yet.
+    pub asked: u64,
     pub marks: BTreeSet<(u32, u64)>,
     pub placement: Placement,
     pub delayed: bool,
@@ -230,6 +233,7 @@ impl Volume {
                 write_call: span(file_system.write_call),
                 write_page: span(file_system.write_page),
                 new_page: span(file_system.new_page),
+                read_page: span(file_system.read_page),
                 flush_page: span(file_system.flush_page),
                 create: span(file_system.create),
                 unlink: span(file_system.unlink),
@@ -288,6 +292,7 @@ impl Volume {
                 write_call: Span::ZERO,
                 write_page: Span::ZERO,
                 new_page: Span::ZERO,
+                read_page: Span::ZERO,
                 flush_page: Span::ZERO,
                 create: Span::ZERO,
                 unlink: Span::ZERO,
@@ -302,6 +307,7 @@ impl Volume {
                 transfer: transfer.min((room / 4).max(page)),
             },
             streams: BTreeMap::new(),
+            asked: 0,
             marks: BTreeSet::new(),
             placement: Placement::elsewhere(),
             delayed: false,

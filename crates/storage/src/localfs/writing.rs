@@ -97,7 +97,7 @@ impl Volume {
             if self.arriving_until(call.file, page).is_none() {
                 self.fetch(call, page, page + self.page);
             }
-            return wait_or_work(Wait::Page(call.file, page), due);
+            return wait_or_work(Wait::Page(call.file, page), due + self.asking());
         }
         let range = self.cache.pages(call.file, call.at, end);
         let new = self.missing(range);

@@ -149,3 +149,37 @@ fn an_overwrite_changes_the_inode_once_a_tick() {
     let seconds = outcome.report.simulated_seconds;
     assert!((0.209..0.212).contains(&seconds), "{seconds}");
 }
+
+/// Who reads from the device takes a processor's time for each page; meanwhile the device
+/// reads ahead.
+#[test]
+fn a_page_that_is_read_takes_its_time_on_the_processor() {
+    // 64 MiB at 1 GB/s are 67.1 ms; 16,384 pages at 20 us 327.7 ms.
+    for (system, page, least, most) in [
+        ("ext4", "0 s", 0.0671, 0.0672),
+        ("ext4", "20 us", 0.3276, 0.3310),
+        ("ext2", "20 us", 0.3276, 0.3310),
+    ] {
+        let outcome = run(
+            r#"
+            [machine.device]
+            read_rate = "1 GB/s"
+            write_rate = "1 GB/s"
+            [[workload]]
+            block = "64 MiB"
+            transfer = "64 KiB"
+            phases = ["read"]
+            io = { existing = true }
+            "#,
+            &[
+                &format!("system={system}"),
+                &format!("machine.file_system.read_page={page}"),
+            ],
+        );
+        let seconds = outcome.report.simulated_seconds;
+        assert!(
+            (least..most).contains(&seconds),
+            "{system}, {page}: {seconds}"
+        );
+    }
+}

@@ -21,7 +21,10 @@ section! {
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
         new_page: Seconds = same(write_page),
-        /// Processor time of the flusher for each page that it writes.
+        /// Processor time for each page that is read from the device: taking memory and
+        /// putting it into the page cache, by whoever asks for it.
+        read_page: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Processor time of the flusher, or of whoever syncs a file, for each page that it writes.
         flush_page: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time to make a file.
         create: Seconds = default("0 s", "nothing is assumed: measure it"),
