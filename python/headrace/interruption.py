@@ -35,10 +35,10 @@ def told(work: Callable[[], int]) -> int:
     try:
         as_exception()
         return work()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         if _of_command():
             raise
-        print("interrupted", file=sys.stderr)
+        print("; ".join(["interrupted", *getattr(error, "__notes__", ())]), file=sys.stderr)
         return INTERRUPTED
 
 

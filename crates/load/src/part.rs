@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headrace_spec::{Bytes, DIRECT_UNIT, Scenario, Workload, WorkloadKind};
+use headrace_spec::{DIRECT_UNIT, Scenario, Workload, WorkloadKind};
 use headrace_workload::{Application, clients, sequence};
 use rustix::fs::Mode;
 use rustix::io::Errno;
@@ -72,6 +72,11 @@ impl<'a> Part<'a> {
             names: Names::new(number, &*application),
             application,
         })
+    }
+
+    /// What its processes ask for.
+    pub fn application(&self) -> &dyn Application {
+        &*self.application
     }
 
     /// What its files have in them, if what is read is to be looked at.
@@ -218,27 +223,6 @@ impl<'a> Part<'a> {
             })
             .collect()
     }
-}
-
-/// Says no to files that would fill the file system up, before any is made.
-pub fn room_for_all(parts: &[Part<'_>], directory: &Directory) -> Result<(), Error> {
-    let existing = parts.iter().flat_map(|part| part.application.existing());
-    let needed = existing.fold(0, |sum: u64, file| sum.saturating_add(file.size));
-    // Where a file system does not tell, the first file that does not fit does.
-    let Ok(room) = rustix::fs::fstatvfs(directory.root()) else {
-        return Ok(());
-    };
-    let free = room.f_bavail.saturating_mul(room.f_frsize);
-    // What an earlier run in this directory has made is used again.
-    if needed > free && needed > free.saturating_add(directory.usage()?.1) {
-        return Err(Error::Unsuitable(format!(
-            "the files of the workloads take \"{}\": expected no more than \"{}\", which is free; \
-             take fewer or smaller ones",
-            Bytes(needed),
-            Bytes(free)
-        )));
-    }
-    Ok(())
 }
 
 /// What cannot be carried out on a real file system, or not yet.

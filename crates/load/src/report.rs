@@ -8,6 +8,7 @@ use headrace_spec::{Scenario, WorkloadKind};
 use serde::Serialize;
 
 use crate::coordination::Waits;
+use crate::file_sets::{FileSetReport, file_sets};
 use crate::load::Load;
 use crate::operation::{self, Group};
 use crate::outcome::Outcome;
@@ -38,6 +39,9 @@ pub struct Report {
     /// Operations that several processes carried out at the same moment, where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<SharingReport>,
+    /// The files that groups of operations had to themselves, where they do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub file_sets: Vec<FileSetReport>,
     /// What went wrong, if something did: what is here was measured before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -215,6 +219,7 @@ impl Report {
                     go_ahead: it.go_ahead.into(),
                 }),
             }),
+            file_sets: file_sets(scenario),
             error: outcome.error.as_ref().map(ToString::to_string),
             throughput: BTreeMap::new(),
             operations: BTreeMap::new(),

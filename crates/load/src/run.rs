@@ -18,9 +18,10 @@ use crate::directory::Directory;
 use crate::load::Load;
 use crate::operation;
 use crate::outcome::{Outcome, Phase};
-use crate::part::{Part, room_for_all};
+use crate::part::Part;
 use crate::process::{Plan, Progress, Shared};
 use crate::record::Record;
+use crate::room::check_room_in;
 use crate::share::{Meet, Share};
 use crate::source::Common;
 
@@ -97,7 +98,7 @@ pub fn run_share(
     options.calls.calls(directory.root())?;
     let began = Instant::now();
     if options.calls != Backend::Null {
-        room_for_all(&parts, directory)?;
+        check_room_in(scenario, parts.iter().map(Part::application), directory)?;
         // Nobody makes files while another looks for room.
         all_here(share, watch)?;
         for part in &parts {
@@ -289,6 +290,8 @@ fn nanoseconds(duration: Duration) -> Nanoseconds {
 
 #[cfg(test)]
 mod every_operation;
+#[cfg(test)]
+mod file_sets;
 #[cfg(test)]
 mod sharing;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use headrace_load::{
     Backend, Directory, Error, Live, Load, Options, Outcome, Phase, Report, Share, has_times,
@@ -78,10 +78,36 @@ impl PyDirectory {
         used.map_err(errors::of_measurement)
     }
 
-    /// Removes it with all that was made in it.
-    fn remove(&self, py: Python<'_>) -> PyResult<()> {
-        let removed = guard::detached(py, || self.directory.remove())?;
-        removed.map_err(errors::of_measurement)
+    /// Removes it with all that was made in it. `progress` is called some times a second with
+    /// how many names are gone; what it raises, or a signal, breaks the removal off.
+    #[pyo3(signature = (progress=None))]
+    fn remove(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        let (mut raised, mut looked) = (None, Instant::now());
+        let watch = &mut |removed: u64| {
+            if looked.elapsed() < LOOK {
+                return ControlFlow::Continue(());
+            }
+            looked = Instant::now();
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                match &progress {
+                    Some(progress) => progress.call1(py, (removed,)).map(drop),
+                    None => Ok(()),
+                }
+            });
+            match told {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        let removed = guard::detached(py, || self.directory.remove_watched(watch))?;
+        match raised {
+            Some(error) => Err(error),
+            None => removed.map_err(errors::of_measurement),
+        }
     }
 }
 
@@ -246,6 +272,23 @@ fn together<'py>(
     result(py, loaded, &outcome.map_err(errors::of_measurement)?)
 }
 
+/// Bytes, and files, directories and links, that a scenario takes, about.
+#[pyfunction]
+fn room_needed(py: Python<'_>, loaded: &PyLoaded) -> PyResult<(u64, u64)> {
+    let scenario = &loaded.loaded.scenario;
+    let needed = guard::detached(py, || headrace_load::needed(scenario))?;
+    let needed = needed.map_err(errors::of_measurement)?;
+    Ok((needed.bytes, needed.names))
+}
+
+/// Says no to a scenario that would fill up the file system that a directory is on.
+#[pyfunction]
+fn check_room(py: Python<'_>, loaded: &PyLoaded, below: PathBuf) -> PyResult<()> {
+    let scenario = &loaded.loaded.scenario;
+    let checked = guard::detached(py, || headrace_load::check_room(scenario, &below))?;
+    checked.map_err(errors::of_measurement)
+}
+
 /// How many of so many hosts have processes of each workload.
 #[pyfunction]
 fn hosts_of_each(loaded: &PyLoaded, hosts: u32) -> Vec<u32> {
@@ -341,6 +384,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyRoundKeeper>()?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(together, module)?)?;
+    module.add_function(wrap_pyfunction!(room_needed, module)?)?;
+    module.add_function(wrap_pyfunction!(check_room, module)?)?;
     module.add_function(wrap_pyfunction!(hosts_of_each, module)?)?;
     module.add_function(wrap_pyfunction!(clean_benchmarks, module)?)?;
     module.add_function(wrap_pyfunction!(merged_histograms, module)?)?;

@@ -52,6 +52,16 @@ fn what_would_have_no_effect_or_no_end_is_refused() {
         ("sharing = \"client\"", "no operation of the mix is shared"),
         ("sharing = \"all\"", "\"clients\""),
         ("names = { sets = 5 }", "there are no directories"),
+        (
+            "file_sets = \"per-group\"\nwrite_files = 0.5",
+            "groups that write have files of their own",
+        ),
+        (
+            "file_sets = \"per-group\"\nfiles = 3",
+            "a file for each of 4 groups",
+        ),
+        ("file_sets = \"own\"", "\"per-group\""),
+        ("file_sizes = [\"small\", \"tiny\"]", "or a list of these"),
         ("file_sizes = \"tiny\"", "\"small\", \"medium\", \"large\""),
     ] {
         let error = with(line).expect_err(line).to_string();
@@ -61,6 +71,20 @@ fn what_would_have_no_effect_or_no_end_is_refused() {
     let many = MIX.replace("stat = 4", "readdir = 4") + "names = { directories = 600000000 }";
     let error = load_measured(&many, Path::new("my.toml"), &[]).expect_err("too many");
     assert!(error.to_string().contains("2^29"), "{error}");
+    let one = MIX.replace("write = 1, stat = 4, open = 1", "fread = 1, unlink = 1");
+    let one = one + "file_sets = \"per-group\"";
+    let error = load_measured(&one, Path::new("my.toml"), &[]).expect_err("one group");
+    assert!(
+        error.to_string().contains("fewer than two groups"),
+        "{error}"
+    );
+    // Of three files, one has 1 KiB: that of the direct writes.
+    let direct = MIX.replace("write = 1", "direct-write = 1");
+    let direct = direct + "files = 4\nfile_sizes = { \"1 KiB\" = 1, \"8 KiB\" = 1 }";
+    load_measured(&direct, Path::new("my.toml"), &[]).expect("a file of 8 KiB");
+    let direct = direct.replace("1 KiB\" = 1", "1 KiB\" = 9") + "\nfile_sets = \"per-group\"";
+    let error = load_measured(&direct, Path::new("my.toml"), &[]).expect_err("too small");
+    assert!(error.to_string().contains("4 KiB at least"), "{error}");
     let stat = MIX.replace("read = 2, write = 1, ", "") + "bursts = { share = 0.5 }";
     let error = load_measured(&stat, Path::new("my.toml"), &[]).expect_err("no writes");
     assert!(
@@ -86,8 +110,13 @@ fn all_of_it_goes_together() {
         names = { directories_per_rate = 10, directories = 5, symbolic_links_per_rate = 100, sets = 3 }
     "#;
     let text = MIX.replace("open = 1", "open = 1, readdir = 1, readlink = 1") + all;
-    let loaded = load_measured(&text, Path::new("my.toml"), &[]).expect("it loads");
-    let canonical = loaded.scenario.to_canonical_toml();
-    let again = load_measured(&canonical, Path::new("my.toml"), &[]).expect("canonical");
-    assert_eq!(again.scenario, loaded.scenario);
+    let per_group = text
+        .replace("write_files = 0.3", "file_sets = \"per-group\"")
+        .replace("\"small\"", "[\"small\", \"medium\"]");
+    for text in [text, per_group] {
+        let loaded = load_measured(&text, Path::new("my.toml"), &[]).expect("it loads");
+        let canonical = loaded.scenario.to_canonical_toml();
+        let again = load_measured(&canonical, Path::new("my.toml"), &[]).expect("canonical");
+        assert_eq!(again.scenario, loaded.scenario);
+    }
 }

@@ -10,6 +10,7 @@
 //! Not modelled: which names are there (a name may be removed twice).
 
 mod choice;
+mod files;
 mod rounds;
 mod turn;
 
@@ -24,6 +25,7 @@ use headrace_trace::Operation;
 use super::{Application, Ask, ExistingFile, NameSets, Next, RoundCounts};
 use super::{RoundMessage, RoundNews};
 use choice::{Groups, Purpose, Recent};
+use files::Sets;
 use rounds::Rounds;
 use turn::{Turn, Turns};
 
@@ -38,11 +40,9 @@ pub struct OperationMixApplication {
     ends: HashMap<u32, u64>,
     /// Where files that are used in order are read, and written, next.
     places: HashMap<(u32, bool), u64>,
-    /// The number of the first file of each size, by size.
-    first_of: Vec<(u64, u32)>,
+    sets: Sets,
     turns: Turns,
     rounds: Rounds,
-    groups: Option<Groups>,
     /// Directories and symbolic links, and how they are chosen.
     names: NameSets,
     directories: Groups,
@@ -67,9 +67,9 @@ struct Client {
     elsewhere: bool,
     /// What is due before anything is drawn.
     coming: VecDeque<Turn>,
-    /// The files read last, and those overwritten last.
-    read: Recent,
-    overwritten: Recent,
+    /// The files of each set that were read last, and those overwritten last.
+    read: Vec<Recent>,
+    overwritten: Vec<Recent>,
 }
 
 impl OperationMixApplication {
@@ -85,27 +85,27 @@ impl OperationMixApplication {
             spec.names.directory_count(spec.rate),
             spec.names.symbolic_link_count(spec.rate),
         );
+        let sets = Sets::new(spec);
         let spec = &OperationMix {
             files: spec.file_count(),
             bytes_per_rate: None,
             ..spec.clone()
         };
-        let mut first_of: Vec<(u64, u32)> = Vec::new();
-        for size in spec.file_sizes.values() {
-            let first = first_with(spec.files, |file| spec.size_of(file) >= size);
-            first_of.push((size.0, first));
-        }
+        let client = Client {
+            read: vec![Recent::default(); sets.count()],
+            overwritten: vec![Recent::default(); sets.count()],
+            ..Client::default()
+        };
         OperationMixApplication {
             spec: spec.clone(),
             processes,
             seed,
-            clients: vec![Client::default(); clients as usize],
+            clients: vec![client; clients as usize],
             ends: HashMap::new(),
             places: HashMap::new(),
-            first_of,
+            sets,
             turns: Turns::new(spec, clients, processes / clients),
             rounds: Rounds::default(),
-            groups: Groups::new(spec),
             names: NameSets {
                 first: spec.files * 2,
                 directories,
@@ -117,52 +117,13 @@ impl OperationMixApplication {
         }
     }
 
-    /// The first file that holds so many bytes; of the largest files, if none does.
-    fn first_holding(&self, size: u64) -> u32 {
-        let mut sizes = self.first_of.iter();
-        let first = sizes.find(|(of, first)| *of >= size && *first < self.spec.files);
-        let largest = self.spec.size_of(self.spec.files - 1).0;
-        match first {
-            Some(&(_, first)) => first,
-            None => first_with(self.spec.files, |file| self.spec.size_of(file).0 >= largest),
-        }
-    }
-
-    /// A file from a number on.
-    fn file(&self, from: u32, purpose: Purpose, random: &mut Random<'_>) -> u32 {
-        match &self.groups {
-            Some(groups) => groups.file(from, purpose, random),
-            None => self.hot_or_not(from, random),
-        }
-    }
-
-    /// A file from a number on, of those that are hot or of the others.
-    fn hot_or_not(&self, from: u32, random: &mut Random<'_>) -> u32 {
-        let files = self.spec.files;
-        let any = |random: &mut Random<'_>| from + random.below(u64::from(files - from)) as u32;
-        if self.spec.hot_files >= 1.0 {
-            return any(random);
-        }
-        let hot = random.uniform() < self.spec.hot_share;
-        // Every so many files one is hot: how many of the kind there are before a file.
-        let before = |file: u32| {
-            let number = (f64::from(file) * self.spec.hot_files) as u32;
-            if hot { number } else { file - number }
-        };
-        let (least, most) = (before(from), before(files));
-        if least == most {
-            return any(random);
-        }
-        let number = least + random.below(u64::from(most - least)) as u32;
-        first_with(files, |file| before(file + 1) > number)
-    }
-
     /// The file of a transfer of so many bytes: one that an operation before was on, one
     /// that was used last, or another.
     fn transferred(
         &mut self,
         client: usize,
         turn: Turn,
+        set: usize,
         size: u64,
         random: &mut Random<'_>,
     ) -> u32 {
@@ -172,17 +133,18 @@ impl OperationMixApplication {
             false => (Purpose::Read, locality.reads),
         };
         let recent = match purpose {
-            Purpose::Write => &self.clients[client].overwritten,
-            _ => &self.clients[client].read,
+            Purpose::Write => &self.clients[client].overwritten[set],
+            _ => &self.clients[client].read[set],
         };
+        let files = self.sets.set(set);
         let again = turn.file.or_else(|| recent.again(share, random));
-        let file = again.unwrap_or_else(|| self.file(self.first_holding(size), purpose, random));
-        if share > 0.0 {
+        let file = again.unwrap_or_else(|| files.holding(size, purpose, random));
+        if share > 0.0 && files.has(file) {
             let most = self.spec.locality.recent_files;
             let client = &mut self.clients[client];
             match purpose {
-                Purpose::Write => client.overwritten.used(file, most),
-                _ => client.read.used(file, most),
+                Purpose::Write => client.overwritten[set].used(file, most),
+                _ => client.read[set].used(file, most),
             }
         }
         file
@@ -190,7 +152,7 @@ impl OperationMixApplication {
 
     /// Which part of a file a transfer of so many bytes is of: offset, bytes.
     fn part(&mut self, file: u32, size: u64, writes: bool, random: &mut Random<'_>) -> (u64, u64) {
-        let held = self.spec.size_of(file).0;
+        let held = self.sets.size_of(file);
         let in_order = self.spec.random_from.is_some_and(|from| held < from.0);
         if !in_order {
             let size = size.min(held);
@@ -356,24 +318,36 @@ impl OperationMixApplication {
         self.seed ^ ((client as u64) << 32)
     }
 
-    /// A read: file, offset, bytes.
-    fn read(&mut self, client: usize, turn: Turn, random: &mut Random<'_>) -> (u32, u64, u64) {
+    /// A read in a set of files: file, offset, bytes.
+    fn read(
+        &mut self,
+        client: usize,
+        turn: Turn,
+        set: usize,
+        random: &mut Random<'_>,
+    ) -> (u32, u64, u64) {
         let size = self.spec.read_sizes.at(random.uniform()).0;
-        self.placed(client, turn, size, random)
+        self.placed(client, turn, set, size, random)
     }
 
-    /// A write: file, offset, bytes.
-    fn write(&mut self, client: usize, turn: Turn, random: &mut Random<'_>) -> (u32, u64, u64) {
+    /// A write in a set of files: file, offset, bytes.
+    fn write(
+        &mut self,
+        client: usize,
+        turn: Turn,
+        set: usize,
+        random: &mut Random<'_>,
+    ) -> (u32, u64, u64) {
         let size = self.spec.write_sizes.at(random.uniform()).0;
         let appends = random.uniform() < self.spec.append_share;
         if !appends || turn.operation == MixedOperation::SharedWrite {
-            return self.placed(client, turn, size, random);
+            return self.placed(client, turn, set, size, random);
         }
         let file = match turn.file {
             Some(file) => file,
-            None => self.file(0, Purpose::Write, random),
+            None => self.sets.set(set).any(Purpose::Write, random),
         };
-        let first = self.spec.size_of(file).0;
+        let first = self.sets.size_of(file);
         let end = self.ends.entry(file).or_insert(first);
         let (mut offset, size) = match turn.operation.is_direct() {
             true => (in_units(*end), in_units(size)),
@@ -395,27 +369,28 @@ impl OperationMixApplication {
         &mut self,
         client: usize,
         turn: Turn,
+        set: usize,
         size: u64,
         random: &mut Random<'_>,
     ) -> (u32, u64, u64) {
         use MixedOperation::{SharedRead, SharedWrite};
         if matches!(turn.operation, SharedRead | SharedWrite) {
-            let file = self.spec.files - 1;
-            let held = self.spec.size_of(file).0;
+            let file = self.sets.set(set).largest();
+            let held = self.sets.size_of(file);
             let size = size.min(held);
             return (file, random.below(held / size) * size, size);
         }
         let writes = turn.operation.writes();
         if !turn.operation.is_direct() {
-            let file = self.transferred(client, turn, size, random);
+            let file = self.transferred(client, turn, set, size, random);
             let (offset, size) = self.part(file, size, writes, random);
             return (file, offset, size);
         }
         let size = in_units(size);
         // Following another operation, it might be on a file of less than a unit.
         let turn = Turn { file: None, ..turn };
-        let file = self.transferred(client, turn, size, random);
-        let held = self.spec.size_of(file).0;
+        let file = self.transferred(client, turn, set, size, random);
+        let held = self.sets.size_of(file);
         let size = size.min(held);
         let offset = random.below(held / size) * size;
         // In a file that holds less than was drawn: the whole units of it.
@@ -427,6 +402,18 @@ impl OperationMixApplication {
         &mut self,
         client: usize,
         turn: Turn,
+        random: &mut Random<'_>,
+    ) -> (Operation, u32, u64, u64) {
+        let set = self.sets.number_of(turn.operation);
+        self.drawn(client, turn, set, random)
+    }
+
+    /// What is asked of a set of files.
+    fn drawn(
+        &mut self,
+        client: usize,
+        turn: Turn,
+        set: usize,
         random: &mut Random<'_>,
     ) -> (Operation, u32, u64, u64) {
         use MixedOperation::{Read, ReadWrite, SharedRead, SharedReadWrite, SharedWrite, Write};
@@ -444,22 +431,22 @@ impl OperationMixApplication {
                     operation: single,
                     ..turn
                 };
-                self.draw(client, turn, random)
+                self.drawn(client, turn, set, random)
             }
             it if it.reads() => {
-                let (file, offset, size) = self.read(client, turn, random);
+                let (file, offset, size) = self.read(client, turn, set, random);
                 (operation, file, offset, size)
             }
             it if it.writes() => {
-                let (file, offset, size) = self.write(client, turn, random);
+                let (file, offset, size) = self.write(client, turn, set, random);
                 (operation, file, offset, size)
             }
             MixedOperation::Truncate => {
-                let file = self.file(0, Purpose::Write, random);
+                let file = self.sets.set(set).any(Purpose::Write, random);
                 self.ends.remove(&file);
-                (operation, file, self.spec.size_of(file).0, 0)
+                (operation, file, self.sets.size_of(file), 0)
             }
-            it if self.names.directories > 0 && goes_to_a_directory(it) => {
+            it if self.names.directories > 0 && it.goes_to_a_directory() => {
                 let number = self.directories.file(0, Purpose::Other, random);
                 (operation, self.names.directory(number), 0, 0)
             }
@@ -467,7 +454,7 @@ impl OperationMixApplication {
                 let number = self.symbolic_links.file(0, Purpose::Other, random);
                 (operation, self.names.symbolic_link(number), 0, 0)
             }
-            it if makes_or_removes(it) => {
+            it if it.makes_or_removes() => {
                 let name = random.below(u64::from(self.spec.files)) as u32;
                 (operation, self.spec.files + name, 0, 0)
             }
@@ -478,7 +465,7 @@ impl OperationMixApplication {
                 };
                 let file = match turn.file {
                     Some(file) => file,
-                    None => self.file(0, purpose, random),
+                    None => self.sets.set(set).any(purpose, random),
                 };
                 (operation, file, 0, 0)
             }
@@ -502,19 +489,6 @@ fn first_with(files: u32, satisfies: impl Fn(u32) -> bool) -> u32 {
         }
     }
     low
-}
-
-fn goes_to_a_directory(operation: MixedOperation) -> bool {
-    use MixedOperation::{Chdir, FindFirst, FindNext, Readdir};
-    matches!(operation, Chdir | FindFirst | FindNext | Readdir)
-}
-
-fn makes_or_removes(operation: MixedOperation) -> bool {
-    use MixedOperation::{Create, Link, Mkdir, Rename, Rmdir, Symlink, Unlink};
-    matches!(
-        operation,
-        Create | Unlink | Rename | Link | Mkdir | Rmdir | Symlink
-    )
 }
 
 /// What a simulation takes an operation for.
@@ -569,7 +543,7 @@ impl Application for OperationMixApplication {
             .map(|file| ExistingFile {
                 file,
                 rank: None,
-                size: self.spec.size_of(file).0,
+                size: self.sets.size_of(file),
             })
             .collect()
     }

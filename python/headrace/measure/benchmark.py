@@ -16,6 +16,7 @@ from headrace.measure.cache import cache, reads_now, reads_since
 from headrace.measure.conditions import conditions
 from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
+from headrace.measure.removal import removed
 
 
 class Live(NamedTuple):
@@ -29,6 +30,8 @@ class Live(NamedTuple):
     """Operations done and bytes moved, by operation."""
     removing: bool = False
     """Whether everything is measured, and files are being removed."""
+    removed: int = 0
+    """How many names are gone, then."""
 
 
 Progress: TypeAlias = Callable[[Live], object]
@@ -60,18 +63,33 @@ def measure(
     directory = hosts.new_directory(below)
     try:
         measurement = measure_in(directory, loaded, calls=calls, settle=settle, progress=progress)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            directory.remove()
+    except BaseException as error:
+        left = removed(directory, interrupted=True, told=removing(progress))
+        if left is not None:
+            error.add_note(left["message"])
         raise
     if not keep:
-        # What was measured is not lost because somebody is tired of waiting for the rest.
-        with contextlib.suppress(KeyboardInterrupt, SystemExit):
-            if progress is not None:
-                progress(Live(False, measurement.document["measured_seconds"], {}, removing=True))
-        if (left := removed(directory)) is not None:
-            measurement.document["warnings"].append(left)
+        document = measurement.document
+        interrupted = document["stop"]["reason"] == "interrupted"
+        left = removed(directory, interrupted=interrupted, told=removing(progress))
+        if left is not None:
+            document["warnings"].append(left)
     return measurement
+
+
+def removing(progress: Progress | None) -> Callable[[int], object] | None:
+    """What tells how many names are gone, if somebody wants to know; it begins with none."""
+    if progress is None:
+        return None
+    told = progress
+
+    def tell(gone: int) -> None:
+        told(Live(False, 0.0, {}, removing=True, removed=gone))
+
+    # What was measured is not lost because somebody is tired of waiting for the rest.
+    with contextlib.suppress(KeyboardInterrupt, SystemExit):
+        tell(0)
+    return tell
 
 
 GONE = {
@@ -79,19 +97,6 @@ GONE = {
     "message": "the benchmark's directory is no longer where it was made: it was unmounted, moved"
     " or removed meanwhile, and what was open went on",
 }
-
-
-def removed(directory: _core.BenchmarkDirectory) -> dict[str, str] | None:
-    """Removes a benchmark's directory; gives a warning if it cannot: what was measured in it
-    holds all the same, also if it is interrupted meanwhile."""
-    try:
-        # It goes on to its end whatever signal comes; the exception comes after it.
-        with contextlib.suppress(KeyboardInterrupt, SystemExit):
-            directory.remove()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        return {"condition": "not-removed", "message": f"{directory.path} is left: {reason}"}
-    return None
 
 
 def measure_in(

@@ -11,9 +11,10 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from headrace import _core
-from headrace.measure.benchmark import Progress, ended_early, measure_in, removed
+from headrace.measure.benchmark import Progress, ended_early, measure_in, removing
 from headrace.measure.hosts import EARLY, new_directory
 from headrace.measure.place import place
+from headrace.measure.removal import removed
 from headrace.measure.resuming import check, of_another_scenario, ranks_told, sealed, whole
 
 Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress | None]]
@@ -141,6 +142,7 @@ def carried_out(
     Raises as `ladder` does.
     """
     directory = new_directory(below)
+    interrupted = False
 
     def told(climb: Climb) -> None:
         if so_far is not None:
@@ -155,12 +157,20 @@ def carried_out(
         with contextlib.suppress(BrokenOffError):
             steps(climb)
             climb.stop = {"reason": "done"}
+        interrupted = climb.stop["reason"] == "interrupted"
     finally:
-        left = None if keep else removed(directory)
+        left = None if keep else _removed(directory, interrupted, watch or _unwatched)
     done = sealed(document(climb))
     if left is not None:
         done["warnings"] = [left]
     return done
+
+
+def _removed(
+    directory: _core.BenchmarkDirectory, interrupted: bool, watch: Watch
+) -> dict[str, str] | None:
+    with watch(str(directory.path)) as tell:
+        return removed(directory, interrupted=interrupted, told=removing(tell))
 
 
 def _unwatched(_: str) -> AbstractContextManager[None]:

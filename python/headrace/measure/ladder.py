@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from headrace import _core
+from headrace import _core, ranks
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.measure.climb import KIND, Climb, SoFar, Watch, carried_out
@@ -35,6 +35,8 @@ class Criteria(NamedTuple):
 
 
 SPEC_SFS = Criteria()
+NOTHING = "null"
+"""Calls that write nothing."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ def ladder(
         else:
             search(lambda rate: keeps_up(climb, rate), start, refinements)
 
+    if rates and calls != NOTHING:
+        ranks.current().agreed(lambda: _core.check_room(at_load(max(rates)), below))
     document = carried_out(
         steps,
         lambda climb: _document(climb, criteria),

@@ -11,6 +11,7 @@ from headrace.histograms import latencies
 from headrace.intervals import FEWEST, half_widths, means
 from headrace.measure.benchmark import Progress, ended_early, measure
 from headrace.measure.measurement import Measurement
+from headrace.measure.removal import noted
 
 PERCENTILES = ("mean", "p50", "p95", "p99")
 SUMMED = ("measured_seconds", "prepare_seconds")
@@ -39,9 +40,10 @@ def repeat(
     while len(done) < repeats and early is None:
         try:
             one = measure(loaded, below, calls=calls, keep=keep, progress=progress)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             if not done:
                 raise
+            done[-1].document["warnings"] += noted(error)
             early = {"reason": "interrupted"}
             break
         early = ended_early(one.document)

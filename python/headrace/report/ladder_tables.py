@@ -30,9 +30,7 @@ def loads(document: Document) -> RenderableType:
     """All of a ladder of loads that people look at first."""
     heading = Text(plain(str(document["scenario"].get("name", ""))), style="bold")
     parts: list[RenderableType] = [heading, _steps(document), Text(_findings(document))]
-    if document["stop"]["reason"] in ENDS:
-        parts.append(Text(ENDS[document["stop"]["reason"]]))
-    return Group(*parts)
+    return Group(*parts, *_ending(document))
 
 
 def clients(document: Document) -> RenderableType:
@@ -57,9 +55,15 @@ def clients(document: Document) -> RenderableType:
         cores = document["cores"]
         text = f"\nOversubscribed: more processes than the {cores} processors that there are."
         parts.append(Text(text))
-    if document["stop"]["reason"] in ENDS:
-        parts.append(Text(ENDS[document["stop"]["reason"]]))
-    return Group(*parts)
+    return Group(*parts, *_ending(document))
+
+
+def _ending(document: Document) -> list[Text]:
+    """How it ended, if not as it should, and what is left of it."""
+    left = document.get("warnings", ())
+    notes = [Text(f"Note: {plain(it['message'])}.", style="yellow") for it in left]
+    ends = ENDS.get(document["stop"]["reason"])
+    return [*([Text(ends)] if ends else []), *notes]
 
 
 def _steps(document: Document) -> FittedTable:

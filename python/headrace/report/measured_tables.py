@@ -39,6 +39,8 @@ def measurement(document: Document) -> RenderableType:
         parts.append(_from_intended(document))
     if "sharing" in document:
         parts.append(Text("\n" + _sharing(document["sharing"])))
+    if "file_sets" in document:
+        parts.append(Text("\n" + _file_sets(document["file_sets"])))
     parts.append(Text("\n" + _machine(document["counters"])))
     for warning in document["warnings"]:
         parts.append(Text(f"Note: {plain(warning['message'])}.", style="yellow"))
@@ -139,6 +141,12 @@ def _sharing(rounds: Document) -> str:
     return f"{text}."
 
 
+def _file_sets(sets: Sequence[Document]) -> str:
+    """Which files groups of operations had to themselves."""
+    told = (f"{it['group']} {whole(it['files'])} ({size(it['bytes'])})" for it in sets)
+    return f"Files of each group: {', '.join(told)}."
+
+
 def _from_intended(document: Document) -> FittedTable:
     columns = ["operation", "operations", *(f"{name} ms" for name in LATENCIES)]
     made = FittedTable("Response time, from the intended start", 1, columns, LESS)
@@ -154,7 +162,7 @@ class Now:
     def __init__(self, title: str) -> None:
         self.title = title
         self.preparing = True
-        self.removing = False
+        self.removed: int | None = None
         self.seconds = 0.0
         self.operations: dict[str, tuple[int, int]] = {}
         self.rates: dict[str, tuple[float, float]] = {}
@@ -180,8 +188,8 @@ class Now:
 def live(now: Now) -> RenderableType:
     """The figures of a measurement that goes on, for a terminal."""
     state = "making files" if now.preparing else duration(now.seconds)
-    if now.removing:
-        state = "removing files"
+    if now.removed is not None:
+        state = f"removing files, {whole(now.removed)} gone"
     heading = Text(plain(now.title), style="bold").append(f"  {state}", style="not bold")
     columns = ["operation", "operations", "data", "operations/s", "MB/s"]
     made = FittedTable("", 1, columns)

@@ -1,6 +1,7 @@
 //! Removes what benchmarks have left behind, and nothing else.
 
 use std::ffi::CStr;
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -114,50 +115,94 @@ pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Res
     }
 }
 
-/// Removes what the engine made in a directory; gives the names of the rest.
-pub(super) fn empty(root: &OwnedFd) -> Result<Vec<String>, Errno> {
-    let device = rustix::fs::fstat(root)?.st_dev;
-    let mut foreign = Vec::new();
-    empty_below(root, device, "", &mut foreign)?;
-    foreign.retain(|name| name != MARK);
-    Ok(foreign)
+/// Told how many names are gone so far, after each; may break the removal off.
+pub type Removing<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
+
+/// Why a directory was not emptied.
+pub(super) enum Broken {
+    Off,
+    By(Errno),
 }
 
-fn empty_below(
-    directory: &OwnedFd,
+impl From<Errno> for Broken {
+    fn from(errno: Errno) -> Broken {
+        Broken::By(errno)
+    }
+}
+
+/// Removes what the engine made in a directory; gives the names of the rest.
+pub(super) fn empty(root: &OwnedFd) -> Result<Vec<String>, Errno> {
+    let emptied = empty_watched(root, &mut |_| ControlFlow::Continue(()));
+    emptied.map_err(|broken| match broken {
+        Broken::By(errno) => errno,
+        Broken::Off => Errno::INTR,
+    })
+}
+
+/// As [`empty`], while somebody watches.
+pub(super) fn empty_watched(root: &OwnedFd, watch: Removing<'_>) -> Result<Vec<String>, Broken> {
+    let mut removal = Removal {
+        device: rustix::fs::fstat(root)?.st_dev,
+        foreign: Vec::new(),
+        removed: 0,
+        watch,
+    };
+    removal.empty(root, "")?;
+    removal.foreign.retain(|name| name != MARK);
+    Ok(removal.foreign)
+}
+
+/// A removal that goes on.
+struct Removal<'a> {
+    /// The file system that it stays on.
     device: u64,
-    path: &str,
-    foreign: &mut Vec<String>,
-) -> Result<(), Errno> {
-    for (name, kind) in entries(directory)? {
-        let full = format!("{path}{name}");
-        if !is_ours(&name) {
-            foreign.push(full);
-            continue;
-        }
-        if kind != FileType::Directory {
-            rustix::fs::unlinkat(directory, name.as_str(), AtFlags::empty())?;
-            continue;
-        }
-        let inner = match below(directory.as_fd(), &name) {
-            // Another file system, or a part of this one, is mounted there.
-            Err(Errno::XDEV) => {
-                foreign.push(full);
+    /// What is not the engine's.
+    foreign: Vec<String>,
+    removed: u64,
+    watch: Removing<'a>,
+}
+
+impl Removal<'_> {
+    fn empty(&mut self, directory: &OwnedFd, path: &str) -> Result<(), Broken> {
+        for (name, kind) in entries(directory)? {
+            let full = format!("{path}{name}");
+            if !is_ours(&name) {
+                self.foreign.push(full);
                 continue;
             }
-            inner => inner?,
-        };
-        if rustix::fs::fstat(&inner)?.st_dev != device {
-            foreign.push(full);
-            continue;
+            if kind != FileType::Directory {
+                self.remove(directory, &name, AtFlags::empty())?;
+                continue;
+            }
+            let inner = match below(directory.as_fd(), &name) {
+                // Another file system, or a part of this one, is mounted there.
+                Err(Errno::XDEV) => {
+                    self.foreign.push(full);
+                    continue;
+                }
+                inner => inner?,
+            };
+            if rustix::fs::fstat(&inner)?.st_dev != self.device {
+                self.foreign.push(full);
+                continue;
+            }
+            let before = self.foreign.len();
+            self.empty(&inner, &format!("{full}/"))?;
+            if self.foreign.len() == before {
+                self.remove(directory, &name, AtFlags::REMOVEDIR)?;
+            }
         }
-        let before = foreign.len();
-        empty_below(&inner, device, &format!("{full}/"), foreign)?;
-        if foreign.len() == before {
-            rustix::fs::unlinkat(directory, name.as_str(), AtFlags::REMOVEDIR)?;
+        Ok(())
+    }
+
+    fn remove(&mut self, directory: &OwnedFd, name: &str, flags: AtFlags) -> Result<(), Broken> {
+        rustix::fs::unlinkat(directory, name, flags)?;
+        self.removed += 1;
+        match (self.watch)(self.removed) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Broken::Off),
         }
     }
-    Ok(())
 }
 
 /// How many files of ours lie in a directory, and how many bytes they hold.

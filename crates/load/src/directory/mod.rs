@@ -9,9 +9,11 @@ mod mark;
 mod names;
 mod suitable;
 
-pub use clean::{Cleaned, Left, clean};
+use clean::{Broken, empty_watched};
+pub use clean::{Cleaned, Left, Removing, clean};
 
 use std::ffi::CStr;
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -182,10 +184,19 @@ impl Directory {
     /// # Errors
     /// If something cannot be removed, or is not the run's.
     pub fn remove(&self) -> Result<(), Error> {
+        self.remove_watched(&mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Directory::remove`], while somebody watches, who may break it off: it can be taken
+    /// up again.
+    ///
+    /// # Errors
+    /// As [`Directory::remove`], and if it is broken off.
+    pub fn remove_watched(&self, watch: Removing<'_>) -> Result<(), Error> {
         if self.locked.is_none() {
             return Ok(());
         }
-        let left = clean::empty(&self.root);
+        let left = empty_watched(&self.root, watch);
         match left.map(|left| left.into_iter().next()) {
             Ok(None) => {}
             Ok(Some(foreign)) => {
@@ -196,7 +207,10 @@ impl Directory {
                     source: message,
                 });
             }
-            Err(errno) => return Err(failure(&self.path, "it cannot be removed")(errno)),
+            Err(Broken::Off) => return Err(Error::Interrupted),
+            Err(Broken::By(errno)) => {
+                return Err(failure(&self.path, "it cannot be removed")(errno));
+            }
         }
         let removed = clean::remove_marked(&self.parent, &self.root, &self.name);
         removed.map_err(failure(&self.path, "it cannot be removed"))

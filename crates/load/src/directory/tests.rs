@@ -174,3 +174,26 @@ fn others_join_the_directory_of_that_mark_only_and_leave_it_where_it_is() {
     drop(joined);
     made.remove().expect("it goes");
 }
+
+#[test]
+fn a_removal_that_was_broken_off_can_be_taken_up_again() {
+    let below = scratch();
+    let made = Directory::make(below.path()).expect("it can be made");
+    fs::create_dir(made.path().join("hr-w0")).expect("made");
+    for number in 0..10 {
+        fs::write(made.path().join(format!("hr-w0/hr-f{number}")), "x").expect("written");
+    }
+    let mut told = Vec::new();
+    let broken = made.remove_watched(&mut |removed| {
+        told.push(removed);
+        match removed {
+            4 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    assert!(matches!(broken, Err(Error::Interrupted)));
+    assert_eq!(told, [1, 2, 3, 4]);
+    assert_eq!(made.usage().expect("it is there").0, 6);
+    made.remove().expect("it goes");
+    assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
+}

@@ -21,7 +21,6 @@ mod fstat;
 mod fstatfs;
 mod fwrite;
 mod getxattr;
-mod group;
 mod hands;
 mod link;
 mod lock;
@@ -54,8 +53,8 @@ mod write;
 
 pub use buffer::Buffer;
 pub use content::Content;
-pub use group::Group;
 pub use hands::{Hands, Kept};
+pub use headrace_spec::OperationGroup as Group;
 pub use own_names::OwnNames;
 pub use symlink::LEADS_TO;
 pub use target::Target;
@@ -203,6 +202,14 @@ mod tests {
                 left_out,
                 "{operation:?}"
             );
+        }
+    }
+
+    #[test]
+    fn an_operation_is_in_the_group_whose_files_a_mix_has_it_on() {
+        for operation in MixedOperation::ALL {
+            let ours = ALL.iter().find(|it| it.name() == operation.word());
+            assert_eq!(ours.map(|it| it.group()), Some(operation.group()));
         }
     }
 

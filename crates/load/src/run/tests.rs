@@ -277,7 +277,7 @@ fn files_that_do_not_fit_are_refused_before_any_is_made() {
     let watch = &mut |_: &Live| ControlFlow::Continue(());
     let error = run(&scenario(&text), &directory, Options::default(), watch);
     let message = error.expect_err("no room").to_string();
-    assert!(message.contains("which is free"), "{message}");
+    assert!(message.contains("are free"), "{message}");
     assert_eq!(directory.usage().expect("it is there").1, 0);
     directory.remove().expect("it goes");
 }

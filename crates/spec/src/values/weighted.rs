@@ -37,7 +37,8 @@ impl<V: Copy> Weighted<V> {
 
 impl Weighted<Bytes> {
     /// Bytes on average.
-    pub(crate) fn mean(&self) -> f64 {
+    #[must_use]
+    pub fn mean(&self) -> f64 {
         let total: f64 = self.0.iter().map(|(_, weight)| weight).sum();
         let sizes = self.0.iter();
         sizes

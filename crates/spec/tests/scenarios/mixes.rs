@@ -58,6 +58,10 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
                 true => Sharing::Client,
                 false => Sharing::None,
             };
+            let file_sets = match files % 2 == 0 && has_two_groups(&weights, files) {
+                true => FileSets::PerGroup,
+                false => FileSets::Shared,
+            };
             WorkloadKind::OperationMix(OperationMix {
                 weights,
                 amount: match forever && stops {
@@ -75,6 +79,7 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
                 hot_files,
                 hot_share: if hot_files < 1.0 { hot_share } else { 1.0 },
                 bytes_per_rate: rate.and(bytes_per_rate),
+                file_sets,
                 write_files: 0.0,
                 append_limit: append_limit.filter(|_| append_share > 0.0),
                 random_from,
@@ -86,6 +91,17 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
             })
         })
         .boxed()
+}
+
+/// Whether two groups have operations on files, whatever other names there are, and no more
+/// groups than files.
+fn has_two_groups(weights: &Weighted<MixedOperation>, files: u32) -> bool {
+    let elsewhere = |it: &MixedOperation| {
+        it.makes_or_removes() || it.goes_to_a_directory() || *it == MixedOperation::Readlink
+    };
+    let on_files = weights.values().filter(|it| !elsewhere(it));
+    let groups: std::collections::BTreeSet<_> = on_files.map(OperationMix::file_group).collect();
+    groups.len() >= 2 && files >= 14
 }
 
 /// Directories and links, where operations go to them; as arbitrary as the number of files.

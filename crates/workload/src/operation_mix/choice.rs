@@ -30,15 +30,15 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Those of a mix; none if all its files are alike.
-    pub fn new(mix: &OperationMix) -> Option<Groups> {
+    /// Those of so many files of a mix; none if all of them are alike.
+    pub fn new(mix: &OperationMix, files: u32) -> Option<Groups> {
         let groups = mix.locality.groups;
         if groups == 1 && mix.write_files == 0.0 {
             return None;
         }
         Some(Groups {
             written: mix.write_files,
-            ..Groups::of_names(mix.files, &mix.locality)
+            ..Groups::of_names(files, &mix.locality)
         })
     }
 

@@ -1,7 +1,10 @@
 use super::*;
 use crate::Named;
-use headrace_spec::{Bursts, Bytes, Followers, Locality, NameSets as Names, Sharing, Weighted};
+use headrace_spec::{
+    Bursts, Bytes, FileSets, Followers, Locality, NameSets as Names, Sharing, Weighted,
+};
 
+mod file_sets;
 mod habits;
 mod sharing;
 mod sharing_among_several;
@@ -25,6 +28,7 @@ fn spec() -> OperationMix {
         hot_files: 1.0,
         hot_share: 1.0,
         bytes_per_rate: None,
+        file_sets: FileSets::Shared,
         write_files: 0.0,
         append_limit: None,
         random_from: None,
@@ -155,12 +159,14 @@ fn what_is_appended_follows_what_was() {
     let all = asked(&spec, 2, 2);
     let mut appended = 0;
     for (_, ask) in &all {
-        let end = ends.entry(ask.file).or_insert(spec.size_of(ask.file).0);
+        let end = ends
+            .entry(ask.file)
+            .or_insert(spec.sets()[0].size_of(ask.file).0);
         if ask.offset == *end {
             appended += 1;
             *end += ask.size;
         } else {
-            assert!(ask.offset + ask.size <= spec.size_of(ask.file).0);
+            assert!(ask.offset + ask.size <= spec.sets()[0].size_of(ask.file).0);
         }
     }
     share(appended, all.len(), 0.8);
@@ -241,7 +247,7 @@ fn a_file_that_is_cut_has_its_first_length_and_grows_again_from_there() {
     };
     let mut ends: HashMap<u32, u64> = HashMap::new();
     for (_, ask) in asked(&spec, 1, 1) {
-        let first = spec.size_of(ask.file).0;
+        let first = spec.sets()[0].size_of(ask.file).0;
         match ask.operation {
             Operation::Truncate => {
                 assert_eq!(ask.offset, first);

@@ -25,7 +25,7 @@ def live_view(title: str, shown: bool) -> Iterator[Callable[["Live"], None] | No
 
         def tell(progress: "Live") -> None:
             if progress.removing:
-                now.removing = True
+                now.removed = progress.removed
             else:
                 now.add(progress.preparing, progress.seconds, progress.operations)
             screen.update(live(now))

@@ -1,6 +1,6 @@
 """Points that are measured in turn, several times over."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from headrace import ranks
+from headrace import _core, ranks
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.measure.benchmark import ended_early, measure
@@ -18,6 +18,7 @@ from headrace.measure.micro.known import Known
 from headrace.measure.micro.study import RATE, THROUGHPUT, Point, Study, called
 from headrace.measure.micro.summary import KIND, summed_up
 from headrace.measure.place import place
+from headrace.measure.removal import noted
 from headrace.measure.workload import load
 from headrace.store import open as open_store
 
@@ -68,11 +69,15 @@ def carry_out(
     `interrupted`. What `resumed` has, the document of an earlier run with its rows, is not
     measured again; `so_far` is told the result after each point.
 
-    Raises OSError or RunError as `measure` does, ValueError if what is resumed is of another
-    study, version, host or file system.
+    Raises OSError or RunError as `measure` does, ValueError if there is no room for the files of
+    a point, or if what is resumed is of another study, version, host or file system.
     """
     here = place(below)
     known = Known.of(study, here, resumed)
+    # On several hosts, each has the processes of one.
+    several = {"clients.count": ranks.count()} if ranks.count() > 1 else None
+    scenarios = [load(point.scenario, several) for point in study.points]
+    ranks.current().agreed(lambda: _check_room(study, scenarios, below))
     rows: list[dict[str, Any]] = []
     warnings = dict(known.warnings)
     stop: dict[str, Any] = {"reason": "unfinished"}
@@ -91,24 +96,36 @@ def carry_out(
         if told is not None:
             told(number, total, called(study, point.parameters))
         try:
-            # On several hosts, each has the processes of one.
-            several = {"clients.count": ranks.count()} if ranks.count() > 1 else None
-            measured = measure(load(point.scenario, several), below)
-        except KeyboardInterrupt:
+            measured = measure(scenarios[number % len(scenarios)], below)
+        except KeyboardInterrupt as error:
             # While files were made: there is nothing of this point.
             stop = {"reason": "interrupted"}
+            warnings |= {it["condition"]: it for it in noted(error)}
             break
+        for warning in measured.document["warnings"]:
+            warnings.setdefault(warning["condition"], warning)
         if (early := ended_early(measured.document)) is not None:
             stop = early
             break
         rows.extend(_rows(point, repeat, measured))
-        for warning in measured.document["warnings"]:
-            warnings.setdefault(warning["condition"], warning)
         if so_far is not None and number + 1 < total:
             so_far(result())
     else:
         stop = {"reason": "workload"}
     return result()
+
+
+def _check_room(
+    study: Study, scenarios: Sequence[_core.Loaded], below: str | PathLike[str]
+) -> None:
+    """Makes sure that there is room for the files of each point, the one that takes most first,
+    before any is measured."""
+    points = zip(study.points, scenarios, strict=True)
+    for point, scenario in sorted(points, key=lambda it: _core.room_needed(it[1]), reverse=True):
+        try:
+            _core.check_room(scenario, below)
+        except ValueError as error:
+            raise ValueError(f"{called(study, point.parameters)}: {error}") from None
 
 
 def _rows(point: Point, repeat: int, measured: Measurement) -> list[dict[str, Any]]:

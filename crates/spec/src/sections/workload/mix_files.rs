@@ -1,5 +1,7 @@
 //! How large the files of a mix are.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use crate::declare::{Leaf, Nature};
@@ -59,7 +61,7 @@ const SETS: [(&str, &[(u64, f64)]); 3] = [
     ),
 ];
 
-/// Reads sizes with weights, or the name of a set of files.
+/// Reads sizes with weights, or the names of sets of files.
 pub(crate) struct FileSizes;
 
 impl FileSizes {
@@ -68,6 +70,29 @@ impl FileSizes {
         let (_, sizes) = SETS.iter().find(|(of, _)| *of == name)?;
         let sizes = sizes.iter().map(|&(size, weight)| (Bytes(size), weight));
         Some(Weighted(sizes.collect()))
+    }
+
+    /// As many files of each of several sets.
+    fn sets(names: &[Node]) -> Result<Weighted<Bytes>, String> {
+        let mut all = BTreeMap::new();
+        let mut seen = Vec::new();
+        for name in names {
+            let Raw::Text(name) = &name.raw else {
+                return Err(String::new());
+            };
+            if seen.contains(&name) {
+                return Err(format!("{name:?} is there twice"));
+            }
+            seen.push(name);
+            // The weights of each set add up to 100.
+            for (size, weight) in FileSizes::set(name).ok_or_else(String::new)?.0 {
+                *all.entry(size).or_insert(0.0) += weight;
+            }
+        }
+        match all.is_empty() {
+            true => Err("it is empty".to_owned()),
+            false => Ok(Weighted(all.into_iter().collect())),
+        }
     }
 }
 
@@ -78,17 +103,22 @@ impl Leaf for FileSizes {
 
     fn expected() -> String {
         let names = SETS.map(|(name, _)| format!("{name:?}")).join(", ");
-        format!("{}, or one of {names}", ByWeight::<Bytes>::expected())
+        format!(
+            "{}, or one of {names}, or a list of these",
+            ByWeight::<Bytes>::expected()
+        )
     }
 
     fn schema() -> serde_json::Value {
         let names = SETS.map(|(name, _)| name);
-        json!({ "anyOf": [ByWeight::<Bytes>::schema(), { "enum": names }] })
+        let list = json!({ "type": "array", "minItems": 1, "items": { "enum": names } });
+        json!({ "anyOf": [ByWeight::<Bytes>::schema(), { "enum": names }, list] })
     }
 
     fn parse(node: &Node) -> Result<Weighted<Bytes>, String> {
         match &node.raw {
             Raw::Text(name) => FileSizes::set(name).ok_or_else(String::new),
+            Raw::List(names) => FileSizes::sets(names),
             _ => ByWeight::<Bytes>::parse(node),
         }
     }
@@ -117,5 +147,24 @@ mod tests {
         assert_eq!(of("medium"), (100.0, medium));
         assert_eq!(of("large").0, 100.0);
         assert_eq!(FileSizes::set("huge"), None);
+    }
+
+    #[test]
+    fn a_list_has_as_many_files_of_each_set() {
+        let list = |names: &[&str]| {
+            let names = names.iter().map(|name| Node::plain((*name).into()));
+            FileSizes::parse(&Node::plain(Raw::List(names.collect())))
+        };
+        let all = list(&["small", "medium", "large"]).expect("sizes").0;
+        let weight: f64 = all.iter().map(|it| it.1).sum();
+        assert_eq!(weight, 300.0);
+        let of = |size| all.iter().find(|it| it.0.0 == size).map(|it| it.1);
+        // 1 KiB: 33 and 20 in 100; 128 KiB: 3, 10 and 20; 2 GiB: 3, of the large set alone.
+        let sizes = [KIB, 128 * KIB, 2048 * MIB].map(of);
+        assert_eq!(sizes, [Some(53.0), Some(33.0), Some(3.0)]);
+        assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        for wrong in [&["small", "huge"][..], &["small", "small"], &[]] {
+            assert!(list(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

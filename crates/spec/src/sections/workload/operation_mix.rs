@@ -1,5 +1,6 @@
 //! `kind = "operation-mix"`: operations drawn by weight.
 
+use super::mix_file_sets::{FileSet, FileSets};
 use super::mix_files::FileSizes;
 use super::mix_locality::Locality;
 use super::mix_names::NameSets;
@@ -129,6 +130,23 @@ impl MixedOperation {
         matches!(self, SharedRead | SharedWrite | SharedReadWrite)
     }
 
+    /// Whether it goes to a directory.
+    #[must_use]
+    pub fn goes_to_a_directory(self) -> bool {
+        use MixedOperation::{Chdir, FindFirst, FindNext, Readdir};
+        matches!(self, Chdir | FindFirst | FindNext | Readdir)
+    }
+
+    /// Whether it makes or removes a name: not one of a file that is there before the run.
+    #[must_use]
+    pub fn makes_or_removes(self) -> bool {
+        use MixedOperation::{Create, Link, Mkdir, Rename, Rmdir, Symlink, Unlink};
+        matches!(
+            self,
+            Create | Unlink | Rename | Link | Mkdir | Rmdir | Symlink
+        )
+    }
+
     /// Whether it passes the page cache by, in multiples of [`DIRECT_UNIT`].
     #[must_use]
     pub fn is_direct(self) -> bool {
@@ -177,12 +195,16 @@ section! {
         files: u32 as AtLeastOne = default(1000, "declared default: it counts where there are caches") aka ["file_count"],
         /// How large they are: sizes with weights, the smallest first. Where the weights add
         /// up to 100, a size of weight 33 is that of 33 files in 100.
-        /// `small`, `medium` and `large` are the sets of Wang 2002, tables 3.1 to 3.3.
+        /// `small`, `medium` and `large` are the sets of Wang 2002, tables 3.1 to 3.3; a list of
+        /// them has as many files of each (section 3.3.3.2: files to be read or written are in
+        /// these three subsets; how many are in each it does not say).
         file_sizes: Weighted<Bytes> as FileSizes = default(table_of_weights([("1 MiB", 1.0)]), "declared default: large enough for what is read and written"),
         /// How many bytes the files hold for each operation a second of `rate`, as SPEC SFS and
         /// Wang 2002, section 3.3.3.4, have 10 MB: there are as many files as that takes, and
         /// no fewer than `files`.
         bytes_per_rate: Option<Bytes> = optional("the files do not grow with the load"),
+        /// Whether groups of operations have files of their own.
+        file_sets: FileSets = default("shared", "SPEC SFS 2.0 has the same files for every operation (Wang 2002, chapter 2); the MPFS benchmark has `per-group`"),
         /// Which part of the files is written and not read, spread evenly over all sizes; reads
         /// are of the others (Wang 2002, section 3.3.3.2: groups that read and groups that write
         /// have files of their own). What is neither is on all files.
@@ -277,21 +299,25 @@ impl OperationMix {
         }
     }
 
-    /// The size of a file: the n-th of all, by size.
-    #[must_use]
-    pub fn size_of(&self, file: u32) -> Bytes {
-        let part = (f64::from(file) + 0.5) / f64::from(self.file_count());
-        self.file_sizes.at(part)
+    /// Whether every set of files that direct transfers are on has one that holds a unit.
+    fn holds_direct_transfers(&self) -> bool {
+        let direct = self.weights.values().filter(|it| it.is_direct());
+        let groups: Vec<_> = direct.map(OperationMix::file_group).collect();
+        let concerned = |set: &FileSet| match set.group {
+            None => !groups.is_empty(),
+            Some(group) => groups.contains(&group),
+        };
+        let sets = self.sets();
+        let mut concerned = sets.iter().filter(|set| concerned(set));
+        concerned.all(|set| set.largest().0 >= DIRECT_UNIT)
     }
 
     /// Bytes of all files, about.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "an estimate, which saturates"
-    )]
-    pub(super) fn bytes(&self) -> u64 {
-        (self.file_sizes.mean() * f64::from(self.file_count())) as u64
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let sets = self.sets();
+        sets.iter()
+            .fold(0, |sum, set| sum.saturating_add(set.bytes()))
     }
 }
 
@@ -319,10 +345,10 @@ fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Re
         let message = "expected the sizes in order, the smallest first";
         return Err(at.error("file_sizes", message));
     }
-    if mix.weights.values().any(MixedOperation::is_direct)
-        && mix.size_of(mix.files - 1).0 < DIRECT_UNIT
-    {
-        let message = "direct transfers are of 4 KiB at least, and no file is as large";
+    FileSets::suits(mix, at)?;
+    if !mix.holds_direct_transfers() {
+        let message = "direct transfers are of 4 KiB at least, and no file of those that they are \
+                       on is as large";
         return Err(at.error("file_sizes", message));
     }
     if mix.bytes_per_rate.is_some() && mix.rate.is_none() {

@@ -29,7 +29,11 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
     let processes = u64::from(all.clients.processes);
     let volume = workload.io.volume.as_ref();
     let parts = match &workload.kind {
-        WorkloadKind::Ior(ior) => vec![("block", of_a_process(ior, workload), volume)],
+        WorkloadKind::Ior(ior) => vec![(
+            "block",
+            ior.bytes_of_a_process(workload.io.existing),
+            volume,
+        )],
         WorkloadKind::Pipeline(pipeline) => {
             let to = pipeline.output_volume.as_ref().or(volume);
             let output = if pipeline.in_place {
@@ -90,7 +94,8 @@ fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
             of_group.map_or(0, |(_, size)| *size)
         }
     };
-    let bytes = of_a_process(ior, workload)
+    let bytes = ior
+        .bytes_of_a_process(workload.io.existing)
         .saturating_mul(u64::from(all.clients.processes))
         .saturating_mul(u64::from(clients));
     let room = (capacity.0)
@@ -108,16 +113,19 @@ fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
     Err(at.error("block", message))
 }
 
-/// Bytes of the files of a process; of all processes' parts of shared files.
-fn of_a_process(ior: &Ior, workload: &Workload) -> u64 {
-    let bytes = ior.block.0.saturating_mul(u64::from(ior.segments));
-    let new = !workload.io.existing && ior.phases.first() != Some(&Phase::Read);
-    // Of a new file only what is written takes room.
-    let written = ior
-        .requests
-        .filter(|_| new)
-        .map_or(u64::MAX, |requests| requests.saturating_mul(ior.transfer.0));
-    bytes.saturating_mul(u64::from(ior.files)).min(written)
+impl Ior {
+    /// Bytes of the files of a process; of all processes' parts of shared files. Those that are
+    /// there before the run are whole.
+    #[must_use]
+    pub fn bytes_of_a_process(&self, existing: bool) -> u64 {
+        let bytes = self.block.0.saturating_mul(u64::from(self.segments));
+        let new = !existing && self.phases.first() != Some(&Phase::Read);
+        // Of a new file only what is written takes room.
+        let written = self.requests.filter(|_| new).map_or(u64::MAX, |requests| {
+            requests.saturating_mul(self.transfer.0)
+        });
+        bytes.saturating_mul(u64::from(self.files)).min(written)
+    }
 }
 
 /// Bytes of a journal, if there is one.

@@ -51,7 +51,8 @@ impl TreeCopy {
         clippy::cast_sign_loss,
         reason = "an estimate, which saturates"
     )]
-    pub(super) fn bytes(&self) -> u64 {
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
         (self.file_sizes.mean() * f64::from(self.in_tree())) as u64
     }
 

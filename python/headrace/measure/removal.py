@@ -1,0 +1,45 @@
+"""Removing what a benchmark has made: somebody who is tired of waiting for it loses no figures."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from headrace import _core
+
+
+def removed(
+    directory: _core.BenchmarkDirectory,
+    *,
+    interrupted: bool = False,
+    told: Callable[[int], object] | None = None,
+) -> dict[str, str] | None:
+    """Removes a benchmark's directory; gives a warning if it is still there: what was measured
+    in it holds all the same.
+
+    It goes on at a first Ctrl-C, or signal to end, unless the benchmark was `interrupted`
+    already; a second one leaves the rest. `told` is called some times a second with how many
+    names are gone.
+    """
+    path = Path(directory.path)
+    for _ in range(1 if interrupted else 2):
+        try:
+            directory.remove(told)
+            return None
+        except (KeyboardInterrupt, SystemExit):
+            # It may have come when all was done.
+            if not directory.is_there():
+                return None
+        except OSError as error:
+            return _warning(f"{path} is left: {error.strerror or error}")
+    return _warning(
+        f"{path} is left, as removing it was interrupted: headrace bench clean {path.parent}"
+        " removes it"
+    )
+
+
+def noted(error: BaseException) -> list[dict[str, str]]:
+    """The warnings that what ended a measurement carries as notes: it has no document."""
+    return [_warning(note) for note in getattr(error, "__notes__", ())]
+
+
+def _warning(message: str) -> dict[str, str]:
+    return {"condition": "not-removed", "message": message}
