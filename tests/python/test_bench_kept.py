@@ -64,7 +64,9 @@ class Watched:
 
     @contextmanager
     def __call__(self, title: str) -> Iterator[Progress | None]:
-        self.steps.append(title)
+        # The directory is the last, when it is removed.
+        if not title.startswith("/"):
+            self.steps.append(title)
         yield None
 
 

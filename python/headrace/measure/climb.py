@@ -18,7 +18,8 @@ from headrace.measure.removal import removed
 from headrace.measure.resuming import check, of_another_scenario, ranks_told, sealed, whole
 
 Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress | None]]
-"""Given the name of a step: what its progress is told to while it goes on."""
+"""Given the name of a step, or at last the directory that is removed: what its progress is told
+to while it goes on."""
 Step: TypeAlias = dict[str, Any]
 SoFar: TypeAlias = Callable[[dict[str, Any]], object]
 """Told the document of what has been measured so far, after each step."""

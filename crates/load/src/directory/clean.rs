@@ -65,6 +65,8 @@ pub fn clean(below: &Path, only: Option<&str>) -> Result<Cleaned, Error> {
             Err(left) => cleaned.left.push((path, left)),
         }
     }
+    cleaned.removed.sort();
+    cleaned.left.sort_by(|one, other| one.0.cmp(&other.0));
     Ok(cleaned)
 }
 
@@ -237,14 +239,15 @@ fn below(parent: rustix::fd::BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errn
     }
 }
 
-/// What is in a directory, in the order of names.
+/// What is in a directory, in the order of inodes: removed so, files of ext4 take each block of
+/// the table of inodes once and not over and over.
 fn entries(directory: &OwnedFd) -> Result<Vec<(String, FileType)>, Errno> {
     let mut all = Vec::new();
     for entry in Dir::read_from(directory)? {
         let entry = entry?;
         let Some(name) = text(entry.file_name()) else {
             // No name of ours, as those are plain letters and digits.
-            all.push(("\u{fffd}".to_owned(), FileType::Unknown));
+            all.push((entry.ino(), "\u{fffd}".to_owned(), FileType::Unknown));
             continue;
         };
         if name == "." || name == ".." {
@@ -258,10 +261,13 @@ fn entries(directory: &OwnedFd) -> Result<Vec<(String, FileType)>, Errno> {
             }
             kind => kind,
         };
-        all.push((name.to_owned(), kind));
+        all.push((entry.ino(), name.to_owned(), kind));
     }
-    all.sort_by(|one, other| one.0.cmp(&other.0));
-    Ok(all)
+    all.sort_by_key(|(inode, ..)| *inode);
+    Ok(all
+        .into_iter()
+        .map(|(_, name, kind)| (name, kind))
+        .collect())
 }
 
 fn text(name: &CStr) -> Option<&str> {
