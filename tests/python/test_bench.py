@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import headrace.measure as measure
+from headrace.measure.removal import removed
 
 WRITE_AND_READ = """
 [clients]
@@ -334,3 +335,38 @@ def test_figures_outlive_the_file_system(tmp_path: Path) -> None:
     out, _ = running.communicate(timeout=60)
     assert running.returncode in (0, 1)
     assert json.loads(out)["operations"]["write"]["count"] > 0
+
+
+def test_a_second_interruption_leaves_the_rest_and_says_where(below: Path) -> None:
+    loaded = measure.load(FOREVER)
+
+    def tell(live: measure.Live) -> None:
+        if live.removed > 0 or not (live.preparing or live.removing):
+            raise KeyboardInterrupt
+
+    measured = measure.measure(loaded, below, progress=tell)
+    # So few files are gone before anybody is told.
+    assert measured.partial
+    assert list(below.iterdir()) == []
+
+    class Slow:
+        """A directory whose removal somebody is tired of waiting for."""
+
+        path = below / "headrace-bench-1-0"
+
+        def __init__(self, times: int) -> None:
+            self.times = times
+
+        def is_there(self) -> bool:
+            return True
+
+        def remove(self, _told: object) -> None:
+            self.times -= 1
+            if self.times >= 0:
+                raise KeyboardInterrupt
+
+    for times, interrupted, left in ((1, False, False), (2, False, True), (1, True, True)):
+        warning = removed(Slow(times), interrupted=interrupted)  # type: ignore[arg-type]
+        assert (warning is not None) == left
+        if warning is not None:
+            assert f"headrace bench clean {below} removes it" in warning["message"]

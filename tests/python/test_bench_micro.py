@@ -1,5 +1,6 @@
 """Micro-benchmarks: points in turn, medians over repeats."""
 
+import io
 import json
 import subprocess
 import sys
@@ -8,11 +9,13 @@ from typing import Any
 
 import pytest
 import typer
+from rich.console import Console
 
 import headrace as hr
 from headrace.cli.bench.sizes import counts, size, sizes
 from headrace.measure import micro
 from headrace.measure.micro.study import Figure
+from headrace.report import study_tables
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -163,3 +166,18 @@ def test_characters_are_written_and_read_one_by_one() -> None:
     for point in (write, read):
         assert 'transfer = "1 B"' in point.scenario
         assert 'io.interface = "library"' in point.scenario
+
+
+def test_a_study_of_one_point_has_a_row_for_each_figure(tmp_path: Path) -> None:
+    result = micro.carry_out(micro.disk(64 << 10, seeks=10, names=20), tmp_path, repeats=1)
+    console = Console(width=100, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(study_tables.study(result.document))
+    text = captured.get()
+    rows = [line for line in text.splitlines() if line.startswith(" block write ")]
+    assert len(rows) == 1 and len(rows[0].split()) == 4
+    figures = {it["test"]: it for it in result.document["summary"]}
+    assert all(it["cpu"] >= 0 for it in figures.values())
+    assert all(f" {name} " in text for name in figures)
+    assert max(map(len, text.splitlines())) <= 100
+    assert "reads may come from the page cache" in text

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -253,6 +254,15 @@ def test_what_cannot_be_mirrored_is_one_clear_error(headrace: Command, tmp_path:
     assert "attribute_timeout" in ended.stderr
 
 
+def test_errors_name_the_directory_that_was_given(tmp_path: Path, watched: object) -> None:
+    text = re.escape(f"{tmp_path}: the benchmark takes")
+    with pytest.raises(ValueError, match=f"^{text}"), tuning.profiler("fuse")(tmp_path) as mirrored:
+        seen(mirrored, {"stat": 1.0}, 10, tuning.Amount(files=200_000_000))
+    with pytest.raises(OSError) as raised, tuning.profiler("fuse")(tmp_path) as mirrored:
+        (mirrored.below / "missing").rmdir()
+    assert raised.value.filename == str(tmp_path / "missing")
+
+
 def test_a_protocols_mix_is_reached(headrace: Command, tmp_path: Path, watched: object) -> None:
     target = tmp_path / "mix.toml"
     target.write_text("lookup = 5\ngetattr = 3\naccess = 2\nread = 4\nfsstat = 1\n")
@@ -260,7 +270,7 @@ def test_a_protocols_mix_is_reached(headrace: Command, tmp_path: Path, watched: 
     ended = headrace(
         *("bench", "tune", str(tmp_path), "--profiler", "fuse", "--target", str(target)),
         *("--operations", "stat,fstat,access,direct-read,open,fstatfs", "--amount", "200"),
-        *("--mixed", "8000", "--rounds", "2", "-o", str(best), "--json", "--no-store"),
+        *("--mixed", "8000", "--rounds", "2", "--mix", str(best), "--json", "--no-store"),
         *("--plot", str(tmp_path / "plots")),
     )
     assert ended.returncode == 0, ended.stderr

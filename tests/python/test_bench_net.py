@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -73,3 +74,36 @@ def test_a_host_that_is_not_there_is_one_clear_error() -> None:
 def test_only_loopback_addresses_are_loopback() -> None:
     assert all(map(network.is_loopback, ("127.0.0.1", "localhost", "[::1]", "127.9.9.9")))
     assert not any(map(network.is_loopback, ("0.0.0.0", "192.168.1.1", "example.org", "[::]")))
+
+
+def test_messages_go_on_with_the_sizes_that_are_missing(
+    answering: tuple[str, str, "subprocess.Popen[str]"],
+) -> None:
+    address, token, _ = answering
+    saved: list[dict[str, Any]] = []
+    whole = network.ask(address, token, [1, 64, 4096], seconds=0.01, so_far=saved.append)
+    assert [len(it["messages"]) for it in saved] == [1, 2, 3]
+    assert (saved[0]["stop"]["reason"], whole["stop"]["reason"]) == ("unfinished", "done")
+    measured: list[dict[str, Any]] = []
+    again = network.ask(
+        address, token, [1, 64, 4096], seconds=0.01, resumed=saved[1], so_far=measured.append
+    )
+    assert again["messages"][:2] == whole["messages"][:2]
+    assert len(measured) == 1
+    for changed, why in (
+        ({"place": {"host": "elsewhere", "peer": "x"}}, "elsewhere to x"),
+        ({"messages": saved[0]["messages"]}, "its messages are not as they were saved"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            network.ask(address, token, [1], seconds=0.01, resumed=saved[1] | changed)
+    with pytest.raises(ValueError, match="other times"):
+        network.ask(address, token, [1], seconds=0.02, resumed=saved[1])
+
+
+def test_a_signal_to_end_is_told_in_one_line(
+    answering: tuple[str, str, "subprocess.Popen[str]"],
+) -> None:
+    _, _, running = answering
+    running.send_signal(signal.SIGTERM)
+    _, err = running.communicate(timeout=30)
+    assert (running.returncode, err) == (143, "ended by SIGTERM\n")

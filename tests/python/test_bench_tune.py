@@ -1,10 +1,15 @@
 """Tuning a mix of file operations to a protocol's."""
 
+import json
 import shlex
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -154,3 +159,74 @@ def test_a_mix_is_tuned_on_what_the_kernel_counts(tmp_path: Path) -> None:
         assert mix["largest_difference"] < 0.05, document
     assert document["profile"]["read"]["read"] >= 1
     assert document["profile"]["write"]["write"] >= 1
+
+
+def test_a_tuning_goes_on_with_what_was_not_counted(tmp_path: Path) -> None:
+    operations, wanted = ["read", "write", "stat"], {"read": 0.7, "write": 0.3}
+    amount = tuning.Amount(alone=1000, mixed=2000)
+    saved: list[dict[str, Any]] = []
+
+    def tuned(**options: Any) -> dict[str, Any]:
+        with tuning.profiler("command:true")(tmp_path) as here:
+            watched = replace(here, profiler=system_calls)
+            much = options.pop("amount", amount)
+            return tune(watched, wanted, operations, rounds=1, amount=much, **options)
+
+    whole = tuned(so_far=lambda document: saved.append(json.loads(json.dumps(document))))
+    # Three operations alone, and two methods with a round and the nearest again.
+    assert [len(it["steps"]) for it in saved] == [1, 2, 3, 4, 5, 6, 7]
+    assert {it["stop"]["reason"] for it in saved} == {"unfinished"}
+    assert (whole["stop"]["reason"], whole["kind"]) == ("done", "tuning")
+    again: list[dict[str, Any]] = []
+    resumed = tuned(resumed=saved[4], so_far=again.append)
+    assert len(again) == 2
+    assert resumed["steps"][:5] == whole["steps"][:5]
+    assert resumed["profile"] == whole["profile"]
+    for changed, why in (
+        ({"profiler": "fuse"}, 'its profiler is "fuse"'),
+        ({"steps": saved[4]["steps"][:1]}, "its steps are not as they were saved"),
+        ({"version": "0.0.1"}, "of version 0.0.1"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            tuned(resumed=saved[4] | changed)
+    with pytest.raises(ValueError, match="of another workload"):
+        tuned(resumed=saved[4], amount=tuning.Amount(alone=1001, mixed=2000))
+
+
+def test_an_interrupted_tuning_is_saved_and_says_how_to_go_on(tmp_path: Path) -> None:
+    file, mix = tmp_path / "tuning.json", tmp_path / "mix.toml"
+    counts = tmp_path / "counts.py"
+    # Counts grow with each look.
+    counts.write_text(
+        "import pathlib\n"
+        f"seen = pathlib.Path({str(tmp_path / 'seen')!r})\n"
+        "seen.write_text((seen.read_text() if seen.exists() else '') + 'x')\n"
+        "print('{\"read\": %d}' % len(seen.read_text()))\n"
+    )
+    profiler = f"command:{shlex.quote(sys.executable)} {shlex.quote(str(counts))}"
+    target = tmp_path / "target.toml"
+    target.write_text("read = 1\n")
+    command = [sys.executable, "-m", "headrace", "bench", "tune", str(tmp_path)]
+    command += ["--profiler", profiler, "--target", str(target), "--operations", "stat,fstat"]
+    command += ["--amount", "20", "--rounds", "1", "--no-store", "--mix", str(mix)]
+    # Its mix takes longer than any test.
+    endless = [*command, "--mixed", "1000000000", "-o", str(file)]
+    running = subprocess.Popen(endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not file.exists():
+        assert running.poll() is None
+        time.sleep(0.01)
+    # Another that would go on with the same file meanwhile.
+    other = subprocess.run([*command, "--resume", str(file)], capture_output=True, text=True)
+    assert other.returncode == 2
+    assert "another benchmark is saving to it" in other.stderr
+    assert len(other.stderr.splitlines()) == 1
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert f"--resume {file}" in err
+    again = [*command, "--mixed", "20", "--resume", str(file)]
+    done = subprocess.run(again, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(file.read_text())["stop"]["reason"] == "done"
+    assert "operation-mix" in mix.read_text()
+    assert not list(tmp_path.glob(".headrace-*"))

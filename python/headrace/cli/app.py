@@ -1,8 +1,8 @@
 """All commands."""
 
 import signal
-import sys
-from typing import Annotated
+from types import FrameType
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -71,16 +71,33 @@ def headrace(
         )
 
 
+class EndedBySignal(SystemExit):
+    """Somebody ends the process."""
+
+    def __init__(self, number: int) -> None:
+        self.status = 128 + number
+        super().__init__(self.status)
+
+    def __str__(self) -> str:
+        return f"ended by {signal.Signals(self.status - 128).name}"
+
+
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    raise EndedBySignal(number)
+
+
 def run(arguments: list[str]) -> int:
     """Runs one command; gives the exit status."""
     # So that temporary files, and a benchmark's, go when somebody ends the process or the
     # terminal is closed; nohup has the latter ignored.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, lambda number, _: sys.exit(128 + number))
+            signal.signal(number, _end)
     status = 1
     try:
         status = ended(lambda: _run(arguments))
+    except EndedBySignal as error:
+        status = failed("; ".join([str(error), *getattr(error, "__notes__", ())]), error.status)
     finally:
         status = ranks.leave(status)
     if status == INTERRUPTED:

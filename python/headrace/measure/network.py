@@ -1,11 +1,13 @@
 """What a network gives between two hosts: messages there and back, over TCP."""
 
 import ipaddress
+import platform
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headrace import _core
+from headrace.measure.resuming import check, of_another_scenario, sealed, whole
 from headrace.report.units import binary_size
 
 PORT = 7417
@@ -37,49 +39,98 @@ def answer(address: str, token: str, started: Callable[[str], object]) -> None:
     _core.answer_messages(address, token, started)
 
 
+KIND = "network"
+
+
 def ask(
     address: str,
     token: str,
     sizes: Sequence[int] = SIZES,
     *,
     seconds: float = 0.5,
-    progress: Callable[[int], object] | None = None,
+    told: Callable[[int, int, str], object] | None = None,
+    resumed: Mapping[str, Any] | None = None,
+    so_far: Callable[[dict[str, Any]], object] | None = None,
 ) -> dict[str, Any]:
     """Sends messages of each size there and back, each for so many seconds.
 
-    Gives a document as `headrace bench net ask --json` prints it. Latency is half of a round
-    trip, throughput the message's bytes over it.
+    Gives a document as `headrace bench net ask --json` prints it; on Ctrl-C that of the sizes
+    that are done, and `document["stop"]["reason"]` is `interrupted`. Latency is half of a round
+    trip, throughput the message's bytes over it. `told` is called before each size with how many
+    are done, how many there are, and which is next. Sizes that `resumed` has, the document of an
+    earlier run, are not measured again; `so_far` is told the document after each.
 
     Raises OSError if the other side cannot be reached or refuses the token, ValueError for a
-    size that cannot be.
+    size that cannot be, or if what is resumed is of other hosts, another version or time.
     """
-    rows = _core.ask_messages(address, token, list(sizes), seconds, progress)
-    messages: list[dict[str, Any]] = [
-        {
-            "size": size,
-            "count": count,
-            "latency": {
-                "least": least / 2,
-                "p50": half / 2,
-                "p99": most / 2,
-                "max": longest / 2,
-            },
-            "throughput": 2 * size / half,
-        }
-        for size, count, least, half, most, longest in rows
-    ]
+    here = {"host": platform.node(), "peer": address.rpartition(":")[0]}
+    known = _known(resumed, sizes, seconds, here)
+    messages: list[dict[str, Any]] = []
+    stop = "unfinished"
+    try:
+        for number, size in enumerate(sizes):
+            if told is not None:
+                told(number, len(sizes), binary_size(size))
+            message = known.get(size)
+            messages.append(message or _measured(address, token, size, seconds))
+            if message is None and so_far is not None:
+                so_far(_document(address, here, messages, stop))
+        stop = "done"
+    except KeyboardInterrupt:
+        stop = "interrupted"
+    return _document(address, here, messages, stop)
+
+
+def _known(
+    resumed: Mapping[str, Any] | None,
+    sizes: Sequence[int],
+    seconds: float,
+    here: Mapping[str, str],
+) -> dict[int, dict[str, Any]]:
+    """What an earlier run has of these sizes."""
+    if resumed is None:
+        return {}
+    check(resumed, {"kind": KIND}, here)
+    whole(resumed, "messages")
+    messages = resumed.get("messages", ())
+    known = {it["size"]: it for it in messages if it["seconds"] == seconds and it["size"] in sizes}
+    if not known:
+        raise of_another_scenario(resumed)
+    return known
+
+
+def _measured(address: str, token: str, size: int, seconds: float) -> dict[str, Any]:
+    [(_, count, least, half, most, longest)] = _core.ask_messages(address, token, [size], seconds)
     return {
-        "kind": "network",
+        "size": size,
+        "seconds": seconds,
+        "count": count,
+        "latency": {
+            "least": least / 2,
+            "p50": half / 2,
+            "p99": most / 2,
+            "max": longest / 2,
+        },
+        "throughput": 2 * size / half,
+    }
+
+
+def _document(
+    address: str, here: Mapping[str, str], messages: Sequence[Mapping[str, Any]], stop: str
+) -> dict[str, Any]:
+    named = {f"message {binary_size(it['size'])}": it for it in messages}
+    document = {
+        "kind": KIND,
         "scenario": {"name": "bench net", "description": f"messages to {address} and back"},
         "version": _core.VERSION,
+        "place": dict(here),
         "peer": address,
-        "messages": messages,
-        "throughput": {f"message {binary_size(it['size'])}": it["throughput"] for it in messages},
+        "messages": list(messages),
+        "throughput": {name: it["throughput"] for name, it in named.items()},
         "latency": {
-            f"message {binary_size(it['size'])}": {
-                "p50": it["latency"]["p50"],
-                "p99": it["latency"]["p99"],
-            }
-            for it in messages
+            name: {"p50": it["latency"]["p50"], "p99": it["latency"]["p99"]}
+            for name, it in named.items()
         },
+        "stop": {"reason": stop},
     }
+    return sealed(document, "messages")

@@ -64,19 +64,20 @@ def check(before: Mapping[str, Any], what: Mapping[str, str], place: Mapping[str
         )
 
 
-def sealed(document: dict[str, Any]) -> dict[str, Any]:
-    """A document with the digest of its steps, by which one that was damaged is known."""
-    return document | {SEAL: _digest(document.get("steps"))}
+def sealed(document: dict[str, Any], steps: str = "steps") -> dict[str, Any]:
+    """A document with the digest of its steps, by which one that was damaged is known: they
+    stand under the key `steps`."""
+    return document | {SEAL: _digest(document.get(steps))}
 
 
-def whole(before: Mapping[str, Any]) -> None:
+def whole(before: Mapping[str, Any], steps: str = "steps") -> None:
     """Makes sure that the steps of what is resumed are as they were saved.
 
     Raises ValueError if they are not.
     """
-    if before.get(SEAL) != _digest(before.get("steps")):
+    if before.get(SEAL) != _digest(before.get(steps)):
         raise ValueError(
-            f"{before.get('named', 'what is to be resumed')}: its steps are not as they were"
+            f"{before.get('named', 'what is to be resumed')}: its {steps} are not as they were"
             " saved: begin anew without --resume"
         )
 
@@ -101,4 +102,6 @@ def ranks_told() -> dict[str, int]:
 def _told(place: Any) -> str:
     if not isinstance(place, Mapping):
         return "unknown"
+    if "peer" in place:
+        return f"{place.get('host')} to {place['peer']}"
     return f"{place.get('file_system')} {place.get('file_system_id')} on {place.get('host')}"

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
+from headrace.report.study_tables import ENDS
 from headrace.report.units import binary_size, duration, megabytes, whole
 
 
@@ -25,4 +26,5 @@ def messages(document: Mapping[str, Any]) -> RenderableType:
         )
     heading = Text(plain(document["scenario"]["name"]), style="bold")
     heading.append(f": {plain(document['scenario']['description'])}", style="not bold")
-    return Group(heading, made)
+    ends = ENDS.get(document.get("stop", {}).get("reason", "done"))
+    return Group(heading, made, *([Text(ends)] if ends else []))

@@ -1,6 +1,6 @@
 """A micro-benchmark as a table for a terminal."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
-from headrace.report.units import binary_size, figure, megabytes
+from headrace.report.units import binary_size, figure, megabytes, percent
 
 Document = Mapping[str, Any]
 
@@ -21,34 +21,63 @@ UNITS = {"throughput": "MB/s", "per_second": "/s"}
 
 
 def study(document: Document) -> RenderableType:
-    """A row for each point and a column for each test: medians over the repeats."""
-    units = {it["test"]: it["unit"] for it in document["summary"]}
-    keys = document["parameters"]
-    columns = [*keys, *(f"{test} {UNITS[unit]}" for test, unit in units.items())]
-    made = FittedTable(_title(document), len(keys), columns)
-    by_point: dict[tuple[Any, ...], dict[str, str]] = {}
-    for it in document["summary"]:
-        format = figure if it["unit"] == "per_second" else megabytes
-        mark = "*" if it["in_memory"] else ""
-        cell = f"{_value(it, format)}{mark}"
-        by_point.setdefault(tuple(it[key] for key in keys), {})[it["test"]] = cell
-    for point, cells in by_point.items():
-        named = (
-            binary_size(value) if key in document["sizes"] else str(value)
-            for key, value in zip(keys, point, strict=True)
-        )
-        made.add_row(*named, *(cells.get(test, "") for test in units))
-    if any(it["in_memory"] for it in document["summary"]):
+    """Medians over the repeats: a row for each point and a column for each test, or of a study of
+    one point a row for each test."""
+    points = {tuple(it[key] for key in document["parameters"]) for it in document["summary"]}
+    made = _of_one(document) if len(points) == 1 else _of_many(document)
+    marked = len(points) > 1 and any(it["in_memory"] for it in document["summary"])
+    if marked:
         made.caption = "* memory may have answered: the files are smaller than it"
     heading = Text(plain(document["scenario"]["name"]), style="bold")
     heading.append(f": {plain(document['scenario']['description'])}", style="not bold")
     notes = [
         Text(f"Note: {plain(warning['message'])}.", style="yellow")
         for warning in document["warnings"]
-        if warning["condition"] != "fits-in-memory"
+        if warning["condition"] != "fits-in-memory" or len(points) == 1
     ]
     ends = ENDS.get(document["stop"]["reason"])
     return Group(heading, made, *notes, *([Text(ends)] if ends else []))
+
+
+def _of_many(document: Document) -> FittedTable:
+    """A row for each point."""
+    units = {it["test"]: it["unit"] for it in document["summary"]}
+    keys = document["parameters"]
+    columns = [*keys, *(f"{test} {UNITS[unit]}" for test, unit in units.items())]
+    made = FittedTable(_title(document), len(keys), columns)
+    by_point: dict[tuple[Any, ...], dict[str, str]] = {}
+    for it in document["summary"]:
+        mark = "*" if it["in_memory"] else ""
+        cells = by_point.setdefault(tuple(it[key] for key in keys), {})
+        cells[it["test"]] = f"{_value(it)}{mark}"
+    for point, cells in by_point.items():
+        named = _named(document, dict(zip(keys, point, strict=True)))
+        made.add_row(*named.values(), *(cells.get(test, "") for test in units))
+    return made
+
+
+def _of_one(document: Document) -> FittedTable:
+    """A row for each test of the only point."""
+    point = _named(document, {key: document["summary"][0][key] for key in document["parameters"]})
+    told = ", ".join(f"{key} {value}" for key, value in point.items())
+    title = "; ".join(part for part in (told, _title(document)) if part)
+    units = list(dict.fromkeys(it["unit"] for it in document["summary"]))
+    made = FittedTable(title, 1, ["", *(UNITS[unit] for unit in units), "CPU %"], ("CPU %",))
+    for it in document["summary"]:
+        cells = (_value(it) if it["unit"] == unit else "" for unit in units)
+        made.add_row(it["test"], *cells, _cpu(it))
+    return made
+
+
+def _cpu(it: Document) -> str:
+    """Of one processor; results of earlier versions have none."""
+    return percent(it["cpu"]) if "cpu" in it else ""
+
+
+def _named(document: Document, point: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters of a point for people."""
+    sizes = document["sizes"]
+    return {key: binary_size(value) if key in sizes else str(value) for key, value in point.items()}
 
 
 def _title(document: Document) -> str:
@@ -58,8 +87,9 @@ def _title(document: Document) -> str:
     return f"Medians of {repeats} repeats" if repeats > 1 else ""
 
 
-def _value(it: Document, format: Callable[[float], str]) -> str:
+def _value(it: Document) -> str:
     """A mean with half the width of its interval; the median of fewer repeats."""
+    format = figure if it["unit"] == "per_second" else megabytes
     if it.get("half_width") is not None:
         return f"{format(it['mean'])} ± {format(it['half_width'])}"
     return "" if it["median"] is None else format(it["median"])

@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
+from headrace.report.study_tables import ENDS
 from headrace.report.units import percent
 
 LEAST = 0.0005
@@ -40,11 +41,14 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
     ]
     lines += [
         Text(f"{name} is {why}.")
-        for name, why in min(mixes.values(), key=_predicted_distance)["unreached"].items()
+        for mix in sorted(mixes.values(), key=_predicted_distance)[:1]
+        for name, why in mix["unreached"].items()
     ]
     lines += [
         Text(f"{operation} was left out: {why}") for operation, why in document["left_out"].items()
     ]
+    if ends := ENDS.get(document.get("stop", {}).get("reason", "done")):
+        lines.append(Text(ends))
     return Group(found, caused, *lines)
 
 

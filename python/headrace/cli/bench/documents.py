@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
 
+from headrace.cli.bench.resuming import saver, tell_how_to_go_on
 from headrace.cli.keeping import kept
 from headrace.cli.screen import show
 from headrace.ending import failed
@@ -18,8 +21,58 @@ from headrace.interruption import INTERRUPTED
 Document = Mapping[str, Any]
 
 
-def keep(document: Document, started: datetime, labels: Mapping[str, str] | None) -> str | None:
-    """Keeps a document without tables in the store; gives its identifier."""
+@dataclass(frozen=True)
+class Destination:
+    """Where a document without tables goes."""
+
+    as_json: bool
+    output: Path | None
+    plot: Path | None
+    stored: bool
+    labels: Mapping[str, str] | None
+    started: datetime
+
+    def save_so_far(self, document: Document) -> None:
+        """Saves what is done so far."""
+        self._save(Saved(document))
+
+    @cached_property
+    def _save(self) -> Callable[["Saved"], None]:
+        return saver(self.output)
+
+    def finish(
+        self,
+        document: Document,
+        table: Callable[[Document], RenderableType],
+        draw: Callable[[Path, Document], object],
+    ) -> int:
+        """Keeps, prints, draws and saves it, and says how to go on; gives the exit status."""
+        identifier = None
+        if self.stored and (document.get("steps") or document.get("messages")):
+            identifier = _kept(document, self.started, self.labels)
+        tell(document, self.as_json, table, identifier)
+        if self.plot is not None and document["stop"]["reason"] == "done":
+            draw(self.plot, document)
+        if self.output is not None:
+            # Last: what is printed is not lost with a disk that is full.
+            Saved(document).save(self.output)
+        tell_how_to_go_on(document["stop"], self.output, identifier)
+        return status(document["stop"])
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A document that can be saved before it is whole."""
+
+    document: Document
+
+    def save(self, path: Path) -> None:
+        """Saves it as JSON."""
+        save_json(path, {**self.document, "host": this_host()})
+
+
+def _kept(document: Document, started: datetime, labels: Mapping[str, str] | None) -> str | None:
+    """Keeps a document in the store; gives its identifier."""
     from headrace import store
 
     return kept(
@@ -42,13 +95,6 @@ def tell(
     if identifier is not None:
         print(f"in the store: {identifier}")
     show(table(document))
-
-
-def save(document: Document, output: Path | None) -> None:
-    """Saves a document, if a file is given: last of all, so that what is printed is not lost
-    with a disk that is full."""
-    if output is not None:
-        save_json(output, {**document, "host": this_host()})
 
 
 def status(stop: Mapping[str, Any]) -> int:

@@ -2,16 +2,19 @@
 
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.micro import AsJson, Output
+from headrace.cli.bench.resuming import Resume, earlier, output_of
 from headrace.cli.bench.run import Plot
 from headrace.cli.bench.sizes import sizes as read_sizes
 from headrace.cli.keeping import Labels, Stored, labels_to_keep
-from headrace.files import check_directory, check_writable
+from headrace.cli.screen import steps
+from headrace.files import check_directory
 from headrace.report.plain import plain_line
 
 app = typer.Typer(
@@ -60,23 +63,33 @@ def ask(
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
-) -> None:
+    resume: Resume = None,
+) -> int:
     """Send messages to a host that answers, and measure how long they take there and back."""
     from headrace.measure import network
 
     labels = labels_to_keep(label or [], stored)
-    if output is not None:
-        check_writable(output)
+    resumed = earlier(resume)
+    output = output_of(output, resume)
     if plot is not None:
         check_directory(plot)
-    started = datetime.now(UTC)
-    document = network.ask(address, token, read_sizes(sizes), seconds=seconds)
-    identifier = documents.keep(document, started, labels) if stored else None
+    to = documents.Destination(as_json, output, plot, stored, labels, datetime.now(UTC))
+    with steps("bench net") as told:
+        document = network.ask(
+            address,
+            token,
+            read_sizes(sizes),
+            seconds=seconds,
+            told=told,
+            resumed=resumed,
+            so_far=to.save_so_far,
+        )
     from headrace.report import network_tables
 
-    documents.tell(document, as_json, network_tables.messages, identifier)
-    if plot is not None:
-        from headrace.report import plots
+    return to.finish(document, network_tables.messages, _draw)
 
-        plots.save_network(plot, document)
-    documents.save(document, output)
+
+def _draw(directory: Path, document: documents.Document) -> None:
+    from headrace.report import plots
+
+    plots.save_network(directory, document)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Protocol, TypeAlias
 
 import typer
 
+from headrace.cli.bench.held import hold
 from headrace.files import check_writable
 from headrace.ranks import current, of_first
 from headrace.report.plain import plain
@@ -32,8 +33,8 @@ class Savable(Protocol):
 
 
 def earlier(resume: str | None) -> dict[str, Any] | None:
-    """What `--resume` names; the first rank reads it for all. Raises as
-    `headrace.measure.resuming.earlier`."""
+    """What `--resume` names; the first rank reads it for all, and nobody else goes on with it
+    meanwhile. Raises as `headrace.measure.resuming.earlier`, ValueError if somebody does."""
     from headrace.measure import resuming
 
     if resume is None:
@@ -42,6 +43,8 @@ def earlier(resume: str | None) -> dict[str, Any] | None:
 
     def reading() -> None:
         if here.first:
+            if not resume.startswith(PREFIX):
+                hold(Path(resume))
             read.append(resuming.earlier(resume))
 
     here.agreed(reading)
@@ -50,13 +53,19 @@ def earlier(resume: str | None) -> dict[str, Any] | None:
 
 
 def output_of(output: Path | None, resume: str | None) -> Path | None:
-    """Where a result is saved: a file that is resumed gets the rest as well."""
+    """Where a result is saved, by nobody else meanwhile: a file that is resumed gets the rest as
+    well. Raises OSError if it cannot be written, ValueError if another benchmark saves to it."""
     if output is None and resume is not None and not resume.startswith(PREFIX):
         output = Path(resume)
     output = of_first(output)
+    current().agreed(lambda: _take(output))
+    return output
+
+
+def _take(output: Path | None) -> None:
     if output is not None:
         check_writable(output)
-    return output
+        hold(output)
 
 
 def saver(output: Path | None) -> Callable[[Savable], None]:

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench import documents
-from headrace.cli.bench.micro import AsJson
+from headrace.cli.bench.micro import AsJson, Output
+from headrace.cli.bench.resuming import Resume, earlier, output_of
 from headrace.cli.bench.run import BelowDirectory, Plot
 from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.cli.screen import steps
-from headrace.files import check_directory, check_writable, whole_file
+from headrace.files import check_apart, check_directory, check_writable, whole_file
 
 # What reads and writes through the page cache cause depends on what else is in it.
 OPERATIONS = (
@@ -54,39 +55,55 @@ def tune(
         typer.Option("--rounds", min=1, help="How often a mix is measured and corrected."),
     ] = 2,
     as_json: AsJson = False,
-    output: Annotated[
+    output: Output = None,
+    mix: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the best mix as a scenario."),
+        typer.Option("--mix", metavar="FILE", help="Write the best mix as a scenario."),
     ] = None,
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
-) -> None:
+    resume: Resume = None,
+) -> int:
     """Find the mix of file operations that causes a wanted mix in the protocol below."""
     from headrace.measure import tuning
     from headrace.measure.tuning.tune import tune as carried_out
 
     labels = labels_to_keep(label or [], stored)
-    if output is not None:
-        check_writable(output)
+    resumed = earlier(resume)
+    output = output_of(output, resume)
+    if mix is not None:
+        check_writable(mix)
+        check_apart({"--mix": mix}, {"--output": output} if output is not None else {})
     if plot is not None:
         check_directory(plot)
     names = list(dict.fromkeys(name.strip() for name in operations.split(",") if name.strip()))
     wanted, watching = tuning.target(target), tuning.profiler(profiler)
     much = tuning.Amount(alone=amount, mixed=mixed, files=files)
-    started = datetime.now(UTC)
+    to = documents.Destination(as_json, output, plot, stored, labels, datetime.now(UTC))
     with watching(directory) as watched, steps("bench tune") as told:
-        document = carried_out(watched, wanted, names, rounds=rounds, amount=much, told=told)
-    identifier = documents.keep(document, started, labels) if stored else None
+        document = carried_out(
+            watched,
+            wanted,
+            names,
+            rounds=rounds,
+            amount=much,
+            told=told,
+            resumed=resumed,
+            so_far=to.save_so_far,
+        )
     from headrace.report import tuning_tables
 
-    documents.tell(document, as_json, tuning_tables.tuned, identifier)
-    if plot is not None:
-        from headrace.report import plots
-
-        plots.save_tuned(plot, document)
-    if output is not None:
+    ended = to.finish(document, tuning_tables.tuned, _draw)
+    if mix is not None and document["mixes"]:
         best = min(document["mixes"].values(), key=lambda it: float(it["measured_distance"]))
         text = tuning.workload(best["weights"], mixed, much)
-        with whole_file(output) as partial:
+        with whole_file(mix) as partial:
             partial.write_text(text, encoding="utf-8")
+    return ended
+
+
+def _draw(directory: Path, document: documents.Document) -> None:
+    from headrace.report import plots
+
+    plots.save_tuned(directory, document)

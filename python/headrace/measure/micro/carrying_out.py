@@ -129,6 +129,7 @@ def _check_room(
 
 
 def _rows(point: Point, repeat: int, measured: Measurement) -> list[dict[str, Any]]:
+    counters = measured.document["counters"]
     phases = {(it["phase"], it["operation"]): it for it in measured.document["phases"]}
     rows = []
     for test in point.tests:
@@ -145,6 +146,8 @@ def _rows(point: Point, repeat: int, measured: Measurement) -> list[dict[str, An
                 # From the common start to the slowest process's end: a lower bound of the
                 # aggregate rate (Hindman 2011, section 4.2.4).
                 "seconds": end["to_s"] - phase["from_s"],
+                # Of one processor, while the whole point was measured.
+                "cpu": counters["cpu_own"] * counters["processors"],
                 "in_memory": point.in_memory(measured.document["files"]["bytes"]),
             }
         )

@@ -38,6 +38,7 @@ def summed_up(
                 "least": rates[0] if rates else None,
                 "most": rates[-1] if rates else None,
                 "repeats": len(rates),
+                "cpu": statistics.median(row["cpu"] for row in of_point),
                 "in_memory": any(row["in_memory"] for row in of_point),
             }
         )

@@ -141,22 +141,22 @@ def _remove(directory: _core.BenchmarkDirectory, watched: Watched) -> None:
 
 
 def profile(
-    watched: Watched,
+    counted: Callable[[Mapping[str, float], int], Mapping[str, int]],
     operations: Sequence[str],
     amount: Amount,
     told: Callable[[int, str], object],
 ) -> Profile:
-    """Carries every file operation out alone, so many times, and reads the protocol's counters.
-    What the file system refuses is left out.
+    """Carries every file operation out alone, so many times, and reads the protocol's counters:
+    `counted` does so with so many operations of a mix. What the file system refuses is left out.
 
-    Raises as `seen` does; Refused only if every operation is.
+    Raises as `counted` does; Refused only if every operation is.
     """
-    rows: dict[str, dict[str, int]] = {}
+    rows: dict[str, Mapping[str, int]] = {}
     left_out: dict[str, str] = {}
     for number, operation in enumerate(operations):
         told(number, operation)
         try:
-            rows[operation] = seen(watched, {operation: 1.0}, amount.alone, amount)
+            rows[operation] = counted({operation: 1.0}, amount.alone)
         except Refused as error:
             left_out[operation] = str(error)
     if not rows:

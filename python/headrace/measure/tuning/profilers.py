@@ -5,11 +5,12 @@ import json
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from headrace.measure.tuning.mirror import mirror, options
+from headrace.measure.tuning.naming import told_as
 
 Profiler: TypeAlias = Callable[[], Mapping[str, int]]
 """Counts so far, by the protocol's operations in small letters."""
@@ -107,6 +108,13 @@ class Watched:
     profiler: Profiler
     original: Path | None = None
     """The directory itself, where `below` only shows it."""
+    name: str = ""
+    """The profiler as the command line names it."""
+
+    @property
+    def directory(self) -> Path:
+        """The directory itself."""
+        return self.original or self.below
 
 
 Watching: TypeAlias = Callable[[Path], AbstractContextManager[Watched]]
@@ -124,7 +132,7 @@ def of_fuse(text: str) -> Watching:
 
     @contextmanager
     def watching(below: Path) -> Iterator[Watched]:
-        with mirror(below, given) as mounted:
+        with mirror(below, given) as mounted, told_as(below, mounted.at):
             yield Watched(mounted.at, mounted, below)
 
     return watching
@@ -163,7 +171,14 @@ def profiler(text: str) -> Watching:
     kind = PROFILERS.get(name)
     if kind is None or not kind.takes(argument):
         raise ValueError(f"{text!r}: expected {named()}")
-    return kind.make(argument)
+    made = kind.make(argument)
+
+    @contextmanager
+    def watching(below: Path) -> Iterator[Watched]:
+        with made(below) as watched:
+            yield replace(watched, name=text)
+
+    return watching
 
 
 def named() -> str:

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from headrace import _core
-from headrace.measure.tuning.profile import Amount, Profile, profile, seen
+from headrace.measure.place import place
+from headrace.measure.resuming import check, sealed
+from headrace.measure.tuning.profile import Amount, Profile, profile
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.reach import unreached
 from headrace.measure.tuning.search import Tuned, Vector, nearest, pairwise
+from headrace.measure.tuning.steps import Steps
 from headrace.measure.tuning.targets import shares
 
 METHODS: dict[str, Callable[[Any, Vector], Tuned]] = {
@@ -32,6 +35,11 @@ class Round:
     """Euclidean, between that and the wanted one."""
 
 
+SoFar: TypeAlias = Callable[[dict[str, Any]], object]
+"""Told the document of what has been carried out so far, after each step."""
+KIND = "tuning"
+
+
 def tune(
     watched: Watched,
     wanted: Mapping[str, float],
@@ -41,60 +49,100 @@ def tune(
     rounds: int = 2,
     amount: Amount | None = None,
     told: Callable[[int, int, str], object] | None = None,
+    resumed: Mapping[str, Any] | None = None,
+    so_far: SoFar | None = None,
 ) -> dict[str, Any]:
     """Finds mixes of file operations whose protocol mix is near a wanted one, by each method:
     measures what each really causes, corrects the profile by that, and searches again, for so
     many rounds. The nearest of them is carried out once more, with other random numbers.
 
-    Gives a document as `headrace bench tune --json` prints it. Raises as `profile` does, and
-    ValueError if nothing causes what is wanted.
+    Gives a document as `headrace bench tune --json` prints it; on Ctrl-C that of what is there,
+    and `document["stop"]["reason"]` is `interrupted`. What `resumed` has counted, the document of
+    an earlier run, is not carried out again; `so_far` is told the document after each step.
+
+    Raises as `profile` does, and ValueError if nothing causes what is wanted, or if what is
+    resumed is of another profiler, version, host or file system, or of other amounts.
     """
     much = amount or Amount()
-    done, steps = 0, len(operations) + len(methods) * (rounds + 1)
+    here = place(watched.directory)
+    if resumed is not None:
+        check(resumed, {"kind": KIND, "profiler": watched.name}, here)
+    document: dict[str, Any] = {
+        "kind": KIND,
+        "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
+        "version": _core.VERSION,
+        "place": here,
+        "profiler": watched.name,
+        "amount": asdict(much),
+        "wanted": dict(wanted),
+        "operations": {},
+        "profile": {},
+        "left_out": {},
+        "mixes": {},
+        "stop": {"reason": "unfinished"},
+    }
+
+    def done() -> None:
+        if so_far is not None:
+            so_far(sealed(document))
+
+    steps = Steps(watched, much, resumed, done)
+    document["steps"] = steps.all
+    steps.expect(operations)
+    try:
+        _found(steps, document, wanted, operations, methods, rounds, much, told)
+        document["stop"] = {"reason": "done"}
+    except KeyboardInterrupt:
+        document["stop"] = {"reason": "interrupted"}
+    return sealed(document)
+
+
+def _found(
+    steps: Steps,
+    document: dict[str, Any],
+    wanted: Mapping[str, float],
+    operations: Sequence[str],
+    methods: Sequence[str],
+    rounds: int,
+    much: Amount,
+    told: Callable[[int, int, str], object] | None,
+) -> None:
+    """Adds the profile, and the mix of each method."""
+    done, all_steps = 0, len(operations) + len(methods) * (rounds + 1)
 
     def next_is(what: str) -> None:
         nonlocal done
         if told is not None:
-            told(done, steps, what)
+            told(done, all_steps, what)
         done += 1
 
-    found = profile(watched, operations, much, lambda _, operation: next_is(operation))
+    found = profile(steps.seen, operations, much, lambda _, operation: next_is(operation))
+    document["profile"] = {
+        operation: {
+            name: float(count) for name, count in zip(found.protocol, row, strict=True) if count
+        }
+        for operation, row in zip(found.operations, found.counts, strict=True)
+    }
+    document["left_out"] = dict(found.left_out)
     vector = found.wanted(wanted)
-    mixes = {}
     for method in methods:
         tried = []
         corrected = found
         for number in range(rounds):
             next_is(f"{method}, round {number + 1}")
             tuned = METHODS[method](corrected.counts, vector)
-            tried.append(_measured(watched, found, tuned, vector, much, SEED))
+            tried.append(_measured(steps, found, tuned, vector, much, SEED))
             corrected = corrected.corrected(tuned.protocol, tried[-1].measured)
         next_is(f"{method}, the nearest again")
         best = min(tried, key=lambda it: it.distance)
-        again = _measured(watched, found, best.tuned, vector, much, SEED + 1)
-        mixes[method] = _mix(found, again, vector, tried)
-    return {
-        "kind": "tuning",
-        "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
-        "version": _core.VERSION,
-        "amount": asdict(much),
-        "wanted": dict(wanted),
-        "operations": {},
-        "profile": {
-            operation: {
-                name: float(count) for name, count in zip(found.protocol, row, strict=True) if count
-            }
-            for operation, row in zip(found.operations, found.counts, strict=True)
-        },
-        "left_out": dict(found.left_out),
-        "mixes": mixes,
-    }
+        again = _measured(steps, found, best.tuned, vector, much, SEED + 1)
+        document["mixes"][method] = _mix(found, again, vector, tried)
 
 
 def _measured(
-    watched: Watched, found: Profile, tuned: Tuned, wanted: Vector, amount: Amount, seed: int
+    steps: Steps, found: Profile, tuned: Tuned, wanted: Vector, amount: Amount, seed: int
 ) -> Round:
-    counts = seen(watched, _weights(found, tuned), amount.mixed, amount, seed)
+    counts = steps.seen(_weights(found, tuned), amount.mixed, seed)
     measured = found.vector(shares(counts, "what the mix caused") if counts else {})
     return Round(tuned, measured, float(np.linalg.norm(measured - wanted)))
 

@@ -1,0 +1,70 @@
+"""What was carried out and counted so far, so that a tuning can go on where it was interrupted.
+
+Which mix is carried out next follows from what was counted before: the same counts lead to the
+same mixes, and what an earlier run has counted is taken from there.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from headrace.measure.resuming import of_another_scenario, whole
+from headrace.measure.tuning.profile import Amount, Refused, seen, workload
+from headrace.measure.tuning.profilers import Watched
+
+DIGEST = "scenario_sha256"
+"""The key of a step by which it is known again: all that was carried out."""
+
+
+class Steps:
+    """What was carried out, in order."""
+
+    def __init__(
+        self,
+        watched: Watched,
+        amount: Amount,
+        resumed: Mapping[str, Any] | None,
+        done: Callable[[], object],
+    ) -> None:
+        """`done` is called after each step. Raises ValueError if what is resumed is damaged."""
+        if resumed is not None:
+            whole(resumed)
+        self.all: list[dict[str, Any]] = []
+        self._watched, self._amount, self._done = watched, amount, done
+        self._resumed = resumed
+        self._known = {it[DIGEST]: it for it in (resumed or {}).get("steps", ())}
+
+    def expect(self, operations: Sequence[str]) -> None:
+        """Makes sure that what is resumed has at least one of these operations, carried out as
+        often. Raises ValueError if it has none."""
+        alone = (self._text({name: 1.0}, self._amount.alone, 1) for name in operations)
+        if self._resumed is not None and not any(_digest(text) in self._known for text in alone):
+            raise of_another_scenario(self._resumed)
+
+    def seen(self, weights: Mapping[str, float], number: int, seed: int = 1) -> dict[str, int]:
+        """What the protocol counts while so many operations of a mix are carried out, now or in
+        the earlier run. Raises as `headrace.measure.tuning.profile.seen`."""
+        digest = _digest(self._text(weights, number, seed))
+        step = self._known.get(digest) or self._carried_out(digest, weights, number, seed)
+        self.all.append(dict(step))
+        if digest not in self._known:
+            self._done()
+        if "refused" in step:
+            raise Refused(step["refused"])
+        return dict(step["counts"])
+
+    def _carried_out(
+        self, digest: str, weights: Mapping[str, float], number: int, seed: int
+    ) -> dict[str, Any]:
+        step: dict[str, Any] = {DIGEST: digest, "weights": dict(weights), "amount": number}
+        try:
+            return step | {"counts": seen(self._watched, weights, number, self._amount, seed)}
+        except Refused as error:
+            return step | {"refused": str(error)}
+
+    def _text(self, weights: Mapping[str, float], number: int, seed: int) -> str:
+        return workload(weights, number, self._amount, seed)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
