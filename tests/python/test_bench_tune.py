@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace.measure import tuning
@@ -30,6 +30,7 @@ def system(operations: int, kinds: int, seed: int) -> tuple[np.ndarray, np.ndarr
     return counts, mix_of(random.dirichlet(np.ones(operations)), counts)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 24), st.integers(2, 13), st.integers(0, 10_000))
 def test_a_mix_that_can_be_reached_is_reached(operations: int, kinds: int, seed: int) -> None:
     counts, wanted = system(operations, kinds, seed)
@@ -39,6 +40,7 @@ def test_a_mix_that_can_be_reached_is_reached(operations: int, kinds: int, seed:
     assert (tuned.shares >= 0).all()
 
 
+@settings(deadline=None)
 @given(st.integers(2, 8), st.integers(0, 1000))
 def test_pairs_come_near_and_never_nearer_than_least_squares(operations: int, seed: int) -> None:
     counts, wanted = system(operations, operations, seed)

@@ -164,6 +164,17 @@ def test_what_many_ranks_cannot_do_is_one_error(tmp_path: Path, below: Path) -> 
     assert (done.returncode, done.stdout) == (2, "")
     assert "expected 2 at least" in done.stderr and len(done.stderr.splitlines()) == 1
     assert list(below.iterdir()) == []
+    # Ten processes, of all ranks together; one on each rank.
+    file.write_text(IN_PHASES)
+    for what, takes in (
+        (("run", file, below, "--set", "workload.0.block=1 PiB"), "takes 11.3 PB"),
+        (("blocks", below, "--file", "1024TiB", "--blocks", "1m"), "takes 2.25 PB"),
+    ):
+        done = ended((2, bench(*what)))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert takes in done.stderr, done.stderr
+        assert "a quota is not seen" in done.stderr and len(done.stderr.splitlines()) == 1
+        assert list(below.iterdir()) == []
     done = ended((2, bench("clean", below)))
     assert done.returncode == 2 and "without mpirun" in done.stderr
 

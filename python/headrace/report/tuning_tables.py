@@ -49,7 +49,8 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
     ]
     if ends := ENDS.get(document.get("stop", {}).get("reason", "done")):
         lines.append(Text(ends))
-    return Group(found, caused, *lines)
+    # Without a mix there is nothing to be shown of any.
+    return Group(*((found, caused) if mixes else ()), *lines)
 
 
 def _shares(mixes: Mapping[str, Any], name: str) -> list[float]:
