@@ -106,6 +106,10 @@ def test_clients_measure_together_on_links_that_are_limited(
     assert 0 < document["throughput"]["read"] < 2 * 12.5e6
     one = write(stood, 2 << 20)
     assert sorted(one) == [0, 0, 2 << 20]
+    before_it = received(stood, "client-1")
+    Hosts(stood).run("client-1", "cp", stood.mount_point / "file", "/dev/null")
+    # Headers of packets come to 5 %; what is read ahead is asked for once.
+    assert 1 < (received(stood, "client-1") - before_it) / (2 << 20) < 1.3
     for process in found["hosts"][3]["processes"]:
         os.kill(process["number"], signal.SIGKILL)
     time.sleep(0.2)
@@ -132,6 +136,12 @@ def test_shards_are_spread(file: Path) -> None:
     parts = write(stood, 32 << 20)
     assert sum(parts) == 32 << 20
     assert max(parts) < 32 << 20
+
+
+def received(stood: Lab, host: str) -> int:
+    """Bytes that have gone to a host."""
+    told = Hosts(stood).run("switch", "tc", "-s", "-j", "qdisc", "show", "dev", host)
+    return int(json.loads(told)[0]["bytes"])
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ PACKAGES = {
     "umount": "mount",
     "nsenter": "util-linux",
     "unshare": "util-linux",
+    "mountpoint": "util-linux",
     "mkfs.ext2": "e2fsprogs",
     "mkfs.ext3": "e2fsprogs",
     "mkfs.ext4": "e2fsprogs",
