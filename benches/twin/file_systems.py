@@ -1,0 +1,104 @@
+"""How well twins of local file systems are predicted: one laboratory for each (docs/lab.md).
+
+    python benches/twin/file_systems.py OUT [ROUNDS] [NAME...]
+
+As root. Stands up a disk of a rate and a number of operations a second with a file system, lets
+`headrace twin` calibrate, predict and measure there, takes all down again, and keeps what it
+found in OUT; prints errors by file system and disk. What OUT has already is not measured again.
+NAMEs are those of the table, such as ext3-journal-60; all are taken without them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+DISKS = {"60": (60, 600), "150": (150, 2000)}
+"""MB/s and operations a second, each for reads and for writes."""
+FILE_SYSTEMS = {
+    "ext2": ("ext2", ""),
+    "ext3-ordered": ("ext3", 'journal.mode = "ordered"'),
+    "ext3-writeback": ("ext3", 'journal.mode = "writeback"'),
+    "ext3-journal": ("ext3", 'journal.mode = "journal"'),
+    "ext4": ("ext4", ""),
+    "xfs": ("xfs", ""),
+}
+SCENARIO = """
+name = "{name}"
+system = "{system}"
+[machine.device]
+kind = "throttled"
+rate = "1 GB/s"
+read_rate = "{rate} MB/s"
+write_rate = "{rate} MB/s"
+read_operations = {operations}
+write_operations = {operations}
+[machine.file_system]
+{more}
+[lab]
+image = "4 GiB"
+[[workload]]
+block = "1 MiB"
+"""
+
+
+def headrace(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "headrace", *arguments]
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **options)
+
+
+def twin_of(name: str, out: Path, rounds: int) -> None:
+    system, disk = name.rsplit("-", 1)
+    kind, more = FILE_SYSTEMS[system]
+    rate, operations = DISKS[disk]
+    scenario = out / f"{name}.toml"
+    scenario.write_text(
+        SCENARIO.format(name=name, system=kind, rate=rate, operations=operations, more=more)
+    )
+    lab = json.loads(headrace("lab", "up", str(scenario), "--json").stdout)
+    try:
+        saved = out / f"{name}.json"
+        twin = ["twin", lab["mount_point"], "--rounds", str(rounds), "-o", str(saved)]
+        command = [sys.executable, "-m", "headrace", *twin, "--json"]
+        headrace("lab", "exec", str(scenario), "client-0", "--", *command)
+    finally:
+        headrace("lab", "down", str(scenario))
+
+
+def table(out: Path) -> list[str]:
+    lines = [
+        "| file system, disk | bound by | cases | median error | worst | bias | in the interval |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for saved in sorted(out.glob("*.json")):
+        document = json.loads(saved.read_text())
+        for group, it in document["summary"].items():
+            worst = max(
+                (point for point in document["points"] if point["group"] == group),
+                key=lambda point: abs(point["error"]),
+            )
+            lines.append(
+                f"| {saved.stem} | {group} | {it['points']} | {it['median_error']:.1%}"
+                f" | {worst['error']:+.0%} ({worst['name']}) | {it['bias']:+.1%}"
+                f" | {it['covered']:.0%} |"
+            )
+    return lines
+
+
+def main() -> None:
+    out = Path(sys.argv[1])
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    out.mkdir(parents=True, exist_ok=True)
+    everything = [f"{system}-{disk}" for disk in DISKS for system in FILE_SYSTEMS]
+    for name in sys.argv[3:] or everything:
+        if not (out / f"{name}.json").exists():
+            print(name, file=sys.stderr, flush=True)
+            twin_of(name, out, rounds)
+    print("\n".join(table(out)))
+
+
+if __name__ == "__main__":
+    main()
