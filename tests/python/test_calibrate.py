@@ -51,6 +51,8 @@ rate = "2 GB/s"
 latency = "60 us"
 device_write_rate = "1 GB/s"
 write_latency = "90 us"
+time_per_transfer = "20 us"
+write_time_per_transfer = "30 us"
 flush = "800 us"
 """
 
@@ -62,10 +64,9 @@ def probed(probe: Probe, machine: Path) -> float:
     if probe.made_by == "null":
         return 0.0
     scenario = simulate.load(f'system = "{machine}"\n{probe.text}')
-    latency = simulate.run(scenario).json()["latency"]
     # A simulation tells of the library's bufferfuls, a measurement of each call.
     calls = BUFFER if "library" in probe.workload else 1
-    return float(latency[probe.operation][probe.statistic]) / calls
+    return probe.seconds(simulate.run(scenario).json()) / calls
 
 
 def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) -> None:
@@ -94,6 +95,8 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.file_system.unlink": 7e-6,
         "machine.file_system.lookup": 1e-6,
         "machine.device.latency": 60e-6,
+        "machine.device.time_per_transfer": 20e-6,
+        "machine.device.write_time_per_transfer": 30e-6,
         "machine.device.rate": 2e9,
         "machine.device.write_latency": 90e-6,
         "machine.device.device_write_rate": 1e9,

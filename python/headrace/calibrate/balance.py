@@ -81,9 +81,7 @@ def balanced(balance: Balance, machine: Path, measured: float) -> float:
 
     def simulated(value: float) -> float:
         sets = {balance.field: f"{value!r} s"}
-        result = simulate.run(simulate.load(text, sets=sets)).json()
-        latency: dict[str, dict[str, float]] = result["latency"]
-        return latency[balance.probe.operation][balance.probe.statistic]
+        return balance.probe.seconds(simulate.run(simulate.load(text, sets=sets)).json())
 
     least, most = 0.0, balance.longest
     if simulated(least) >= balance.without * measured:

@@ -109,11 +109,11 @@ class Probing:
         first = probes[0]
 
         def measure() -> None:
-            latency = measure_whole(
+            document = measure_whole(
                 first.text, self._directory, calls=first.made_by, settle=settle(first.bound)
-            ).document["latency"]
+            ).document
             for probe in probes:
-                self._of_round[probe.name] = float(latency[probe.operation][probe.statistic])
+                self._of_round[probe.name] = probe.seconds(document)
 
         return Step(first.name, measure)
 
@@ -152,12 +152,18 @@ class Probing:
 
 
 def _solved(times: list[dict[str, float]], read: list[Parameter]) -> list[Parameter]:
-    """Each equation for each round; what it gives is known to the next by its median."""
+    """Each equation for each round; what it gives is known to the next by its median.
+
+    What an equation's rounds have in common is found first, from the medians of their times.
+    """
+    middle = {name: statistics.median(of[name] for of in times) for name in times[0]}
     settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
     known = {field: float(value) for field, value in settled.items()}
     solved = []
     for equation in EQUATIONS:
-        rounds = [equation.solve(of_round, known) for of_round in times]
+        common = equation.common(middle, known)
+        known |= common
+        rounds = [common | equation.solve(of_round, known) for of_round in times]
         for field in rounds[0]:
             values = tuple(found[field] for found in rounds)
             known[field] = statistics.median(values)

@@ -48,12 +48,17 @@ class Case:
         the call, so the time in calls says little of several that share processors.
         """
         if self.processes > 1:
-            return float(document.get("measured_seconds") or document["simulated_seconds"])
+            return elapsed(document)
         return seconds_in_calls(document)
 
     def measured(self, directory: str | PathLike[str]) -> Measurement:
         """Carries it out in a directory. Raises as `headrace.measure.measure_whole` does."""
         return measure_whole(self.work, directory, settle=settle(self.group))
+
+
+def elapsed(document: Mapping[str, Any]) -> float:
+    """How long it took until all processes were done, by a result, in seconds."""
+    return float(document.get("measured_seconds") or document["simulated_seconds"])
 
 
 def seconds_in_calls(document: Mapping[str, Any], processes: int = 1) -> float:
@@ -78,7 +83,8 @@ def transfers(size: int, block: int, phases: list[str], io: str, more: Mapping[s
 
 
 WARM = "existing = true, cached = true"
-COLD = "existing = true, cached = false"
+COLD = "existing = true, cached = false, pointers_cached = true"
+"""Its data was dropped from the page cache, as the engine can; its blocks of pointers were not."""
 NEW = "existing = false"
 DIRECT = f"{COLD}, direct = true"
 RANDOM = {"order": '"uniform"'}

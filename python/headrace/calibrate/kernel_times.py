@@ -100,8 +100,11 @@ def _calls(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[K
 def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
     """By the same equations as from outside, but for each call the time in which the device had
     its request."""
-    ways = {"read": ("latency", "rate"), "write": ("write_latency", "device_write_rate")}
-    for way, (latency, rate) in ways.items():
+    ways = {
+        "read": ("latency", "time_per_transfer", "rate"),
+        "write": ("write_latency", "write_time_per_transfer", "device_write_rate"),
+    }
+    for way, (latency, alone, rate) in ways.items():
         times = {}
         for block in (device.SMALL, device.LARGE):
             of = seen[device.PROBES[way, block].name]
@@ -117,14 +120,13 @@ def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[
             rates = tuple(
                 (device.LARGE - device.SMALL) / max(it - small, 1e-9) for it in times[device.LARGE]
             )
-            for name, values, unit in ((latency, fixed, "s"), (rate, rates, "B/s")):
-                field = f"machine.device.{name}"
-                said = f"{way}s: {'latency' if unit == 's' else 'rate'} of the device"
-                yield KernelTime(said, field, values, _unit(unit), outside.get(field))
-
-
-def _unit(unit: str) -> Unit:
-    return "s" if unit == "s" else "B/s"
+            field = f"machine.device.{latency}"
+            # Of one transfer alone, what others would wait for is part of the latency.
+            known = outside.get(field)
+            both = None if known is None else known + outside.get(f"machine.device.{alone}", 0.0)
+            yield KernelTime(f"{way}s: latency of the device", field, fixed, "s", both)
+            field = f"machine.device.{rate}"
+            yield KernelTime(f"{way}s: rate of the device", field, rates, "B/s", outside.get(field))
 
 
 def _processor(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from headrace.calibrate.case import Bound
+from headrace.calibrate.case import Bound, elapsed
 
 Times: TypeAlias = Mapping[str, float]
 """Seconds of an operation, by the probe's name."""
@@ -12,23 +12,35 @@ Times: TypeAlias = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Probe:
-    """A workload of one process, of which the service time of an operation counts."""
+    """A workload of which the time of an operation counts."""
 
     name: str
     workload: str
     """The `[[workload]]`, without its heading."""
     operation: str = "read"
-    statistic: Literal["mean", "p50"] = "mean"
-    """The mean, or the median where single operations may wait for something else."""
+    statistic: Literal["mean", "p50", "apart"] = "mean"
+    """The mean service time, or the median where single operations may wait for something
+    else; or how far operations of all processes are apart from each other."""
     made_by: Literal["posix", "null"] = "posix"
     """By system calls, or not at all: what the engine itself takes within what it times."""
 
     bound: Bound = "cache"
+    processes: int = 1
 
     @property
     def text(self) -> str:
         """The scenario that is carried out."""
-        return f'name = "{self.name}"\n[clients]\ncount = 1\n[[workload]]\n{self.workload}\n'
+        return (
+            f'name = "{self.name}"\n[clients]\ncount = 1\nprocesses = {self.processes}\n'
+            f"[[workload]]\n{self.workload}\n"
+        )
+
+    def seconds(self, document: Mapping[str, Any]) -> float:
+        """The time that counts, by a result, measured or simulated."""
+        if self.statistic == "apart":
+            count = document["operations"][self.operation]["count"]
+            return elapsed(document) / int(count)
+        return float(document["latency"][self.operation][self.statistic])
 
 
 def calls(count: int, block: int, phases: str, io: str, **more: str) -> str:
@@ -46,4 +58,4 @@ def calls(count: int, block: int, phases: str, io: str, **more: str) -> str:
 CACHED = "existing = true, cached = true"
 """The file is there, and in the page cache."""
 NEW = "existing = false"
-DIRECT = "existing = true, cached = false, direct = true"
+DIRECT = "existing = true, cached = false, pointers_cached = true, direct = true"

@@ -72,7 +72,7 @@ def _cached() -> list[Case]:
             transfers(size * MIB, 64 * KIB, ["read"], WARM, OWN_FILES),
             processes=count,
         )
-        for count, size in ((2, 32), (8, 16))
+        for count, size in ((2, 96), (8, 48))
     ]
     cases.append(
         Case(

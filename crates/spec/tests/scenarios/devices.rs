@@ -117,6 +117,7 @@ prop_compose! {
     fn throttled()(
         [rate, device_write_rate] in [rate(), rate()],
         [latency, write_latency] in [seconds(), seconds()],
+        [time_per_transfer, write_time_per_transfer] in [seconds(), seconds()],
         flush in seconds(),
         [read_rate, write_rate] in [choice_of_rates(), choice_of_rates()],
         [read_operations, write_operations] in [prop::option::of(1e-3..1e9_f64), prop::option::of(1e-3..1e9_f64)],
@@ -130,6 +131,8 @@ prop_compose! {
             latency,
             device_write_rate,
             write_latency,
+            time_per_transfer,
+            write_time_per_transfer,
             flush,
             read_rate,
             write_rate,

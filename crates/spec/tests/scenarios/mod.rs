@@ -489,6 +489,7 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
                 priority: IoPriority::default(),
                 existing: false,
                 cached: false,
+                pointers_cached: false,
                 made_by: Bytes(1 << 20),
                 verify: false,
                 volume: None,

@@ -63,6 +63,7 @@ impl Existing {
             size,
             made_by: io.made_by.0,
             cached: io.cached,
+            pointers_cached: io.pointers_cached,
         }
     }
 }

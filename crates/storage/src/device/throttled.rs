@@ -271,6 +271,7 @@ struct Limited {
     device_free: Time,
     /// Of reads and of writes.
     picoseconds_per_byte: [f64; 2],
+    per_transfer: [Span; 2],
     latency: [Span; 2],
     flush: Span,
 }
@@ -287,6 +288,8 @@ impl Limited {
             device_free: Time::ZERO,
             largest: spec.largest_request.map_or(u64::MAX, |size| size.0),
             picoseconds_per_byte: [spec.rate, spec.device_write_rate].map(|rate| 1e12 / rate.0),
+            per_transfer: [spec.time_per_transfer, spec.write_time_per_transfer]
+                .map(|time| Span::from_seconds(time.0)),
             latency: [spec.latency, spec.write_latency].map(|time| Span::from_seconds(time.0)),
             flush: Span::from_seconds(spec.flush.0),
         }
@@ -318,7 +321,8 @@ impl Limited {
     fn serve(&mut self, slot: Slot, size: u64, station: &mut Station<'_, Transfer>) {
         let transfer = station.token(slot);
         let way = way_of(transfer);
-        let work = Span((size as f64 * self.picoseconds_per_byte[way] + 0.5) as u64);
+        let bytes = Span((size as f64 * self.picoseconds_per_byte[way] + 0.5) as u64);
+        let work = bytes + self.per_transfer[way];
         let flushes = transfer.forced || transfer.operation == Operation::Sync;
         let flush = if flushes { self.flush } else { Span::ZERO };
         let after = self.latency[way] + flush;

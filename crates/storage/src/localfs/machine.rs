@@ -462,7 +462,7 @@ fn volumes(spec: &Machine, users: &Users, files: &[StoredFile]) -> Volumes {
             volume.cache = TwoLists::new(room, memory.page.0, memory.active_share);
         }
         for file in files.iter().filter(|file| file.volume == at) {
-            volume.add_file(file.file, file.size, file.made_by, file.cached);
+            volume.add_file(file);
         }
         volume
     });

@@ -98,6 +98,8 @@ pub struct StoredFile {
     pub made_by: u64,
     /// Whether it is in the page cache.
     pub cached: bool,
+    /// Whether its blocks of pointers are.
+    pub pointers_cached: bool,
 }
 
 /// The volumes of a workload's files, a bit each.

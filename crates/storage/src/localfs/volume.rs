@@ -22,7 +22,7 @@ use super::read_ahead::{ReadAhead, Stream};
 use super::remote::Remote;
 use super::sizes::Sizes;
 use super::two_lists::TwoLists;
-use super::users::{Opened, Users};
+use super::users::{Opened, StoredFile, Users};
 use crate::span::span;
 use crate::tokens::Transfer;
 
@@ -352,14 +352,19 @@ impl Volume {
         }
     }
 
-    /// A file that is there before the run: of this size, made by calls of
-    /// `made_by` bytes, in the page cache or not.
-    pub fn add_file(&mut self, file: u32, size: u64, made_by: u64, cached: bool) {
+    /// A file that is there before the run.
+    pub fn add_file(&mut self, stored: &StoredFile) {
+        let (file, size) = (stored.file, stored.size);
         self.sizes.set(file, size);
         self.placement
             .place(file, 0, size.next_multiple_of(self.page));
-        if cached {
-            self.set_folio(file, made_by);
+        if stored.pointers_cached && size > 0 {
+            let last = self.placement.indirect_block_of(size - 1);
+            let all = last.into_iter().flat_map(|last| 0..=last);
+            self.indirect_known.extend(all.map(|index| (file, index)));
+        }
+        if stored.cached {
+            self.set_folio(file, stored.made_by);
             let range = self.cache.pages(file, 0, size);
             self.cache.fill(range);
             self.cache.reclaim();

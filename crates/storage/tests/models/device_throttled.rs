@@ -243,3 +243,13 @@ fn reads_and_writes_may_take_different_times() {
     let times: Vec<u64> = log.iter().map(|took| took.time()).collect();
     assert_eq!(times, [160_000_000, 590_000_000]);
 }
+
+/// Two reads at once of 1 MB at 10 GB/s, 100 us: each takes the device 150 us more alone, and
+/// 60 us besides, which the second has while nobody waits.
+#[test]
+fn a_transfer_may_take_the_device_alone() {
+    let one = limited("latency = \"60 us\"\ntime_per_transfer = \"150 us\"");
+    let log = drive(&one, &[read(0, 1_000_000), read(1_000_000, 1_000_000)], 2);
+    let times: Vec<u64> = log.iter().map(|took| took.time()).collect();
+    assert_eq!(times, [310_000_000, 560_000_000]);
+}

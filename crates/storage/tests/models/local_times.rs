@@ -183,3 +183,29 @@ fn a_page_that_is_read_takes_its_time_on_the_processor() {
         );
     }
 }
+
+/// A file of 64 MiB has 16 blocks of pointers, the first for what lies beyond its first 48 KiB:
+/// they are read before what they point to, unless they are cached.
+#[test]
+fn blocks_of_pointers_are_read_unless_they_are_cached() {
+    let visits = [true, false].map(|known| {
+        let outcome = run(
+            r#"
+            system = "ext2"
+            [machine.device]
+            read_rate = "1 GB/s"
+            write_rate = "1 GB/s"
+            [[workload]]
+            block = "64 MiB"
+            transfer = "1 MiB"
+            phases = ["read"]
+            io = { existing = true }
+            "#,
+            &[&format!("workload.0.io.pointers_cached={known}")],
+        );
+        let stations = &outcome.report.stations;
+        let device = stations.iter().find(|it| it.station.ends_with("/device"));
+        device.expect("a device").visits
+    });
+    assert_eq!(visits[1] - visits[0], 16);
+}

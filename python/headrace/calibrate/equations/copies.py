@@ -21,25 +21,46 @@ READS = {
     for block in BLOCKS
 }
 LARGEST_SHARE = 0.99
+FEWEST = 3
+"""Sizes up to the first bend."""
+
+
+def _levels(known: Known) -> list[float]:
+    """Pages of the second and third level of the processor's caches, as far as there are."""
+    names = [f"machine.copying.l{level}" for level in (2, 3)]
+    return [known[name] / PAGE for name in names if name in known]
+
+
+def _copied(times: Times, known: Known) -> NDArray[np.float64]:
+    call = known["machine.cpu.system_call"]
+    return np.array([max(times[probe.name] - call, 0.0) for probe in READS.values()])
+
+
+PAGES = np.array([block / PAGE for block in BLOCKS])
+
+
+def _bends(times: Times, known: Known) -> dict[str, float]:
+    levels = _levels(known)
+    first, second, _ = change_points(PAGES, _copied(times, known), levels)
+    found = dict(zip(("l2_share", "l3_share"), (first, second), strict=True))
+    return {
+        f"machine.copying.{name}": found[name] / level
+        for name, level in zip(("l2_share", "l3_share"), levels, strict=False)
+    }
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
-    call = known["machine.cpu.system_call"]
-    pages = np.array([block / PAGE for block in BLOCKS])
-    copied = np.array([max(times[probe.name] - call, 0.0) for probe in READS.values()])
-    levels = [
-        known[f"machine.copying.l{level}"]
-        for level in (2, 3)
-        if f"machine.copying.l{level}" in known
+    levels = _levels(known)
+    shares = [
+        known[f"machine.copying.{name}"] * level
+        for name, level in zip(("l2_share", "l3_share"), levels, strict=False)
     ]
-    first, second, each = change_points(pages, copied, [level / PAGE for level in levels])
+    first, second = [*shares, math.inf, math.inf][:2]
+    _, each = _pieces(PAGES, _copied(times, known), first, second)
     found = {"machine.copying.page_in_l2": each[0]}
     if levels:
-        found["machine.copying.l2_share"] = first * PAGE / levels[0]
         found["machine.copying.page_in_l3"] = each[1]
         found["machine.copying.page_in_memory"] = each[2]
-    if len(levels) > 1:
-        found["machine.copying.l3_share"] = second * PAGE / levels[1]
     return found
 
 
@@ -67,13 +88,14 @@ def change_points(
     """The best line of three pieces through the times of requests of so many pages: where it
     bends, in pages, and the time of a page in each piece.
 
-    Bends lie within the caches. The squares of relative errors are least; of equal ones, the
-    latest bends count. A page may cost less in a later piece: calls that move more spread what
+    Bends lie within the caches, and behind three sizes at least, since one or two tell a time
+    from chance badly. The squares of relative errors are least; of equal ones, the latest
+    bends count. A page may cost less in a later piece: calls that move more spread what
     they have to do once over more pages.
     """
-    smallest = pages[0]
+    smallest = pages[FEWEST - 1]
     candidates = [
-        [share for share in reversed(pages) if smallest < share <= LARGEST_SHARE * cache]
+        [share for share in reversed(pages) if smallest <= share <= LARGEST_SHARE * cache]
         or [cache / 2]
         for cache in [*caches, *caches[-1:], 2 * smallest][:2]
     ]
@@ -104,8 +126,12 @@ def _pieces(
     )
     weights = 1 / np.maximum(times, 1e-12)
     each, error = nnls(columns * weights[:, None], np.ones_like(times))
+    # A piece without a size costs what its neighbour does.
     if second == first:
         each[1] = each[2]
+    for piece in (1, 2):
+        if not columns[:, piece].any() and second > first:
+            each[piece] = each[piece - 1]
     return float(error) ** 2, (each[0], each[1], each[2])
 
 
@@ -114,4 +140,5 @@ EQUATION = Equation(
     _solve,
     "cached reads of 4 KiB to 16 MiB: a line of three pieces, by least squares",
     {"l2_share": "", "l3_share": ""},
+    _bends,
 )

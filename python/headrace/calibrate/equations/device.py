@@ -26,25 +26,51 @@ PROBES = {
     for direction in ("read", "write")
     for block, count in ((SMALL, 256), (LARGE, 16))
 }
+PROCESSES = 8
+AT_ONCE = {
+    direction: Probe(
+        f"direct {direction}s of {SMALL // KIB} KiB by {PROCESSES} processes",
+        calls(
+            FILE // PROCESSES // SMALL,
+            SMALL,
+            f'["{direction}"]',
+            DIRECT,
+            order='"uniform"',
+            access='"file-per-process"',
+            requests="256",
+        ),
+        direction,
+        "apart",
+        bound="device",
+        processes=PROCESSES,
+    )
+    for direction in ("read", "write")
+}
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
     call = known["machine.cpu.system_call"]
     found = {}
-    for direction, latency, rate in (
-        ("read", "latency", "rate"),
-        ("write", "write_latency", "device_write_rate"),
+    for direction, latency, rate, alone in (
+        ("read", "latency", "rate", "time_per_transfer"),
+        ("write", "write_latency", "device_write_rate", "write_time_per_transfer"),
     ):
         small, large = (times[PROBES[direction, block].name] - call for block in (SMALL, LARGE))
         per_second = (LARGE - SMALL) / max(large - small, 1e-9)
-        found[f"machine.device.{latency}"] = max(small - SMALL / per_second, 0.0)
+        fixed = max(small - SMALL / per_second, 0.0)
+        limits = (f"machine.device.{direction}_{what}" for what in ("rate", "operations"))
+        if not any(limit in known for limit in limits):
+            # With a limit, that is what keeps them apart.
+            apart = times[AT_ONCE[direction].name] - SMALL / per_second
+            found[f"machine.device.{alone}"] = min(max(apart, 0.0), fixed)
+        found[f"machine.device.{latency}"] = fixed - found.get(f"machine.device.{alone}", 0.0)
         found[f"machine.device.{rate}"] = per_second
     return found
 
 
 EQUATION = Equation(
-    tuple(PROBES.values()),
+    (*PROBES.values(), *AT_ONCE.values()),
     _solve,
-    "direct transfers of 4 KiB and 1 MiB at random places",
+    "direct transfers of 4 KiB and 1 MiB at random places, and of 4 KiB by 8 processes",
     {"rate": "B/s", "device_write_rate": "B/s"},
 )

@@ -11,6 +11,11 @@ Known: TypeAlias = Mapping[str, float]
 """What is known already, by its field, in SI units: settings, and what earlier equations gave."""
 
 
+def nothing(_times: Times, _known: Known) -> dict[str, float]:
+    """No parameter is common."""
+    return {}
+
+
 @dataclass(frozen=True)
 class Equation:
     """Parameters that are found together."""
@@ -22,3 +27,6 @@ class Equation:
     method: str
     units: Mapping[str, Unit]
     """By the field's last word; those of others are seconds."""
+    common: Callable[[Times, Known], dict[str, float]] = nothing
+    """Parameters that all rounds have in common, from the medians of their times; known when
+    the rounds are solved."""

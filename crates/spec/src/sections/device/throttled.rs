@@ -20,6 +20,11 @@ section! {
         device_write_rate: Rate = same(rate),
         /// The time besides of a write.
         write_latency: Seconds = same(latency),
+        /// Time that each transfer takes the device alone, besides its bytes: others wait
+        /// for it.
+        time_per_transfer: Seconds = default("0 s", "nothing is assumed: measure it, with transfers of several processes at once"),
+        /// The same of a write.
+        write_time_per_transfer: Seconds = same(time_per_transfer),
         /// Time of a flush of its write cache, and of a write that must be on the
         /// medium (a loop device has its file written out: fsync).
         flush: Seconds = default("0 s", "nothing is assumed: measure it"),

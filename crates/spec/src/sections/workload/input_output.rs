@@ -43,6 +43,10 @@ section! {
         existing: bool = default(false, "files that are written first are new"),
         /// Whether files that are there are in the page cache when the run begins.
         cached: bool = default(false, "nothing is in the page cache when the run begins") aka ["warm"],
+        /// Whether the blocks that say where the data of such files lies (ext2's and ext3's
+        /// blocks of pointers) are cached when the run begins. When it is measured they are:
+        /// the files were made just before.
+        pointers_cached: bool = same(cached),
         /// The size of the calls that made files that are there: it decides the
         /// size of their folios.
         made_by: Bytes = default("1 MiB", "files are copied in large calls"),
