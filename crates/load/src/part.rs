@@ -1,5 +1,6 @@
 //! A workload of a run: its files, and its processes.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use headrace_spec::{DIRECT_UNIT, Scenario, Workload, WorkloadKind};
@@ -14,7 +15,6 @@ use crate::directory::Directory;
 use crate::files::{self, Names};
 use crate::meeting::Meeting;
 use crate::operation::{self, Buffer, Content, LEADS_TO, OwnNames};
-use crate::outcome::Phase;
 use crate::process::{Plan, Progress};
 use crate::record::Record;
 use crate::run::{Live, Options, Watch};
@@ -85,6 +85,18 @@ impl<'a> Part<'a> {
         verify.then(|| Content::new(self.number, scenario.run.seed))
     }
 
+    /// Makes the directories of files, and those that names are made in.
+    pub fn make_directories(&self, directory: &Directory, watch: Watch<'_>) -> Result<(), Error> {
+        for path in self.names.directories(&*self.application) {
+            make_directory(directory, &path)?;
+            if watch(&Live::PREPARING).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the files that must be there, in directories that are there.
     pub fn make_files(
         &self,
         scenario: &Scenario,
@@ -92,46 +104,23 @@ impl<'a> Part<'a> {
         content: Option<Content>,
         watch: Watch<'_>,
     ) -> Result<(), Error> {
-        let failed = |what: &str, errno| Error::Operation {
-            operation: "preparing",
-            path: what.to_owned(),
-            errno,
-        };
-        let make = |path: &std::ffi::CStr| {
-            match rustix::fs::mkdirat(directory.root(), path, Mode::from_raw_mode(0o755)) {
-                // An earlier run in this directory has made it.
-                Ok(()) | Err(Errno::EXIST) => Ok(()),
-                Err(errno) => Err(failed(&path.to_string_lossy(), errno)),
-            }
-        };
-        let live = Live {
-            phase: Phase::Preparing,
-            seconds: 0.0,
-            operations: Vec::new(),
-        };
-        for path in self.names.directories(&*self.application) {
-            make(&path)?;
-            if watch(&live).is_break() {
-                return Err(Error::Interrupted);
-            }
-        }
         let links = self.names.symbolic_links().zip(0..);
         for (path, _) in links.filter(|(_, number)| self.share.takes(*number)) {
             match rustix::fs::symlinkat(LEADS_TO, directory.root(), &path) {
                 Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => return Err(failed(&path.to_string_lossy(), errno)),
+                Err(errno) => return Err(not_prepared(&path, errno)),
             }
-            if watch(&live).is_break() {
+            if watch(&Live::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
         if self.draws_names() {
             for &rank in &self.here {
                 let own = self.names.own(rank);
-                make(&own)?;
+                make_directory(directory, &own)?;
                 directory
                     .empty_below(&own)
-                    .map_err(|errno| failed(&own.to_string_lossy(), errno))?;
+                    .map_err(|errno| not_prepared(&own, errno))?;
             }
         }
         let io = &self.workload.io;
@@ -142,14 +131,15 @@ impl<'a> Part<'a> {
         for file in &existing {
             let root = directory.root();
             files::make(root, &self.names, *file, call, &mut buffer, content)
-                .map_err(|errno| failed(&self.names.path(file.file).to_string_lossy(), errno))?;
-            if watch(&live).is_break() {
+                .map_err(|errno| not_prepared(&self.names.path(file.file), errno))?;
+            if watch(&Live::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
         if !existing.is_empty() {
             // Once for all: a sync for each file takes far longer.
-            rustix::fs::syncfs(directory.root()).map_err(|errno| failed("all files", errno))?;
+            rustix::fs::syncfs(directory.root())
+                .map_err(|errno| not_prepared(c"all files", errno))?;
         }
         if !io.cached {
             for file in &existing {
@@ -231,6 +221,22 @@ fn suitable(workload: &Workload) -> Result<(), Error> {
         return Err(unsuitable("collective", "two-phase"));
     }
     Ok(())
+}
+
+fn make_directory(directory: &Directory, path: &CStr) -> Result<(), Error> {
+    match rustix::fs::mkdirat(directory.root(), path, Mode::from_raw_mode(0o755)) {
+        // An earlier run in this directory has made it.
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(errno) => Err(not_prepared(path, errno)),
+    }
+}
+
+fn not_prepared(path: &CStr, errno: Errno) -> Error {
+    Error::Operation {
+        operation: "preparing",
+        path: path.to_string_lossy().into_owned(),
+        errno,
+    }
 }
 
 fn unsuitable(field: &str, value: &str) -> Error {

@@ -55,6 +55,15 @@ pub struct Live {
     pub operations: Vec<(u64, u64)>,
 }
 
+impl Live {
+    /// Before the processes begin.
+    pub(crate) const PREPARING: Live = Live {
+        phase: Phase::Preparing,
+        seconds: 0.0,
+        operations: Vec::new(),
+    };
+}
+
 /// Who watches a run, and may break it off. It is told when the processes are about to begin,
 /// and they wait for it; then now and then.
 pub type Watch<'a> = &'a mut dyn FnMut(&Live) -> ControlFlow<()>;
@@ -101,6 +110,14 @@ pub fn run_share(
         check_room_in(scenario, parts.iter().map(Part::application), directory)?;
         // Nobody makes files while another looks for room.
         all_here(share, watch)?;
+        // One of them makes the directories: where a file system has several servers, one that
+        // another engine is making may be there and not take a file yet.
+        if share.takes(0) {
+            for part in &parts {
+                part.make_directories(directory, watch)?;
+            }
+        }
+        all_here(share, watch)?;
         for part in &parts {
             part.make_files(scenario, directory, part.content(scenario), watch)?;
         }
@@ -123,14 +140,9 @@ pub fn run_share(
 
 /// Waits for the other engines.
 fn all_here(share: &Share, watch: Watch<'_>) -> Result<(), Error> {
-    let live = Live {
-        phase: Phase::Preparing,
-        seconds: 0.0,
-        operations: Vec::new(),
-    };
     let mut over = false;
     share.meet(Meet::All, &mut || {
-        over = watch(&live).is_break();
+        over = watch(&Live::PREPARING).is_break();
         over
     });
     if over {
