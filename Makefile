@@ -58,7 +58,7 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
-	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/load benches/local benches/scale benches/schedulers benches/striped-read
+	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/load benches/local benches/scale benches/schedulers benches/striped-read benches/twin
 
 bench: build
 	@$(PY) benches/kernel/compare.py

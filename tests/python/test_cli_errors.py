@@ -169,7 +169,7 @@ def test_a_reader_that_goes_away_is_no_matter(small: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "status", "says"),
-    [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "")],
+    [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "ended by SIGTERM\n")],
 )
 def test_an_interrupted_run_ends_at_once_and_leaves_nothing(
     number: signal.Signals, status: int, says: str, tmp_path: Path, headrace: Command

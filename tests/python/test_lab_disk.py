@@ -1,8 +1,10 @@
 """A laboratory of one host with a disk: real loop devices, limits, namespaces, as root."""
 
+import contextlib
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from headrace.lab import Lab, down, find, plan, processes, programs, status, up
+from headrace.lab import Lab, down, find, groups, plan, processes, programs, status, up
 from headrace.lab.hosts import Hosts
+from headrace.lab.state import LABS, remove_above
 from headrace.lab.steps import LoopDevice, taken
 from headrace.lab.steps.loop_device import ADD, CONTROL
 from headrace.simulate.scenario import load
@@ -274,3 +277,86 @@ def test_without_a_program_its_package_is_named(
     monkeypatch.setattr(programs, "path", lambda: "/nowhere")
     with pytest.raises(ValueError, match="losetup is not there: install Debian's package mount"):
         up(plan(load(file)), "never")
+
+
+def test_what_is_mounted_in_its_folder_is_left_alone(
+    file: Path, before: dict[str, Any], tmp_path: Path
+) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("mine")
+    made_here = made(file)
+    subprocess.run(["mount", "--bind", precious, made_here.mount_point], check=True)
+    try:
+        refused = lab("down", file)
+        assert refused.returncode == 1 and "something is mounted there" in refused.stderr
+        assert (precious / "file").read_text() == "mine"
+    finally:
+        subprocess.run(["umount", made_here.mount_point], check=True)
+    done("down", file)
+    assert machine() == before
+
+
+def test_a_group_that_is_there_is_somebody_elses(file: Path, before: dict[str, Any]) -> None:
+    group = groups.of_host(file.stem, "client-0")
+    if group is None:
+        pytest.skip("there are no control groups for memory")
+    other = group.parent / "other"
+    other.mkdir(parents=True)
+    sleeping = subprocess.Popen(["sleep", "60"])
+    try:
+        (other / "cgroup.procs").write_text(str(sleeping.pid))
+        refused = lab("up", file)
+        assert refused.returncode == 1 and "somebody else's" in refused.stderr
+        assert "nothing of it is there" in done("down", file)
+        assert sleeping.poll() is None
+    finally:
+        sleeping.kill()
+        sleeping.wait()
+        deadline = time.monotonic() + 10
+        while other.exists() and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                other.rmdir()
+                group.parent.rmdir()
+            time.sleep(0.02)
+    assert machine() == before
+
+
+def test_disks_behind_a_link_go_as_well(file: Path, before: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    done("up", file, "--set", f"lab.directory={tmp_path / 'link'}")
+    done("down", file)
+    assert machine() == before
+    assert list((tmp_path / "real").iterdir()) == []
+
+
+def test_down_goes_on_where_it_was_killed_while_removing(
+    file: Path, before: dict[str, Any]
+) -> None:
+    here = made(file)
+    for step in reversed(taken(here)):
+        step.undo(here)
+    # All but the journal is gone.
+    for path in here.folder.iterdir():
+        if path.is_dir():
+            path.rmdir()
+        elif path.name != "journal":
+            path.unlink()
+    done("down", file)
+    assert machine() == before
+
+
+def test_somebody_elses_journal_is_left_alone(file: Path, before: dict[str, Any]) -> None:
+    folder = LABS / file.stem
+    folder.mkdir(parents=True)
+    try:
+        for text in ("mine", "{}\n", "[1]\n"):
+            (folder / "journal").write_text(text)
+            refused = lab("down", file)
+            assert refused.returncode == 1 and "no laboratory" in refused.stderr
+            assert len(refused.stderr.splitlines()) == 1
+            assert (folder / "journal").read_text() == text
+    finally:
+        shutil.rmtree(folder)
+        remove_above()

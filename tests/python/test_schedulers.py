@@ -278,7 +278,7 @@ def test_a_class_without_init_takes_no_options(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "status", "says"),
-    [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "")],
+    [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "ended by SIGTERM\n")],
 )
 @pytest.mark.parametrize("does", ["while True: pass", "time.sleep(0.02); self.dispatch(job)"])
 def test_a_signal_ends_a_run_whatever_a_method_does(

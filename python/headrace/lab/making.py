@@ -76,7 +76,11 @@ def _make(lab: Lab, plan: Plan) -> None:
     lab.mount_point.mkdir()
     images = lab.images(plan)
     steps.take(lab, Folder(str(images)))
+    # Behind links: as the kernel will call the file below a loop device.
+    images = Path(os.path.realpath(images))
     hosts = Hosts(lab)
+    if (first := groups.of_host(lab.name, plan.hosts[0].name)) is not None:
+        steps.take(lab, Group(str(first.parent), None, outer=True))
     for host in plan.hosts:
         if (group := groups.of_host(lab.name, host.name)) is not None:
             steps.take(lab, Group(str(group), host.memory))

@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from headrace._core import RunError
+from headrace.lab.mounts import refuse_mounts
 from headrace.lab.plan import Plan
 
 LABS = Path("/var/lib/headrace/labs")
 """Folders of all laboratories; it outlasts a restart of the machine, as the disks' files do."""
 
 LONGEST_NAME = 40
+FIRST = b'{"lab": '
+"""How a journal begins."""
 
 
 def name_of(file: str | os.PathLike[str], given: str | None = None) -> str:
@@ -135,7 +138,7 @@ def find(name: str) -> Lab | None:
     try:
         first = json.loads((folder / "journal").read_text(encoding="utf-8").split("\n")[0])
         return Lab(name, first["token"], first["boot"])
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         # Left before the first line was written: nothing has been done.
         return Lab(name, "", "")
 
@@ -151,7 +154,12 @@ def existing(name: str) -> Lab:
 def remove_empty(lab: Lab) -> None:
     """The folder of one that was left before anything was done. Raises RunError if something else
     is in it."""
-    (lab.folder / "journal").unlink(missing_ok=True)
+    journal = lab.folder / "journal"
+    with contextlib.suppress(FileNotFoundError):
+        text = journal.read_bytes()
+        if not text.startswith(FIRST[: len(text)]) or b"\n" in text:
+            raise RunError(f"{journal}: this is no laboratory's: expected its first line")
+        journal.unlink()
     try:
         lab.folder.rmdir()
     except OSError as error:
@@ -160,8 +168,16 @@ def remove_empty(lab: Lab) -> None:
 
 
 def remove(lab: Lab) -> None:
-    """Its folder."""
-    shutil.rmtree(lab.folder)
+    """Its folder, the journal last: until then it can be taken down once more. Raises RunError,
+    and removes nothing, if something is mounted there."""
+    refuse_mounts(lab.folder)
+    for path in lab.folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != "journal":
+            path.unlink()
+    (lab.folder / "journal").unlink()
+    lab.folder.rmdir()
     remove_above()
 
 

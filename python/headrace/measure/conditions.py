@@ -15,6 +15,8 @@ PREPARATION = 0.5
 FULL = 0.95
 """Shares from which on they are worth a warning. Declared: below them, what they do to a
 figure is less than its usual spread."""
+THROUGH_THE_CACHE = ("read", "fread", "read-write", "mmap", "shared-read", "shared-read-write")
+"""Operations that read what memory may have."""
 SHORT_S = 0.5
 """Shorter times than this are too few ticks of 10 ms, which processor times are counted in."""
 
@@ -36,8 +38,8 @@ def conditions(document: Mapping[str, Any], *, direct: bool, free: float) -> lis
 def _fits_in_memory(document: Mapping[str, Any], direct: bool, _free: float) -> str | None:
     held, memory = document["files"]["bytes"], psutil.virtual_memory().total
     reads = any(
-        counted["group"] == "read" and counted["bytes"]
-        for counted in document["operations"].values()
+        counted["bytes"] and name in THROUGH_THE_CACHE
+        for name, counted in document["operations"].items()
     )
     if direct or not reads or held > memory:
         return None

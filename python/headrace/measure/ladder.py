@@ -139,6 +139,7 @@ def _step(document: dict[str, Any]) -> dict[str, Any] | None:
         "files": document["files"],
         "counters": document["counters"],
         "warnings": document["warnings"],
+        **{key: document[key] for key in ("file_sets", "sharing") if key in document},
     }
 
 

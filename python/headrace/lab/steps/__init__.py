@@ -29,7 +29,9 @@ KINDS = {kind: name for name, kind in ALL.items()}
 
 
 def take(lab: Lab, step: Step) -> None:
-    """Writes down what is about to be done, and does it. Raises RunError or OSError."""
+    """Writes down what is about to be done, and does it. Raises RunError or OSError; what was
+    there before is not written down, and so not undone."""
+    step.check(lab)
     lab.write({"step": KINDS[type(step)], **dataclasses.asdict(step)})
     step.do(lab)
 

@@ -1,10 +1,9 @@
 """A folder of the laboratory's own."""
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from headrace._core import RunError
+from headrace.lab.mounts import remove_tree
 from headrace.lab.state import Lab
 from headrace.lab.steps.step import Step
 
@@ -19,11 +18,8 @@ class Folder(Step):
         Path(self.path).mkdir()
 
     def undo(self, lab: Lab) -> None:
-        path = Path(self.path)
-        for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
-            if Path(line.split()[4]).is_relative_to(path):
-                raise RunError(f"{path}: something is mounted below it")
-        shutil.rmtree(path, ignore_errors=True)
+        if Path(self.path).is_dir():
+            remove_tree(Path(self.path))
 
     def left(self, lab: Lab) -> str | None:
         return self.path if Path(self.path).exists() else None

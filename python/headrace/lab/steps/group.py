@@ -1,10 +1,10 @@
 """A control group of a host's processes, and the most memory that it may have."""
 
-import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from headrace._core import RunError
 from headrace.lab.groups import memory_file
 from headrace.lab.state import Lab
 from headrace.lab.steps.step import Step
@@ -15,18 +15,23 @@ PATIENCE_S = 10.0
 
 @dataclass(frozen=True)
 class Group(Step):
-    """It lies in a group for the whole laboratory."""
+    """Of a host, within one for the whole laboratory, or that one."""
 
     path: str
     memory: int | None
+    outer: bool = False
+    """Whether it is the whole laboratory's, and hands its controllers on."""
+
+    def check(self, lab: Lab) -> None:
+        if Path(self.path).exists():
+            raise RunError(f"{self.path}: this control group is there already, and somebody else's")
 
     def do(self, lab: Lab) -> None:
         group = Path(self.path)
-        group.parent.mkdir(exist_ok=True)
-        controllers = group.parent / "cgroup.subtree_control"
-        if controllers.exists():
-            controllers.write_text("+memory +io", encoding="ascii")
         group.mkdir()
+        controllers = group / "cgroup.subtree_control"
+        if controllers.exists() and self.outer:
+            controllers.write_text("+memory +io", encoding="ascii")
         if self.memory is not None:
             memory_file(group).write_text(str(self.memory), encoding="ascii")
 
@@ -40,8 +45,6 @@ class Group(Step):
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
-        with contextlib.suppress(OSError):
-            group.parent.rmdir()
 
     def left(self, lab: Lab) -> str | None:
         return self.path if Path(self.path).exists() else None

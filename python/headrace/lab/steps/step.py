@@ -9,6 +9,10 @@ from headrace.lab.state import Lab
 class Step:
     """Something that is done for a laboratory. Its fields stand in the journal."""
 
+    def check(self, lab: Lab) -> None:
+        """Before anything is written down or done: raises RunError if something is in its place,
+        which is not the laboratory's then."""
+
     def do(self, lab: Lab) -> None:
         """Raises RunError or OSError if it cannot."""
         raise NotImplementedError

@@ -3,8 +3,10 @@ in strides, as iozone does it."""
 
 from collections.abc import Sequence
 
+from headrace._core import ScenarioError
 from headrace.measure.micro.ior import ior
 from headrace.measure.micro.study import Figure, Point, Study
+from headrace.report.units import size
 
 ORDERS = {
     "random read": ("random", "read"),
@@ -51,4 +53,9 @@ def sweep(
                     direct=direct,
                 )
                 points.append(Point(parameters, scenario, [Figure(name, 0, phase)], stable=direct))
+    if not points:
+        raise ScenarioError(
+            f"no file is a multiple of a block: files of {', '.join(map(size, files))}, blocks of"
+            f" {', '.join(map(size, blocks))}; expected larger files or smaller blocks"
+        )
     return Study("sweep", "file size by block size", points, sizes=("file", "block"))
