@@ -319,5 +319,8 @@ def test_the_command_draws_and_saves_a_twin(tmp_path: Path) -> None:
     assert (tmp_path / "plots" / "breakdown.svg").read_text().count("<path") > len(CASES)
     assert (tmp_path / "plots" / "validation.png").stat().st_size > 10_000
     assert list(below.iterdir()) == []
-    refused = headrace("twin", str(below), "--machine", str(tmp_path / "none.toml"))
-    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    (tmp_path / "machine").write_text(MACHINE)
+    for wrong in ("none.toml", "machine", "below"):
+        refused = headrace("twin", str(below), "--machine", str(tmp_path / wrong))
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+        assert f"{wrong}: expected a file that headrace calibrate" in refused.stderr

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headrace import simulate
-from headrace._core import VERSION
+from headrace._core import VERSION, ScenarioError
 from headrace.calibrate import Probing, mount_of, work_on
 from headrace.calibrate.calibration import Step, Told
 from headrace.calibrate.case import Case
@@ -78,6 +78,11 @@ def twin(
     sets = {it.field: it.text() for it in now} if settings_now else {}
     if machine is not None:
         # Before anything is measured, so that a wrong file costs no time.
+        file = Path(machine)
+        if file.suffix != ".toml" or not file.is_file():
+            raise ScenarioError(
+                f"{file}: expected a file that headrace calibrate -o saved, with a name in .toml"
+            )
         simulate.load(work_on(Path(machine).resolve(), cases[0].work), sets=sets)
     probing = Probing(directory) if machine is None else None
     runs: list[list[Measurement]] = [[] for _ in cases]
