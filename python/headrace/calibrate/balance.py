@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace import simulate
-from headrace.calibrate.case import COLD
+from headrace.calibrate.case import COLD, NEW
 from headrace.calibrate.machine_work import work_on
-from headrace.calibrate.probe import NEW, Probe, calls
+from headrace.calibrate.probe import Probe, calls
 
 STEPS = 40
 """Halvings of the range: more than its ends' digits."""
@@ -32,7 +32,7 @@ FLUSH_PAGE = Balance(
     "machine.file_system.flush_page",
     Probe(
         "a sync of 64 MiB",
-        calls(64, 1 << 20, '["write", "sync"]', NEW),
+        calls(64, 1 << 20, ["write", "sync"], NEW),
         "sync",
         bound="device",
     ),
@@ -46,7 +46,7 @@ FLUSH = Balance(
     "machine.device.flush",
     Probe(
         "new writes of 4 KiB, a sync behind each",
-        calls(100, 4096, '["write"]', NEW, sync_per_write="true"),
+        calls(100, 4096, ["write"], NEW, sync_per_write="true"),
         "sync",
         "p50",
         bound="device",
@@ -59,7 +59,7 @@ READ_PAGE = Balance(
     "machine.file_system.read_page",
     Probe(
         "cold reads of 1 MiB",
-        calls(64, 1 << 20, '["read"]', COLD),
+        calls(64, 1 << 20, ["read"], COLD),
         bound="device",
     ),
     1e-3,

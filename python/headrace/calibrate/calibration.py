@@ -93,14 +93,14 @@ class Probing:
         self._started = datetime.now(UTC)
         self._read = settings(self._mount)
         probes = [probe for equation in EQUATIONS for probe in equation.probes]
-        self._probes = [*probes, *(balance.probe for balance in BALANCES)]
+        probes += [balance.probe for balance in BALANCES]
         self._times: list[dict[str, float]] = []
         self._checks: list[list[float]] = []
         self._of_round: dict[str, float] = {}
         self._checks_of_round: list[float] = []
         # A workload that several probes look at is carried out once.
         alike: dict[tuple[str, str], list[Probe]] = {}
-        for probe in self._probes:
+        for probe in probes:
             alike.setdefault((probe.workload, probe.made_by), []).append(probe)
         self.steps = [self._step(those) for those in alike.values()]
         self.steps += [Step(case.name, self._check(number)) for number, case in enumerate(CHECKS)]

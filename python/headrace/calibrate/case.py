@@ -35,10 +35,7 @@ class Case:
     @property
     def work(self) -> str:
         """Clients and workload, as a scenario has them."""
-        return (
-            f'name = "{self.name}"\n[clients]\ncount = 1\nprocesses = {self.processes}\n'
-            f"[[workload]]\n{self.workload}\n"
-        )
+        return scenario(self.name, self.workload, self.processes)
 
     def seconds(self, document: Mapping[str, Any]) -> float:
         """What one process spends in its calls, by a result, measured or simulated; how long
@@ -54,6 +51,14 @@ class Case:
     def measured(self, directory: str | PathLike[str]) -> Measurement:
         """Carries it out in a directory. Raises as `headrace.measure.measure_whole` does."""
         return measure_whole(self.work, directory, settle=settle(self.group))
+
+
+def scenario(name: str, workload: str, processes: int) -> str:
+    """What is carried out: processes of one client, and a `[[workload]]` without its heading."""
+    return (
+        f'name = "{name}"\n[clients]\ncount = 1\nprocesses = {processes}\n'
+        f"[[workload]]\n{workload}\n"
+    )
 
 
 def elapsed(document: Mapping[str, Any]) -> float:
@@ -83,6 +88,7 @@ def transfers(size: int, block: int, phases: list[str], io: str, more: Mapping[s
 
 
 WARM = "existing = true, cached = true"
+"""The file is there, and in the page cache."""
 COLD = "existing = true, cached = false, pointers_cached = true"
 """Its data was dropped from the page cache, as the engine can; its blocks of pointers were not."""
 NEW = "existing = false"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from headrace.calibrate.case import Bound, elapsed
+from headrace.calibrate.case import Bound, elapsed, scenario, transfers
 
 Times: TypeAlias = Mapping[str, float]
 """Seconds of an operation, by the probe's name."""
@@ -30,10 +30,7 @@ class Probe:
     @property
     def text(self) -> str:
         """The scenario that is carried out."""
-        return (
-            f'name = "{self.name}"\n[clients]\ncount = 1\nprocesses = {self.processes}\n'
-            f"[[workload]]\n{self.workload}\n"
-        )
+        return scenario(self.name, self.workload, self.processes)
 
     def seconds(self, document: Mapping[str, Any]) -> float:
         """The time that counts, by a result, measured or simulated."""
@@ -43,19 +40,6 @@ class Probe:
         return float(document["latency"][self.operation][self.statistic])
 
 
-def calls(count: int, block: int, phases: str, io: str, **more: str) -> str:
+def calls(count: int, block: int, phases: list[str], io: str, **more: str) -> str:
     """A workload of so many calls of so many bytes: all of a file, or at random places."""
-    lines = [
-        f'block = "{count * block} B"',
-        f'transfer = "{block} B"',
-        f"phases = {phases}",
-        f"io = {{ {io} }}",
-        *(f"{key} = {value}" for key, value in more.items()),
-    ]
-    return "\n".join(lines)
-
-
-CACHED = "existing = true, cached = true"
-"""The file is there, and in the page cache."""
-NEW = "existing = false"
-DIRECT = "existing = true, cached = false, pointers_cached = true, direct = true"
+    return transfers(count * block, block, phases, io, more)

@@ -1,15 +1,16 @@
 """What a call costs besides what it moves."""
 
+from headrace.calibrate.case import WARM
 from headrace.calibrate.equations.equation import Equation, Known
-from headrace.calibrate.probe import CACHED, Probe, Times, calls
+from headrace.calibrate.probe import Probe, Times, calls
 
-CALL = Probe("calls of one byte", calls(100_000, 1, '["read"]', CACHED), statistic="p50")
+CALL = Probe("calls of one byte", calls(100_000, 1, ["read"], WARM), statistic="p50")
 LIBRARY = Probe(
     "library calls of one byte",
-    calls(200_000, 1, '["read"]', f'{CACHED}, interface = "library"'),
+    calls(200_000, 1, ["read"], f'{WARM}, interface = "library"'),
 )
 NOTHING = Probe(
-    "the engine itself", calls(200_000, 1, '["read"]', CACHED), statistic="mean", made_by="null"
+    "the engine itself", calls(200_000, 1, ["read"], WARM), statistic="mean", made_by="null"
 )
 BUFFER = 4096
 """Bytes of the C library's buffer: one system call each."""

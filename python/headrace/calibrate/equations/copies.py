@@ -6,8 +6,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace.calibrate.case import WARM
 from headrace.calibrate.equations.equation import Equation, Known
-from headrace.calibrate.probe import CACHED, Probe, Times, calls
+from headrace.calibrate.probe import Probe, Times, calls
 
 PAGE = 4096
 KIB, MIB = 1024, 1024 * 1024
@@ -15,9 +16,7 @@ FILE = 64 * MIB
 BLOCKS = tuple(4 * KIB * 4**step for step in range(7))
 """4 KiB to 16 MiB."""
 READS = {
-    block: Probe(
-        f"cached reads of {block // KIB} KiB", calls(FILE // block, block, '["read"]', CACHED)
-    )
+    block: Probe(f"cached reads of {block // KIB} KiB", calls(FILE // block, block, ["read"], WARM))
     for block in BLOCKS
 }
 LARGEST_SHARE = 0.99

@@ -1,8 +1,9 @@
 """What the device takes for a transfer."""
 
+from headrace.calibrate.case import DIRECT
 from headrace.calibrate.equations.copies import KIB, MIB
 from headrace.calibrate.equations.equation import Equation, Known
-from headrace.calibrate.probe import DIRECT, Probe, Times, calls
+from headrace.calibrate.probe import Probe, Times, calls
 
 SMALL, LARGE = 4 * KIB, MIB
 FILE = 64 * MIB
@@ -12,9 +13,7 @@ def _probe(direction: str, block: int, count: int) -> Probe:
     # At random places: nothing is read ahead, or gathered, by whatever is below.
     return Probe(
         f"direct {direction}s of {block // KIB} KiB",
-        calls(
-            FILE // block, block, f'["{direction}"]', DIRECT, order='"uniform"', requests=str(count)
-        ),
+        calls(FILE // block, block, [direction], DIRECT, order='"uniform"', requests=str(count)),
         direction,
         "p50",
         bound="device",
@@ -33,7 +32,7 @@ AT_ONCE = {
         calls(
             FILE // PROCESSES // SMALL,
             SMALL,
-            f'["{direction}"]',
+            [direction],
             DIRECT,
             order='"uniform"',
             access='"file-per-process"',

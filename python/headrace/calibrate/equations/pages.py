@@ -2,9 +2,10 @@
 
 import statistics
 
+from headrace.calibrate.case import NEW, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
 from headrace.calibrate.equations.equation import Equation, Known
-from headrace.calibrate.probe import CACHED, NEW, Probe, Times, calls
+from headrace.calibrate.probe import Probe, Times, calls
 
 FILE = 32 * MIB
 BLOCKS = (4 * KIB, 64 * KIB, MIB)
@@ -13,13 +14,13 @@ BLOCKS = (4 * KIB, 64 * KIB, MIB)
 def _probes(what: str, io: str) -> dict[int, Probe]:
     return {
         block: Probe(
-            f"{what} of {block // KIB} KiB", calls(FILE // block, block, '["write"]', io), "write"
+            f"{what} of {block // KIB} KiB", calls(FILE // block, block, ["write"], io), "write"
         )
         for block in BLOCKS
     }
 
 
-REWRITES = _probes("rewrites", CACHED)
+REWRITES = _probes("rewrites", WARM)
 WRITES = _probes("new writes", NEW)
 
 

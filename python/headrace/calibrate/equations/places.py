@@ -2,9 +2,10 @@
 
 import statistics
 
+from headrace.calibrate.case import WARM
 from headrace.calibrate.equations.copies import FILE, KIB, READS
 from headrace.calibrate.equations.equation import Equation, Known
-from headrace.calibrate.probe import CACHED, Probe, Times, calls
+from headrace.calibrate.probe import Probe, Times, calls
 
 REQUESTS = 4000
 RANDOM = {
@@ -13,8 +14,8 @@ RANDOM = {
         calls(
             FILE // block,
             block,
-            '["read"]',
-            CACHED,
+            ["read"],
+            WARM,
             order='"uniform"',
             requests=str(min(REQUESTS, FILE // block)),
         ),
