@@ -14,7 +14,11 @@ import sqlalchemy as sa
 
 import headrace as hr
 from headrace.store import Store
+
 from postgresql_server import binaries, running
+
+# Its assertions tell what they saw, as those of tests do.
+pytest.register_assert_rewrite("lab")
 
 # Jobs that a shell starts in the background ignore Ctrl-C, and so would the
 # commands that the tests interrupt.
