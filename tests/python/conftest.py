@@ -14,7 +14,6 @@ import sqlalchemy as sa
 
 import headrace as hr
 from headrace.store import Store
-
 from postgresql_server import binaries, running
 
 # Its assertions tell what they saw, as those of tests do.
