@@ -1,7 +1,7 @@
 //! What holds back the processes of a machine with a local file system: it must be
 //! named, and relieving it must help by no more than was said.
 
-use crate::running::run;
+use crate::bottleneck_cases::{Case, are_named, relieving_helps_as_was_said};
 
 const MACHINE: &str = r#"
     system = "ext3"
@@ -19,16 +19,6 @@ const MACHINE: &str = r#"
     block = "64 MiB"
     transfer = "64 KiB"
 "#;
-
-struct Case {
-    sets: &'static [&'static str],
-    /// The end of the place's name, and what the sentence says.
-    place: &'static str,
-    says: &'static str,
-    saturated: bool,
-    /// What relieves it and nothing else.
-    relief: &'static str,
-}
 
 const CASES: [Case; 6] = [
     Case {
@@ -94,31 +84,10 @@ const CASES: [Case; 6] = [
 
 #[test]
 fn what_holds_processes_back_is_named() {
-    for case in &CASES {
-        let outcome = run(MACHINE, case.sets);
-        let found = &outcome.report.bottleneck;
-        let sentence = &found.sentence;
-        let place = found.station.as_deref().unwrap_or("");
-        assert!(
-            place.ends_with(case.place),
-            "{:?}: {place}: {sentence}",
-            case.sets
-        );
-        assert!(sentence.contains(case.says), "{:?}: {sentence}", case.sets);
-        assert_eq!(found.saturated, case.saturated, "{sentence}");
-        let shares: f64 = outcome.report.breakdown.iter().map(|it| it.share).sum();
-        assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    }
+    are_named(MACHINE, &CASES);
 }
 
 #[test]
 fn relieving_it_helps_by_no_more_than_was_said() {
-    for case in &CASES {
-        let before = run(MACHINE, case.sets).report;
-        let after = run(MACHINE, &[case.sets, &[case.relief]].concat()).report;
-        let gain = before.simulated_seconds / after.simulated_seconds;
-        assert!(gain > 1.3, "{:?}: only {gain}", case.sets);
-        let most = before.bottleneck.most_gain.unwrap_or(f64::INFINITY);
-        assert!(gain < 1.05 * most, "{:?}: {gain}, not {most}", case.sets);
-    }
+    relieving_helps_as_was_said(MACHINE, &CASES);
 }

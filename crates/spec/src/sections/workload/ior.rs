@@ -122,6 +122,30 @@ impl Ior {
     /// How many transfers lie from one to the next, if nothing else is said.
     pub(crate) const STRIDE: u32 = 17;
 
+    /// A pattern that goes through its files once, in order: what other kinds of workload are
+    /// told as where only files and sizes matter.
+    pub(super) fn in_order(files: u32, block: Bytes, transfer: Bytes, phases: Vec<Phase>) -> Self {
+        Ior {
+            files,
+            block,
+            transfer,
+            segments: 1,
+            requests: None,
+            sync_per_write: false,
+            opens: false,
+            access: Access::FilePerProcess,
+            order: Order::Sequential,
+            phases,
+            read_share: Ior::READ_SHARE,
+            streams: 1,
+            stride: Ior::STRIDE,
+            think: Seconds(0.0),
+            interval: Seconds(0.0),
+            think_distribution: ThinkDistribution::Constant,
+            repeat: Repeat::Times(1),
+        }
+    }
+
     /// Says no to what the kernel or the model does not do with files opened so.
     pub(super) fn suits(&self, io: &InputOutput, at: &Place<'_>) -> Result<(), Error> {
         let writes = |phase: &Phase| matches!(phase, Phase::Write | Phase::Mixed);

@@ -1,6 +1,6 @@
 //! `kind = "mdtest"`: the pattern of the mdtest benchmark.
 
-use super::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
+use super::{Ior, Phase};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
@@ -68,24 +68,13 @@ impl Mdtest {
     /// its files are empty.
     #[must_use]
     pub fn pattern(&self) -> Option<Ior> {
-        (self.bytes.0 > 0).then(|| Ior {
-            files: self.files,
-            block: self.bytes,
-            transfer: self.bytes,
-            segments: 1,
-            requests: None,
-            sync_per_write: false,
-            opens: false,
-            access: Access::FilePerProcess,
-            order: Order::Sequential,
-            phases: vec![Phase::Write, Phase::Read],
-            read_share: 0.5,
-            streams: 1,
-            stride: Ior::STRIDE,
-            think: Seconds(0.0),
-            interval: Seconds(0.0),
-            think_distribution: ThinkDistribution::Constant,
-            repeat: Repeat::Times(1),
+        (self.bytes.0 > 0).then(|| {
+            Ior::in_order(
+                self.files,
+                self.bytes,
+                self.bytes,
+                vec![Phase::Write, Phase::Read],
+            )
         })
     }
 }

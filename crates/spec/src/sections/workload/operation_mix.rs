@@ -5,7 +5,7 @@ use super::mix_files::FileSizes;
 use super::mix_locality::Locality;
 use super::mix_names::NameSets;
 use super::mix_order::{Bursts, ByOperation, Followers, nothing_follows};
-use super::{Access, Ior, Order, Phase, Repeat, Sharing, ThinkDistribution};
+use super::{Access, Ior, Phase, Sharing, ThinkDistribution};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
@@ -262,23 +262,13 @@ impl OperationMix {
         let phases = [(reads, Phase::Read), (writes, Phase::Write)];
         let phases = phases.into_iter().filter(|(given, _)| *given);
         (largest.0 > 0).then(|| Ior {
-            files: self.file_count(),
-            block: largest,
-            transfer: largest,
-            segments: 1,
-            requests: None,
-            sync_per_write: false,
-            opens: false,
             access: Access::Shared,
-            order: Order::Sequential,
-            phases: phases.map(|(_, phase)| phase).collect(),
-            read_share: 0.5,
-            streams: 1,
-            stride: Ior::STRIDE,
-            think: Seconds(0.0),
-            interval: Seconds(0.0),
-            think_distribution: ThinkDistribution::Constant,
-            repeat: Repeat::Times(1),
+            ..Ior::in_order(
+                self.file_count(),
+                largest,
+                largest,
+                phases.map(|(_, phase)| phase).collect(),
+            )
         })
     }
 

@@ -1,6 +1,6 @@
 //! `kind = "pipeline"`: a program that reads, computes and writes.
 
-use super::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
+use super::{Ior, Phase};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{Scenario, volume_exists};
@@ -94,25 +94,12 @@ impl Pipeline {
     /// makes as many requests as large.
     #[must_use]
     pub fn pattern(&self) -> Ior {
-        Ior {
-            files: 2,
-            block: Bytes(self.input.0.max(self.output.0)),
-            transfer: Bytes(self.request.0.max(self.largest_write())),
-            segments: 1,
-            requests: None,
-            sync_per_write: false,
-            opens: false,
-            access: Access::FilePerProcess,
-            order: Order::Sequential,
-            phases: vec![Phase::Read, Phase::Write],
-            read_share: 0.5,
-            streams: 1,
-            stride: Ior::STRIDE,
-            think: Seconds(0.0),
-            interval: Seconds(0.0),
-            think_distribution: ThinkDistribution::Constant,
-            repeat: Repeat::Times(1),
-        }
+        Ior::in_order(
+            2,
+            Bytes(self.input.0.max(self.output.0)),
+            Bytes(self.request.0.max(self.largest_write())),
+            vec![Phase::Read, Phase::Write],
+        )
     }
 
     /// Bytes of the largest request that writes, if none are gathered.

@@ -1,11 +1,11 @@
 //! `kind = "tree-copy"`: a tree of files copied, as cp does it.
 
 use super::mix_files::FileSizes;
-use super::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
+use super::{Ior, Phase};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{AtLeastOne, Bytes, Seconds, Weighted, table_of_weights};
+use crate::values::{AtLeastOne, Bytes, Weighted, table_of_weights};
 
 /// The golden ratio's fraction: its multiples are spread evenly over a unit (Weyl 1916).
 const SPREAD: f64 = 0.618_033_988_749_894_9;
@@ -70,23 +70,13 @@ impl TreeCopy {
     #[must_use]
     pub fn pattern(&self) -> Ior {
         Ior {
-            files: self.in_tree().saturating_mul(2),
-            block: self.largest_file(),
-            transfer: self.largest_request(),
-            segments: 1,
-            requests: None,
-            sync_per_write: false,
             opens: true,
-            access: Access::FilePerProcess,
-            order: Order::Sequential,
-            phases: vec![Phase::Read, Phase::Write],
-            read_share: 0.5,
-            streams: 1,
-            stride: Ior::STRIDE,
-            think: Seconds(0.0),
-            interval: Seconds(0.0),
-            think_distribution: ThinkDistribution::Constant,
-            repeat: Repeat::Times(1),
+            ..Ior::in_order(
+                self.in_tree().saturating_mul(2),
+                self.largest_file(),
+                self.largest_request(),
+                vec![Phase::Read, Phase::Write],
+            )
         }
     }
 }
