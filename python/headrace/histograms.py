@@ -5,7 +5,7 @@ so that other tools read it as well.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -15,44 +15,58 @@ SCHEMA = pl.Schema({"operation": pl.String, "time": pl.String, "histogram": pl.S
 """Columns of a measurement's histograms; `time` is `service` or `response`."""
 ALL = "all"
 """In the place of an operation: all of them together."""
+By: TypeAlias = Literal["operation", "group"]
+"""What is put together: each operation, or each group of operations."""
 LATENCIES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
 def percentiles(
-    histograms: Sequence[pl.DataFrame], quantiles: Sequence[float] = tuple(LATENCIES.values())
+    histograms: Sequence[pl.DataFrame],
+    quantiles: Sequence[float] = tuple(LATENCIES.values()),
+    *,
+    by: By = "operation",
 ) -> pl.DataFrame:
     """The quantiles of several results' histograms together: each operation counts as often as
     it was carried out, which a mean of percentiles does not do.
 
-    Times in seconds by operation, and of all of them (`all`). Raises ValueError if what is given
-    is no histogram.
+    Times in seconds by operation, or by group of operations, and of all of them (`all`). Raises
+    ValueError if what is given is no histogram.
     """
     rows = [
-        {"operation": operation, "time": time, "count": found[0], "quantile": at, "time_s": value}
-        for operation, time, texts in _groups(pl.concat([_columns(it) for it in histograms]))
+        {by: name, "time": time, "count": found[0], "quantile": at, "time_s": value}
+        for name, time, texts in _together(pl.concat([_columns(it) for it in histograms]), by)
         for found in [_core.merged_histograms(texts, list(quantiles))]
         for at, value in zip(quantiles, found[3], strict=True)
     ]
-    schema = {"operation": pl.String, "time": pl.String, "count": pl.UInt64}
+    schema = {by: pl.String, "time": pl.String, "count": pl.UInt64}
     return pl.DataFrame(rows, schema=schema | {"quantile": pl.Float64, "time_s": pl.Float64})
 
 
-def latencies(histograms: pl.DataFrame, time: str) -> dict[str, dict[str, Any]]:
-    """Latency of each operation and of all, as a measurement's document has it."""
+def latencies(
+    histograms: pl.DataFrame, time: str, *, by: By = "operation"
+) -> dict[str, dict[str, Any]]:
+    """Latency of each operation, or group of operations, and of all, as a measurement's document
+    has it."""
     found = {}
-    for operation, of, texts in _groups(histograms):
+    for name, of, texts in _together(histograms, by):
         if of == time:
             count, mean, longest, values = _core.merged_histograms(texts, [*LATENCIES.values()])
             at = dict(zip(LATENCIES, values, strict=True))
-            found[operation] = {"count": count, "mean": mean, **at, "max": longest}
+            found[name] = {"count": count, "mean": mean, **at, "max": longest}
     return found
 
 
-def _groups(histograms: pl.DataFrame) -> Iterator[tuple[str, str, list[str]]]:
-    """Operations and all of them, by time, with the histograms of each."""
+def _together(histograms: pl.DataFrame, by: By) -> Iterator[tuple[str, str, list[str]]]:
+    """Operations or groups, and all of them, by time, with the histograms of each."""
+    if by == "group":
+        groups = {name: group for name, group, _ in _core.operations()}
+        # Operations of later versions are in no group that this one knows.
+        group = pl.col("operation").replace_strict(groups, default=None)
+        histograms = histograms.with_columns(group=group)
     for (time,), part in histograms.group_by("time", maintain_order=True):
-        for (operation,), own in part.group_by("operation", maintain_order=True):
-            yield str(operation), str(time), own["histogram"].to_list()
+        for (name,), own in part.group_by(by, maintain_order=True):
+            if name is not None:
+                yield str(name), str(time), own["histogram"].to_list()
         yield ALL, str(time), part["histogram"].to_list()
 
 

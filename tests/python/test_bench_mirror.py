@@ -55,7 +55,7 @@ def test_every_operation_works_in_a_mirror_and_reads_what_was_written(
 ) -> None:
     from headrace import _core
 
-    names = [name for name, _ in _core.operations()]
+    names = [name for name, _, _ in _core.operations()]
     weights = ", ".join(f'"{name}" = 1' for name in names)
     measured = measure.measure(measure.load(EVERYTHING.format(weights=weights)), watched.below)
     assert not measured.partial, measured.document.get("error")

@@ -89,6 +89,10 @@ def test_many_ranks_do_together_what_one_does(text: str, tmp_path: Path, below: 
         there = many["operations"][name]
         assert (there["count"], there["bytes"]) == (counted["count"], counted["bytes"])
         assert many["latency"][name]["count"] == counted["count"]
+    for name, counted in one["operation_groups"].items():
+        there = many["operation_groups"][name]
+        assert (there["count"], there["bytes"]) == (counted["count"], counted["bytes"])
+        assert there["latency"]["count"] == counted["count"]
     assert many["files"] == one["files"]
     (host,) = many["hosts"]
     assert (host["ranks"], host["processes"]) == ([0, 1, 2], one["processes"])

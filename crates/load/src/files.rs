@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use crate::calls::{Calls, Handle, Result};
 use crate::operation::{Buffer, Content};
+use crate::page_cache::Known;
 
 /// Files that a process keeps open at the most; with more, one is closed before another
 /// is opened, outside of what is timed.
@@ -225,10 +226,15 @@ pub fn make(
 }
 
 /// Has a file that was made, and is on stable storage, leave the page cache. Where the
-/// file system takes no advice it stays, and the file is only warmer than wanted.
-pub fn cool(root: &OwnedFd, names: &Names, file: u32) {
+/// file system takes no advice it stays, and the file is only warmer than wanted; what is
+/// there still is noted, where that is looked after.
+pub fn cool(root: &OwnedFd, names: &Names, file: ExistingFile, known: Option<&Known>) {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    if let Ok(file) = rustix::fs::openat(root, names.path(file).as_c_str(), flags, MODE) {
-        let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
+    let path = names.path(file.file);
+    if let Ok(opened) = rustix::fs::openat(root, path.as_c_str(), flags, MODE) {
+        let _ = rustix::fs::fadvise(&opened, 0, None, Advice::DontNeed);
+        if let Some(known) = known {
+            known.there_before(file.file, &opened, file.size);
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::directory::Directory;
 use crate::files::{self, Names};
 use crate::meeting::Meeting;
 use crate::operation::{self, Buffer, Content, LEADS_TO, OwnNames};
+use crate::page_cache::Known;
 use crate::process::{Plan, Progress};
 use crate::record::Record;
 use crate::run::{Live, Options, Watch};
@@ -42,6 +43,9 @@ pub struct Part<'a> {
     share: &'a Share,
     names: Names,
     application: Box<dyn Application>,
+    /// What is known of the page cache; of a mix alone, as it takes the more of an operation's
+    /// time the shorter that is.
+    known: Option<Arc<Known>>,
 }
 
 impl<'a> Part<'a> {
@@ -71,6 +75,8 @@ impl<'a> Part<'a> {
             share,
             names: Names::new(number, &*application),
             application,
+            known: matches!(workload.kind, WorkloadKind::OperationMix(_))
+                .then(|| Arc::new(Known::new())),
         })
     }
 
@@ -143,7 +149,7 @@ impl<'a> Part<'a> {
         }
         if !io.cached {
             for file in &existing {
-                files::cool(directory.root(), &self.names, file.file);
+                files::cool(directory.root(), &self.names, *file, self.known.as_deref());
             }
         }
         Ok(())
@@ -201,6 +207,10 @@ impl<'a> Part<'a> {
                     content,
                     largest,
                     own,
+                    known: match options.calls {
+                        Backend::Null => None,
+                        _ => self.known.clone(),
+                    },
                     record: Record::new(
                         operation::ALL.len(),
                         in_nanoseconds(scenario.run.warm_up.0),

@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use headrace_net::{Random, Time};
 use headrace_spec::InputOutput;
 use headrace_workload::{Ask, Next};
+use rustix::fs::OFlags;
 
 use crate::Error;
 use crate::calls::{Backend, END_OF_FILES, Range};
 use crate::clock::{Clock, Nanoseconds};
 use crate::files::{self, Names, OpenFiles};
 use crate::meeting::Meeting;
-use crate::operation::{self, Buffer, Content, Hands, Kept, OwnNames};
+use crate::operation::{self, Buffer, Content, FileOperation, Hands, Kept, OwnNames, Target, Way};
+use crate::page_cache::{Known, Reads};
 use crate::record::{Done, Record};
 use crate::source::Source;
 
@@ -85,6 +87,8 @@ pub struct Plan {
     /// Bytes of its largest transfer.
     pub largest: usize,
     pub own: Option<OwnNames>,
+    /// What is known of the page cache, where that is looked after.
+    pub known: Option<Arc<Known>>,
     pub record: Record,
     pub meeting: Arc<Meeting>,
     pub progress: Arc<Progress>,
@@ -120,6 +124,7 @@ impl Plan {
                 own: self.own,
                 kept: Kept::default(),
             },
+            known: self.known,
             record: self.record,
             meeting: self.meeting,
             progress: self.progress,
@@ -140,6 +145,7 @@ struct Process {
     rank: u32,
     source: Source,
     hands: Hands,
+    known: Option<Arc<Known>>,
     record: Record,
     meeting: Arc<Meeting>,
     progress: Arc<Progress>,
@@ -200,6 +206,24 @@ impl Process {
         })
     }
 
+    /// Where the bytes that an operation is about to read are, if that is looked after.
+    fn look(&self, operation: &dyn FileOperation, ask: &Ask, target: &Target) -> Reads {
+        let Some(known) = self.known.as_ref().filter(|_| operation.moves_bytes()) else {
+            return Reads::default();
+        };
+        let past = self.hands.flags.contains(OFlags::DIRECT);
+        match (operation.reads(target), self.hands.descriptor(target)) {
+            (Some(Way::ThroughCache), Some(opened)) if !past => {
+                known.look(ask.file, opened, ask.offset, ask.size)
+            }
+            (Some(_), _) => Reads::missed(ask.size),
+            (None, _) => {
+                known.note(ask.file, ask.offset, ask.size);
+                Reads::default()
+            }
+        }
+    }
+
     /// One operation, from its preparation to its record.
     fn one(&mut self, ask: &Ask, now: Nanoseconds, shared: &Shared) -> Result<(), Error> {
         let number = number(ask)?;
@@ -216,6 +240,7 @@ impl Process {
             errno,
         };
         let mut target = operation.prepare(&mut self.hands, ask).map_err(failed)?;
+        let reads = self.look(operation, ask, &target);
         let prepared = shared.clock.now() - now;
         if after > now {
             shared.clock.wait_until(after, &shared.ends);
@@ -242,6 +267,7 @@ impl Process {
             started,
             ended,
         });
+        self.record.reads = self.record.reads.and(reads);
         self.progress.add(number, moved);
         let verified = operation.verify(&mut self.hands, ask, target, moved);
         verified.map_err(|found| Error::Wrong {

@@ -11,7 +11,9 @@ use crate::coordination::Waits;
 use crate::file_sets::{FileSetReport, file_sets};
 use crate::load::Load;
 use crate::operation::{self, Group};
+use crate::operation_groups::{OperationGroupReport, operation_groups};
 use crate::outcome::Outcome;
+use crate::page_cache::Reads;
 
 /// A measurement. All in SI units.
 #[derive(Clone, Debug, Serialize)]
@@ -49,8 +51,13 @@ pub struct Report {
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
     pub operations: BTreeMap<&'static str, OperationReport>,
+    /// The same by group of operations, with times.
+    pub operation_groups: BTreeMap<Group, OperationGroupReport>,
     /// What was done one after the other: each operation of each phase of each workload.
     pub phases: Vec<PhaseReport>,
+    /// Where the bytes came from that a mix read; none if it read nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<ReadsReport>,
     /// Service time: from the actual start.
     pub latency: BTreeMap<&'static str, Latency>,
     /// Response time: from the intended start. Only where operations have one.
@@ -156,6 +163,34 @@ pub struct PhaseReport {
     pub bytes: u64,
 }
 
+/// Bytes that were read.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ReadsReport {
+    /// All that the kernel tells of.
+    pub asked_bytes: u64,
+    /// In the page cache: they had been there before, or had been asked for or written.
+    pub hit_bytes: u64,
+    /// In the page cache: they had been read ahead.
+    pub read_ahead_bytes: u64,
+    /// In no page cache.
+    pub missed_bytes: u64,
+    /// Of which the kernel tells nothing.
+    pub unknown_bytes: u64,
+}
+
+impl ReadsReport {
+    fn of(reads: &Reads) -> Option<ReadsReport> {
+        let report = ReadsReport {
+            asked_bytes: reads.asked,
+            hit_bytes: reads.hits,
+            read_ahead_bytes: reads.read_ahead,
+            missed_bytes: reads.asked.saturating_sub(reads.hits + reads.read_ahead),
+            unknown_bytes: reads.unknown,
+        };
+        (reads.asked + reads.unknown > 0).then_some(report)
+    }
+}
+
 /// How long operations took, in seconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
@@ -174,7 +209,8 @@ pub struct Latency {
 }
 
 impl Latency {
-    fn of(histogram: &Histogram<u64>) -> Latency {
+    /// That of a histogram of nanoseconds.
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Latency {
         let at = |quantile| seconds(histogram.value_at_quantile(quantile));
         Latency {
             count: histogram.len(),
@@ -187,7 +223,7 @@ impl Latency {
     }
 }
 
-fn seconds(nanoseconds: u64) -> f64 {
+pub(crate) fn seconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 * 1e-9
 }
 
@@ -223,7 +259,9 @@ impl Report {
             error: outcome.error.as_ref().map(ToString::to_string),
             throughput: BTreeMap::new(),
             operations: BTreeMap::new(),
+            operation_groups: operation_groups(&outcome.record, has_times(scenario)),
             phases: phases(outcome),
+            reads: ReadsReport::of(&outcome.record.reads),
             latency: BTreeMap::new(),
             latency_from_intended: BTreeMap::new(),
         };
@@ -238,7 +276,7 @@ impl Report {
                 continue;
             };
             let name = operation.name();
-            let active = seconds(outcome.record.active(number));
+            let active = seconds(outcome.record.active(&[number]));
             let rate = |amount: u64| (active > 0.0).then(|| amount as f64 / active);
             if let (true, Some(rate)) = (operation.moves_bytes(), rate(cell.bytes)) {
                 self.throughput.insert(name, rate);

@@ -371,11 +371,12 @@ fn clean_benchmarks(
     Ok((cleaned.removed, left.collect()))
 }
 
-/// The operations of the load engine, by their numbers: name, and whether it moves bytes.
+/// The operations of the load engine, by their numbers: name, group, and whether it moves bytes.
 #[pyfunction]
-fn operations() -> Vec<(&'static str, bool)> {
+fn operations() -> Vec<(&'static str, &'static str, bool)> {
     let all = operation::ALL.iter();
-    all.map(|it| (it.name(), it.moves_bytes())).collect()
+    all.map(|it| (it.name(), it.group().word(), it.moves_bytes()))
+        .collect()
 }
 
 /// Makes measurements known to Python.

@@ -120,7 +120,8 @@ def measure_in(
     files, free = _files(directory)
     document["files"] = files
     document["counters"] = counters.summary()
-    document["cache"] = cache(reads_since(before), counters.device)
+    pages = document.pop("reads", None)
+    document["cache"] = cache(reads_since(before), counters.device, pages)
     document["warnings"] = conditions(document, direct=_is_direct(loaded), free=free)
     if not directory.is_there():
         document["warnings"].append(GONE)
@@ -201,7 +202,7 @@ def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]
 def _told(
     progress: Progress | None, counters: Counters, settle: float
 ) -> Callable[[bool, float, list[tuple[int, int]]], None]:
-    names = [name for name, _ in _core.operations()]
+    names = [name for name, _, _ in _core.operations()]
     prepared = False
 
     def tell(preparing: bool, seconds: float, operations: list[tuple[int, int]]) -> None:

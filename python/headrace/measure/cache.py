@@ -1,5 +1,6 @@
 """How much of what was read came from memory."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,12 +37,24 @@ def reads_since(before: Reads | None) -> Reads | None:
     return Reads(after.asked - before.asked, after.from_device - before.from_device)
 
 
-def cache(read: Reads | None, device: str | None) -> dict[str, Any]:
-    """The part of what was read that no device was asked for.
+def cache(
+    read: Reads | None,
+    device: str | None,
+    pages: Mapping[str, int] | None = None,
+    *,
+    apart: bool = True,
+) -> dict[str, Any]:
+    """The part of the bytes read that was in memory when it was asked for.
 
-    `hit_rate` is null, with a `note`, where it cannot be told. Read-ahead counts as read:
-    bytes that nobody asks for make the rate lower, and nothing is told if they are the most.
+    Of a mix, `pages` are the bytes that the engine found so, read by read; what was there only
+    because it had been read ahead is no hit, unless both cannot be told `apart`. Of other loads it
+    is the part that no device was asked for, and what was read ahead counts as read: bytes that
+    nobody asks for make the rate lower, and nothing is told if they are the most.
+
+    `hit_rate` is null, with a `note`, where it cannot be told.
     """
+    if pages is not None and pages["asked_bytes"]:
+        return _by_pages(pages, read if device else None, apart=apart)
     if read is None:
         return {"hit_rate": None, "note": "the kernel does not count what processes read"}
     asked, from_device = read
@@ -55,3 +68,19 @@ def cache(read: Reads | None, device: str | None) -> dict[str, Any]:
         note = "more was read ahead than was asked for"
         return {"hit_rate": None, "note": note, **found}
     return {"hit_rate": 1.0 - from_device / asked, **found}
+
+
+def _by_pages(pages: Mapping[str, int], read: Reads | None, *, apart: bool) -> dict[str, Any]:
+    asked, hits, ahead = (pages[key] for key in ("asked_bytes", "hit_bytes", "read_ahead_bytes"))
+    found: dict[str, Any] = {
+        "asked_bytes": asked,
+        "hit_bytes": hits if apart else hits + ahead,
+        "read_ahead_bytes": ahead if apart else None,
+        "missed_bytes": pages["missed_bytes"],
+        "device_bytes": None if read is None else read.from_device,
+    }
+    if pages["unknown_bytes"]:
+        found["unknown_bytes"] = pages["unknown_bytes"]
+    if not apart:
+        found["note"] = "hits contain what was read ahead: ranks do not know what others have read"
+    return {"hit_rate": found["hit_bytes"] / asked, **found}

@@ -107,7 +107,12 @@ def _put_together(
     document["files"], free = files()
     hosts = [_host(name, of_it) for name, of_it in by_host.items()]
     document["counters"] = hosts[0]["counters"]
-    document["cache"] = cache(_reads(parts), hosts[0]["counters"]["device"])
+    document["cache"] = cache(
+        _reads(parts),
+        hosts[0]["counters"]["device"],
+        document.pop("reads", None),
+        apart=len(parts) == 1,
+    )
     document["start"] = _start(parts)
     document["hosts"] = hosts
     views = {}

@@ -132,6 +132,7 @@ def _step(document: dict[str, Any]) -> dict[str, Any] | None:
         "response": response["all"],
         "service": document["latency"]["all"],
         "operations": document["operations"],
+        "operation_groups": document["operation_groups"],
         "throughput": document["throughput"],
         "prepare_seconds": document["prepare_seconds"],
         "processes": document["processes"],

@@ -9,6 +9,12 @@ from headrace import _core
 from headrace.measure.climb import Climb, SoFar, Watch, carried_out
 from headrace.measure.ladder import Ladder
 
+OF_A_MEASUREMENT = (
+    *("operations", "operation_groups", "throughput"),
+    *("cache", "files", "counters", "warnings"),
+)
+"""What a step keeps of its measurement."""
+
 
 def ladder_of_clients(
     with_processes: Callable[[int], _core.Loaded],
@@ -69,10 +75,7 @@ def _step(document: dict[str, Any], warm_up: float) -> dict[str, Any]:
         "oversubscribed": _is_oversubscribed(document),
         "operations_per_second": count / seconds if seconds > 0 else 0.0,
         "service": document["latency"].get("all"),
-        **{
-            key: document[key]
-            for key in ("operations", "throughput", "cache", "files", "counters", "warnings")
-        },
+        **{key: document[key] for key in OF_A_MEASUREMENT},
     }
 
 

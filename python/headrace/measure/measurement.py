@@ -13,7 +13,7 @@ import polars as pl
 
 from headrace import _core
 from headrace.files import save_json
-from headrace.histograms import SCHEMA, percentiles
+from headrace.histograms import SCHEMA, By, percentiles
 from headrace.host import this_host
 from headrace.store import open as open_store
 
@@ -56,9 +56,10 @@ class Measurement:
         """Whether it ended before its time: it was interrupted, or an operation failed."""
         return self.document["stop"]["reason"] in ("interrupted", "failed")
 
-    def percentiles(self, quantiles: Sequence[float]) -> pl.DataFrame:
-        """How long operations took: times at these quantiles, by operation and of all."""
-        return percentiles([self.histograms], quantiles)
+    def percentiles(self, quantiles: Sequence[float], *, by: By = "operation") -> pl.DataFrame:
+        """How long operations took: times at these quantiles, by operation or by group of
+        operations, and of all."""
+        return percentiles([self.histograms], quantiles, by=by)
 
     def json(self) -> dict[str, Any]:
         """All figures, as `headrace bench --json` prints them."""
@@ -99,7 +100,7 @@ def measured(
     document: dict[str, Any], result: dict[str, Any], counters: pl.DataFrame
 ) -> Measurement:
     """What the load engine gives, as frames, with what the machine did meanwhile."""
-    names = np.array([name for name, _ in _core.operations()])
+    names = np.array([name for name, _, _ in _core.operations()])
     columns, window = result["series"], result["window_s"]
     count = np.maximum(columns["count"], 1)
     series = pl.DataFrame(

@@ -1,6 +1,6 @@
 """A scenario measured several times over, each time with files of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
 
@@ -14,6 +14,7 @@ from headrace.measure.measurement import Measurement
 from headrace.measure.removal import noted
 
 PERCENTILES = ("mean", "p50", "p95", "p99")
+COUNTED = ("count", "bytes", "active_seconds", "prepare_seconds")
 SUMMED = ("measured_seconds", "prepare_seconds")
 MEANS = ("throughput", "counters", "cache", "load")
 TIMES = {"latency": "service", "latency_from_intended": "response"}
@@ -68,6 +69,7 @@ def together(
     document |= {key: sum(it[key] for it in documents) for key in SUMMED}
     document |= {key: means([it[key] for it in documents]) for key in MEANS if key in document}
     document["operations"] = _operations(documents)
+    document["operation_groups"] = _operation_groups(documents, histograms)
     document |= {key: latencies(histograms, time) for key, time in TIMES.items() if key in document}
     if early is not None:
         document["stop"] = {"reason": early["reason"]}
@@ -87,16 +89,41 @@ def together(
 
 def _operations(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Counts and rates by operation."""
-    found = {}
-    for name in dict.fromkeys(name for it in documents for name in it["operations"]):
-        of_it = [it["operations"][name] for it in documents if name in it["operations"]]
-        sums = ("count", "bytes", "active_seconds", "prepare_seconds")
-        found[name] = {
-            "group": of_it[0]["group"],
-            **{key: sum(it[key] for it in of_it) for key in sums},
-            "per_second": means([it["per_second"] for it in of_it]),
+    return {
+        name: {"group": of_it[0]["group"], **_counted(of_it)}
+        for name, of_it in _by_name(documents, "operations")
+    }
+
+
+def _operation_groups(
+    documents: Sequence[dict[str, Any]], histograms: pl.DataFrame
+) -> dict[str, Any]:
+    """Counts, rates and latencies by group of operations."""
+    times = {key: latencies(histograms, time, by="group") for key, time in TIMES.items()}
+    return {
+        name: {
+            "operations": list(dict.fromkeys(each for it in of_it for each in it["operations"])),
+            **_counted(of_it),
+            "throughput": means([it["throughput"] for it in of_it]),
+            **{key: of_each[name] for key, of_each in times.items() if key in of_it[0]},
         }
-    return found
+        for name, of_it in _by_name(documents, "operation_groups")
+    }
+
+
+def _by_name(
+    documents: Sequence[dict[str, Any]], key: str
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """What the documents that have it say of each operation or group."""
+    for name in dict.fromkeys(name for it in documents for name in it[key]):
+        yield name, [it[key][name] for it in documents if name in it[key]]
+
+
+def _counted(of_it: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        **{key: sum(it[key] for it in of_it) for key in COUNTED},
+        "per_second": means([it["per_second"] for it in of_it]),
+    }
 
 
 def _of_interest(document: dict[str, Any]) -> dict[str, Any]:
@@ -106,12 +133,23 @@ def _of_interest(document: dict[str, Any]) -> dict[str, Any]:
         "operations": {
             name: {"per_second": it["per_second"]} for name, it in document["operations"].items()
         },
+        "operation_groups": {
+            name: {
+                "per_second": it["per_second"],
+                "throughput": it["throughput"],
+                **{key: _percentiles(it[key]) for key in TIMES if key in it},
+            }
+            for name, it in document["operation_groups"].items()
+        },
     }
     for key in TIMES:
         if key in document:
-            of_each = document[key].items()
-            parts[key] = {name: {of: it[of] for of in PERCENTILES} for name, it in of_each}
+            parts[key] = {name: _percentiles(it) for name, it in document[key].items()}
     return parts
+
+
+def _percentiles(latency: dict[str, Any]) -> dict[str, Any]:
+    return {of: latency[of] for of in PERCENTILES}
 
 
 def _one(document: dict[str, Any]) -> dict[str, Any]:

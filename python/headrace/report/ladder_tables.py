@@ -12,7 +12,7 @@ from headrace.report.units import duration, figure, milliseconds, percent
 
 Document = Mapping[str, Any]
 
-LESS = ("cache hits %", "offered", "service p99 ms", "p50 ms", "service ms")
+LESS = ("read ahead %", "offered", "service p99 ms", "p50 ms", "service ms")
 """What narrow terminals go without, the first first."""
 ENDS = {
     "interrupted": "It was interrupted: these are the steps until then.",
@@ -37,8 +37,8 @@ def clients(document: Document) -> RenderableType:
     """All of a ladder of clients that people look at first."""
     heading = Text(plain(str(document["scenario"].get("name", ""))), style="bold")
     columns = ["processes", "operations/s", "times the first", "efficiency %"]
-    columns += ["mean ms", "p99 ms", "cache hits %"]
-    made = FittedTable("Operations a second, and service time", 0, columns, ("cache hits %",))
+    columns += ["mean ms", "p99 ms", "cache hits %", "read ahead %"]
+    made = FittedTable("Operations a second, and service time", 0, columns, ("read ahead %",))
     for step in document["steps"]:
         many = ", oversubscribed" if step["oversubscribed"] else ""
         service = step["service"] or {"mean": None, "p99": None}
@@ -48,7 +48,7 @@ def clients(document: Document) -> RenderableType:
             figure(step["speedup"]),
             percent(step["efficiency"]),
             *(milliseconds(service[key]) for key in ("mean", "p99")),
-            percent(step["cache"]["hit_rate"]),
+            *_cache(step["cache"]),
         )
     parts: list[RenderableType] = [heading, made]
     if any(step["oversubscribed"] for step in document["steps"]):
@@ -56,6 +56,14 @@ def clients(document: Document) -> RenderableType:
         text = f"\nOversubscribed: more processes than the {cores} processors that there are."
         parts.append(Text(text))
     return Group(*parts, *_ending(document))
+
+
+def _cache(cache: Document) -> tuple[str, str]:
+    """Which part of what was read was in memory, and which had been read ahead."""
+    ahead = cache.get("read_ahead_bytes")
+    return percent(cache["hit_rate"]), percent(
+        ahead / cache["asked_bytes"] if ahead is not None else None
+    )
 
 
 def _ending(document: Document) -> list[Text]:
@@ -68,7 +76,7 @@ def _ending(document: Document) -> list[Text]:
 
 def _steps(document: Document) -> FittedTable:
     columns = ["requested", "offered", "achieved", "mean ms", "p50 ms", "p99 ms"]
-    columns += ["service ms", "service p99 ms", "cache hits %", "keeps up"]
+    columns += ["service ms", "service p99 ms", "cache hits %", "read ahead %", "keeps up"]
     made = FittedTable(
         "Operations a second, and response time from the intended start", 0, columns, LESS
     )
@@ -80,7 +88,7 @@ def _steps(document: Document) -> FittedTable:
             figure(step["achieved_per_second"]),
             *(milliseconds(response[key]) for key in ("mean", "p50", "p99")),
             *(milliseconds(service[key]) for key in ("mean", "p99")),
-            percent(step["cache"]["hit_rate"]),
+            *_cache(step["cache"]),
             "ended early" if step.get("partial") else "yes" if step["keeps_up"] else "no",
         )
     return made

@@ -35,6 +35,9 @@ ENDS = {
 def measurement(document: Document) -> RenderableType:
     """All of a measurement that people look at first."""
     parts: list[RenderableType] = [_heading(document), _performance(document)]
+    # Results of earlier versions have none.
+    if len(document.get("operation_groups", {})) > 1:
+        parts.append(_operation_groups(document))
     if document.get("latency_from_intended"):
         parts.append(_from_intended(document))
     if "sharing" in document:
@@ -42,6 +45,8 @@ def measurement(document: Document) -> RenderableType:
     if "file_sets" in document:
         parts.append(Text("\n" + _file_sets(document["file_sets"])))
     parts.append(Text("\n" + _machine(document["counters"])))
+    if told := _cache(document["cache"]):
+        parts.append(Text(told))
     for warning in document["warnings"]:
         parts.append(Text(f"Note: {plain(warning['message'])}.", style="yellow"))
     parts.append(Text("\n" + ENDS[document["stop"]["reason"]]))
@@ -95,6 +100,37 @@ def _performance(document: Document) -> FittedTable:
     return made
 
 
+def _operation_groups(document: Document) -> FittedTable:
+    """As the table of operations; response time beside service time, where there is one."""
+    groups = document["operation_groups"]
+    intended = any("latency_from_intended" in it for it in groups.values())
+    columns = ["group", "operations", "data", "MB/s", "operations/s"]
+    columns += [f"{name} ms" for name in LATENCIES]
+    columns += ["response mean ms", "response p99 ms"] * intended
+    less = ("p50 ms", "p95 ms", "data", "response mean ms", "max ms", "operations")
+    made = FittedTable("Groups of operations", 1, columns, less)
+    for name, it in groups.items():
+        path = ("operation_groups", name)
+        rate, throughput = it["per_second"], it["throughput"]
+        mean = _with_spread(
+            document, (*path, "latency", "mean"), it["latency"]["mean"], milliseconds
+        )
+        response = it.get("latency_from_intended", {})
+        made.add_row(
+            name,
+            whole(it["count"]),
+            size(it["bytes"]) if it["bytes"] else "",
+            ""
+            if throughput is None
+            else _with_spread(document, (*path, "throughput"), throughput, megabytes),
+            "" if rate is None else _with_spread(document, (*path, "per_second"), rate, figure),
+            mean,
+            *(milliseconds(it["latency"][key]) for key in LATENCIES[1:]),
+            *[milliseconds(response[key]) for key in ("mean", "p99") if key in response],
+        )
+    return made
+
+
 def _with_spread(
     document: Document, path: Sequence[str], value: float, format: Callable[[float | None], str]
 ) -> str:
@@ -126,6 +162,16 @@ def _machine(counters: Document) -> str:
         f"{text}; {counters['device']} {percent(counters['device_busy'])} % busy, reading"
         f" {megabytes(read)} and writing {megabytes(written)} MB/s."
     )
+
+
+def _cache(cache: Document) -> str:
+    """Which part of what was read was in memory, if that is known."""
+    if cache["hit_rate"] is None:
+        return ""
+    text = f"Of the bytes read {percent(cache['hit_rate'])} % were in the page cache"
+    if (ahead := cache.get("read_ahead_bytes")) is not None:
+        text += f", {percent(ahead / cache['asked_bytes'])} % had been read ahead"
+    return f"{text}."
 
 
 def _sharing(rounds: Document) -> str:

@@ -12,11 +12,16 @@ FIGURES = (THROUGHPUT, RATE, *(f"latency_{name}_s" for name in LATENCIES))
 
 
 class Figure(NamedTuple):
-    """One figure of one operation, or of `all`."""
+    """One figure of one operation, of a group of operations, or of `all`."""
 
     operation: str
     figure: str
     value: float
+
+
+def group(name: str) -> str:
+    """A group of operations as it is called among operations, some of which are called alike."""
+    return f"group {name}"
 
 
 REPEATED = ("replications", "repetitions", "repeats")
@@ -24,7 +29,8 @@ REPEATED = ("replications", "repetitions", "repeats")
 
 
 def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
-    """Throughput, rates and latency of each operation over all groups, where they exist."""
+    """Throughput, rates and latency of each operation over all groups of clients, and of each
+    group of operations if there are several, where they exist."""
     for operation, value in _entries(document, "throughput"):
         yield from _figure(operation, THROUGHPUT, value)
     for operation, rates in _entries(document, "operations"):
@@ -32,6 +38,13 @@ def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
     for operation, latency in _entries(document, "latency"):
         for name in LATENCIES:
             yield from _figure(operation, f"latency_{name}_s", _part(latency, name))
+    groups = list(_entries(document, "operation_groups"))
+    for name, of_it in groups if len(groups) > 1 else ():
+        yield from _figure(group(name), THROUGHPUT, _part(of_it, "throughput"))
+        yield from _figure(group(name), RATE, _part(of_it, "per_second"))
+        for percentile in LATENCIES:
+            value = _part(_part(of_it, "latency"), percentile)
+            yield from _figure(group(name), f"latency_{percentile}_s", value)
 
 
 class Repetition(NamedTuple):

@@ -1,9 +1,10 @@
 """What several measurements say together, from the histograms that the store has of each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from headrace.histograms import LATENCIES, percentiles
+from headrace.histograms import LATENCIES, By, percentiles
+from headrace.store.figures import group
 
 if TYPE_CHECKING:
     from headrace.store.catalogue import Store
@@ -13,15 +14,16 @@ TABLE = "histograms"
 
 
 def merged(store: "Store", ids: Sequence[str]) -> "dict[Key, float]":
-    """Percentiles of service time over all operations of these results; nothing if there is one
-    result, or one of them has no histograms."""
+    """Percentiles of service time over all operations of these results, by operation and by group
+    of operations; nothing if there is one result, or one of them has no histograms."""
     if len(ids) < 2 or not all(TABLE in {it.name for it in store.contents(one)} for one in ids):
         return {}
-    found = percentiles([store.table(one, TABLE) for one in ids]).filter(time="service")
-    names = {quantile: name for name, quantile in LATENCIES.items()}
-    return {
-        (str(operation), f"latency_{names[quantile]}_s"): float(value)
-        for operation, quantile, value in found.select(
-            "operation", "quantile", "time_s"
-        ).iter_rows()
-    }
+    tables = [store.table(one, TABLE) for one in ids]
+    names = {quantile: f"latency_{name}_s" for name, quantile in LATENCIES.items()}
+    found: dict[Key, float] = {}
+    ways: tuple[tuple[By, Callable[[str], str]], ...] = (("group", group), ("operation", str))
+    for by, named in ways:
+        rows = percentiles(tables, by=by).filter(time="service")
+        for name, quantile, value in rows.select(by, "quantile", "time_s").iter_rows():
+            found[named(name), names[quantile]] = float(value)
+    return found

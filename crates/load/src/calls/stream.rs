@@ -4,7 +4,7 @@
     reason = "fread and fwrite are measured themselves, and they are the C library's"
 )]
 
-use std::os::fd::{IntoRawFd, OwnedFd};
+use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use rustix::io::Errno;
@@ -59,6 +59,18 @@ impl Stream {
         match set {
             0 => Ok(stream),
             _ => Err(Errno::INVAL),
+        }
+    }
+
+    /// What it has open.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        let file = self.file?;
+        // SAFETY: the FILE is open as long as `self` has it, and so is its descriptor.
+        unsafe {
+            match libc::fileno(file.as_ptr()) {
+                -1 => None,
+                descriptor => Some(BorrowedFd::borrow_raw(descriptor)),
+            }
         }
     }
 

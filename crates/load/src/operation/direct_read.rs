@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::read::Read;
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, Hands, Target, Way};
 use crate::calls::Result;
 
 /// A part of a file is read past the page cache.
@@ -20,6 +20,10 @@ impl FileOperation for DirectRead {
 
     fn moves_bytes(&self) -> bool {
         true
+    }
+
+    fn reads(&self, _: &Target) -> Option<Way> {
+        Some(Way::PastCache)
     }
 
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {

@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use headrace_spec::Interface;
 use rustix::fs::{Mode, OFlags};
 
 use super::attribute::{self, Attribute};
 use super::own_names::{Kind, OwnNames};
-use super::{Buffer, Content};
+use super::{Buffer, Content, Target};
 use crate::calls::{Calls, Handle, Mapping, Range, Result, Stream};
 use crate::files::{DIRECTORY, MODE, MOST_OPEN, Names, OpenFiles, WRITING};
 
@@ -139,6 +140,15 @@ impl Hands {
         let stream = self.calls.stream(&handle, self.stream_buffer)?;
         self.kept.streams.insert(file, stream);
         Ok(())
+    }
+
+    /// What an operation has open, by itself or by the C library.
+    #[must_use]
+    pub fn descriptor<'a>(&'a self, target: &'a Target) -> Option<BorrowedFd<'a>> {
+        match &target.file {
+            Some(file) => Some(file.as_fd()),
+            None => self.kept.streams.get(&target.number)?.descriptor(),
+        }
     }
 
     /// Brings to the files what the C library still has: others read it then.

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::io::Errno;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, Hands, Target, Way};
 use crate::calls::Result;
 
 /// A part of a file is copied from a mapping of all of it, which is made before the first.
@@ -20,6 +20,10 @@ impl FileOperation for MappedRead {
 
     fn moves_bytes(&self) -> bool {
         true
+    }
+
+    fn reads(&self, _: &Target) -> Option<Way> {
+        Some(Way::ThroughCache)
     }
 
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {

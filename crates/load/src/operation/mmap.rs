@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, Hands, Target, Way};
 use crate::calls::Result;
 
 /// A part of a file is mapped and copied from there, as IOR reads by mapping.
@@ -19,6 +19,10 @@ impl FileOperation for Mmap {
 
     fn moves_bytes(&self) -> bool {
         true
+    }
+
+    fn reads(&self, _: &Target) -> Option<Way> {
+        Some(Way::ThroughCache)
     }
 
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {

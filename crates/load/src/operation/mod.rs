@@ -118,6 +118,15 @@ pub fn carried_out(number: usize, interface: Interface) -> &'static dyn FileOper
     }
 }
 
+/// How bytes of a file are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// From the page cache, if they are there.
+    ThroughCache,
+    /// From the file system, with O_DIRECT.
+    PastCache,
+}
+
 /// An operation on files.
 pub trait FileOperation: Sync {
     /// Its name in scenarios, tables and results.
@@ -135,6 +144,11 @@ pub trait FileOperation: Sync {
     /// Whether it moves the bytes that it is asked for.
     fn moves_bytes(&self) -> bool {
         false
+    }
+
+    /// Where the bytes come from that it reads, if it reads any.
+    fn reads(&self, _: &Target) -> Option<Way> {
+        None
     }
 
     /// Sees to it that the operation can succeed. Not timed.

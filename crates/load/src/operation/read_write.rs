@@ -5,7 +5,7 @@ use headrace_workload::Ask;
 
 use super::read::Read;
 use super::write::Write;
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, Hands, Target, Way};
 use crate::calls::Result;
 
 /// A part of a file is read or written.
@@ -22,6 +22,10 @@ impl FileOperation for ReadWrite {
 
     fn moves_bytes(&self) -> bool {
         true
+    }
+
+    fn reads(&self, target: &Target) -> Option<Way> {
+        (!target.writes).then_some(Way::ThroughCache)
     }
 
     fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {

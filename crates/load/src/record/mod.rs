@@ -5,10 +5,13 @@ mod windows;
 
 pub use windows::{Window, Windows};
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Nanoseconds;
+use crate::page_cache::Reads;
 
 /// Three digits: what latencies are worth.
 const DIGITS: u8 = 3;
@@ -45,6 +48,18 @@ impl Default for Cell {
             response: histogram(),
             prepared: 0,
         }
+    }
+}
+
+impl Cell {
+    /// Adds what another has.
+    pub fn merge(&mut self, other: &Cell) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+        self.prepared += other.prepared;
+        // They have the same digits and grow as needed.
+        let _ = self.service.add(&other.service);
+        let _ = self.response.add(&other.response);
     }
 }
 
@@ -97,6 +112,8 @@ pub struct Record {
     pub stretches: Vec<Stretch>,
     /// Over time.
     pub windows: Windows,
+    /// Where the bytes that were read came from, in the warm-up, too.
+    pub reads: Reads,
     /// Each operation, in the order in which its process did it, where that is wanted.
     pub each: Option<Vec<Done>>,
     /// What ends earlier is not counted.
@@ -110,6 +127,7 @@ impl Record {
             cells: vec![const { None }; operations],
             stretches: Vec::new(),
             windows: Windows::new(operations, window),
+            reads: Reads::default(),
             each: None,
             warm_up,
         }
@@ -175,14 +193,9 @@ impl Record {
     pub fn merge(&mut self, other: &Record) {
         for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
             let Some(theirs) = theirs else { continue };
-            let mine = mine.get_or_insert_default();
-            mine.count += theirs.count;
-            mine.bytes += theirs.bytes;
-            mine.prepared += theirs.prepared;
-            // They have the same digits and grow as needed.
-            let _ = mine.service.add(&theirs.service);
-            let _ = mine.response.add(&theirs.response);
+            mine.get_or_insert_default().merge(theirs);
         }
+        self.reads = self.reads.and(other.reads);
         for stretch in &other.stretches {
             self.stretch(*stretch);
         }
@@ -197,13 +210,21 @@ impl Record {
         self.stretches.iter().map(|it| it.to).max().unwrap_or(0)
     }
 
-    /// For how long an operation was carried out: overlapping stretches count once.
-    pub fn active(&self, operation: usize) -> Nanoseconds {
-        let of_it = self.stretches.iter().filter(|it| it.operation == operation);
-        let mut stretches: Vec<(u64, u64)> = of_it.map(|it| (it.from, it.to)).collect();
-        stretches.sort_unstable();
+    /// For how long some operations were carried out, as if they were one: in each phase from
+    /// when the first of them began to when the last was done, overlapping phases once.
+    pub fn active(&self, operations: &[usize]) -> Nanoseconds {
+        let mut phases: BTreeMap<(usize, u32), (u64, u64)> = BTreeMap::new();
+        for it in &self.stretches {
+            if operations.contains(&it.operation) {
+                let known = phases.entry((it.workload, it.phase));
+                let (from, to) = known.or_insert((it.from, it.to));
+                (*from, *to) = ((*from).min(it.from), (*to).max(it.to));
+            }
+        }
+        let mut phases: Vec<(u64, u64)> = phases.into_values().collect();
+        phases.sort_unstable();
         let (mut sum, mut until) = (0, 0);
-        for (from, to) in stretches {
+        for (from, to) in phases {
             sum += to.saturating_sub(from.max(until));
             until = until.max(to);
         }

@@ -25,8 +25,9 @@ fn active_time_counts_overlapping_stretches_once() {
     ] {
         record.add(&one);
     }
-    assert_eq!(record.active(0), 400 + 100);
-    assert_eq!(record.active(1), 10_000);
+    assert_eq!(record.active(&[0]), 400 + 100);
+    assert_eq!(record.active(&[1]), 10_000);
+    assert_eq!(record.active(&[0, 1]), 10_000);
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn processes_put_together_are_one_that_did_it_all() {
         assert_eq!(one_cell.count, merged_cell.count);
         assert_eq!(one_cell.bytes, merged_cell.bytes);
         assert_eq!(one_cell.service, merged_cell.service);
-        assert_eq!(one.active(operation), merged.active(operation));
+        assert_eq!(one.active(&[operation]), merged.active(&[operation]));
         assert_eq!(one.windows.of(operation), merged.windows.of(operation));
     }
     assert_eq!(one.windows.length(), merged.windows.length());
@@ -80,5 +81,5 @@ fn what_ends_within_the_warm_up_is_not_counted() {
     record.add(&done(0, 0, 900, 1100));
     let cell = record.cells[0].as_ref().expect("one counts");
     assert_eq!(cell.count, 1);
-    assert_eq!(record.active(0), 100);
+    assert_eq!(record.active(&[0]), 100);
 }
