@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use crate::calls::{Calls, Handle, Result};
 use crate::operation::{Buffer, Content};
 use crate::page_cache::Known;
+use crate::through_journal::ThroughJournal;
 
 /// Files that a process keeps open at the most; with more, one is closed before another
 /// is opened, outside of what is timed.
@@ -193,7 +194,8 @@ pub fn flags(io: &InputOutput) -> OFlags {
 }
 
 /// Makes a file that is to be there before the run; one that an earlier run in the same
-/// directory has left is made as long as it was.
+/// directory has left is made as long as it was. `pieces` hears of
+/// all that is written.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -204,6 +206,7 @@ pub fn make(
     call: usize,
     buffer: &mut Buffer,
     content: Option<Content>,
+    pieces: &mut ThroughJournal<'_>,
 ) -> Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
     let made = rustix::fs::openat(root, names.path(file.file).as_c_str(), flags, MODE)?;
@@ -219,7 +222,10 @@ pub fn make(
         }
         match rustix::io::pwrite(&made, part, done)? {
             0 => return Err(Errno::IO),
-            written => done += written as u64,
+            written => {
+                done += written as u64;
+                pieces.made(written as u64)?;
+            }
         }
     }
     Ok(())

@@ -39,6 +39,7 @@ mod room;
 mod run;
 mod share;
 mod source;
+mod through_journal;
 mod together;
 
 pub use calls::Backend;

@@ -21,6 +21,7 @@ use crate::record::Record;
 use crate::run::{Live, Options, Watch};
 use crate::share::Share;
 use crate::source::{Common, Source};
+use crate::through_journal::ThroughJournal;
 
 /// With more processes they share one copy of the workload and take turns: each copy knows
 /// of all processes.
@@ -134,9 +135,10 @@ impl<'a> Part<'a> {
         let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX);
         let mut existing = self.application.existing();
         existing.retain(|file| self.share.makes(scenario, self.workload, file));
+        let mut pieces = ThroughJournal::new(directory.root());
         for file in &existing {
-            let root = directory.root();
-            files::make(root, &self.names, *file, call, &mut buffer, content)
+            let (root, names) = (directory.root(), &self.names);
+            files::make(root, names, *file, call, &mut buffer, content, &mut pieces)
                 .map_err(|errno| not_prepared(&self.names.path(file.file), errno))?;
             if watch(&Live::PREPARING).is_break() {
                 return Err(Error::Interrupted);
@@ -144,7 +146,8 @@ impl<'a> Part<'a> {
         }
         if !existing.is_empty() {
             // Once for all: a sync for each file takes far longer.
-            rustix::fs::syncfs(directory.root())
+            pieces
+                .place()
                 .map_err(|errno| not_prepared(c"all files", errno))?;
         }
         if !io.cached {
