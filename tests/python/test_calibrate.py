@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from headrace import ScenarioError, calibrate, simulate
+from headrace import RunError, ScenarioError, calibrate, simulate
 from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.calibration import _solved
 from headrace.calibrate.equations import EQUATIONS
@@ -59,6 +59,13 @@ flush = "800 us"
 BALANCED = {"flush_page": 9e-6, "flush": 800e-6, "read_page": 3e-6}
 
 
+CACHES = [
+    Parameter("machine.copying.l2", (2 << 20,), "B", ""),
+    Parameter("machine.copying.l3", (32 << 20,), "B", ""),
+]
+"""Of the processor, as the kernel tells them."""
+
+
 def probed(probe: Probe, machine: Path) -> float:
     """What a probe takes on a simulated machine, where reading the clock takes no time."""
     if probe.made_by == "null":
@@ -72,13 +79,9 @@ def probed(probe: Probe, machine: Path) -> float:
 def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
-    read = [
-        Parameter("machine.copying.l2", (2 << 20,), "B", ""),
-        Parameter("machine.copying.l3", (32 << 20,), "B", ""),
-    ]
     probes = [probe for equation in EQUATIONS for probe in equation.probes]
     times = {probe.name: probed(probe, file) for probe in probes}
-    found = {it.field: it.value for it in _solved([times, times], read)}
+    found = {it.field: it.value for it in _solved([times, times], CACHES)}
     expected = {
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.library_call": 5e-9,
@@ -108,6 +111,23 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         value = balanced(balance, file, probed(balance.probe, file))
         expected_value = BALANCED[balance.field.rsplit(".", 1)[-1]]
         assert value == pytest.approx(expected_value, rel=0.03), balance.field
+
+
+def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text(KNOWN)
+    probes = [probe for equation in EQUATIONS for probe in equation.probes]
+    times = {probe.name: probed(probe, file) for probe in probes}
+    # Somebody kept the small transfers waiting.
+    disturbed = times | {"direct reads of 4 KiB": times["direct reads of 1024 KiB"]}
+    found = {it.field: it for it in _solved([disturbed, times], CACHES)}
+    rate = found["machine.device.rate"]
+    assert rate.value == pytest.approx(2e9, rel=0.03) and rate.values[0] == rate.values[1]
+    assert rate.method.endswith("1 of 2 rounds tell it")
+    assert found["machine.device.latency"].value == pytest.approx(60e-6, rel=0.03)
+    assert "rounds" not in found["machine.device.device_write_rate"].method
+    with pytest.raises(RunError, match="machine.device.rate cannot be told from direct transfers"):
+        _solved([disturbed, disturbed], CACHES)
 
 
 def test_a_line_of_three_pieces_bends_where_it_does() -> None:

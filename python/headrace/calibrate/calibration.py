@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from headrace._core import VERSION
+from headrace._core import VERSION, RunError
 from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.case import settle
 from headrace.calibrate.checks import CHECKS, Check, checked
@@ -60,7 +60,8 @@ def calibrate(
     """Reads what the kernel tells, and measures the rest: all probes once, then all again.
 
     Raises ScenarioError if the file system under the directory is none that a simulation
-    knows, otherwise as `headrace.measure.measure_whole` does.
+    knows, RunError if a parameter that is needed cannot be told from any round, otherwise as
+    `headrace.measure.measure_whole` does.
     """
     probing = Probing(directory)
     for number in range(rounds):
@@ -155,6 +156,9 @@ def _solved(times: list[dict[str, float]], read: list[Parameter]) -> list[Parame
     """Each equation for each round; what it gives is known to the next by its median.
 
     What an equation's rounds have in common is found first, from the medians of their times.
+    A round that does not tell a parameter counts as the median of those that do.
+
+    Raises RunError if no round tells one that is needed.
     """
     middle = {name: statistics.median(of[name] for of in times) for name in times[0]}
     settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
@@ -164,9 +168,22 @@ def _solved(times: list[dict[str, float]], read: list[Parameter]) -> list[Parame
         common = equation.common(middle, known)
         known |= common
         rounds = [common | equation.solve(of_round, known) for of_round in times]
-        for field in rounds[0]:
-            values = tuple(found[field] for found in rounds)
-            known[field] = statistics.median(values)
+        fields = dict.fromkeys(field for found in rounds for field in found)
+        for field in equation.needed:
+            if field not in fields:
+                raise RunError(
+                    f"{field} cannot be told from {equation.method}: in each of {len(rounds)}"
+                    " rounds the large ones took no longer than the small ones, which something"
+                    " else kept waiting; repeat this when processors and device are less busy,"
+                    " or with more rounds"
+                )
+        for field in fields:
+            told = [found[field] for found in rounds if field in found]
+            known[field] = statistics.median(told)
+            values = tuple(found.get(field, known[field]) for found in rounds)
             unit = equation.units.get(field.rsplit(".", 1)[-1], "s")
-            solved.append(Parameter(field, values, unit, equation.method))
+            method = equation.method
+            if len(told) < len(rounds):
+                method += f"; {len(told)} of {len(rounds)} rounds tell it"
+            solved.append(Parameter(field, values, unit, method))
     return solved

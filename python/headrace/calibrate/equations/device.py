@@ -47,7 +47,13 @@ AT_ONCE = {
 }
 
 
+FASTEST = 63e9
+"""Bytes a second beyond which no device is: sixteen lanes of PCI Express 5.0."""
+
+
 def _solve(times: Times, known: Known) -> dict[str, float]:
+    """A direction cannot be told if large transfers took no longer than small ones, or hardly:
+    something else kept the small ones waiting."""
     call = known["machine.cpu.system_call"]
     found = {}
     for direction, latency, rate, alone in (
@@ -55,7 +61,9 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         ("write", "write_latency", "device_write_rate", "write_time_per_transfer"),
     ):
         small, large = (times[PROBES[direction, block].name] - call for block in (SMALL, LARGE))
-        per_second = (LARGE - SMALL) / max(large - small, 1e-9)
+        if FASTEST * (large - small) < (LARGE - SMALL):
+            continue
+        per_second = (LARGE - SMALL) / (large - small)
         fixed = max(small - SMALL / per_second, 0.0)
         limits = (f"machine.device.{direction}_{what}" for what in ("rate", "operations"))
         if not any(limit in known for limit in limits):
@@ -72,4 +80,5 @@ EQUATION = Equation(
     _solve,
     "direct transfers of 4 KiB and 1 MiB at random places, and of 4 KiB by 8 processes",
     {"rate": "B/s", "device_write_rate": "B/s"},
+    needed=("machine.device.rate", "machine.device.device_write_rate"),
 )

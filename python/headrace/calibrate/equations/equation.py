@@ -23,10 +23,12 @@ class Equation:
     probes: tuple[Probe, ...]
     solve: Callable[[Times, Known], dict[str, float]]
     """The parameters by their fields, from the times of one round; those that cannot be told
-    are left out."""
+    are left out. A round that cannot tell a parameter does not count for it."""
     method: str
     units: Mapping[str, Unit]
     """By the field's last word; those of others are seconds."""
     common: Callable[[Times, Known], dict[str, float]] = nothing
     """Parameters that all rounds have in common, from the medians of their times; known when
     the rounds are solved."""
+    needed: tuple[str, ...] = ()
+    """Fields that one round at least must tell."""
