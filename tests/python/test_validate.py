@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headrace import ScenarioError, calibrate, validate
+from headrace import ScenarioError, calibrate, simulate, validate
 from headrace.calibrate.case import NEW, Case, transfers
+from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.parameter import Parameter
 from headrace.validate.beyond import beyond
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.cases import CASES
+from headrace.validate.changed import over_file
 from headrace.validate.discrepancy import discrepancy
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import Predicted, interval
@@ -138,6 +140,34 @@ def test_settings_as_they_are_now_are_put_over_the_files(tmp_path: Path) -> None
     # Held back by the file's limit, and not by the kernel's.
     assert held > 1.5 * free
     refused = headrace("twin", str(below), "--settings-now")
+    assert refused.returncode == 2 and "it needs --machine" in refused.stderr
+
+
+def test_what_is_put_over_a_machines_file_is_told(tmp_path: Path) -> None:
+    machine = tmp_path / "machine.toml"
+    machine.write_text(
+        'system = "ext4"\n[machine.device]\nkind = "throttled"\nrate = "1 GB/s"\n'
+        'read_rate = "60 MB/s"\nread_operations = 600\n[machine.read_ahead]\nwindow = "128 KiB"\n'
+    )
+    now = [
+        Parameter("machine.read_ahead.window", (131072,), "B", "/sys/…/read_ahead_kb"),
+        Parameter("machine.device.write_rate", (4e7,), "B/s", "/sys/…/write_bps_device"),
+    ]
+    work = '[[workload]]\nblock = "1 MiB"\n'
+    given = ["machine.device.latency=2 ms"]
+    sets, settings = over_file(machine, work, now, given)
+    found = {it.field.rsplit(".", 1)[-1]: it for it in settings}
+    assert not found["window"].changed
+    assert (found["write_rate"].file, found["write_rate"].used) == (None, "40 MB/s")
+    assert found["latency"].changed and found["latency"].source == "--set"
+    # The kernel has these limits no more.
+    assert {"read_rate", "read_operations"} <= {it for it in found if found[it].changed}
+    text = work_on(machine, work.replace("1 MiB", "64 MiB"))
+    held, free = (simulate.run(simulate.load(text, sets=it)) for it in ({}, sets))
+    assert held.json()["simulated_seconds"] >= free.json()["simulated_seconds"]
+    with pytest.raises(ScenarioError, match=r"machine\.device\.latencie"):
+        over_file(machine, work, now, ["machine.device.latencie=2 ms"])
+    refused = headrace("twin", str(tmp_path), "--set", "machine.device.latency=2 ms")
     assert refused.returncode == 2 and "it needs --machine" in refused.stderr
 
 

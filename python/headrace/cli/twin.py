@@ -29,6 +29,15 @@ def twin(
             " device as they are now; what was measured as the file has it.",
         ),
     ] = False,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUE",
+            help="With --machine: put a value over the file's, such as"
+            ' machine.device.rate="60 MB/s" for another disk; can be repeated.',
+        ),
+    ] = None,
     rounds: Rounds = 5,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as one JSON document.")
@@ -52,6 +61,8 @@ def twin(
 
     if settings_now and machine is None:
         raise typer.BadParameter("it needs --machine FILE", param_hint="--settings-now")
+    if sets and machine is None:
+        raise typer.BadParameter("it needs --machine FILE", param_hint="--set")
     if output is not None:
         check_writable(output)
     if plot is not None:
@@ -59,7 +70,12 @@ def twin(
     trace = may_trace(directory, trace, trace_to)
     with steps("twin") as told:
         found = validate.twin(
-            directory, machine, settings_now=settings_now, rounds=rounds, told=told
+            directory,
+            machine,
+            settings_now=settings_now,
+            sets=sets or (),
+            rounds=rounds,
+            told=told,
         )
     document = found.json()
     if trace:

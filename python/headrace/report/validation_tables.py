@@ -97,7 +97,22 @@ def validation(document: Document) -> RenderableType:
         for warning in document.get("warnings", [])
         if warning["condition"] != "fits-in-memory"
     ]
-    return Group(points, Text(), errors, *_breakdowns(document), *notes)
+    return Group(*_settings(document), points, Text(), errors, *_breakdowns(document), *notes)
+
+
+def _settings(document: Document) -> list[RenderableType]:
+    """What is put over a machine's file, if it is something else."""
+    settings = document.get("settings")
+    if not settings:
+        return []
+    changed = [it for it in settings if it["changed"]]
+    if not changed:
+        return [Text("The settings are those of the machine's file."), Text()]
+    table = FittedTable("Other than in the machine's file", 1, ["field", "file", "used", "from"])
+    for it in changed:
+        was = "" if it["file"] is None else str(it["file"])
+        table.add_row(it["field"], was, str(it["used"]), it["source"])
+    return [table, Text()]
 
 
 def _breakdowns(document: Document) -> list[RenderableType]:

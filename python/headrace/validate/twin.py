@@ -1,14 +1,13 @@
 """A digital twin: a machine is calibrated, predicted for cases it has not seen, and measured."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate import Probing, mount_of, work_on
 from headrace.calibrate.calibration import Step, Told
@@ -18,6 +17,7 @@ from headrace.measure import Measurement
 from headrace.validate.beyond import beyond
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.cases import CASES
+from headrace.validate.changed import Setting, over_file
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import predict
@@ -35,6 +35,8 @@ class Twin:
     """Where the time went, of those cases of which that is known."""
     cases: tuple[Case, ...] = ()
     """What was measured, in the order of the points."""
+    settings: tuple[Setting, ...] = ()
+    """What was put over the machine's file."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -43,6 +45,7 @@ class Twin:
             "scenario": {"name": "twin", "description": "a calibrated machine and itself"},
             "version": VERSION,
             "machine": self.machine,
+            "settings": [it.json() for it in self.settings],
             "points": [point.json() for point in self.points],
             "summary": summary(self.points),
             "warnings": list(self.warnings),
@@ -55,6 +58,7 @@ def twin(
     machine: str | PathLike[str] | None = None,
     *,
     settings_now: bool = False,
+    sets: Sequence[str] = (),
     cases: Sequence[Case] | None = None,
     rounds: int = 3,
     told: Told | None = None,
@@ -67,7 +71,8 @@ def twin(
     hours of a machine that others use too. The predictions are made from the calibration alone.
     With `settings_now`, settings are what the kernel tells now (dirty limits, read-ahead,
     scheduler, memory, limits of the device) instead of the file's: a machine that was
-    changed is predicted from what was measured before that.
+    changed is predicted from what was measured before that. `sets`, each as `path=value`, are
+    put over both, for what the kernel does not tell.
 
     Raises ScenarioError if the file describes no system that can be simulated, or nothing is
     known of the file system; otherwise as `headrace.measure.measure_whole` does.
@@ -75,7 +80,8 @@ def twin(
     now = settings(mount_of(directory))
     if cases is None:
         cases = (*CASES, *beyond(now))
-    sets = {it.field: it.text() for it in now} if settings_now else {}
+    over: dict[str, str] = {}
+    compared: tuple[Setting, ...] = ()
     if machine is not None:
         # Before anything is measured, so that a wrong file costs no time.
         file = Path(machine)
@@ -83,7 +89,7 @@ def twin(
             raise ScenarioError(
                 f"{file}: expected a file that headrace calibrate -o saved, with a name in .toml"
             )
-        simulate.load(work_on(Path(machine).resolve(), cases[0].work), sets=sets)
+        over, compared = over_file(file.resolve(), cases[0].work, now if settings_now else (), sets)
     probing = Probing(directory) if machine is None else None
     runs: list[list[Measurement]] = [[] for _ in cases]
 
@@ -101,7 +107,8 @@ def twin(
         if probing is not None:
             probing.end_round()
     if machine is not None:
-        return _predicted(Path(machine).resolve(), cases, runs, sets)
+        found = _predicted(Path(machine).resolve(), cases, runs, over)
+        return replace(found, settings=compared)
     assert probing is not None
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
