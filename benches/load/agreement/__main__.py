@@ -2,6 +2,8 @@
 
     python benches/load/agreement DIR [ROUNDS] [TOOL...]
 
+ROUNDS is 4 at least: two rounds, one in either order, are one sample, and quartiles take two.
+
 Each case asks the same of one directory: the same file, block size, order and end. Headrace and
 the tool take turns, the disk comes to rest before each, and who comes first changes with each
 round, so that whatever else the machine does disturbs both alike. The table gives medians, and
@@ -26,7 +28,9 @@ import fio
 import iozone
 from ground import Case, Figures, Ground
 
-LEAST_ROUNDS = 8
+ROUNDS = 8
+FEWEST_ROUNDS = 4
+"""Of which a table is made: two samples, each of two rounds."""
 CASES: list[Case] = [case for tool in (fio, dd, iozone, bonnie, cp, dbench) for case in tool.CASES]
 
 
@@ -47,8 +51,8 @@ def table(case: Case, rounds: list[tuple[Figures, Figures]]) -> None:
     for name, unit in case.units.items():
         pairs = [(a[name], b[name]) for a, b in rounds if name in a and name in b]
         row = f"{case.tool:9} {case.name:36} {name:18}"
-        if len(pairs) < 4:
-            print(f"{row} too quick for {case.tool} to tell")
+        if len(pairs) < FEWEST_ROUNDS:
+            print(f"{row} {case.tool} told it in {len(pairs)} of {len(rounds)} rounds: too quick")
             continue
         scale = 1e6 if unit == "MB/s" else 1.0
         ours, theirs = (statistics.median(side) / scale for side in zip(*pairs, strict=True))
@@ -67,7 +71,12 @@ def main() -> None:
     """Runs in turn, prints."""
     if len(sys.argv) < 2:
         raise SystemExit("agreement: expected a directory on the file system to be measured")
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else LEAST_ROUNDS
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS
+    if rounds < FEWEST_ROUNDS:
+        raise SystemExit(
+            f"agreement: {rounds} rounds: expected {FEWEST_ROUNDS} or more, as two rounds, one in"
+            " either order, are one sample, and quartiles take two"
+        )
     tools = sys.argv[3:] or sorted({case.tool for case in CASES})
     for tool in tools:
         if not shutil.which(tool):

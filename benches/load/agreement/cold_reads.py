@@ -1,0 +1,127 @@
+"""Cold reads in order by Headrace, by fio and by a bare loop of preadv, in turns: bytes a second,
+and the requests that the device was given for them.
+
+    python benches/load/agreement/cold_reads.py DIR [ROUNDS]
+
+Where the requests are the same in number and size, figures that differ are the device's.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from fio import job
+from ground import KIB, SIZE, Ground, forget, rate
+
+from headrace.measure.counters import device_below
+
+BLOCK = 64 * KIB
+ROUNDS = 10
+SECTOR = 512
+"""Bytes that /proc/diskstats counts in (Linux, Documentation/admin-guide/iostats.rst)."""
+
+
+class Turn(NamedTuple):
+    """What one reading of the file was."""
+
+    rate: float
+    """Bytes a second."""
+    requests: int
+    """Reads that the device carried out meanwhile, for whomever."""
+    bytes: int
+    """What they brought."""
+
+
+def by_headrace(ground: Ground) -> float:
+    """Bytes a second."""
+    return rate(ground.on_common(f'transfer = "{BLOCK} B"\nphases = ["read"]\n'), "read")
+
+
+def by_fio(ground: Ground) -> float:
+    """Bytes a second."""
+    forget(ground.common)
+    return job(ground.common, BLOCK, "read")
+
+
+def by_loop(ground: Ground) -> float:
+    """Bytes a second of preadv one after the other, into one buffer."""
+    forget(ground.common)
+    buffers = [bytearray(BLOCK)]
+    descriptor = os.open(ground.common, os.O_RDONLY)
+    try:
+        begun = time.monotonic()
+        for place in range(0, SIZE, BLOCK):
+            if os.preadv(descriptor, buffers, place) != BLOCK:
+                raise SystemExit("cold_reads: the file is shorter than it was")
+        return SIZE / (time.monotonic() - begun)
+    finally:
+        os.close(descriptor)
+
+
+READERS: dict[str, Callable[[Ground], float]] = {
+    "Headrace": by_headrace,
+    "fio": by_fio,
+    "bare loop": by_loop,
+}
+
+
+def reads_of(device: str) -> tuple[int, int]:
+    """Reads that a device has carried out so far, and their bytes."""
+    fields = Path(f"/sys/class/block/{device}/stat").read_text(encoding="ascii").split()
+    return int(fields[0]), int(fields[2]) * SECTOR
+
+
+def turn(read: Callable[[Ground], float], ground: Ground, device: str) -> Turn:
+    """One reading, of a file that the device has read just before."""
+    os.sync()
+    ground.read_common()
+    requests, moved = reads_of(device)
+    found = read(ground)
+    after = reads_of(device)
+    return Turn(found, after[0] - requests, after[1] - moved)
+
+
+def main() -> None:
+    """Reads in turn, another one first in each round, and prints."""
+    if len(sys.argv) < 2:
+        raise SystemExit("cold_reads: expected a directory on the file system to be measured")
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS
+    if rounds < 2:
+        raise SystemExit(f"cold_reads: {rounds} rounds: expected 2 or more, to tell quartiles")
+    device = device_below(sys.argv[1])
+    if device is None:
+        raise SystemExit(f"cold_reads: {sys.argv[1]} is on no block device that counts requests")
+    names = [name for name in READERS if name != "fio" or shutil.which("fio")]
+    if "fio" not in names:
+        print("fio is not installed: it is left out")
+    done: dict[str, list[Turn]] = {name: [] for name in names}
+    ground = Ground(Path(sys.argv[1]))
+    try:
+        for number in range(rounds):
+            first = number % len(names)
+            for name in names[first:] + names[:first]:
+                done[name].append(turn(READERS[name], ground, device))
+            print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+    finally:
+        ground.remove()
+    print(f"{rounds} rounds in {sys.argv[1]}, {SIZE >> 20} MiB in blocks of 64 KiB, cold")
+    print(f"{'':10} {'MB/s: least':>12} {'quartiles':>15} {'most':>6} {'median':>7}", end="")
+    print(f" {'requests':>9} {'KiB each':>9}")
+    for name, turns in done.items():
+        rates = sorted(it.rate / 1e6 for it in turns)
+        low, middle, high = statistics.quantiles(rates, method="inclusive")
+        requests = statistics.median(it.requests for it in turns)
+        each = statistics.median(it.bytes / max(it.requests, 1) for it in turns) / KIB
+        print(f"{name:10} {rates[0]:12.0f} {low:8.0f}-{high:6.0f} {rates[-1]:6.0f}", end="")
+        print(f" {middle:7.0f} {requests:9.0f} {each:9.1f}")
+
+
+if __name__ == "__main__":
+    main()
