@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +25,18 @@ def binaries() -> Path | None:
             return packaged
     found = shutil.which("initdb")
     return Path(os.path.realpath(found)).parent if found and shutil.which("pg_ctl") else None
+
+
+def _open_to_all() -> Path:
+    """A directory for temporary files that any user may reach and write to: root's own may be
+    root's alone."""
+    for below in map(Path, (tempfile.gettempdir(), "/tmp", "/var/tmp", "/dev/shm")):
+        everybody = stat.S_IWOTH | stat.S_IXOTH
+        if not below.is_dir() or below.stat().st_mode & everybody != everybody:
+            continue
+        if all(it.stat().st_mode & stat.S_IXOTH for it in below.resolve().parents):
+            return below
+    raise OSError("no directory for temporary files that all users may write to")
 
 
 def _for_everybody(tools: Path, folder: Path) -> Path:
@@ -62,7 +75,8 @@ def running(tools: Path) -> Iterator[str]:
     Not in pytest's own directory: the name of a socket has no more than 107 bytes. It ends with
     this process, even if that is killed.
     """
-    folder = Path(tempfile.mkdtemp(prefix="headrace-postgresql-"))
+    below = _open_to_all() if os.geteuid() == 0 else None
+    folder = Path(tempfile.mkdtemp(prefix="headrace-postgresql-", dir=below))
     user: dict[str, Any] = {}
     if os.geteuid() == 0:
         user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}

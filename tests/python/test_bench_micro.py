@@ -16,6 +16,7 @@ from headrace.cli.bench.sizes import counts, size, sizes
 from headrace.measure import micro
 from headrace.measure.micro.study import Figure
 from headrace.report import study_tables
+from headrace.report.units import short_size
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -181,3 +182,27 @@ def test_a_study_of_one_point_has_a_row_for_each_figure(tmp_path: Path) -> None:
     assert all(f" {name} " in text for name in figures)
     assert max(map(len, text.splitlines())) <= 100
     assert "reads may come from the page cache" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("blocks", "--file", "100 MB"), 'expected whole blocks, such as --file "96 MiB"'),
+        (("blocks", "--file", "100000", "--blocks", "4k"), '--file "96 KiB"'),
+        (("clients", "--file", "3 MiB", "--block", "2 MiB"), '--file "4 MiB"'),
+        (("disk", "--file", "100 MB"), "--file 100.0 MB: it is no multiple of blocks of 8 KiB"),
+    ],
+)
+def test_a_file_of_parts_of_blocks_is_named_by_its_option(
+    arguments: tuple[str, ...], expected: str, tmp_path: Path
+) -> None:
+    command, *options = arguments
+    done = bench(command, str(tmp_path), *options, "--no-store")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert expected in done.stderr and "workload" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_sizes_of_many_digits_are_rounded() -> None:
+    assert short_size(100 * 10**12) == "100.0 TB" and short_size(64 << 10) == "64 KiB"
+    assert short_size(5000 << 10) == "5000 KiB" and short_size(0) == "0 B"

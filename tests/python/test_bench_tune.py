@@ -186,6 +186,7 @@ def test_a_tuning_goes_on_with_what_was_not_counted(tmp_path: Path) -> None:
     assert resumed["profile"] == whole["profile"]
     for changed, why in (
         ({"profiler": "fuse"}, 'its profiler is "fuse"'),
+        ({"wanted": {"read": 1.0}}, r"of another --target \(read 1\)"),
         ({"steps": saved[4]["steps"][:1]}, "its steps are not as they were saved"),
         ({"version": "0.0.1"}, "of version 0.0.1"),
     ):

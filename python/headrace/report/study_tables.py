@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
-from headrace.report.units import binary_size, figure, megabytes, percent
+from headrace.report.units import figure, megabytes, percent, short_size
 
 Document = Mapping[str, Any]
 
@@ -77,7 +77,7 @@ def _cpu(it: Document) -> str:
 def _named(document: Document, point: Mapping[str, Any]) -> dict[str, str]:
     """The parameters of a point for people."""
     sizes = document["sizes"]
-    return {key: binary_size(value) if key in sizes else str(value) for key, value in point.items()}
+    return {key: short_size(value) if key in sizes else str(value) for key, value in point.items()}
 
 
 def _title(document: Document) -> str:

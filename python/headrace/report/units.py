@@ -52,6 +52,16 @@ def binary_size(amount: int) -> str:
     return f"{amount} B"
 
 
+MOST_BINARY = 10**6
+"""Of a unit, beyond which a size is shorter in another."""
+
+
+def short_size(amount: int) -> str:
+    """Bytes for people: as scenarios have them, or rounded where that would be a long number."""
+    text = binary_size(amount)
+    return text if int(text.split()[0]) < MOST_BINARY else size(amount)
+
+
 def duration(seconds: float) -> str:
     """A time with its unit."""
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):

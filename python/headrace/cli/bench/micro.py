@@ -10,7 +10,7 @@ import typer
 from headrace.cli.bench import documents
 from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
 from headrace.cli.bench.run import BelowDirectory, Plot
-from headrace.cli.bench.sizes import counts, size, sizes
+from headrace.cli.bench.sizes import check_whole_blocks, counts, size, sizes
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.screen import steps
 from headrace.files import check_directory
@@ -86,6 +86,7 @@ def blocks(
     """A file written to stable storage and read cold, in blocks of many sizes."""
     from headrace.measure import micro
 
+    check_whole_blocks("--file", size(file), sizes(block_sizes))
     study = micro.blocks(size(file), sizes(block_sizes), processes=processes, direct=direct)
     return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
 
@@ -109,6 +110,7 @@ def clients(
     """Many processes at once, on files of their own and on a common one."""
     from headrace.measure import micro
 
+    check_whole_blocks("--file", size(file), [size(block)])
     study = micro.clients(counts(processes), size(file), size(block), direct=direct)
     return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
 
@@ -161,7 +163,9 @@ def disk(
 
     # In whole blocks of 1 MiB.
     twice = 2 * psutil.virtual_memory().total // (1 << 20) * (1 << 20)
-    study = micro.disk(twice if file is None else size(file))
+    bytes_of_file = twice if file is None else size(file)
+    check_whole_blocks("--file", bytes_of_file, [micro.BLOCK_OF_DISK])
+    study = micro.disk(bytes_of_file)
     return _carry_out(study, directory, repeats, as_json, output, None, label, stored, resume)
 
 

@@ -1,8 +1,13 @@
 """Sizes and counts on the command line."""
 
+import math
 import re
+from collections.abc import Sequence
 
 import typer
+
+from headrace.report.units import binary_size, short_size
+from headrace.report.units import size as decimal_size
 
 UNITS = {
     "": 1,
@@ -47,6 +52,30 @@ def sizes(text: str) -> list[int]:
             found.append(low)
             low *= 2
     return list(dict.fromkeys(found))
+
+
+def check_whole_blocks(option: str, file: int, blocks: Sequence[int]) -> None:
+    """Makes sure that a file's size, which an option gave, is a multiple of the size of each of
+    its blocks that is smaller.
+
+    Raises ValueError, which says what to write instead.
+    """
+    smaller = [block for block in blocks if block < file]
+    parted = [block for block in smaller if file % block]
+    if not parted:
+        return
+    unit = math.lcm(*smaller)
+    # Of blocks that have nothing in common, it may be far larger than the file.
+    nearest = binary_size(max(round(file / unit), 1) * unit)
+    raise ValueError(
+        f"{option} {_in_words(file)}: it is no multiple of blocks of {_in_words(parted[0])}:"
+        f' expected whole blocks, such as {option} "{nearest}"'
+    )
+
+
+def _in_words(amount: int) -> str:
+    """A size in binary units, if it is whole in one, or in decimal ones."""
+    return short_size(amount) if amount % 1024 == 0 else decimal_size(amount)
 
 
 def counts(text: str) -> list[int]:

@@ -8,12 +8,13 @@ from headrace.measure.micro.blocks import blocks
 from headrace.measure.micro.carrying_out import StudyResult, carry_out
 from headrace.measure.micro.clients import clients
 from headrace.measure.micro.copying import block_of_cp, copying, copying_a_tree
-from headrace.measure.micro.disk import disk
+from headrace.measure.micro.disk import BLOCK_OF_DISK, disk
 from headrace.measure.micro.names import names
 from headrace.measure.micro.study import Figure, Point, Study
 from headrace.measure.micro.sweep import sweep
 
 __all__ = [
+    "BLOCK_OF_DISK",
     "Figure",
     "Point",
     "Study",

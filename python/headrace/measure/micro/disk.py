@@ -5,7 +5,7 @@ from headrace.measure.micro.ior import ior
 from headrace.measure.micro.study import Figure, Point, Study
 from headrace.report.units import binary_size
 
-BLOCK = 8192
+BLOCK_OF_DISK = 8192
 """Bytes of a call: bonnie++'s chunk, as Hindman 2011, section 5.2.2.2, has it."""
 
 CHARACTERS = 16 << 20
@@ -48,12 +48,12 @@ def _characters(file: int) -> list[Point]:
 def _blocks(file: int) -> list[Point]:
     rewrite = (
         f'[clients]\n[[workload]]\nkind = "pipeline"\ninput = "{binary_size(file)}"\n'
-        f'request = "{binary_size(BLOCK)}"\nin_place = true\nsync = true\n'
+        f'request = "{binary_size(BLOCK_OF_DISK)}"\nin_place = true\nsync = true\n'
     )
     return [
         Point(
             {"file": file},
-            ior(file, BLOCK, ("write", "sync")),
+            ior(file, BLOCK_OF_DISK, ("write", "sync")),
             [Figure("block write", 0, "write", until=(1, "sync"))],
             stable=True,
         ),
@@ -65,7 +65,7 @@ def _blocks(file: int) -> list[Point]:
         ),
         Point(
             {"file": file},
-            ior(file, BLOCK, ("read",), existing=True),
+            ior(file, BLOCK_OF_DISK, ("read",), existing=True),
             [Figure("block read", 0, "read")],
             stable=True,
         ),
@@ -74,7 +74,7 @@ def _blocks(file: int) -> list[Point]:
 
 def _seeks(file: int, seeks: int) -> Point:
     requests = f"requests = {seeks}\n"
-    scenario = ior(file, BLOCK, ("read",), order="uniform", existing=True, extra=requests)
+    scenario = ior(file, BLOCK_OF_DISK, ("read",), order="uniform", existing=True, extra=requests)
     return Point({"file": file}, scenario, [Figure("seeks", 0, "read", rate=True)], stable=True)
 
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import psutil
 
-from headrace.report.units import binary_size
+from headrace.report.units import short_size
 
 Parameter: TypeAlias = int | str
 
@@ -60,6 +60,6 @@ class Study:
 def called(study: Study, parameters: Mapping[str, Parameter]) -> str:
     """A point in a few words."""
     return ", ".join(
-        f"{key} {binary_size(int(value))}" if key in study.sizes else f"{key} {value}"
+        f"{key} {short_size(int(value))}" if key in study.sizes else f"{key} {value}"
         for key, value in parameters.items()
     )

@@ -61,12 +61,13 @@ def tune(
     an earlier run, is not carried out again; `so_far` is told the document after each step.
 
     Raises as `profile` does, and ValueError if nothing causes what is wanted, or if what is
-    resumed is of another profiler, version, host or file system, or of other amounts.
+    resumed is of another profiler, target, version, host or file system, or of other amounts.
     """
     much = amount or Amount()
     here = place(watched.directory)
     if resumed is not None:
         check(resumed, {"kind": KIND, "profiler": watched.name}, here)
+        _check_target(resumed, wanted)
     document: dict[str, Any] = {
         "kind": KIND,
         "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
@@ -95,6 +96,18 @@ def tune(
     except KeyboardInterrupt:
         document["stop"] = {"reason": "interrupted"}
     return sealed(document)
+
+
+def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> None:
+    """Raises ValueError if what is resumed was to cause another mix: its mixes were searched for
+    that one, and what they caused would stand beside the other."""
+    before = resumed.get("wanted")
+    if before != dict(wanted):
+        told = ", ".join(f"{name} {share:g}" for name, share in dict(before or {}).items())
+        raise ValueError(
+            f"{resumed.get('named', 'what is to be resumed')}: it is of another --target"
+            f" ({told or 'unknown'}): expected the one that it was begun with, or no --resume"
+        )
 
 
 def _found(

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from headrace.report.figures.style import COLOURS, DASHES, nothing, sheet
-from headrace.report.units import binary_size
+from headrace.report.units import short_size
 
 MOST_LINES = 7
 """In one panel: as many as there are colours."""
@@ -111,7 +111,7 @@ def _axes(
 
 
 def _value(document: Mapping[str, Any], key: str, value: Any) -> str:
-    return binary_size(value) if key in document["sizes"] else str(value)
+    return short_size(value) if key in document["sizes"] else str(value)
 
 
 def _is_number(summary: Sequence[Mapping[str, Any]], key: str) -> bool:
