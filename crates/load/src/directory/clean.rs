@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::thread::{self, ScopedJoinHandle};
 
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -117,7 +118,8 @@ pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Res
     }
 }
 
-/// Told how many names are gone so far, after each; may break the removal off.
+/// Told how many names are gone so far, one by one, files some hundred at a time; may break the
+/// removal off.
 pub type Removing<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// Why a directory was not emptied.
@@ -154,6 +156,12 @@ pub(super) fn empty_watched(root: &OwnedFd, watch: Removing<'_>) -> Result<Vec<S
     Ok(removal.foreign)
 }
 
+/// Files that are removed before somebody who watches is told.
+const AT_ONCE: usize = 256;
+
+/// Threads that remove them.
+const REMOVERS: usize = 4;
+
 /// A removal that goes on.
 struct Removal<'a> {
     /// The file system that it stays on.
@@ -166,6 +174,7 @@ struct Removal<'a> {
 
 impl Removal<'_> {
     fn empty(&mut self, directory: &OwnedFd, path: &str) -> Result<(), Broken> {
+        let mut files = Vec::new();
         for (name, kind) in entries(directory)? {
             let full = format!("{path}{name}");
             if !is_ours(&name) {
@@ -173,7 +182,7 @@ impl Removal<'_> {
                 continue;
             }
             if kind != FileType::Directory {
-                self.remove(directory, &name, AtFlags::empty())?;
+                files.push(name);
                 continue;
             }
             let inner = match below(directory.as_fd(), &name) {
@@ -194,17 +203,57 @@ impl Removal<'_> {
                 self.remove(directory, &name, AtFlags::REMOVEDIR)?;
             }
         }
+        self.remove_files(directory, &files)
+    }
+
+    /// By several threads: on a file system that is mounted with `discard` and has no journal,
+    /// ext4 waits for a discard of the device for each file that has blocks
+    /// (fs/ext4/mballoc.c, `ext4_free_blocks`; Linux 6.18), 0.6 to 3.6 ms here. Four take a
+    /// third to a seventh of the time of one, and sixteen no less.
+    fn remove_files(&mut self, directory: &OwnedFd, names: &[String]) -> Result<(), Broken> {
+        for some in names.chunks(AT_ONCE) {
+            let parts = some.chunks(some.len().div_ceil(REMOVERS));
+            let removed: Vec<_> = thread::scope(|scope| {
+                let threads: Vec<_> = parts
+                    .map(|part| scope.spawn(|| unlink(directory, part)))
+                    .collect();
+                threads.into_iter().map(ScopedJoinHandle::join).collect()
+            });
+            for part in removed {
+                // It calls nothing that panics.
+                let (gone, ended) = part.unwrap_or((0, Err(Errno::IO)));
+                for _ in 0..gone {
+                    self.tell()?;
+                }
+                ended?;
+            }
+        }
         Ok(())
     }
 
     fn remove(&mut self, directory: &OwnedFd, name: &str, flags: AtFlags) -> Result<(), Broken> {
         rustix::fs::unlinkat(directory, name, flags)?;
+        self.tell()
+    }
+
+    /// A name is gone.
+    fn tell(&mut self) -> Result<(), Broken> {
         self.removed += 1;
         match (self.watch)(self.removed) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Broken::Off),
         }
     }
+}
+
+/// Removes files; how many were, and what went wrong with the next.
+fn unlink(directory: &OwnedFd, names: &[String]) -> (usize, Result<(), Errno>) {
+    for (gone, name) in names.iter().enumerate() {
+        if let Err(errno) = rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+            return (gone, Err(errno));
+        }
+    }
+    (names.len(), Ok(()))
 }
 
 /// How many files of ours lie in a directory, and how many bytes they hold.

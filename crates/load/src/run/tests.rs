@@ -121,6 +121,29 @@ fn an_open_loop_asks_at_the_rate_whatever_the_system_does() {
 }
 
 #[test]
+fn clients_of_groups_do_different_things() {
+    let text = r#"
+        clients = { count = 3, processes = 2, groups = { writers = 1, readers = 2 } }
+        [[workload]]
+        group = "writers"
+        block = "64 KiB"
+        transfer = "16 KiB"
+        phases = ["write"]
+        [[workload]]
+        group = "readers"
+        kind = "operation-mix"
+        weights = { read = 1, stat = 1 }
+        files = 5
+        file_sizes = { "4 KiB" = 1 }
+        amount = 50
+    "#;
+    let outcome = carried(text, Options::default());
+    // One client writes, two processes of it a file each; two have a mix of their own.
+    assert_eq!(done(&outcome, "write"), (8, 128 << 10));
+    assert_eq!(done(&outcome, "read").0 + done(&outcome, "stat").0, 100);
+}
+
+#[test]
 fn time_and_requests_end_a_run() {
     let forever = r#"
         clients = { count = 2 }
