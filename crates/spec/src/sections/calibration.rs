@@ -15,6 +15,8 @@ section! {
         field: String = required("machine.cpu.system_call"),
         /// What each round gave, in the same order for all fields.
         values: Vec<String> as NonEmpty<String> = required(two_times()),
+        /// What it was found from, where that is a curve, such as "16 at once: 31 us".
+        curve: Option<Vec<String>> as Option<NonEmpty<String>> = optional("it follows from no curve"),
         /// How it was measured.
         method: String = default("", "nothing is said"),
         /// When it was measured.

@@ -565,6 +565,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                                 vec![Calibration {
                                     field: "network.latency".to_owned(),
                                     values: vec!["1 ms".to_owned(), name.clone()],
+                                    curve: Some(vec![name.clone()]),
                                     method: description.clone(),
                                     date: String::new(),
                                 }]

@@ -21,6 +21,10 @@
 //! Beyond Linux, `burst` lets what was not used be saved up, as providers of
 //! virtual disks do.
 //!
+//! The device behind takes transfers in the order they come, has `queue_depth` of them
+//! under way at most, and does their work, time and bytes, one after the other; their
+//! latency overlaps.
+//!
 //! It counts as busy while the device works, while a transfer waits for a limit,
 //! and while a limit is used up: each transfer for as long as the limit needs to
 //! allow it.
@@ -268,6 +272,11 @@ struct Limited {
     ways: [Way; 2],
     tick: Span,
     largest: u64,
+    /// How many more transfers the device may have under way.
+    room: u32,
+    /// What waits for room, and since when.
+    held: Line,
+    held_since: VecDeque<Time>,
     device_free: Time,
     /// Of reads and of writes.
     picoseconds_per_byte: [f64; 2],
@@ -285,6 +294,9 @@ impl Limited {
                 Way::new(rate(spec.write_rate), spec.write_operations, spec),
             ],
             tick: Span::from_seconds(spec.tick.0),
+            room: spec.queue_depth.unwrap_or(u32::MAX),
+            held: Line::default(),
+            held_since: VecDeque::new(),
             device_free: Time::ZERO,
             largest: spec.largest_request.map_or(u64::MAX, |size| size.0),
             picoseconds_per_byte: [spec.rate, spec.device_write_rate].map(|rate| 1e12 / rate.0),
@@ -313,14 +325,36 @@ impl Limited {
             let came = it.came.pop_front().unwrap_or(station.now());
             station.wait_besides(station.now().since(came));
             station.busy_until(it.uses(size, parts, self.tick, station.now()));
-            self.serve(slot, size, station);
+            self.take(slot, station);
         }
     }
 
-    /// The device behind: one transfer after the other.
-    fn serve(&mut self, slot: Slot, size: u64, station: &mut Station<'_, Transfer>) {
+    /// The limits have let a transfer go: it begins if the device has room.
+    fn take(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
+        if self.room == 0 {
+            station.push(&mut self.held, slot);
+            self.held_since.push_back(station.now());
+            return;
+        }
+        self.room -= 1;
+        self.serve(slot, station);
+    }
+
+    /// A transfer is done: the next of those that wait begins.
+    fn leave(&mut self, station: &mut Station<'_, Transfer>) {
+        self.room += 1;
+        if let Some(slot) = station.pop(&mut self.held) {
+            let since = self.held_since.pop_front().unwrap_or(station.now());
+            station.wait_besides(station.now().since(since));
+            self.room -= 1;
+            self.serve(slot, station);
+        }
+    }
+
+    /// The device behind: the work of one transfer after the other.
+    fn serve(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
         let transfer = station.token(slot);
-        let way = way_of(transfer);
+        let (way, size) = (way_of(transfer), bytes_of(transfer));
         let bytes = Span((size as f64 * self.picoseconds_per_byte[way] + 0.5) as u64);
         let work = bytes + self.per_transfer[way];
         let flushes = transfer.forced || transfer.operation == Operation::Sync;
@@ -347,11 +381,16 @@ fn bytes_of(transfer: &Transfer) -> u64 {
     }
 }
 
+/// A flush that belongs to a block of metadata: part of that block's request.
+fn is_free_flush(transfer: &Transfer) -> bool {
+    transfer.metadata && transfer.operation == Operation::Sync
+}
+
 impl Discipline<Transfer> for Limited {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
         let transfer = station.token(slot);
         let (metadata, size) = (transfer.metadata, bytes_of(transfer));
-        if metadata && transfer.operation == Operation::Sync {
+        if is_free_flush(transfer) {
             station.wake_in(self.flush, slot.0);
             return;
         }
@@ -363,7 +402,7 @@ impl Discipline<Transfer> for Limited {
             it.charge(size, now);
             let blocks = size.div_ceil(BLOCK).max(1);
             station.busy_until(it.uses(size, blocks, self.tick, station.now()));
-            self.serve(slot, size, station);
+            self.take(slot, station);
             return;
         }
         station.push(&mut it.waiting, slot);
@@ -376,7 +415,13 @@ impl Discipline<Transfer> for Limited {
     fn wake(&mut self, tag: u32, station: &mut Station<'_, Transfer>) {
         match WAYS.iter().position(|way| *way == tag) {
             Some(way) => self.dispatch(way, station),
-            None => station.release(Slot(tag)),
+            None => {
+                let free = is_free_flush(station.token(Slot(tag)));
+                station.release(Slot(tag));
+                if !free {
+                    self.leave(station);
+                }
+            }
         }
     }
 

@@ -59,11 +59,11 @@ impl Volume {
         time += self.asking();
         let goes_on = self.stream(call).goes_on(call.at);
         self.stream(call).read(until);
-        time += if opened.mapped {
-            Span(self.costs.page_fault.0 * faults(call.at, until, goes_on))
-        } else {
-            self.copy.of(until - call.at, call.size)
-        };
+        if opened.mapped {
+            time += Span(self.costs.page_fault.0 * faults(call.at, until, goes_on));
+        }
+        // Loads bring the bytes of a mapping through the processor as a copy does.
+        time += self.copy.of(until - call.at, call.size);
         call.at = until;
         Next::Work(time)
     }

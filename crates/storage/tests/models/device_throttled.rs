@@ -92,6 +92,30 @@ fn latency_is_added_and_overlaps() {
     assert!(log.iter().all(|took| took.time() == SECOND / 1000));
 }
 
+/// Twelve transfers of 1 ms and 10 µs alone, four of them at a time: the second four begin
+/// when the first are done, which the device's work has 10 µs apart.
+#[test]
+fn no_more_than_the_queue_depth_are_under_way() {
+    let ms = SECOND / 1000;
+    let us = ms / 1000;
+    let more = "latency = \"1 ms\"\ntime_per_transfer = \"10 us\"\nqueue_depth = 4";
+    let script: Vec<Ask> = (0..12).map(|n| read(n, 0)).collect();
+    let log = drive(&limited(more), &script, 12);
+    for (number, took) in log.iter().enumerate() {
+        let (turn, of_it) = (number as u64 / 4, number as u64 % 4);
+        assert_eq!(took.done, (turn + 1) * (ms + 10 * us) + of_it * 10 * us);
+    }
+    // A journal's flush takes no room, and gives none away.
+    let flush = sync().metadata();
+    let script = [read(0, 0).at(0), flush.at(0), read(1, 0).at(0)];
+    let more = "latency = \"1 ms\"\nflush = \"100 us\"\nqueue_depth = 1";
+    let log = drive(&limited(more), &script, 3);
+    assert_eq!(
+        [log[0].done, log[1].done, log[2].done],
+        [ms, ms / 10, 2 * ms]
+    );
+}
+
 /// At 400 operations a second a tick allows 1.6. 5440 blocks of a journal's
 /// transaction go at once; the next write lacks 5441 operations, which 3401
 /// ticks allow, and the window of 3425 that they are in begins at tick 3400.

@@ -95,6 +95,46 @@ fn calls_at_random_places_take_their_time_besides() {
     }
 }
 
+/// A mapping needs no call: a fault for each 64 KiB, and its bytes are loaded as they are
+/// copied.
+#[test]
+fn mapped_reads_take_faults_and_their_bytes() {
+    for (order, transfer, faults) in [
+        ("sequential", 65_536, 1.0),
+        ("sequential", 4096, 1.0 / 16.0),
+        ("uniform", 4096, 1.0),
+    ] {
+        let outcome = run(
+            r#"
+            system = "ext4"
+            [machine]
+            cpu = { system_call = "1 us", page_fault = "5 us" }
+            copying = { page_in_l2 = "200 ns" }
+            [machine.device]
+            read_rate = "1 GB/s"
+            write_rate = "1 GB/s"
+            [[workload]]
+            block = "16 MiB"
+            phases = ["read"]
+            requests = 256
+            io = { interface = "mapped", existing = true, cached = true }
+            "#,
+            &[
+                &format!("workload.0.order={order}"),
+                &format!("workload.0.transfer={transfer} B"),
+            ],
+        );
+        let mean = outcome.report.latency["read"].mean;
+        let expected = faults * 5e-6 + f64::from(transfer) / 4096.0 * 200e-9;
+        // At random some go on where the last one ended.
+        let error = mean / expected - 1.0;
+        assert!(
+            error.abs() < 0.02,
+            "{order}, {transfer}: {mean}, {expected}"
+        );
+    }
+}
+
 /// An fsync prepares pages on its own processor time while the device writes those before
 /// them: it takes as long as the slower of the two, and a part of the other at one end.
 #[test]

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{Bytes, Positive, Rate, Seconds};
+use crate::values::{AtLeastOne, Bytes, Positive, Rate, Seconds};
 
 section! {
     /// A virtual disk whose bytes and operations a second are limited as Linux's
@@ -25,6 +25,9 @@ section! {
         time_per_transfer: Seconds = default("0 s", "nothing is assumed: measure it, with transfers of several processes at once"),
         /// The same of a write.
         write_time_per_transfer: Seconds = same(time_per_transfer),
+        /// Transfers that the device has under way at once: another begins when one of them is
+        /// done.
+        queue_depth: Option<u32> as Option<AtLeastOne> = optional("any number"),
         /// Time of a flush of its write cache, and of a write that must be on the
         /// medium (a loop device has its file written out: fsync).
         flush: Seconds = default("0 s", "nothing is assumed: measure it"),
