@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 
 from headrace._core import ScenarioError
+from headrace.mountinfo import mounted
 
 MODELLED = ("ext2", "ext3", "ext4", "xfs")
 """File systems that a simulation knows, by the names that the kernel gives them."""
@@ -37,7 +38,7 @@ class Mount:
 
 
 def mount_of(directory: str | PathLike[str]) -> Mount:
-    """The file system under a directory (proc(5), mountinfo).
+    """The file system under a directory.
 
     Raises OSError if there is no such directory, ScenarioError if its file system is none
     that a simulation knows.
@@ -45,11 +46,9 @@ def mount_of(directory: str | PathLike[str]) -> Mount:
     number = os.stat(directory).st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
     found = None
-    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
-        before, _, after = line.partition(" - ")
-        if before.split()[2] == device:
-            kind, _source, options = after.split(" ", 2)
-            found = Mount(kind, tuple(f"{before.split()[5]},{options}".split(",")), device)
+    for it in mounted():
+        if it.device == device:
+            found = Mount(it.kind, it.options, device)
     if found is None or found.kind not in MODELLED:
         has = "an unknown file system" if found is None else found.kind
         raise ScenarioError(

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from headrace import mountinfo
 from headrace.calibrate.limits import limits
 from headrace.calibrate.memory import kernel, memory, of_machine
 from headrace.calibrate.mount import Mount
@@ -76,7 +77,7 @@ def _read_ahead(mount: Mount) -> Iterator[Parameter]:
 def _journal(mount: Mount) -> Iterator[Parameter]:
     """The mode; ext3 and ext4 leave a default one out of the mount options."""
     field = "machine.file_system.journal"
-    source = "/proc/self/mountinfo"
+    source = mountinfo.SOURCE
     if mount.kind in ("ext3", "ext4"):
         if not _has_journal(mount):
             yield _read(f"{field}.mode", "none", "word", JOURNALS)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from headrace._core import RunError
 from headrace.lab.plan import Limits
+from headrace.mountinfo import mounted
 
 ABOVE = "headrace-lab-"
 """Before a laboratory's name, at the top of a hierarchy."""
@@ -39,16 +40,13 @@ class Hierarchy:
 
 def hierarchy(controller: str) -> Hierarchy | None:
     """Where `memory` or `blkio` (`io` in the second version) is; None if it is nowhere."""
-    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
-        before, _, after = line.partition(" - ")
-        top = Path(before.split()[4])
-        kind, _, options = after.split(" ", 2)
-        if kind == "cgroup" and controller in options.split(","):
-            return Hierarchy(top, 1)
-        if kind == "cgroup2":
+    for it in mounted():
+        if it.kind == "cgroup" and controller in it.options:
+            return Hierarchy(it.at, 1)
+        if it.kind == "cgroup2":
             word = "io" if controller == "blkio" else controller
-            if word in (top / "cgroup.controllers").read_text(encoding="ascii").split():
-                return Hierarchy(top, 2)
+            if word in (it.at / "cgroup.controllers").read_text(encoding="ascii").split():
+                return Hierarchy(it.at, 2)
     return None
 
 

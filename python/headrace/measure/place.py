@@ -3,9 +3,9 @@
 import os
 import platform
 from os import PathLike
-from pathlib import Path
 
 from headrace import ranks
+from headrace.mountinfo import mounted
 
 
 def place(directory: str | PathLike[str]) -> dict[str, str]:
@@ -28,14 +28,9 @@ def place(directory: str | PathLike[str]) -> dict[str, str]:
 
 
 def _type(device: int) -> str:
-    """A file system's type by the number of its device (proc(5), mountinfo)."""
+    """A file system's type by the number of its device."""
     number = f"{os.major(device)}:{os.minor(device)}"
     try:
-        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
+        return next((it.kind for it in mounted() if it.device == number), "unknown")
     except OSError:
         return "unknown"
-    for line in lines.splitlines():
-        before, _, after = line.partition(" - ")
-        if before.split()[2:3] == [number] and after:
-            return after.split()[0]
-    return "unknown"

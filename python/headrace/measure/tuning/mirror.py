@@ -16,6 +16,7 @@ from pathlib import Path
 
 from headrace._core import RunError
 from headrace.measure.tuning.mirror_connection import Connection
+from headrace.mountinfo import mounted
 
 PROCEDURES: dict[str, str] = {
     "lookup": "lookup",
@@ -174,14 +175,11 @@ def is_dead(at: Path) -> bool:
 def _mounted() -> list[str]:
     """Where mirrors are mounted, by the kernel's own list: what a name in a directory that all
     may write leads to is no mount of ours."""
-    found = []
-    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
-        before, _, after = line.partition(" - ")
-        at, (kind, source) = before.split()[4], after.split()[:2]
-        if source == SOURCE and kind.startswith("fuse") and Path(at).name.startswith(PREFIX):
-            # Blanks and the like are written as octal numbers (proc(5)).
-            found.append(at.encode().decode("unicode_escape"))
-    return found
+    return [
+        str(it.at)
+        for it in mounted()
+        if it.source == SOURCE and it.kind.startswith("fuse") and it.at.name.startswith(PREFIX)
+    ]
 
 
 def take_down(at: Path) -> None:
