@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from headrace import RunError, ScenarioError, calibrate, simulate
 from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.calibration import _solved
-from headrace.calibrate.equations import EQUATIONS
+from headrace.calibrate.equations import EQUATIONS, calls, device, transfers
 from headrace.calibrate.equations.calls import BUFFER
 from headrace.calibrate.equations.copies import change_points
 from headrace.calibrate.limits import _limits
@@ -27,7 +27,13 @@ KNOWN = """
 system = "ext4"
 [machine]
 memory = { size = "8 GiB", largest_folio = "1 MiB" }
-cpu = { system_call = "300 ns", library_call = "5 ns", discontiguous_call = "250 ns" }
+[machine.cpu]
+cores = 4
+system_call = "300 ns"
+library_call = "5 ns"
+discontiguous_call = "250 ns"
+transfer = "12 us"
+page_fault = "600 ns"
 [machine.copying]
 l2 = "2 MiB"
 l2_share = 0.125
@@ -60,6 +66,7 @@ BALANCED = {"flush_page": 9e-6, "flush": 800e-6, "read_page": 3e-6}
 
 
 CACHES = [
+    Parameter("machine.cpu.cores", (4,), "", ""),
     Parameter("machine.copying.l2", (2 << 20,), "B", ""),
     Parameter("machine.copying.l3", (32 << 20,), "B", ""),
 ]
@@ -76,6 +83,33 @@ def probed(probe: Probe, machine: Path) -> float:
     return probe.seconds(simulate.run(scenario).json()) / calls
 
 
+def device_times(file: Path) -> dict[str, float]:
+    """What the probes of processor and device take on a simulated machine."""
+    probes = [*calls.EQUATION.probes, *transfers.EQUATION.probes, *device.EQUATION.probes]
+    return {probe.name: probed(probe, file) for probe in probes}
+
+
+@pytest.mark.parametrize("depth", [None, 2, 5])
+def test_the_queue_depth_of_a_device_is_found_where_it_has_one(
+    tmp_path: Path, depth: int | None
+) -> None:
+    file = tmp_path / "machine.toml"
+    text = KNOWN.replace('"2 GB/s"', '"8 GB/s"').replace('"1 GB/s"', '"8 GB/s"')
+    text = text.replace('"20 us"', '"2 us"').replace('"30 us"', '"2 us"')
+    file.write_text(text + ("" if depth is None else f"queue_depth = {depth}\n"))
+    times = device_times(file)
+    known = {
+        "machine.cpu.cores": 4.0,
+        "machine.cpu.system_call": 300e-9,
+        "machine.cpu.transfer": 12e-6,
+    }
+    found = device.EQUATION.common(times, known)
+    assert found == ({} if depth is None else {"machine.device.queue_depth": depth})
+    # Where a control group limits the device, its limits are what the curves show.
+    limited = {f"machine.device.{way}_operations": 1000.0 for way in ("read", "write")}
+    assert device.EQUATION.common(times, known | limited) == {}
+
+
 def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
@@ -86,6 +120,8 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.library_call": 5e-9,
         "machine.cpu.discontiguous_call": 250e-9,
+        "machine.cpu.transfer": 12e-6,
+        "machine.cpu.page_fault": 600e-9,
         "machine.copying.page_in_l2": 200e-9,
         "machine.copying.page_in_l3": 300e-9,
         "machine.copying.page_in_memory": 500e-9,

@@ -16,7 +16,7 @@ from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.mount import Mount, mount_of
-from headrace.calibrate.parameter import Parameter
+from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
 from headrace.measure import measure_whole
@@ -185,5 +185,9 @@ def _solved(times: list[dict[str, float]], read: list[Parameter]) -> list[Parame
             method = equation.method
             if len(told) < len(rounds):
                 method += f"; {len(told)} of {len(rounds)} rounds tell it"
-            solved.append(Parameter(field, values, unit, method))
+            points = equation.curves.get(field, {})
+            curve = tuple(
+                f"{name}: {seconds_text(middle[probe.name])}" for name, probe in points.items()
+            )
+            solved.append(Parameter(field, values, unit, method, curve))
     return solved

@@ -93,4 +93,5 @@ COLD = "existing = true, cached = false, pointers_cached = true"
 """Its data was dropped from the page cache, as the engine can; its blocks of pointers were not."""
 NEW = "existing = false"
 DIRECT = f"{COLD}, direct = true"
+SYNCHRONOUS = f"{WARM}, synchronous = true"
 RANDOM = {"order": '"uniform"'}

@@ -43,9 +43,15 @@ def machine_file(
                 "[[calibration]]",
                 f'field = "{parameter.field}"',
                 f"values = [{values}]",
+                *(_curve(parameter) if parameter.curve else ()),
                 f'method = "{parameter.method}"',
                 f'date = "{date}"',
             ]
     for check in checks:
         lines += ["", check.toml()]
     return "\n".join(lines) + "\n"
+
+
+def _curve(parameter: Parameter) -> list[str]:
+    points = ", ".join(f'"{point}"' for point in parameter.curve)
+    return [f"curve = [{points}]"]

@@ -23,6 +23,8 @@ class Parameter:
     unit: Unit
     method: str
     """Where it comes from: the file that was read, or what was measured."""
+    curve: tuple[str, ...] = ()
+    """Points of what was measured, as "16 at once: 31 us", if it follows from a curve."""
 
     @property
     def value(self) -> Value:
@@ -61,7 +63,8 @@ class Parameter:
         found: dict[str, Any] = {"field": self.field, "value": self.text(), "method": self.method}
         rounds = list(self.values) if self.measured else []
         ends = {"least": self.text(min(numbers)), "most": self.text(max(numbers))} if rounds else {}
-        return found | {"unit": self.unit, "values": rounds} | ends
+        curve = {"curve": list(self.curve)} if self.curve else {}
+        return found | {"unit": self.unit, "values": rounds} | ends | curve
 
     def toml(self) -> str:
         """The value as TOML."""

@@ -18,9 +18,10 @@ class Probe:
     workload: str
     """The `[[workload]]`, without its heading."""
     operation: str = "read"
-    statistic: Literal["mean", "p50", "apart"] = "mean"
+    statistic: Literal["mean", "p50", "apart", "processor"] = "mean"
     """The mean service time, or the median where single operations may wait for something
-    else; or how far operations of all processes are apart from each other."""
+    else; how far operations of all processes are apart from each other; or what an operation
+    takes of the processor, with whatever the engine itself does."""
     made_by: Literal["posix", "null"] = "posix"
     """By system calls, or not at all: what the engine itself takes within what it times."""
 
@@ -34,10 +35,22 @@ class Probe:
 
     def seconds(self, document: Mapping[str, Any]) -> float:
         """The time that counts, by a result, measured or simulated."""
+        count = int(document["operations"][self.operation]["count"])
         if self.statistic == "apart":
-            count = document["operations"][self.operation]["count"]
-            return elapsed(document) / int(count)
+            return elapsed(document) / count
+        if self.statistic == "processor":
+            return on_processor(document) / count
         return float(document["latency"][self.operation][self.statistic])
+
+
+def on_processor(document: Mapping[str, Any]) -> float:
+    """How long processors were at work for it, by a result, measured or simulated, in seconds."""
+    counters = document.get("counters")
+    if counters is not None:
+        shares = counters["cpu_own"] * counters["processors"]
+        return float(shares) * elapsed(document)
+    stations = (it for it in document["stations"] if it["station"].endswith("/processor"))
+    return sum(float(it["service"]) * int(it["visits"]) for it in stations)
 
 
 def calls(count: int, block: int, phases: list[str], io: str, **more: str) -> str:

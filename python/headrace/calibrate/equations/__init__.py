@@ -1,14 +1,25 @@
 """What each parameter follows from: probes, and an equation for each."""
 
-from headrace.calibrate.equations import calls, copies, device, names, pages, places
+from headrace.calibrate.equations import (
+    calls,
+    copies,
+    device,
+    faults,
+    names,
+    pages,
+    places,
+    transfers,
+)
 from headrace.calibrate.equations.equation import Equation
 
 EQUATIONS: tuple[Equation, ...] = (
     calls.EQUATION,
     copies.EQUATION,
     places.EQUATION,
+    faults.EQUATION,
     pages.EQUATION,
     names.EQUATION,
+    transfers.EQUATION,
     device.EQUATION,
 )
 """In the order in which they need each other. To measure more, write a file and name it here."""

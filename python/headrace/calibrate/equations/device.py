@@ -1,11 +1,18 @@
-"""What the device takes for a transfer."""
+"""What the device takes for a transfer, and how many it carries out at once."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from headrace.calibrate.case import DIRECT
 from headrace.calibrate.equations.copies import KIB, MIB
 from headrace.calibrate.equations.equation import Equation, Known
 from headrace.calibrate.probe import Probe, Times, calls
 
-SMALL, LARGE = 4 * KIB, MIB
+SMALL, MIDDLE, LARGE = 4 * KIB, 64 * KIB, MIB
 FILE = 64 * MIB
 
 
@@ -20,65 +27,172 @@ def _probe(direction: str, block: int, count: int) -> Probe:
     )
 
 
+DIRECTIONS = ("read", "write")
 PROBES = {
     (direction, block): _probe(direction, block, count)
-    for direction in ("read", "write")
+    for direction in DIRECTIONS
     for block, count in ((SMALL, 256), (LARGE, 16))
 }
-PROCESSES = 8
-AT_ONCE = {
-    direction: Probe(
-        f"direct {direction}s of {SMALL // KIB} KiB by {PROCESSES} processes",
+
+
+def _at_once(direction: str, block: int, processes: int, count: int) -> Probe:
+    return Probe(
+        f"direct {direction}s of {block // KIB} KiB by {processes} processes",
         calls(
-            FILE // PROCESSES // SMALL,
-            SMALL,
+            FILE // processes // block,
+            block,
             [direction],
             DIRECT,
             order='"uniform"',
             access='"file-per-process"',
-            requests="256",
+            requests=str(count // processes),
         ),
         direction,
         "apart",
         bound="device",
-        processes=PROCESSES,
+        processes=processes,
     )
-    for direction in ("read", "write")
-}
 
+
+DEPTHS = (2, 4, 8, 16, 32)
+AT_ONCE = {
+    (direction, block, processes): _at_once(direction, block, processes, count)
+    for direction in DIRECTIONS
+    # What larger ones take beside each other tells work that the device does for one after
+    # the other from a number that it has under way: small ones alone show the same knee.
+    for block, processes, count in (*((SMALL, depth, 1024) for depth in DEPTHS), (MIDDLE, 16, 256))
+}
 
 FASTEST = 63e9
 """Bytes a second beyond which no device is: sixteen lanes of PCI Express 5.0."""
+CLOSE = 0.03
+"""Errors that tell nothing: what this much of a time is stands for the scatter of points that
+were measured without any."""
+STEPS = 400
+"""Times alone that are tried, between 0 and the whole of a transfer."""
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A transfer of one process while nobody else has any, in seconds."""
+
+    on_processor: float
+    cores: float
+    fixed: float
+    """In the device, whatever its size."""
+    per_second: float
+    """Bytes beside that."""
+
+    def apart(
+        self, work: NDArray[np.float64], depth: float, block: int, processes: int
+    ) -> NDArray[np.float64]:
+        """How far transfers of so many processes are apart, if the device does so much work for
+        each alone, and has so many under way at the most: by the one that is used up first
+        (Denning and Buzen 1978: asymptotic bounds)."""
+        moved = block / self.per_second
+        device = self.fixed + moved
+        bounds = (
+            device / min(depth, processes),
+            self.on_processor / min(self.cores, processes),
+            (self.on_processor + device) / processes,
+        )
+        return np.maximum(work + moved, max(bounds))
+
+    def errors(
+        self, times: Times, direction: str, depth: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Works that each transfer may take alone, and the sum of the squares of the relative
+        errors with each."""
+        work = np.linspace(0.0, self.fixed, STEPS + 1)
+        total = np.zeros_like(work)
+        for (way, block, processes), probe in AT_ONCE.items():
+            if way == direction:
+                found = self.apart(work, depth, block, processes)
+                total += np.log(found / max(times[probe.name], 1e-9)) ** 2
+        return work, total
+
+
+def _alone(times: Times, known: Known, direction: str) -> Alone | None:
+    """None if it cannot be told."""
+    processor = known["machine.cpu.system_call"] + known.get("machine.cpu.transfer", 0.0)
+    small, large = (
+        max(times[PROBES[direction, block].name] - processor, 0.0) for block in (SMALL, LARGE)
+    )
+    if FASTEST * (large - small) < (LARGE - SMALL):
+        return None
+    per_second = (LARGE - SMALL) / (large - small)
+    fixed = max(small - SMALL / per_second, 0.0)
+    return Alone(processor, known.get("machine.cpu.cores", math.inf), fixed, per_second)
+
+
+def _unlimited(known: Known) -> Iterator[str]:
+    """Directions without a limit of a control group: with one, that is what keeps transfers
+    apart."""
+    for direction in DIRECTIONS:
+        limits = (f"machine.device.{direction}_{what}" for what in ("rate", "operations"))
+        if not any(limit in known for limit in limits):
+            yield direction
+
+
+def _depth(times: Times, known: Known) -> dict[str, float]:
+    """How many transfers are under way at once, if a number tells more of the curves than the
+    work alone does: Bayesian information criterion (Schwarz 1978), one parameter more."""
+    ways = {way: _alone(times, known, way) for way in _unlimited(known)}
+    told = {way: one for way, one in ways.items() if one is not None}
+    if not told:
+        return {}
+    points = sum(way in told for way, _, _ in AT_ONCE)
+
+    def scatter(depth: float) -> float:
+        least = (one.errors(times, way, depth)[1].min() for way, one in told.items())
+        return float(sum(least)) + points * CLOSE**2
+
+    best = min(range(1, max(DEPTHS)), key=scatter)
+    gained = points * math.log(scatter(math.inf) / scatter(best))
+    return {"machine.device.queue_depth": best} if gained > math.log(points) else {}
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
     """A direction cannot be told if large transfers took no longer than small ones, or hardly:
     something else kept the small ones waiting."""
-    call = known["machine.cpu.system_call"]
+    unlimited = list(_unlimited(known))
+    depth = known.get("machine.device.queue_depth", math.inf)
     found = {}
     for direction, latency, rate, alone in (
         ("read", "latency", "rate", "time_per_transfer"),
         ("write", "write_latency", "device_write_rate", "write_time_per_transfer"),
     ):
-        small, large = (times[PROBES[direction, block].name] - call for block in (SMALL, LARGE))
-        if FASTEST * (large - small) < (LARGE - SMALL):
+        one = _alone(times, known, direction)
+        if one is None:
             continue
-        per_second = (LARGE - SMALL) / (large - small)
-        fixed = max(small - SMALL / per_second, 0.0)
-        limits = (f"machine.device.{direction}_{what}" for what in ("rate", "operations"))
-        if not any(limit in known for limit in limits):
-            # With a limit, that is what keeps them apart.
-            apart = times[AT_ONCE[direction].name] - SMALL / per_second
-            found[f"machine.device.{alone}"] = min(max(apart, 0.0), fixed)
-        found[f"machine.device.{latency}"] = fixed - found.get(f"machine.device.{alone}", 0.0)
-        found[f"machine.device.{rate}"] = per_second
+        work = 0.0
+        if direction in unlimited:
+            works, errors = one.errors(times, direction, depth)
+            # Of those that fit as well, the least: what nothing shows is not assumed.
+            work = float(works[np.argmax(errors <= errors.min() * (1 + 1e-9))])
+            found[f"machine.device.{alone}"] = work
+        found[f"machine.device.{latency}"] = one.fixed - work
+        found[f"machine.device.{rate}"] = one.per_second
     return found
+
+
+def _curve(direction: str) -> dict[str, Probe]:
+    return {
+        f"{block // KIB} KiB, {processes} at once": probe
+        for (way, block, processes), probe in AT_ONCE.items()
+        if way == direction
+    }
 
 
 EQUATION = Equation(
     (*PROBES.values(), *AT_ONCE.values()),
     _solve,
-    "direct transfers of 4 KiB and 1 MiB at random places, and of 4 KiB by 8 processes",
-    {"rate": "B/s", "device_write_rate": "B/s"},
+    "direct transfers of 4 KiB and 1 MiB at random places, and by 2 to 32 processes at once",
+    {"rate": "B/s", "device_write_rate": "B/s", "queue_depth": ""},
+    _depth,
+    {
+        "machine.device.latency": _curve("read"),
+        "machine.device.write_latency": _curve("write"),
+    },
     needed=("machine.device.rate", "machine.device.device_write_rate"),
 )

@@ -1,7 +1,7 @@
 """An equation: parameters from the times of probes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from headrace.calibrate.parameter import Unit
@@ -9,6 +9,10 @@ from headrace.calibrate.probe import Probe, Times
 
 Known: TypeAlias = Mapping[str, float]
 """What is known already, by its field, in SI units: settings, and what earlier equations gave."""
+
+
+Curve: TypeAlias = Mapping[str, Probe]
+"""Points by what they are called, as "16 at once"."""
 
 
 def nothing(_times: Times, _known: Known) -> dict[str, float]:
@@ -30,5 +34,7 @@ class Equation:
     common: Callable[[Times, Known], dict[str, float]] = nothing
     """Parameters that all rounds have in common, from the medians of their times; known when
     the rounds are solved."""
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+    """By the field that follows from it: probes to be told of, in the machine's file."""
     needed: tuple[str, ...] = ()
     """Fields that one round at least must tell."""
