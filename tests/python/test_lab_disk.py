@@ -83,6 +83,21 @@ def test_one_file_is_simulated_measured_and_compared(file: Path, tmp_path: Path)
     assert errors == {"read": pytest.approx(0, abs=0.3), "write": pytest.approx(0, abs=0.3)}
 
 
+def test_another_scenario_than_the_one_that_stands_is_refused(file: Path) -> None:
+    done("up", file, "--set", "machine.device.read_rate=30 MB/s")
+    text = file.read_text()
+    # Other work on the same system is what a laboratory is for.
+    file.write_text(text.replace('block = "16 MiB"', 'block = "1 MiB"'))
+    done("bench", file, "--no-store")
+    file.write_text(text.replace('"20 MB/s"', '"25 MB/s"').replace("noatime", "nodiratime"))
+    refused = lab("bench", file, "--no-store")
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    for told in ("machine.device.write_rate is 25 MB/s and stands as 20 MB/s", "nodiratime"):
+        assert told in refused.stderr
+    # What `up` was told by --set holds on.
+    assert "read_rate" not in refused.stderr
+
+
 def test_a_host_has_the_memory_that_the_scenario_says_and_no_more(file: Path) -> None:
     text = EXT3.replace('size = "256 MiB"', 'size = "32 MiB"')
     file.write_text(text.replace('rate = "20 MB/s"', 'rate = "1 GB/s"'))

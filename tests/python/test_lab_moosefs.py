@@ -1,10 +1,12 @@
 """MooseFS in a laboratory: a master, chunk servers, a client, as root."""
 
 import os
+import signal
 from pathlib import Path
 
 from headrace.lab import down, plan, status, up
 from headrace.lab.hosts import Hosts
+from headrace.lab.servers.waiting import wait
 from headrace.simulate.scenario import load
 from lab import as_before, machine, skip_unless_possible
 
@@ -56,6 +58,14 @@ def test_each_chunk_is_on_both_servers(tmp_path: Path) -> None:
                 sizes = [int(it) for it in hosts.run(server, *chunks).split()]
                 # The data, and its checksums.
                 assert 4 << 20 <= sum(sizes) < 5 << 20
+            # What has ended is named.
+            (chunks_of,) = (it for it in found["hosts"] if it["name"] == "server-1")
+            assert chunks_of["missing"] == []
+            os.kill(chunks_of["processes"][0]["number"], signal.SIGKILL)
+            wait("the chunk server", lambda: not status(stood)["up"])
+            missing = {it["name"]: it["missing"] for it in status(stood)["hosts"]}
+            assert missing.pop("server-1") == ["mfschunkserver"]
+            assert not any(missing.values())
         finally:
             down(stood)
         assert machine() == before

@@ -137,3 +137,12 @@ def test_names_are_those_of_folders() -> None:
     for name in ("", "../x", "a/b", "A", "-a", "a" * 41):
         with pytest.raises(ValueError, match="--name"):
             name_of("x.toml", name)
+
+
+def test_what_rounding_changes_is_told() -> None:
+    made = plan(EXT3.with_({"machine.file_system.journal.commit_interval": "1500 ms"}))
+    told = {it.field: it.why for it in made.carried}
+    field = "machine.file_system.journal.commit_interval"
+    assert told[field] == "commit=2, for 1.5 s"
+    # What is whole is not.
+    assert told["machine.read_ahead.window"] == "read_ahead_kb = 128"

@@ -5,9 +5,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from headrace._core import ScenarioError
 from headrace.lab import programs
 from headrace.lab.hosts import Hosts
+from headrace.lab.plan import Plan
 from headrace.lab.state import Lab
+from headrace.lab.values import Values
+from headrace.simulate.scenario import load_with_sets
 
 HEADRACE = (sys.executable, "-m", "headrace")
 
@@ -17,9 +21,11 @@ def bench_command(lab: Lab, file: Path, arguments: Sequence[str]) -> list[str]:
     `headrace bench run FILE` does with these arguments, and with the values over the file's that
     the laboratory was stood up with.
 
-    Raises RunError if a client is down, ValueError if there is no mpirun.
+    Raises RunError if a client is down, ValueError if there is no mpirun, ScenarioError if the
+    scenario is another than the one that stands.
     """
     plan = lab.plan()
+    _same_system(lab, plan, file)
     clients = [host.name for host in plan.of("client")]
     if plan.server == "none" and len(clients) > 1:
         raise ValueError(
@@ -38,6 +44,30 @@ def bench_command(lab: Lab, file: Path, arguments: Sequence[str]) -> list[str]:
         together += [":"] if number else []
         together += ["-n", "1", *line]
     return together
+
+
+MOST_TOLD = 3
+"""Values that differ of which an error tells."""
+
+
+def _same_system(lab: Lab, plan: Plan, file: Path) -> None:
+    """Raises ScenarioError if a file's system is not what the laboratory was made from."""
+    given = Values(load_with_sets(file, list(plan.sets))).standing
+    paths = dict.fromkeys((*plan.standing, *given))
+    differ = [path for path in paths if plan.standing.get(path) != given.get(path)]
+    if not differ:
+        return
+    told = [
+        f"{path} is {given.get(path, 'left out')} and stands as {plan.standing.get(path, 'none')}"
+        for path in differ[:MOST_TOLD]
+    ]
+    more = len(differ) - len(told)
+    if more:
+        told.append(f"{more} more")
+    raise ScenarioError(
+        f"{file}: {lab.name} was stood up from another system: {'; '.join(told)}: expected the"
+        " scenario of headrace lab up, or headrace lab down and up with this one"
+    )
 
 
 def exec_command(lab: Lab, host: str, command: Sequence[str]) -> list[str]:

@@ -63,19 +63,17 @@ def _queue(values: Values, machine: str) -> dict[str, str]:
     elif kind is not None:
         queue["scheduler"] = "none"
         values.dropped(f"{scheduler}.kind", "no kernel since 5.0 has it: none instead")
-    largest = values.amount(f"{scheduler}.largest_request")
-    if largest is not None and kind in KERNEL_SCHEDULERS:
-        queue["max_sectors_kb"] = str(round(largest / KIB))
-        values.carried(f"{scheduler}.largest_request", "max_sectors_kb")
-    requests = values.amount(f"{scheduler}.requests")
-    if requests is not None and kind in KERNEL_SCHEDULERS and kind != "none":
-        queue["nr_requests"] = str(round(requests))
-        values.carried(f"{scheduler}.requests", "nr_requests")
-    window = values.amount(f"{machine}.read_ahead.window")
-    if window is not None:
-        # Last: the kernel sets it anew with the largest request.
-        queue["read_ahead_kb"] = str(round(window / KIB))
-        values.carried(f"{machine}.read_ahead.window", "read_ahead_kb")
+    wanted = []
+    if kind in KERNEL_SCHEDULERS:
+        wanted.append((f"{scheduler}.largest_request", "max_sectors_kb", KIB))
+        if kind != "none":
+            wanted.append((f"{scheduler}.requests", "nr_requests", 1))
+    # Last: the kernel sets it anew with the largest request.
+    wanted.append((f"{machine}.read_ahead.window", "read_ahead_kb", KIB))
+    for path, name, unit in wanted:
+        whole = values.carried_whole(path, f"{name} = {{}}", unit)
+        if whole is not None:
+            queue[name] = whole
     return queue
 
 

@@ -67,18 +67,16 @@ def _ext2(values: Values, section: str) -> tuple[list[str], list[str]]:
 def _ext3(values: Values, section: str) -> tuple[list[str], list[str]]:
     journal = f"{section}.journal"
     make, options = [*PREZEROED], []
-    if (size := values.amount(f"{journal}.size")) is not None:
-        # Whole MiB, at least 1024 blocks: mke2fs(8).
-        mebibytes = max(round(size / MIB), 4)
-        make += ["-J", f"size={mebibytes}"]
-        values.carried(f"{journal}.size", f"mkfs -J size={mebibytes}")
+    # Whole MiB, at least 1024 blocks: mke2fs(8).
+    size = values.carried_whole(f"{journal}.size", "mkfs -J size={}", MIB, least=4)
+    if size is not None:
+        make += ["-J", f"size={size}"]
     if (mode := values.word(f"{journal}.mode")) in ("writeback", "ordered", "journal"):
         options.append(f"data={mode}")
-    if (interval := values.amount(f"{journal}.commit_interval")) is not None:
-        # Whole seconds, of which 0 is the default: ext4(5).
-        seconds = max(round(interval), 1)
+    # Whole seconds, of which 0 is the default: ext4(5).
+    seconds = values.carried_whole(f"{journal}.commit_interval", "commit={}", least=1)
+    if seconds is not None:
         options.append(f"commit={seconds}")
-        values.carried(f"{journal}.commit_interval", f"commit={seconds}")
     if (barriers := values.word(f"{journal}.barriers")) is not None:
         options.append(f"barrier={int(barriers == 'true')}")
         values.carried(f"{journal}.barriers", options[-1])
@@ -97,11 +95,10 @@ def _ext4(values: Values, section: str) -> tuple[list[str], list[str]]:
 def _xfs(values: Values, section: str) -> tuple[list[str], list[str]]:
     make = ["-q", "-f", "-K"]
     path = f"{section}.journal.size"
-    if (size := values.amount(path)) is not None and values.word(
-        f"{section}.journal.mode"
-    ) == "log":
-        make += ["-l", f"size={round(size / MIB)}m"]
-        values.carried(path, " ".join(make[-2:]))
+    if values.word(f"{section}.journal.mode") == "log":
+        size = values.carried_whole(path, "-l size={}", MIB, suffix="m")
+        if size is not None:
+            make += ["-l", f"size={size}m"]
     return make, []
 
 

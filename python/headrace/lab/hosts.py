@@ -54,8 +54,8 @@ class Hosts:
         """Runs a program to its end; gives what it says. Raises RunError if it fails."""
         done = self._started(host, *words)
         if done.returncode != 0:
-            said = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()
-            raise RunError(f"{host}: {shlex.join(map(str, words))}: {said[-1]}")
+            said = programs.last_words(done)
+            raise RunError(f"{host}: {shlex.join(map(str, words))}: {said}")
         return done.stdout
 
     def succeeds(self, host: str, *words: str | Path) -> bool:

@@ -90,6 +90,8 @@ class Plan:
     not_carried: tuple[Note, ...] = field(default=())
     sets: tuple[str, ...] = field(default=())
     """Values over the file's, as `path=value`."""
+    standing: dict[str, str] = field(default_factory=dict)
+    """All values of the scenario that it is made from, by path."""
 
     def of(self, role: Role) -> tuple[Host, ...]:
         """Its hosts of one kind."""

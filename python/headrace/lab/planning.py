@@ -43,6 +43,7 @@ def plan(scenario: Scenario, sets: Sequence[str] = ()) -> Plan:
         values.notes,
         values.not_carried,
         tuple(sets),
+        values.standing,
     )
 
 

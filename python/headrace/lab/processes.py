@@ -56,6 +56,12 @@ def command(number: int) -> str:
     return words.replace(b"\0", b" ").decode(errors="replace").strip()
 
 
+def program(number: int) -> str:
+    """The name of the program that a process carries out; nothing of one that has ended."""
+    words = command(number).split()
+    return Path(words[0]).name if words else ""
+
+
 def end(lab: Lab) -> None:
     """Ends all processes of a laboratory: asks all but those that keep the namespaces, ends what
     is left of them, and then those, by which others are known."""

@@ -55,7 +55,7 @@ def require(programs: Iterable[str]) -> None:
 def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str:
     """Runs a program to its end; gives what it says.
 
-    Raises RunError, with the last line that it says, if it fails.
+    Raises RunError, with the last that it says, if it fails.
     """
     line = [str(word) for word in words]
     done = subprocess.run(
@@ -68,6 +68,16 @@ def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str
         check=False,
     )
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()[-1]
-        raise RunError(f"{' '.join(line)}: {said}")
+        raise RunError(f"{' '.join(line)}: {last_words(done)}")
     return done.stdout
+
+
+LAST = 3
+"""Lines that are told of what a program says when it fails: the reason often comes before the
+last."""
+
+
+def last_words(done: "subprocess.CompletedProcess[str]") -> str:
+    """The last lines that a program said, as one."""
+    said = (line.strip() for line in (done.stderr.strip() or done.stdout).splitlines())
+    return "; ".join([line for line in said if line][-LAST:]) or "it says nothing"

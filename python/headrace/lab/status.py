@@ -2,14 +2,16 @@
 
 import contextlib
 import dataclasses
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from headrace._core import RunError
-from headrace.lab import groups, processes, steps
+from headrace.lab import groups, processes, servers, steps
 from headrace.lab.hosts import Hosts
 from headrace.lab.links import CARD
 from headrace.lab.plan import Disk, Host
+from headrace.lab.servers import Server
 from headrace.lab.state import Lab
 from headrace.lab.steps import LoopDevice
 
@@ -22,7 +24,8 @@ def status(lab: Lab) -> dict[str, Any]:
     plan = lab.plan()
     hosts = Hosts(lab)
     devices = {Path(it.image).name: it for it in steps.taken(lab) if isinstance(it, LoopDevice)}
-    found = [_host(lab, hosts, host, devices) for host in plan.hosts]
+    server = servers.by_name(plan.server)
+    found = [_host(lab, hosts, host, devices, server) for host in plan.hosts]
     return {
         "kind": "laboratory",
         "name": lab.name,
@@ -42,16 +45,19 @@ def _is_up(host: dict[str, Any]) -> bool:
         and host["mounted"] is not False
         and all(it["mounted"] for it in host["disks"])
         and (host["link"] is None or host["link"]["limited"])
-        # What serves has ended, if nothing is left on a host of its own.
-        and (host["role"] == "client" or bool(host["processes"]))
+        and not host["missing"]
     )
 
 
-def _host(lab: Lab, hosts: Hosts, host: Host, devices: dict[str, LoopDevice]) -> dict[str, Any]:
+def _host(
+    lab: Lab, hosts: Hosts, host: Host, devices: dict[str, LoopDevice], server: Server
+) -> dict[str, Any]:
     number = processes.holder(lab, host.name)
     mounts = _mounts(number)
     group = groups.of_host(lab.name, host.name)
     is_client = host.role == "client"
+    found = [it for it in processes.processes(lab, host.name) if it != number]
+    running = Counter(map(processes.program, found))
     return {
         "name": host.name,
         "role": host.role,
@@ -64,11 +70,8 @@ def _host(lab: Lab, hosts: Hosts, host: Host, devices: dict[str, LoopDevice]) ->
             for disk in host.disks
         ],
         "mounted": str(lab.mount_point) in mounts if is_client else None,
-        "processes": [
-            {"number": it, "command": processes.command(it)}
-            for it in processes.processes(lab, host.name)
-            if it != number
-        ],
+        "processes": [{"number": it, "command": processes.command(it)} for it in found],
+        "missing": sorted((Counter(server.serving(host)) - running).elements()),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from headrace.lab.plan import Note
 from headrace.simulate.scenario import Scenario
 
-APART = ("name", "description", "system", "kind", "calibration", "workload", "run", "lab")
+APART = ("name", "description", "system", "kind", "calibration", "check", "workload", "run", "lab")
 """What is no part of the system."""
 
 REASONS = {
@@ -46,6 +46,12 @@ REASONS = {
 WITHOUT_WHY = "there is nothing like it on this machine"
 
 
+WORK = ("name", "description", "system", "calibration", "check", "workload", "run")
+"""What may be another when a laboratory is used than when it was stood up: of the rest, these
+processes, which the benchmark starts."""
+PROCESSES = "clients.processes"
+
+
 class Values:
     """Looks values up, and notes which were carried."""
 
@@ -77,6 +83,29 @@ class Values:
         """A value has gone somewhere, if it is given."""
         if path in self._text:
             self._carried[path] = Note(path, self.word(path) or "", how)
+
+    def carried_whole(
+        self, path: str, how: str, unit: float = 1.0, *, least: int = 0, suffix: str = ""
+    ) -> str | None:
+        """A value has gone somewhere as a whole number of a unit: `how` says where, with {} for
+        it. Gives the text, None if it is not given. What rounding has changed is told."""
+        amount = self.amount(path)
+        if amount is None:
+            return None
+        whole = max(round(amount / unit), least)
+        text = how.format(f"{whole}{suffix}")
+        changed = abs(whole * unit - amount) > 1e-9 * amount
+        self.carried(path, f"{text}, for {self.word(path)}" if changed else text)
+        return str(whole)
+
+    @property
+    def standing(self) -> dict[str, str]:
+        """All values that a laboratory is made from, by path: not the work."""
+        return {
+            path: _as_text(value)
+            for path, value in self._text.items()
+            if path.split(".")[0] not in WORK and path != PROCESSES
+        }
 
     def dropped(self, path: str, why: str) -> None:
         """A value has not, for a reason that its section does not tell."""

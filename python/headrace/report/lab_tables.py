@@ -59,7 +59,9 @@ def _hosts(document: Document) -> FittedTable:
 def _state(host: Document) -> str:
     if not host["up"]:
         return "down"
-    return "not mounted" if host["mounted"] is False else "up"
+    if host["mounted"] is False:
+        return "not mounted"
+    return f"without {', '.join(host['missing'])}" if host["missing"] else "up"
 
 
 def _link(link: Document | None) -> str:

@@ -98,6 +98,12 @@ class GlusterFs:
         for host in plan.of("client"):
             _mount(hosts, host, f"{first}:/{VOLUME}", plan.options["read_ahead"])
 
+    def serving(self, host: Host) -> tuple[str, ...]:
+        """The management daemon and one for each brick; of clients, the mount's."""
+        if host.role == "client":
+            return ("glusterfs",)
+        return ("glusterd", *("glusterfsd" for _ in host.disks))
+
     def _make(self, plan: Plan, hosts: Hosts, first: str) -> None:
         servers, options = plan.of("server"), plan.options
         bricks = []

@@ -3,7 +3,7 @@
 from typing import Any
 
 from headrace.lab.hosts import Hosts
-from headrace.lab.plan import Plan
+from headrace.lab.plan import Host, Plan, Role
 from headrace.lab.servers.waiting import wait
 from headrace.lab.values import Values
 
@@ -72,6 +72,17 @@ class MooseFs:
         wait("chunk servers", lambda: _disks(hosts, clients[0]) >= _expected(plan, hosts))
         goal = str(plan.options["copies"])
         hosts.run(clients[0], "mfssetgoal", "-r", goal, hosts.mount_point)
+
+    def serving(self, host: Host) -> tuple[str, ...]:
+        """One program on each host."""
+        return (PROGRAMS[host.role],)
+
+
+PROGRAMS: dict[Role, str] = {
+    "client": "mfsmount",
+    "server": "mfschunkserver",
+    "metadata": "mfsmaster",
+}
 
 
 def _start_master(hosts: Hosts, master: str) -> None:

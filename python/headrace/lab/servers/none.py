@@ -3,7 +3,7 @@
 from typing import Any
 
 from headrace.lab.hosts import Hosts
-from headrace.lab.plan import Plan
+from headrace.lab.plan import Host, Plan
 from headrace.lab.values import Values
 
 
@@ -23,3 +23,7 @@ class NoServer:
         """The disk is where clients look for the file system."""
         for host in plan.of("client"):
             hosts.run(host.name, "mount", "--bind", hosts.disk(host.disks[0]), hosts.mount_point)
+
+    def serving(self, host: Host) -> tuple[str, ...]:
+        """The kernel's file system needs no program."""
+        return ()

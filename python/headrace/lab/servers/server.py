@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from headrace.lab.hosts import Hosts
-from headrace.lab.plan import Plan
+from headrace.lab.plan import Host, Plan
 from headrace.lab.values import Values
 
 
@@ -39,4 +39,9 @@ class Server(Protocol):
 
         Its processes and mounts go with their hosts: there is nothing to be undone.
         """
+        ...
+
+    def serving(self, host: Host) -> tuple[str, ...]:
+        """The programs that a host carries out as long as nothing is wrong, each as often as it
+        does."""
         ...
