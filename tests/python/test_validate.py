@@ -218,6 +218,14 @@ def test_counters_tell_the_device_from_the_rest() -> None:
     # A device that works although nobody waits for it is busy all the same.
     busy = from_counters(Point("case", "device", (1.0,), simulated(0.9, 0.0)), 1, [run(1.0, 0.0)])
     assert busy is not None and busy.simulated["device"] == pytest.approx(0.9)
+    # What waits for a limit has not come to the device yet, as its counters see it.
+    limited = simulated(0.9, 0.08)
+    device = 'kind = "throttled"\nrate = "1 GB/s"\nread_rate = "1 MB/s"'
+    limited.document["scenario"] = {"toml": f"[machine.device]\n{device}\n"}
+    limited.document["stations"][0] |= {"residence": 0.04, "queue": 0.6}
+    held = from_counters(Point("case", "device", (1.0,), limited), 1, [run(1.0, 0.0)])
+    assert held is not None
+    assert held.simulated == pytest.approx({"device": 0.2, "beyond the device": 0.8})
     # No device below the measurement: nothing can be told.
     assert from_counters(point, 1, [Run(1.0, {"window_s": [1.0], "device_busy": [None]})]) is None
     assert from_counters(point, 1, [Run(1.0, {})]) is None

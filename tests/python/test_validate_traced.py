@@ -106,3 +106,24 @@ def test_what_cannot_be_traced_is_refused_before_anything_is_measured() -> None:
         refused = headrace(command, "/proc", "--trace")
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
         assert "no block device is below it" in refused.stderr
+
+
+def test_a_result_keeps_what_the_kernel_tells_for_a_validation(tmp_path: Path) -> None:
+    directory = traceable(tmp_path)
+    scenario, result = directory / "scenario.toml", directory / "result.json"
+    work = '[[workload]]\nblock = "2 MiB"\ntransfer = "16 KiB"\nphases = ["read"]\n'
+    scenario.write_text(f"{MACHINE}{work}io = {{ direct = true }}\n")
+    run = ("bench", "run", str(scenario), str(directory), "--trace")
+    done = headrace(*run, "--no-store", "-o", str(result))
+    assert done.returncode == 0, done.stderr
+    kernel = json.loads(result.read_text())["kernel"]
+    # Each read is a request, but for those that the device has merged or split.
+    assert kernel["requests"] > 0 and kernel["seconds"]["processor"] > 0
+    validated = headrace("validate", str(scenario), "--against", str(result), "--json")
+    (found,) = json.loads(validated.stdout)["breakdowns"]
+    assert found["source"] == "kernel trace"
+    for name, seconds in kernel["seconds"].items():
+        assert found["measured_s"][name] == pytest.approx(seconds)
+    assert found["measured_transfers"] == kernel["requests"]
+    refused = headrace(*run, "--repeats", "2")
+    assert refused.returncode == 2 and "expected no --repeats" in refused.stderr

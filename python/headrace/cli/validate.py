@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.options import ScenarioFile
+from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show
 from headrace.files import check_directory
 from headrace.report.plain import plain_line
@@ -22,6 +22,7 @@ def validate(
             help="What headrace bench run -o saved of the same workload; repeatable.",
         ),
     ],
+    sets: Sets = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as one JSON document.")
     ] = False,
@@ -35,7 +36,7 @@ def validate(
 
     if plot is not None:
         check_directory(plot)
-    document = validate.validate(file, against).json()
+    document = validate.validate(file, against, sets=sets or []).json()
     tell(document, as_json, plot)
 
 

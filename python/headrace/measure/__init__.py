@@ -8,6 +8,7 @@ from headrace.measure.measurement import Measurement
 from headrace.measure.mix import MixedLoad
 from headrace.measure.repeated import repeat
 from headrace.measure.saved import keep_saved
+from headrace.measure.traced import traced
 from headrace.measure.whole import measure_whole
 from headrace.measure.workload import load
 
@@ -26,4 +27,5 @@ __all__ = [
     "measure_whole",
     "percentiles",
     "repeat",
+    "traced",
 ]

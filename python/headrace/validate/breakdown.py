@@ -1,5 +1,6 @@
 """Where the time in calls went: measured and simulated, by component."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
@@ -103,9 +104,7 @@ def from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdow
     if device is None or busy is None or reads is None or writes is None:
         return None
     busy += flushing
-    served = device["most_utilisation"] * simulated["simulated_seconds"]
-    # A limited device's latency is no service: transfers side by side have it each.
-    served = max(served, sum(waits(simulated, processes).get(name, 0.0) for name in ON_DEVICE))
+    served = _served(simulated, device, processes)
     return Breakdown(
         point.name,
         COUNTERS,
@@ -115,6 +114,30 @@ def from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdow
         (reads + writes, float(device["visits"])),
     )
 
+
+def _served(simulated: Mapping[str, Any], device: Mapping[str, Any], processes: int) -> float:
+    """How long a simulated device had something to do, or was waited for, in seconds; without
+    what waited for limits, which the kernel's counters do not see either: a transfer is the
+    device's when they have let it go."""
+    busy = float(device["most_utilisation"] * simulated["simulated_seconds"])
+    waited = sum(waits(simulated, processes).get(name, 0.0) for name in ON_DEVICE)
+    inside = float(device["residence"] * device["visits"]) if _is_limited(simulated) else 0.0
+    if inside > 0:
+        held = min(float(device["queue"] * simulated["simulated_seconds"]), inside)
+        waited *= 1 - held / inside
+        busy = min(busy, inside - held)
+    # A virtual device's latency is no service: transfers side by side have it each.
+    return max(busy, waited)
+
+
+def _is_limited(simulated: Mapping[str, Any]) -> bool:
+    system = tomllib.loads(simulated.get("scenario", {}).get("toml", ""))
+    device = system.get("machine", {}).get("device", {})
+    return device.get("kind") == "throttled" and any(name in device for name in LIMITS)
+
+
+LIMITS = ("read_rate", "write_rate", "read_operations", "write_operations")
+"""Of a device of the kind "throttled"."""
 
 DEVICE_AND_QUEUE = ("device", "I/O queue")
 ON_DEVICE = (*DEVICE_AND_QUEUE, "journal")

@@ -12,6 +12,7 @@ from headrace.calibrate.calibration import Told
 from headrace.calibrate.case import seconds_in_calls
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
+from headrace.measure.traced import in_kernel
 from headrace.validate.breakdown import DEVICE_AND_QUEUE, Breakdown, simulated_device, waits
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point
@@ -69,26 +70,25 @@ def from_trace(
 
     None if the system simulated is no machine with a local file system.
     """
+    return from_kernel(point, processes, measured.document, in_kernel(measured.document, recording))
+
+
+def from_kernel(
+    point: Point, processes: int, document: Mapping[str, Any], kernel: Mapping[str, Any]
+) -> Breakdown | None:
+    """The same from what a result keeps of its trace (`kernel`)."""
     simulated = point.predicted.document
     if simulated_device(simulated) is None:
         return None
-    made = kernel_trace.timed(recording, measured.document["measured_seconds"])
-    parts = {
-        name: seconds / processes
-        for name, seconds in kernel_trace.breakdown(recording, made).items()
-    }
-    whole = seconds_in_calls(measured.document, processes)
-    parts[BENCHMARK] = whole - sum(parts.values())
-    requests = kernel_trace.requests(recording)
-    start = made["entered_ns"].min()
-    during = requests.filter(requests["issued_ns"] >= start) if start is not None else requests
+    parts = {name: seconds / processes for name, seconds in kernel["seconds"].items()}
+    parts[BENCHMARK] = seconds_in_calls(document, processes) - sum(parts.values())
     return Breakdown(
         point.name,
         KERNEL_TRACE,
         parts,
         simulated_parts(simulated, processes),
         point.among,
-        (during.height, float(_visits(simulated))),
+        (kernel["requests"], float(_visits(simulated))),
     )
 
 

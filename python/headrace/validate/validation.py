@@ -11,10 +11,12 @@ from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.case import seconds_in_calls
 from headrace.saved import read_saved
+from headrace.simulate.scenario import load_with_sets
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import Predicted
+from headrace.validate.traced import from_kernel
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,15 @@ class Validation:
 def validate(
     scenario: str | PathLike[str],
     against: Sequence[str | PathLike[str]],
+    *,
+    sets: Sequence[str] = (),
 ) -> Validation:
-    """Simulates a scenario and lays it beside saved measurements of the same workload.
+    """Simulates a scenario and lays it beside saved measurements of the same workload. `sets`
+    are values over the scenario's, as `path=value`.
 
     Raises ScenarioError if one of them is no measurement, or did something else.
     """
-    loaded = simulate.load(scenario)
+    loaded = load_with_sets(scenario, list(sets))
     predicted = simulate.run(loaded).json()
     documents = [_measured(Path(path)) for path in against]
     for path, document in zip(against, documents, strict=True):
@@ -71,6 +76,13 @@ def _breakdown(
     runs = [Run.saved(document, processes) for document in documents]
     seconds = Predicted(seconds_in_calls(predicted, processes), None, predicted)
     point = Point(name, "workload", tuple(run.seconds for run in runs), seconds)
+    # Of those that were traced, the middle one.
+    traced = sorted(
+        (it for it in documents if "kernel" in it), key=lambda it: seconds_in_calls(it, processes)
+    )
+    if traced:
+        middle = traced[(len(traced) - 1) // 2]
+        return from_kernel(point, processes, middle, middle["kernel"])
     return from_counters(point, processes, runs)
 
 

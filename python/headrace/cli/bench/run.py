@@ -11,6 +11,7 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.live import live_view
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.tracing import may_trace
 from headrace.files import check_apart, check_directory, check_writable
 from headrace.ranks import current, of_first
 from headrace.report.plain import plain_line
@@ -74,6 +75,13 @@ def run(
     stored: Stored = True,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
     calls: CallsOption = Calls.POSIX,
+    trace: Annotated[
+        bool,
+        typer.Option(
+            "--trace",
+            help="Record what the kernel does meanwhile, for headrace validate; needs root.",
+        ),
+    ] = False,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
@@ -98,11 +106,19 @@ def run(
     from headrace.measure.workload import load_with_sets
 
     loaded = load_with_sets(file, sets or [])
+    if trace and (repeats > 1 or current().size > 1):
+        raise typer.BadParameter(
+            "it is of one repetition on one host: expected no --repeats, and no mpirun",
+            param_hint="--trace",
+        )
+    may_trace(directory, trace, None)
     started = datetime.now(UTC)
     with live_view(loaded.name, show_progress) as tell:
-        measurement = measure.repeat(
-            loaded, directory, repeats, calls=calls, keep=keep, progress=tell
-        )
+
+        def measured() -> measure.Measurement:
+            return measure.repeat(loaded, directory, repeats, calls=calls, keep=keep, progress=tell)
+
+        measurement = measure.traced(measured, directory)[0] if trace else measured()
     identifier = kept(lambda: measurement.keep(started=started, labels=labels)) if stored else None
     from headrace.report import measured_tables
 
