@@ -102,7 +102,7 @@ CHANGES: dict[str, tuple[str, Change]] = {
         "dirty limits of 64 and 32 MiB",
         lambda _: dirty_limits(64 * MIB, 32 * MIB),
     ),
-    "memory": ("512 MiB of memory, not 4 GiB", lambda lab: less_memory(lab, 512 * MIB)),
+    "memory": ("384 MiB of memory, not 4 GiB", lambda lab: less_memory(lab, 384 * MIB)),
     "read-ahead": (
         "read-ahead of 1 MiB, not 128 KiB",
         lambda lab: written(lab.queue / "read_ahead_kb", "1024"),

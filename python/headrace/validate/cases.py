@@ -86,6 +86,9 @@ def _cached() -> list[Case]:
 
 
 def _on_device() -> list[Case]:
+    """Long enough that a limit of 2,000 operations or 150 MB a second is at work for some 0.5 s:
+    it allows them by slices of 100 ms (Linux 6.18, block/blk-throttle.c), so that what ends
+    within the second slice tells of little but when that began."""
     cases = [
         Case(
             f"direct random {way}s of {block // KIB} KiB",
@@ -93,7 +96,7 @@ def _on_device() -> list[Case]:
             transfers(64 * MIB, block, [way], DIRECT, RANDOM | {"requests": str(requests)}),
         )
         for way in ("read", "write")
-        for block, requests in ((16 * KIB, 400), (256 * KIB, 100))
+        for block, requests in ((16 * KIB, 1200), (256 * KIB, 300))
     ]
     cases += [
         Case(
@@ -108,7 +111,7 @@ def _on_device() -> list[Case]:
         Case(
             "cold random reads of 8 KiB",
             "device",
-            transfers(64 * MIB, 8 * KIB, ["read"], COLD, RANDOM | {"requests": "400"}),
+            transfers(64 * MIB, 8 * KIB, ["read"], COLD, RANDOM | {"requests": "1000"}),
         ),
         Case(
             "direct random reads and writes of 8 KiB, 70:30",
@@ -118,7 +121,7 @@ def _on_device() -> list[Case]:
                 8 * KIB,
                 ["mixed"],
                 DIRECT,
-                RANDOM | {"requests": "500", "read_share": "0.7"},
+                RANDOM | {"requests": "1500", "read_share": "0.7"},
             ),
         ),
         Case(
@@ -139,7 +142,7 @@ def _on_device() -> list[Case]:
                 16 * KIB,
                 ["write"],
                 SYNCHRONOUS,
-                RANDOM | {"requests": "150"},
+                RANDOM | {"requests": "400"},
             ),
         ),
     ]
@@ -156,7 +159,7 @@ def _on_device() -> list[Case]:
             ),
             processes=count,
         )
-        for count, requests in ((2, 150), (8, 50))
+        for count, requests in ((2, 500), (8, 125))
     ]
     cases.append(
         Case(
