@@ -67,9 +67,11 @@ impl Volume {
                 call.stage = Stage::Filling;
                 let (at, bytes) = self.journal.record();
                 let record = self.own_transfer(Operation::Write, self.journal_at + at, bytes);
+                // It is metadata as the blocks before it are (Linux 6.18, include/linux/jbd2.h:
+                // JBD2_JOURNAL_REQ_FLAGS; fs/xfs/xfs_log.c: xlog_write_iclog), which block
+                // traces show too: WFSM, with a flush before it and forced through.
                 self.out.push(Transfer {
                     forced: self.journal.barriers,
-                    metadata: false,
                     ..record
                 });
                 Next::Wait(Wait::Transfers)
