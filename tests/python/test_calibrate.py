@@ -21,6 +21,7 @@ from headrace.calibrate.memory import group_memory
 from headrace.calibrate.mount import MODELLED, Mount, mount_of
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
+from headrace.calibrate.servers import SIZES, Messages, solved
 from headrace.calibrate.settings import _journal
 
 KNOWN = """
@@ -276,3 +277,42 @@ def test_a_file_system_without_a_model_is_refused(tmp_path: Path) -> None:
         refused = headrace("calibrate", directory)
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
         assert expected in refused.stderr
+
+
+def test_the_network_to_a_server_follows_from_messages() -> None:
+    # 12.5 MB/s of the wire, 1 us of latency, 4 us of processor for each message, 1 us for each
+    # KiB; what is sent has a packet's headers once, as a rate that is measured has.
+    payload = 12.5e6 * (1500 - 52) / (1500 + 38)
+    latency, each, each_byte = 1e-6, 4e-6, 1e-6 / 1024
+
+    def there_and_back(size: int) -> Messages:
+        wire = (size + 90) / payload
+        processor = 2 * (each + each_byte * size)
+        return Messages(2 * (latency + wire) + 2 * 2 * each, processor)
+
+    messages = {size: there_and_back(size) for size in SIZES}
+    one_way = (messages[512].elapsed + messages[1].elapsed) / 2
+    seconds = {"read": one_way + 100e-6, "write": one_way + 200e-6}
+    found = solved(messages, seconds, 1500, 52)
+    assert found["network.bandwidth"] == pytest.approx(12.5e6)
+    assert found["network.latency"] == pytest.approx(latency, rel=1e-2)
+    assert found["hosts.cpu.send"] == found["hosts.cpu.receive"] == pytest.approx(each, rel=1e-3)
+    assert found["hosts.cpu.send_rate"] == pytest.approx(1024e6)
+    assert found["hosts.cpu.serve_read"] == pytest.approx(100e-6)
+    assert found["hosts.cpu.serve_write"] == pytest.approx(200e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--server", "127.0.0.1:1"), "expected both --server and --token"),
+        (("--server", "127.0.0.1:1", "--token", "x"), "with --server expected one of"),
+        (("--server", "x:1", "--token", "x", "--trace"), "leave --trace out"),
+    ],
+)
+def test_servers_that_cannot_be_calibrated_are_one_clear_error(
+    tmp_path: Path, options: tuple[str, ...], expected: str
+) -> None:
+    refused = headrace("calibrate", str(tmp_path), *options)
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert expected in refused.stderr

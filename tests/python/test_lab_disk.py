@@ -74,6 +74,17 @@ def test_a_disk_is_as_the_scenario_says_and_goes_without_a_trace(
     assert "nothing of it is there" in done("down", file)
 
 
+def test_a_disk_has_a_limit_of_dirty_data_of_its_own(file: Path) -> None:
+    if not any(Path("/sys/class/bdi").glob("*/max_bytes")):
+        pytest.skip("this kernel has no limits of dirty data for a disk (Linux 6.2)")
+    file.write_text(f'{EXT3}\n[machine.write_back]\nbytes = "8 MiB"\n')
+    (disk,) = status(made(file))["hosts"][0]["disks"]
+    limits = disk["write_back"]
+    assert limits.pop("strict_limit") == "1"
+    # A millionth of what the whole machine may have is the unit.
+    assert [int(it) for it in limits.values()] == [pytest.approx(8 << 20, rel=1e-2)] * 2
+
+
 def test_one_file_is_simulated_measured_and_compared(file: Path, tmp_path: Path) -> None:
     made(file)
     result = tmp_path / "result.json"

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -14,6 +15,8 @@ import pytest
 
 from headrace.lab import Lab, down, find, plan, status, up
 from headrace.lab.hosts import Hosts
+from headrace.lab.servers.waiting import wait
+from headrace.simulate import run
 from headrace.simulate.scenario import load
 from lab import as_before, done, lab, machine, skip_unless_possible
 from mpi import mpirun
@@ -44,6 +47,18 @@ block = "1 MiB"
 transfer = "256 KiB"
 phases = ["write", "read"]
 io = { direct = true }
+"""
+
+WORK = """
+[clients]
+count = 1
+
+[servers]
+count = 1
+device = { read_rate = "1 GB/s", write_rate = "1 GB/s" }
+
+[[workload]]
+block = "1 MiB"
 """
 
 
@@ -104,6 +119,9 @@ def test_clients_measure_together_on_links_that_are_limited(
     assert document["operations"]["write"]["bytes"] == 2 * 4 << 20
     # Two links of 12.5 MB/s each, whose packets are not data alone. Writes may be behind.
     assert 0 < document["throughput"]["read"] < 2 * 12.5e6
+    done("bench", file, "--clients", "1", "-o", result, "--no-store")
+    assert json.loads(result.read_text())["processes"] == 1
+    assert "--clients 3: expected at most 2" in lab("bench", file, "--clients", "3").stderr
     one = write(stood, 2 << 20)
     assert sorted(one) == [0, 0, 2 << 20]
     before_it = received(stood, "client-1")
@@ -123,6 +141,42 @@ def test_copies_are_on_all_bricks(file: Path) -> None:
     assert write(stood, 2 << 20) == [2 << 20] * 3
 
 
+def test_clients_read_the_copies_in_turn(file: Path) -> None:
+    sets = {"replication__copies": 2, "servers__count": 2, "network__link": "1GbE"}
+    stood = made(file, **sets)
+    assert write(stood, 2 << 20) == [2 << 20] * 2
+    before = [sent(stood, f"server-{it}") for it in (0, 1)]
+    Hosts(stood).run("client-1", "cp", stood.mount_point / "file", "/dev/null")
+    assert sent(stood, "server-0") - before[0] < 1 << 20
+    assert sent(stood, "server-1") - before[1] > 2 << 20
+
+
+def test_the_network_and_a_server_are_calibrated(file: Path, tmp_path: Path) -> None:
+    text = SCENARIO
+    for of_caches in ("[clients.machine.memory]", 'size = "512 MiB"', "io = { direct = true }"):
+        text = text.replace(of_caches, "")
+    file.write_text(text)
+    stood = made(file, clients__count=1, servers__count=1, clients__kind="simple")
+    hosts, machine_file = Hosts(stood), tmp_path / "machine.toml"
+    own = [sys.executable, "-m", "headrace"]
+    answer = ("bench", "net", "answer", "--listen", "0.0.0.0:7417", "--token", "t")
+    hosts.start("server-0", *own, *answer)
+    wait("answer", lambda: hosts.succeeds("client-0", "bash", "-c", ": < /dev/tcp/server-0/7417"))
+    where = (stood.mount_point, "--server", "server-0:7417", "--token", "t", "--rounds", "2")
+    told = json.loads(
+        hosts.run("client-0", *own, "calibrate", *where, "-o", machine_file, "--json")
+    )
+    found = {it["field"]: it["values"] for it in told["parameters"]}
+    # Of 12.5 MB/s; the processors are shared with whatever else there is.
+    assert 6e6 < statistics.median(found["network.bandwidth"]) < 14e6
+    assert statistics.median(found["hosts.cpu.serve_write"]) > 0
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(f'system = "{machine_file}"\n{WORK}')
+    assert run(load(scenario)).json()["throughput"]["write"] > 0
+    refused = hosts.succeeds("client-0", *own, "calibrate", stood.mount_point)
+    assert not refused
+
+
 def test_dispersed_files_have_a_part_on_each_brick(file: Path) -> None:
     stood = made(file, lab__volume="disperse", clients__count=1, network__link="1GbE")
     # Two of three bricks are enough for all of it.
@@ -140,7 +194,16 @@ def test_shards_are_spread(file: Path) -> None:
 
 def received(stood: Lab, host: str) -> int:
     """Bytes that have gone to a host."""
-    told = Hosts(stood).run("switch", "tc", "-s", "-j", "qdisc", "show", "dev", host)
+    return passed(stood, "switch", host)
+
+
+def sent(stood: Lab, host: str) -> int:
+    """Bytes that a host has sent."""
+    return passed(stood, host, "eth0")
+
+
+def passed(stood: Lab, host: str, card: str) -> int:
+    told = Hosts(stood).run(host, "tc", "-s", "-j", "qdisc", "show", "dev", card)
     return int(json.loads(told)[0]["bytes"])
 
 

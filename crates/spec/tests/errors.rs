@@ -109,6 +109,11 @@ const LINES: &[(&str, &str, &str)] = &[
     ),
     (
         "unit",
+        "unit = \"256 KiB\"\nfirst_servers = [0, 4]",
+        "my.toml:19:17: layout.first_servers = [0, 4]: there is no 4: expected numbers from 0 to 3, of servers or of sets of servers with the same data",
+    ),
+    (
+        "unit",
         r#"unit = "256 KB""#,
         r#"my.toml:18:8: layout.unit = "256 KB": expected a size such as "64 KiB" or "1 MB": kB is 1000 bytes and KiB is 1024"#,
     ),

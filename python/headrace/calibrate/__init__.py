@@ -5,6 +5,7 @@ from headrace.calibrate.checks import Check
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter
+from headrace.calibrate.servers import calibrate_servers
 from headrace.calibrate.traced import TracedCalibration, timeline, traced
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Probing",
     "TracedCalibration",
     "calibrate",
+    "calibrate_servers",
     "mount_of",
     "timeline",
     "traced",

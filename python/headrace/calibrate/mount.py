@@ -1,7 +1,7 @@
 """The file system under a directory, and the block device below it."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -10,6 +10,9 @@ from headrace.mountinfo import mounted
 
 MODELLED = ("ext2", "ext3", "ext4", "xfs")
 """File systems that a simulation knows, by the names that the kernel gives them."""
+
+SERVED = {"fuse.glusterfs": "glusterfs"}
+"""File systems on servers that a simulation knows, and its systems."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +41,46 @@ class Mount:
 
 
 def mount_of(directory: str | PathLike[str]) -> Mount:
-    """The file system under a directory.
+    """The file system of this machine under a directory.
 
     Raises OSError if there is no such directory, ScenarioError if its file system is none
     that a simulation knows.
     """
+    found = _mount_of(directory)
+    if found.kind in SERVED:
+        raise ScenarioError(
+            f"{os.fspath(directory)}: {found.kind} is under it, whose data is on servers: expected"
+            " --server HOST:PORT, where one of them runs headrace bench net answer, with headrace"
+            " calibrate"
+        )
+    if found.kind not in MODELLED:
+        raise ScenarioError(
+            f"{os.fspath(directory)}: {found.kind} is under it: expected one of"
+            f" {', '.join(MODELLED)}, which a simulation knows"
+        )
+    return found
+
+
+def served_mount_of(directory: str | PathLike[str]) -> Mount:
+    """The file system on servers under a directory; its kind is that of a simulation.
+
+    Raises OSError if there is no such directory, ScenarioError if its file system is none
+    on servers that a simulation knows.
+    """
+    found = _mount_of(directory)
+    if found.kind not in SERVED:
+        raise ScenarioError(
+            f"{os.fspath(directory)}: {found.kind} is under it: with --server expected one of"
+            f" {', '.join(SERVED)}, whose data is on servers; else leave --server out"
+        )
+    return replace(found, kind=SERVED[found.kind])
+
+
+def _mount_of(directory: str | PathLike[str]) -> Mount:
     number = os.stat(directory).st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
-    found = None
+    found = Mount("an unknown file system", (), device)
     for it in mounted():
         if it.device == device:
             found = Mount(it.kind, it.options, device)
-    if found is None or found.kind not in MODELLED:
-        has = "an unknown file system" if found is None else found.kind
-        raise ScenarioError(
-            f"{os.fspath(directory)}: {has} is under it: expected one of {', '.join(MODELLED)},"
-            " which a simulation knows"
-        )
     return found

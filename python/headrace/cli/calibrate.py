@@ -24,6 +24,18 @@ def calibrate(
         typer.Option("--output", "-o", metavar="FILE", help="Save the machine as a system's file."),
     ] = None,
     rounds: Rounds = 5,
+    server: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--server",
+            metavar="HOST:PORT",
+            help="A server of the file system under DIR, where headrace bench net answer"
+            " listens; can be repeated.",
+        ),
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option("--token", help="What the answering servers know.")
+    ] = None,
     trace: Trace = False,
     trace_to: TraceTo = None,
     as_json: Annotated[
@@ -40,18 +52,28 @@ def calibrate(
 
     Settings are read from the kernel, the rest is measured by small benchmarks, all of them in
     turn. A scenario takes the file by its `system`. Needs no rights but to write in DIR, and
-    root for --trace.
+    root for --trace. With --server, what is measured is the network to the servers of a file
+    system, and what they take for a request.
     """
     from headrace import calibrate as calibration
 
     if output is not None:
         check_writable(output)
+    if (server is None) != (token is None):
+        raise ValueError("expected both --server and --token, or neither")
+    if server is not None and (trace or trace_to is not None or plot is not None):
+        raise ValueError("--server: what servers do is not in this kernel: leave --trace out")
     trace = may_trace(directory, trace or plot is not None, trace_to)
     if plot is not None:
         check_directory(plot)
     found: calibration.Calibration | calibration.TracedCalibration
     with steps("calibrate") as told:
-        found = calibration.calibrate(directory, rounds=rounds, told=told)
+        if server is not None and token is not None:
+            found = calibration.calibrate_servers(
+                directory, server, token, rounds=rounds, told=told
+            )
+        else:
+            found = calibration.calibrate(directory, rounds=rounds, told=told)
     if trace:
         with steps("trace") as told:
             found = calibration.traced(found, directory, told=told)

@@ -63,13 +63,21 @@ def down(file: LabFile, name: Name = None) -> None:
 
 
 @app.command(context_settings=PASSED_ON)
-def bench(context: typer.Context, file: LabFile, name: Name = None) -> None:
+def bench(
+    context: typer.Context,
+    file: LabFile,
+    name: Name = None,
+    clients: Annotated[
+        int | None,
+        typer.Option("--clients", min=1, help="On the first so many clients; else on all."),
+    ] = None,
+) -> None:
     """Carry its workload out on all clients together: headrace bench run FILE, with any of
     its options."""
     from headrace import lab
 
     made = lab.existing(lab.name_of(file, name))
-    _become(lab.bench_command(made, file, context.args))
+    _become(lab.bench_command(made, file, context.args, clients))
 
 
 @app.command("exec", context_settings=PASSED_ON)

@@ -16,17 +16,22 @@ from headrace.simulate.scenario import load_with_sets
 HEADRACE = (sys.executable, "-m", "headrace")
 
 
-def bench_command(lab: Lab, file: Path, arguments: Sequence[str]) -> list[str]:
-    """The command line that carries the workload of a scenario out on all clients together, as
-    `headrace bench run FILE` does with these arguments, and with the values over the file's that
-    the laboratory was stood up with.
+def bench_command(
+    lab: Lab, file: Path, arguments: Sequence[str], count: int | None = None
+) -> list[str]:
+    """The command line that carries the workload of a scenario out on all clients together, or
+    on the first `count`, as `headrace bench run FILE` does with these arguments, and with the
+    values over the file's that the laboratory was stood up with.
 
-    Raises RunError if a client is down, ValueError if there is no mpirun, ScenarioError if the
-    scenario is another than the one that stands.
+    Raises RunError if a client is down, ValueError if there is no mpirun, or not so many clients,
+    ScenarioError if the scenario is another than the one that stands.
     """
     plan = lab.plan()
     _same_system(lab, plan, file)
     clients = [host.name for host in plan.of("client")]
+    if count is not None and count > len(clients):
+        raise ValueError(f"--clients {count}: expected at most {len(clients)}: so many are up")
+    clients = clients[:count]
     if plan.server == "none" and len(clients) > 1:
         raise ValueError(
             f"{len(clients)} clients have file systems of their own: expected clients.count = 1, or"
@@ -35,6 +40,8 @@ def bench_command(lab: Lab, file: Path, arguments: Sequence[str]) -> list[str]:
     hosts = Hosts(lab)
     run = (*HEADRACE, "bench", "run")
     sets = [word for it in plan.sets for word in ("--set", it)]
+    if count is not None:
+        sets += ["--set", f"clients.count={count}"]
     work: list[str | Path] = [*run, file.absolute(), lab.mount_point, *sets, *arguments]
     lines = [hosts.command(client, *work) for client in clients]
     if len(lines) == 1:

@@ -31,9 +31,11 @@ def disks(values: Values, machine: str, count: int) -> tuple[Disk, ...]:
     file_system = made(values, f"{machine}.file_system")
     limits = _limits(values, f"{machine}.device")
     queue = _queue(values, machine)
+    write_back = _write_back(values, f"{machine}.write_back")
     kind, make, options = file_system
     return tuple(
-        Disk(f"disk-{number}", size, limits, kind, make, options, queue) for number in range(count)
+        Disk(f"disk-{number}", size, limits, kind, make, options, queue, write_back)
+        for number in range(count)
     )
 
 
@@ -75,6 +77,26 @@ def _queue(values: Values, machine: str) -> dict[str, str]:
         if whole is not None:
             queue[name] = whole
     return queue
+
+
+def _write_back(values: Values, section: str) -> dict[str, str]:
+    """A limit of the disk's own instead of the whole machine's, where there is one.
+
+    `strict_limit` has it hold however little is dirty elsewhere; without `min_bytes` a disk that
+    has written little gets a small part of it (Linux 6.18, mm/page-writeback.c: __wb_calc_thresh).
+    """
+    size = values.amount(f"{section}.bytes")
+    if size is None:
+        return {}
+    if not any(Path("/sys/class/bdi").glob("*/max_bytes")):
+        values.dropped(f"{section}.bytes", "only kernels since 6.2 have limits for a disk")
+        return {}
+    values.carried(f"{section}.bytes", "max_bytes, min_bytes and strict_limit of the disk")
+    values.dropped(
+        f"{section}.background_bytes", "the part of it that vm.dirty_background_* has of vm.dirty_*"
+    )
+    limit = str(round(size))
+    return {"strict_limit": "1", "max_bytes": limit, "min_bytes": limit}
 
 
 def image(folder: Path, host: str, disk: Disk) -> Path:

@@ -101,11 +101,13 @@ def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
     with steps.free_number() as number:
         device = LoopDevice(number, str(image(images, host.name, disk)), disk.size)
         steps.take(lab, device)
-    for name, value in disk.queue.items():
-        try:
-            (device.settings / "queue" / name).write_text(value, encoding="ascii")
-        except OSError as error:
-            raise RunError(f"{device.settings}/queue/{name} = {value}: {error.strerror}") from None
+    for folder, settings in (("queue", disk.queue), ("bdi", disk.write_back)):
+        for name, value in settings.items():
+            path = device.settings / folder / name
+            try:
+                path.write_text(value, encoding="ascii")
+            except OSError as error:
+                raise RunError(f"{path} = {value}: {error.strerror}") from None
     run(*disk.make, device.device)
     return device
 

@@ -33,6 +33,8 @@ class Disk:
     mount_options: tuple[str, ...]
     queue: dict[str, str]
     """Settings of the device's queue, by their names in /sys/block/DEVICE/queue."""
+    write_back: dict[str, str]
+    """Limits of its dirty data, by their names in /sys/block/DEVICE/bdi."""
 
 
 @dataclass(frozen=True)

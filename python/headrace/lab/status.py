@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,8 @@ def _disk(
         "mount_options": mounts.get(str(hosts.disk(disk))),
         "mounted": str(hosts.disk(disk)) in mounts,
         "limits": _limits(device),
-        "queue": {} if device is None else {name: _setting(device, name) for name in disk.queue},
+        "queue": _settings(device, "queue", disk.queue),
+        "write_back": _settings(device, "bdi", disk.write_back),
     }
 
 
@@ -126,9 +128,15 @@ def _limits(device: LoopDevice | None) -> dict[str, float]:
     return limits
 
 
-def _setting(device: LoopDevice, name: str) -> str | None:
+def _settings(
+    device: LoopDevice | None, folder: str, names: Iterable[str]
+) -> dict[str, str | None]:
+    return {} if device is None else {name: _setting(device, folder, name) for name in names}
+
+
+def _setting(device: LoopDevice, folder: str, name: str) -> str | None:
     try:
-        return (device.settings / "queue" / name).read_text(encoding="ascii").strip()
+        return (device.settings / folder / name).read_text(encoding="ascii").strip()
     except OSError:
         return None
 

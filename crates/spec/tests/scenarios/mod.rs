@@ -322,6 +322,7 @@ fn fit_blocks(scenario: &mut Scenario) {
     let fits = !own_layouts
         && parallel.servers.machine().is_none()
         && parallel.layout.pool.is_none()
+        && parallel.layout.first_servers.is_none()
         && matches!(&parallel.layout.kind, LayoutKind::Striped(it) if it.servers == ServersPerFile::All);
     match fits {
         true => parallel.replication.servers_per_rack = Some(2),
@@ -375,11 +376,13 @@ fn layout(servers: u32) -> BoxedStrategy<Layout> {
     let kind = prop_oneof![4 => striped, 1 => basic, 1 => two, 1 => variable];
     // A request is at most so many jobs, and copies multiply them.
     let packet = size().prop_map(|size| Bytes(size.0.max(64)));
-    (kind, prop::option::of(packet))
-        .prop_map(|(kind, packet)| Layout {
+    let known = prop::option::of(prop::collection::vec(0..servers, 1..4));
+    (kind, prop::option::of(packet), known)
+        .prop_map(|(kind, packet, first_servers)| Layout {
             kind,
             packet,
             pool: None,
+            first_servers,
         })
         .boxed()
 }

@@ -16,6 +16,12 @@ LEAST_SHARD = 4 * MIB
 READ_AHEAD = {"performance.read-ahead": "off"}
 """The kernel reads ahead for FUSE. With both, 1.8 bytes crossed the link for each byte of a file
 that was read in order (GlusterFS 10.3)."""
+DIRECT = {"network.remote-dio": "enable"}
+"""O_DIRECT concerns the caches of the client that asks for it, not those of the bricks."""
+WITHOUT_CACHE = {
+    f"performance.{it}": "off" for it in ("write-behind", "io-cache", "quick-read", "open-behind")
+}
+"""Translators by which a client would keep data or put calls off."""
 LEAST_WINDOW, MOST_WINDOW = 512 * KIB, 1 << 30
 """Of performance.write-behind-window-size."""
 
@@ -63,7 +69,8 @@ class GlusterFs:
             raise ScenarioError(
                 f"replication.copies = {copies}: expected a divisor of the {bricks} bricks"
             )
-        settings = _write_behind(values) | READ_AHEAD
+        cached = values.word("clients.kind") == "machine"
+        settings = (_write_behind(values) if cached else WITHOUT_CACHE) | READ_AHEAD | DIRECT
         if kind == "shard":
             settings |= _shards(values)
         elif values.word("layout.servers") == "1":
@@ -73,7 +80,9 @@ class GlusterFs:
             "copies": copies,
             "redundancy": redundancy,
             "settings": settings,
-            "read_ahead": _read_ahead(values),
+            "read_ahead": _read_ahead(values) if cached else None,
+            "cached": cached,
+            "read_from": _read_from(values, copies),
         }
 
     def up(self, plan: Plan, hosts: Hosts) -> None:
@@ -95,8 +104,10 @@ class GlusterFs:
                 lambda host=host: _connected(hosts, host) == len(servers),  # type: ignore[misc]
             )
         self._make(plan, hosts, first)
-        for host in plan.of("client"):
-            _mount(hosts, host, f"{first}:/{VOLUME}", plan.options["read_ahead"])
+        for number, host in enumerate(plan.of("client")):
+            _mount(hosts, host, f"{first}:/{VOLUME}", _mount_options(plan, number))
+            if (window := plan.options["read_ahead"]) is not None:
+                _set_read_ahead(hosts, host, window)
 
     def serving(self, host: Host) -> tuple[str, ...]:
         """The management daemon and one for each brick; of clients, the mount's."""
@@ -157,6 +168,28 @@ def _write_behind(values: Values) -> dict[str, str]:
     return {"performance.write-behind-window-size": f"{window}B"}
 
 
+def _read_from(values: Values, copies: int) -> str:
+    """Which copy clients read. GlusterFS' own way is a hash of the file's number (AFR's
+    read-hash-mode 1), which no scenario has."""
+    path = "replication.read_from"
+    word = values.word(path) or ""
+    if copies > 1 and word in ("first", "by-client"):
+        values.carried(path, "read-subvolume-index of the mount")
+    return word
+
+
+def _mount_options(plan: Plan, client: int) -> list[str]:
+    """As options of mount.glusterfs."""
+    found = []
+    if not plan.options["cached"]:
+        found.append("direct-io-mode=enable")
+    copies, word = plan.options["copies"], plan.options["read_from"]
+    if copies > 1 and word in ("first", "by-client"):
+        copy = client % copies if word == "by-client" else 0
+        found.append(f"xlator-option=*-replicate-*.read-subvolume-index={copy}")
+    return found
+
+
 def _read_ahead(values: Values) -> int | None:
     """In KiB."""
     path = "clients.machine.read_ahead.window"
@@ -167,13 +200,16 @@ def _read_ahead(values: Values) -> int | None:
     return round(size / KIB)
 
 
-def _mount(hosts: Hosts, host: Host, source: str, read_ahead: int | None) -> None:
+def _mount(hosts: Hosts, host: Host, source: str, options: list[str]) -> None:
     _private(hosts, host)
-    hosts.run(host.name, "mount", "-t", "glusterfs", source, hosts.mount_point)
-    if read_ahead is not None:
-        device = hosts.run(host.name, "mountpoint", "-d", hosts.mount_point).strip()
-        settings = Path("/sys/class/bdi") / device / "read_ahead_kb"
-        settings.write_text(str(read_ahead), encoding="ascii")
+    words = ["-o", ",".join(options)] if options else []
+    hosts.run(host.name, "mount", "-t", "glusterfs", *words, source, hosts.mount_point)
+
+
+def _set_read_ahead(hosts: Hosts, host: Host, window: int) -> None:
+    device = hosts.run(host.name, "mountpoint", "-d", hosts.mount_point).strip()
+    settings = Path("/sys/class/bdi") / device / "read_ahead_kb"
+    settings.write_text(str(window), encoding="ascii")
 
 
 def _private(hosts: Hosts, host: Host) -> None:

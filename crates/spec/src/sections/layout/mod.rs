@@ -13,8 +13,8 @@ pub use variable_strip::{Strip, VariableStrip};
 use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::names;
-use crate::sections::{Parallel, Pool, Scenario};
-use crate::values::Bytes;
+use crate::sections::{Parallel, Pool, ReplicaSets, Scenario};
+use crate::values::{Bytes, Count, NonEmpty};
 
 section! {
     /// How files are laid out over the servers.
@@ -26,6 +26,11 @@ section! {
         packet: Option<Bytes> = optional("a piece is one job, however large"),
         /// The pool whose servers hold the files.
         pool: Option<String> = optional("files may lie on every server"),
+        /// Which server holds the first byte of each of the first files, in the order of
+        /// their numbers, where that is known: one that hashes names, for instance, has
+        /// put them there already. Where the files are in a pool, which of its servers;
+        /// with copies, which set of servers.
+        first_servers: Option<Vec<u32>> as Option<NonEmpty<Count>> = optional("`first` says it for all files"),
     }
     check pool_has_room;
 }
@@ -119,10 +124,38 @@ fn pool_has_room(layout: &Layout, all: &Scenario, at: &Place<'_>) -> Result<(), 
         }
     }
     let there = layout.places(parallel);
+    first_servers_are_there(layout, parallel, there, at)?;
     match &layout.kind {
         LayoutKind::Striped(striped) => striped.fits(layout, there, parallel, at),
         LayoutKind::Basic(_) => Ok(()),
         LayoutKind::TwoDimensional(spec) => spec.fits(there, at),
         LayoutKind::VariableStrip(spec) => spec.fits(there, at),
+    }
+}
+
+fn first_servers_are_there(
+    layout: &Layout,
+    parallel: &Parallel,
+    there: u32,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let Some(known) = &layout.first_servers else {
+        return Ok(());
+    };
+    if parallel.replication.sets == ReplicaSets::Blocks {
+        let message = "each block has servers of its own, drawn for it: leave it out, or give \
+                       another replication.sets than \"blocks\"";
+        return Err(at.error("first_servers", message));
+    }
+    match known.iter().find(|it| **it >= there) {
+        None => Ok(()),
+        Some(over) => {
+            let message = format!(
+                "there is no {over}: expected numbers from 0 to {}, of servers or of sets of \
+                 servers with the same data",
+                there - 1
+            );
+            Err(at.error("first_servers", message))
+        }
     }
 }

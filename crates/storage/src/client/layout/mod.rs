@@ -39,6 +39,8 @@ pub struct Layout {
     /// Which they are, if not all.
     pool: Option<Arc<[u32]>>,
     first: FirstServer,
+    /// The first targets of the first files, where they are known.
+    known: Arc<[u32]>,
     /// Where new files go, with [`FirstServer::Balance`].
     balance: Balance,
     seed: u64,
@@ -143,6 +145,7 @@ impl Layout {
                 targets: BLOCKS,
                 pool: None,
                 first: FirstServer::Zero,
+                known: Arc::default(),
                 balance: Balance::default(),
                 seed,
                 packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
@@ -161,6 +164,7 @@ impl Layout {
             targets: u64::from(targets),
             pool,
             first: spec.kind.first(),
+            known: spec.first_servers.clone().unwrap_or_default().into(),
             balance: Balance::default(),
             seed,
             packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
@@ -169,6 +173,9 @@ impl Layout {
 
     /// The number among the layout's targets of the one that holds a file's first byte.
     fn first_target(&self, file: u32) -> u64 {
+        if let Some(known) = self.known.get(file as usize) {
+            return u64::from(*known);
+        }
         match self.first {
             FirstServer::Zero => 0,
             FirstServer::RoundRobin => u64::from(file) % self.targets,

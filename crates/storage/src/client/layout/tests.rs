@@ -10,6 +10,7 @@ fn layout(unit: u64, width: u64, servers: u64, packet: u64) -> Layout {
         pool: None,
         balance: Balance::default(),
         first: FirstServer::RoundRobin,
+        known: Arc::default(),
         seed: 1,
         packet,
     }
@@ -202,6 +203,17 @@ proptest! {
             prop_assert_eq!(pool.part(file, size, target), part);
         }
     }
+}
+
+#[test]
+fn files_are_where_they_are_known_to_be_and_the_others_where_they_would_be() {
+    let layout = Layout {
+        known: [2, 2, 0].into(),
+        ..layout(10, 1, 3, u64::MAX)
+    };
+    let of = |file| layout.target_at(file, 0).0;
+    assert_eq!([0, 1, 2, 3, 4].map(of), [2, 2, 0, 0, 1]);
+    assert_eq!([0, 1, 2].map(|target| layout.part(1, 7, target)), [0, 0, 7]);
 }
 
 #[test]
