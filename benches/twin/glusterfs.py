@@ -106,7 +106,8 @@ class Case:
     @property
     def name(self) -> str:
         blocks = f", {self.transfer} a call" if self.test == "block-range" else ""
-        return f"{self.test}, {self.clients} clients{blocks}, {'+'.join(self.phases)}"
+        clients = "1 client" if self.clients == 1 else f"{self.clients} clients"
+        return f"{self.test}, {clients}{blocks}, {'+'.join(self.phases)}"
 
     @property
     def workload(self) -> str:
