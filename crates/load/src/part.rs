@@ -181,7 +181,7 @@ impl<'a> Part<'a> {
             true => Some(Common::new(again()?, self.share, self.number, &self.here)),
             false => None,
         };
-        let largest = largest_transfer(self.workload);
+        let largest = largest_transfer(self.workload, &*self.application);
         let base = directory.absolute()?;
         let content = match options.calls {
             // Nothing is read that could be looked at.
@@ -260,7 +260,7 @@ fn unsuitable(field: &str, value: &str) -> Error {
 }
 
 /// Bytes of a workload's largest transfer.
-fn largest_transfer(workload: &Workload) -> usize {
+fn largest_transfer(workload: &Workload, application: &dyn Application) -> usize {
     let largest = match &workload.kind {
         WorkloadKind::Ior(ior) => ior.transfer.0,
         WorkloadKind::Mdtest(mdtest) => mdtest.bytes.0,
@@ -273,7 +273,7 @@ fn largest_transfer(workload: &Workload) -> usize {
             pipeline.request.0.max(pipeline.output.0.div_ceil(buffers))
         }
         WorkloadKind::TreeCopy(copy) => copy.largest_request().0,
-        WorkloadKind::TraceReplay(_) => 0,
+        WorkloadKind::TraceReplay(_) => application.largest_transfer().unwrap_or(0),
     };
     // Some operations move whole units.
     let largest = largest.max(1).checked_next_multiple_of(DIRECT_UNIT);

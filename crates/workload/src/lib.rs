@@ -108,6 +108,11 @@ pub trait Application: Send {
 
     /// How many requests there will be in all, if that is known.
     fn total_requests(&self) -> Option<u64>;
+
+    /// Bytes of the largest read or write, where the scenario does not say it.
+    fn largest_transfer(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A file that is there before the run.

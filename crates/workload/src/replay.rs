@@ -36,6 +36,7 @@ pub struct TraceReplayApplication {
     batch: Vec<Record>,
     files: u32,
     requests: u64,
+    largest: u64,
 }
 
 const BATCH: usize = 4096;
@@ -50,10 +51,14 @@ impl TraceReplayApplication {
         let open = |file: &Path| headrace_trace::open(file, None);
         let mut reader = open(&spec.file)?;
         let mut batch = Vec::with_capacity(BATCH);
-        let mut requests = 0;
+        let (mut requests, mut largest) = (0, 0);
         while reader.next_batch(BATCH, &mut batch)? > 0 {
-            requests += batch.iter().filter(|record| is_request(record)).count() as u64;
-            batch.clear();
+            for record in batch.drain(..).filter(is_request) {
+                requests += 1;
+                if record.operation.carries_bytes() {
+                    largest = record.size.max(largest);
+                }
+            }
         }
         if requests == 0 {
             return Err(TraceError::Empty {
@@ -70,6 +75,7 @@ impl TraceReplayApplication {
             read_all: false,
             batch,
             requests,
+            largest,
         })
     }
 
@@ -158,5 +164,9 @@ impl Application for TraceReplayApplication {
 
     fn total_requests(&self) -> Option<u64> {
         Some(self.requests)
+    }
+
+    fn largest_transfer(&self) -> Option<u64> {
+        Some(self.largest)
     }
 }
