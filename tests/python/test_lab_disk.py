@@ -1,5 +1,6 @@
 """A laboratory of one host with a disk: real loop devices, limits, namespaces, as root."""
 
+import ast
 import contextlib
 import fcntl
 import json
@@ -78,11 +79,22 @@ def test_a_disk_has_a_limit_of_dirty_data_of_its_own(file: Path) -> None:
     if not any(Path("/sys/class/bdi").glob("*/max_bytes")):
         pytest.skip("this kernel has no limits of dirty data for a disk (Linux 6.2)")
     file.write_text(f'{EXT3}\n[machine.write_back]\nbytes = "8 MiB"\n')
-    (disk,) = status(made(file))["hosts"][0]["disks"]
+    stood = made(file)
+    (disk,) = status(stood)["hosts"][0]["disks"]
     limits = disk["write_back"]
     assert limits.pop("strict_limit") == "1"
     # A millionth of what the whole machine may have is the unit.
     assert [int(it) for it in limits.values()] == [pytest.approx(8 << 20, rel=1e-2)] * 2
+    script = (
+        "import sys; from headrace.calibrate import mount_of;"
+        "from headrace.calibrate.settings import settings;"
+        "print({it.field: it.value for it in settings(mount_of(sys.argv[1]))})"
+    )
+    told = Hosts(stood).run("client-0", sys.executable, "-c", script, stood.mount_point)
+    found = ast.literal_eval(told)
+    # It is a part of the machine's limit, which follows its free memory.
+    assert found["machine.write_back.bytes"] == pytest.approx(8 << 20, rel=0.1)
+    assert 0 < found["machine.write_back.background_bytes"] < found["machine.write_back.bytes"]
 
 
 def test_one_file_is_simulated_measured_and_compared(file: Path, tmp_path: Path) -> None:

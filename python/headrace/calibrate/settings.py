@@ -21,7 +21,7 @@ def settings(mount: Mount) -> list[Parameter]:
         *_processor(),
         *_caches(),
         *memory(mount),
-        *_write_back(),
+        *_write_back(mount),
         *_read_ahead(mount),
         *_journal(mount),
         *_queue(mount),
@@ -46,23 +46,43 @@ def _caches() -> Iterator[Parameter]:
             yield _read(f"machine.copying.l{level}", int(size[:-1]) * KIB, "B", index / "size")
 
 
-def _write_back() -> Iterator[Parameter]:
+def _write_back(mount: Mount) -> Iterator[Parameter]:
     folder = Path("/proc/sys/vm")
-    for field, name in (("background_", "dirty_background"), ("", "dirty")):
-        # Of the two, the one that was set last holds; the other reads 0.
-        size = int(word(folder / f"{name}_bytes") or 0)
-        if size:
-            yield _read(f"machine.write_back.{field}bytes", size, "B", folder / f"{name}_bytes")
-        else:
-            path = folder / f"{name}_ratio"
-            # Of the whole machine's memory, whatever a group may have of it.
-            machine = of_machine()
-            ratio = int(word(path) or 0) / 100
-            size = round(ratio * (machine.size - machine.used))
-            yield _read(f"machine.write_back.{field}bytes", size, "B", path)
+    background, most = (_dirty(folder, name) for name in ("dirty_background", "dirty"))
+    own = device_limit(Path("/sys/class/bdi") / mount.device)
+    if own is not None and own[0] < most[0]:
+        # The same part of it as of the machine's (Linux 6.18, mm/page-writeback.c:
+        # wb_dirty_limits).
+        background = (round(background[0] * own[0] / most[0]), own[1])
+        most = own
+    for field, (size, path) in (("background_bytes", background), ("bytes", most)):
+        yield _read(f"machine.write_back.{field}", size, "B", path)
     for field, name in (("expiry", "expire"), ("interval", "writeback")):
         path = folder / f"dirty_{name}_centisecs"
         yield _read(f"machine.write_back.{field}", int(word(path) or 0) / 100, "s", path)
+
+
+def _dirty(folder: Path, name: str) -> tuple[int, Path]:
+    """A limit of the whole machine, and what tells it: of its two files, the one that was set
+    last holds, and the other reads 0."""
+    path = folder / f"{name}_bytes"
+    size = int(word(path) or 0)
+    if not size:
+        path = folder / f"{name}_ratio"
+        # Of the whole machine's memory, whatever a group may have of it.
+        machine = of_machine()
+        size = round(int(word(path) or 0) / 100 * (machine.size - machine.used))
+    return size, path
+
+
+def device_limit(folder: Path) -> tuple[int, Path] | None:
+    """The most dirty data of a device, from its folder in /sys/class/bdi, and what tells it;
+    None where it holds only once the machine's limits are near (Linux since 6.2,
+    Documentation/ABI/testing/sysfs-class-bdi)."""
+    if word(folder / "strict_limit") != "1":
+        return None
+    size = word(folder / "max_bytes")
+    return None if size is None else (int(size), folder / "max_bytes")
 
 
 def _read_ahead(mount: Mount) -> Iterator[Parameter]:
