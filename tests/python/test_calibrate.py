@@ -47,6 +47,7 @@ page_in_memory = "500 ns"
 write_call = "400 ns"
 write_page = "100 ns"
 new_page = "700 ns"
+new_folio = "1500 ns"
 flush_page = "9 us"
 read_page = "3 us"
 create = "12 us"
@@ -66,12 +67,13 @@ flush = "800 us"
 BALANCED = {"flush_page": 9e-6, "flush": 800e-6, "read_page": 3e-6}
 
 
-CACHES = [
+READ = [
     Parameter("machine.cpu.cores", (4,), "", ""),
     Parameter("machine.copying.l2", (2 << 20,), "B", ""),
     Parameter("machine.copying.l3", (32 << 20,), "B", ""),
+    Parameter("machine.memory.largest_folio", (1 << 20,), "B", ""),
 ]
-"""Of the processor, as the kernel tells them."""
+"""The processor and folios, as the kernel tells them."""
 
 
 def probed(probe: Probe, machine: Path) -> float:
@@ -116,7 +118,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     file.write_text(KNOWN)
     probes = [probe for equation in EQUATIONS for probe in equation.probes]
     times = {probe.name: probed(probe, file) for probe in probes}
-    found = {it.field: it.value for it in _solved([times, times], CACHES)}
+    found = {it.field: it.value for it in _solved([times, times], READ)}
     expected = {
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.library_call": 5e-9,
@@ -131,6 +133,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.file_system.write_call": 400e-9,
         "machine.file_system.write_page": 100e-9,
         "machine.file_system.new_page": 700e-9,
+        "machine.file_system.new_folio": 1500e-9,
         "machine.file_system.create": 12e-6,
         "machine.file_system.unlink": 7e-6,
         "machine.file_system.lookup": 1e-6,
@@ -157,14 +160,14 @@ def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -
     times = {probe.name: probed(probe, file) for probe in probes}
     # Somebody kept the small transfers waiting.
     disturbed = times | {"direct reads of 4 KiB": times["direct reads of 1024 KiB"]}
-    found = {it.field: it for it in _solved([disturbed, times], CACHES)}
+    found = {it.field: it for it in _solved([disturbed, times], READ)}
     rate = found["machine.device.rate"]
     assert rate.value == pytest.approx(2e9, rel=0.03) and rate.values[0] == rate.values[1]
     assert rate.method.endswith("1 of 2 rounds tell it")
     assert found["machine.device.latency"].value == pytest.approx(60e-6, rel=0.03)
     assert "rounds" not in found["machine.device.device_write_rate"].method
     with pytest.raises(RunError, match="machine.device.rate cannot be told from direct transfers"):
-        _solved([disturbed, disturbed], CACHES)
+        _solved([disturbed, disturbed], READ)
 
 
 def test_a_line_of_three_pieces_bends_where_it_does() -> None:

@@ -106,6 +106,8 @@ pub struct Journal {
     pub committing: Option<Transaction>,
     /// Bytes of the journal in use.
     used: u64,
+    /// Bytes that the commit under way will take.
+    promised: u64,
     /// Where the next block goes.
     head: u64,
     /// Metadata that the journal holds and its place does not.
@@ -127,6 +129,7 @@ impl Journal {
             },
             committing: None,
             used: 0,
+            promised: 0,
             head: 0,
             pending: BTreeSet::new(),
         }
@@ -142,6 +145,7 @@ impl Journal {
             running: Transaction::default(),
             committing: None,
             used: 0,
+            promised: 0,
             head: 0,
             pending: BTreeSet::new(),
         }
@@ -203,6 +207,20 @@ impl Journal {
         self.exists() && self.running.bytes() >= self.size / LARGEST_TRANSACTION
     }
 
+    /// Whether there is room for what a call changes: beside the transaction that is being
+    /// committed, for one more of the largest size (Linux 6.18, fs/jbd2/transaction.c:
+    /// add_transaction_credits; include/linux/jbd2.h: jbd2_log_space_left). Without it the call
+    /// waits for a checkpoint. XFS reserves its log's room otherwise.
+    pub fn has_room(&self) -> bool {
+        if !self.exists() || self.mode == JournalMode::Log {
+            return true;
+        }
+        let free = self.size.saturating_sub(self.used + self.promised);
+        // A checkpoint that comes later than that gives the room.
+        let later = (self.checkpoint_at * self.size as f64) as u64;
+        free >= later.min(self.size / LARGEST_TRANSACTION)
+    }
+
     /// Bytes of data that it holds, or will, and their places do not.
     pub fn held(&self) -> u64 {
         let committing = self.committing.as_ref().map_or(0, |it| it.data_bytes);
@@ -220,6 +238,7 @@ impl Journal {
             id: self.running.id + 1,
             ..Transaction::default()
         };
+        self.promised = self.running.bytes();
         self.committing = Some(std::mem::replace(&mut self.running, next));
     }
 
@@ -230,6 +249,7 @@ impl Journal {
             (Some(transaction), _) => transaction.bytes(),
             (None, _) => 0,
         };
+        self.promised = 0;
         (self.take(bytes), bytes)
     }
 
@@ -334,6 +354,31 @@ mod tests {
         assert!(!journal.is_full());
         journal.data(0, 21 << 20, 22 << 20, Time::ZERO);
         assert!(journal.is_full());
+    }
+
+    #[test]
+    fn there_is_room_for_one_transaction_of_the_largest_size_beside_the_one_under_way() {
+        let mut journal = journal("journal", "checkpoint_at = 0.25");
+        let mut transaction = |part: u64| {
+            journal.data(
+                0,
+                part * (32 << 20),
+                part * (32 << 20) + (21 << 20),
+                Time::ZERO,
+            );
+            assert!(journal.has_room());
+            journal.commit();
+            let room = journal.has_room();
+            journal.descriptor_and_blocks();
+            assert_eq!(journal.has_room(), room, "it is counted once");
+            journal.record();
+            journal.committed();
+            room
+        };
+        // 21 of 64 MiB, then 42: 22 are left, more than the quarter at which a checkpoint comes.
+        assert!(transaction(0));
+        assert!(transaction(1));
+        assert!(!transaction(2));
     }
 
     #[test]

@@ -86,9 +86,10 @@ impl Volume {
         self.sync_step(call, now)
     }
 
-    /// Without a journal an fsync of ext2 writes the file's inode and its pointer blocks
-    /// itself (ext2_fsync: sync_mapping_buffers and sync_inode_metadata in
-    /// fs/buffer.c and fs/fs-writeback.c).
+    /// Without a journal an fsync of ext2 or ext4 writes the file's inode and its pointer
+    /// blocks itself (Linux 6.18, fs/buffer.c: generic_buffers_fsync_noflush; fs/ext4/fsync.c:
+    /// ext4_fsync_nojournal). Counted on ext4: 4 KiB of data and the inode's 4 KiB for each
+    /// append, then a flush. Not modelled: the block of extents of a file in more than four.
     fn write_own_blocks(&mut self, call: &mut Call) -> Next {
         let blocks = self.unsynced.remove(&call.file).unwrap_or_default();
         if blocks.is_empty() {

@@ -92,6 +92,9 @@ impl Volume {
                 return wait_or_work(Wait::JournalRoom, due);
             }
         }
+        if self.journal.committing.is_some() && !self.journal.has_room() {
+            return wait_or_work(Wait::JournalRoom, due);
+        }
         let end = self.piece_end(call);
         if let Some(page) = self.edge_to_read(call.file, call.at, end) {
             if self.arriving_until(call.file, page).is_none() {
@@ -103,9 +106,34 @@ impl Volume {
         let new = self.missing(range);
         let old = range.len() - new;
         let pages = |bytes: u64, time: Span| Span(bytes.div_ceil(self.page) * time.0);
-        let time = due + pages(new, self.costs.new_page) + pages(old, self.costs.write_page);
+        let folios = self.new_folios(range, new, call.size);
+        let time = due
+            + pages(new, self.costs.new_page)
+            + Span(folios * self.costs.new_folio.0)
+            + pages(old, self.costs.write_page);
         call.stage = Stage::Filling;
         Next::Work(time + self.copy.of(end - call.at, call.size))
+    }
+
+    /// How many folios the missing bytes of a range become, for a call of so many bytes: they
+    /// are as large as the call, down to a power of two (fgf_set_order of
+    /// include/linux/pagemap.h), and begin at multiples of their size; what lies before the
+    /// first is counted as one, where the kernel takes smaller ones (Linux 6.18, mm/filemap.c:
+    /// __filemap_get_folio).
+    fn new_folios(&self, range: Range, missing: u64, call: u64) -> u64 {
+        if missing == 0 {
+            return 0;
+        }
+        let unit = self.folio_for(call);
+        let all = range.end.div_ceil(unit) - range.start / unit;
+        // Of a range that is cached in part, as large a part.
+        (all * missing).div_ceil(range.len())
+    }
+
+    /// The size of folios that a call of so many bytes makes.
+    fn folio_for(&self, call: u64) -> u64 {
+        let size = 1_u64 << call.max(1).ilog2();
+        size.clamp(self.page, self.largest_folio)
     }
 
     /// Bytes of a range that are not cached.
@@ -225,12 +253,8 @@ impl Volume {
     /// The folios of a file are as large as the first call that made it: a power of
     /// two (Linux 6.18, mm/filemap.c: __filemap_get_folio).
     pub(super) fn set_folio(&mut self, file: u32, call: u64) -> u64 {
-        let (page, largest) = (self.page, self.largest_folio);
-        let size = || {
-            let size = 1_u64 << call.max(1).ilog2();
-            size.clamp(page, largest)
-        };
-        *self.folios.entry(file).or_insert_with(size)
+        let size = self.folio_for(call);
+        *self.folios.entry(file).or_insert(size)
     }
 
     /// How many bytes more will count as dirty when a range is written: a folio
@@ -322,7 +346,7 @@ impl Volume {
     pub(super) fn change(&mut self, file: u32, block: Metadata, now: Time) {
         if !self.journal.exists() {
             let own = matches!(block, Metadata::Inode(_) | Metadata::Indirect(..));
-            if own && self.placement.has_pointers() {
+            if own && (self.placement.has_pointers() || self.sync_writes_inode) {
                 self.unsynced.entry(file).or_default().insert(block);
             }
             self.changed_in.insert(file, (0, now.0 / CLOCK));

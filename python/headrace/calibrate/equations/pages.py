@@ -1,6 +1,9 @@
 """What a page costs that is written."""
 
 import statistics
+from collections.abc import Sequence
+
+import numpy as np
 
 from headrace.calibrate.case import NEW, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
@@ -37,13 +40,36 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     rewrites = besides(REWRITES)
     write_page = max((rewrites[-1] - rewrites[0]) / (pages[-1] - pages[0]), 0.0)
     write_call = max(rewrites[0] - write_page * pages[0], 0.0)
-    new = zip(besides(WRITES), pages, strict=True)
-    new_page = statistics.median((time - write_call) / count for time, count in new)
+    new = [time - write_call for time in besides(WRITES)]
+    new_page, new_folio = new_costs(new, BLOCKS, known.get("machine.memory.largest_folio", PAGE))
     return {
         "machine.file_system.write_call": write_call,
         "machine.file_system.write_page": write_page,
-        "machine.file_system.new_page": max(new_page, 0.0),
+        "machine.file_system.new_page": new_page,
+        "machine.file_system.new_folio": new_folio,
     }
+
+
+def new_costs(
+    times: Sequence[float], blocks: Sequence[int], largest: float
+) -> tuple[float, float]:
+    """What a new page costs, and a new folio besides, by the times of writes of some sizes.
+
+    A write makes folios of its own size up to the largest (Linux 6.18, include/linux/pagemap.h:
+    fgf_set_order). The squares of relative errors are least. Where all folios are pages, all
+    is the pages': the median of the sizes.
+    """
+    pages = [block / PAGE for block in blocks]
+    if largest <= PAGE:
+        costs = (time / count for time, count in zip(times, pages, strict=True))
+        return max(statistics.median(costs), 0.0), 0.0
+    from scipy.optimize import nnls
+
+    folios = [max(block / largest, 1.0) for block in blocks]
+    measured = np.maximum(times, 1e-12)
+    columns = np.stack([np.array(pages), np.array(folios)], axis=1) / measured[:, None]
+    each, _ = nnls(columns, np.ones_like(measured))
+    return float(each[0]), float(each[1])
 
 
 EQUATION = Equation(

@@ -13,6 +13,9 @@ section! {
         journal: Journal = section(),
         /// Where files lie.
         allocation: Allocation = section(),
+        /// Without a journal: whether an fsync writes the file's inode besides its data, as ext4
+        /// does. With pointers for blocks (`allocation.mapping`) it always does, as on ext2.
+        sync_writes_inode: bool = default(false, "a file's own blocks take no time where nothing is said of them"),
         /// Processor time of each write call besides copying: finding pages,
         /// opening and closing a journal handle.
         write_call: Seconds = default("0 s", "nothing is assumed: measure it"),
@@ -21,6 +24,10 @@ section! {
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
         new_page: Seconds = same(write_page),
+        /// Processor time for each folio that is new, besides its pages: taking it and putting
+        /// it into the page cache. A call makes folios of its own length, up to
+        /// `memory.largest_folio`.
+        new_folio: Seconds = default("0 s", "all of it is counted with the pages: measure it"),
         /// Processor time for each page that is read from the device: taking memory and
         /// putting it into the page cache, by whoever asks for it.
         read_page: Seconds = default("0 s", "nothing is assumed: measure it"),

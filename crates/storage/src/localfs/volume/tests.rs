@@ -163,6 +163,7 @@ fn systems() -> impl Strategy<Value = (&'static str, &'static str)> {
             "[machine.file_system.journal]\nmode = \"journal\"\nsize = \"1 MiB\"",
         ),
         ("ext3", "[machine.read_ahead]\nwindow = \"0 B\""),
+        ("ext4", "[machine.file_system.journal]\nmode = \"none\""),
     ])
 }
 
