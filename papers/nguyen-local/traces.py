@@ -36,37 +36,44 @@ Jumps = Callable[[int, float, random.Random], bool]
 """Whether a request goes elsewhere: by its number, the part done, and chance."""
 
 
-def requests(seed: int, sizes: list[int], jumps: Jumps) -> list[tuple[int, int]]:
-    """Offsets and sizes that move `MOVED` bytes."""
+def requests(
+    seed: int, sizes: list[int], jumps: Jumps, *, file: int = FILE, all_moved: int = MOVED
+) -> list[tuple[int, int]]:
+    """Offsets and sizes that move so many bytes of a file."""
     chance = random.Random(seed)
     made: list[tuple[int, int]] = []
     at = moved = 0
-    while moved < MOVED:
-        size = min(chance.choice(sizes), MOVED - moved)
-        if jumps(len(made), moved / MOVED, chance) or at + size > FILE:
-            at = chance.randrange((FILE - size) // (4 * KIB) + 1) * 4 * KIB
+    while moved < all_moved:
+        size = min(chance.choice(sizes), all_moved - moved)
+        if jumps(len(made), moved / all_moved, chance) or at + size > file:
+            at = chance.randrange((file - size) // (4 * KIB) + 1) * 4 * KIB
         made.append((at, size))
         at += size
         moved += size
     return made
 
 
-TRACES: dict[str, tuple[str, list[tuple[int, int]]]] = {
-    "read-1": ("read", requests(1, LARGE, lambda _, __, chance: chance.random() < 1 / 2)),
-    "read-2": ("read", requests(2, LARGE, lambda _, __, chance: chance.random() < 1 / 4)),
-    "write-1": ("write", requests(3, ANY, lambda _, part, __: part < 1 / 2)),
-    "write-2": ("write", requests(4, ANY, lambda number, _, __: number // 32 % 2 == 0)),
+TRACES: dict[str, tuple[str, int, list[int], Jumps]] = {
+    "read-1": ("read", 1, LARGE, lambda _, __, chance: chance.random() < 1 / 2),
+    "read-2": ("read", 2, LARGE, lambda _, __, chance: chance.random() < 1 / 4),
+    "write-1": ("write", 3, ANY, lambda _, part, __: part < 1 / 2),
+    "write-2": ("write", 4, ANY, lambda number, _, __: number // 32 % 2 == 0),
 }
+"""By name: operation, seed, sizes, jumps."""
 
 
-def write(folder: Path) -> None:
-    """Writes the traces as CSV, in Headrace's own format."""
+def write(folder: Path, *, part: int = 1) -> None:
+    """Writes the traces as CSV, in Headrace's own format; for a file of which only one part in
+    so many is there, and of which as much less is written. As much is read as ever."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (operation, made) in TRACES.items():
+    length = FILE // part
+    for name, (operation, seed, sizes, jumps) in TRACES.items():
+        moved = MOVED if operation == "read" else MOVED // part
+        made = requests(seed, sizes, jumps, file=length, all_moved=moved)
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(["time", "process", "operation", "file", "offset", "size", "duration"])
-            whole = [(at, MIB) for at in range(0, FILE, MIB)] if operation == "read" else []
+            whole = [(at, MIB) for at in range(0, length, MIB)] if operation == "read" else []
             for kind, moves in (("write", whole), (operation, made)):
                 for at, size in moves:
                     rows.writerow(["0.000000000", "iozone", kind, "file", at, size, "0.000000000"])

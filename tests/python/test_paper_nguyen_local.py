@@ -1,5 +1,6 @@
 """What Nguyen 2011 states of ext3 on one machine holds, in small; and the paper's script runs."""
 
+import importlib
 import importlib.util
 import json
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import headrace as hr
+from headrace.measure import measure_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = ROOT / "papers" / "nguyen-local"
@@ -65,8 +67,7 @@ BELOW = {
     "random write, 8 KB, ordered (table 6)",
     "trace 1, read (table 7)",
     "trace 2, read (table 7)",
-    "trace 1, write, data journal (table 10)",
-    "trace 2, write, data journal (table 10)",
+    "data journal: effect of the second-level cache (figure 39)",
     "random write, 8 KB, synchronous (table 11)",
     "trace 1, write, synchronous (table 12)",
     "trace 2, write, synchronous (table 12)",
@@ -164,6 +165,36 @@ def test_the_traces_are_what_their_script_writes(tmp_path: Path) -> None:
         assert path.read_bytes() == (PAPER / "traces" / path.name).read_bytes(), path.name
 
 
+@pytest.fixture
+def present(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The paper's cases on a present machine; modules beside it are found as its script does."""
+    monkeypatch.syspath_prepend(str(PAPER))
+    return importlib.import_module("present")
+
+
+def test_what_is_measured_again_can_be_measured(present: Any, tmp_path: Path) -> None:
+    names = [case.name for case in present.CASES]
+    assert len(names) == len(set(names))
+    importlib.import_module("traces").write(tmp_path / "traces", part=present.PART)
+    cases = [case for _, case in present.TABLES if case.journal == "ordered"]
+    for case in (cases[0], cases[2], cases[4]):
+        text = case.text(tmp_path / "traces")
+        # Beyond what a trace asks of the largest buffer, nothing is bound to a machine.
+        assert case.rate(measure_whole(text, tmp_path).document) > 0, case.name
+
+
+def test_measuring_again_says_what_it_takes() -> None:
+    script = [sys.executable, str(PAPER / "measure_again.py")]
+    for arguments, expected in (
+        ([], "expected: "),
+        (["x", "1"], "ROUNDS"),
+        (["x", "a"], "expected: "),
+    ):
+        ended = subprocess.run([*script, *arguments], capture_output=True, text=True, check=False)
+        assert ended.returncode == 2
+        assert expected in ended.stderr and len(ended.stderr.splitlines()) == 1
+
+
 def test_the_papers_rows(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "headrace", "papers", "nguyen-local", "--json"]
     ended = subprocess.run(
@@ -176,8 +207,11 @@ def test_the_papers_rows(tmp_path: Path) -> None:
     assert ended.returncode in (0, 1), ended.stderr
     rows = json.loads(ended.stdout)
     assert len(rows) >= 25
-    assert {row["what"] for row in rows if not row["holds"]} <= BELOW
+    # What was measured again may be measured once more.
+    again = [row for row in rows if row["what"].startswith("measured again on Linux")]
+    assert len(again) == 12
+    assert {row["what"] for row in rows if not row["holds"] and row not in again} <= BELOW
     assert {row["what"] for row in rows} >= BELOW
     assert (tmp_path / "rates.md").read_text().count("\n") == 2 + 12
-    for figure in ("rates", "blocks", "sizes", "requests"):
+    for figure in ("rates", "blocks", "sizes", "requests", "blocks-again", "sizes-again"):
         assert (tmp_path / f"{figure}.png").stat().st_size > 10_000

@@ -50,9 +50,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     }
 
 
-def new_costs(
-    times: Sequence[float], blocks: Sequence[int], largest: float
-) -> tuple[float, float]:
+def new_costs(times: Sequence[float], blocks: Sequence[int], largest: float) -> tuple[float, float]:
     """What a new page costs, and a new folio besides, by the times of writes of some sizes.
 
     A write makes folios of its own size up to the largest (Linux 6.18, include/linux/pagemap.h:

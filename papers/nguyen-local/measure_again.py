@@ -1,0 +1,187 @@
+"""The dissertation's tables measured again on this machine's kernel (for root, on Linux).
+
+    python papers/nguyen-local/measure_again.py OUT [ROUNDS]
+
+Stands the laboratory of `laboratory.toml` up twice, with `data=ordered` and with `data=journal`
+(docs/lab.md), calibrates the first, and measures all cases of `present.py` in both: everything
+once, then everything again, ROUNDS (3) times. Keeps the calibrated machine, all rates, and where
+and how they were measured in OUT, and takes the laboratories down again. With
+`papers/nguyen-local/present` as OUT, `headrace papers nguyen-local` shows them from then on.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+import present
+import traces
+
+from headrace import lab, simulate
+from headrace._core import VERSION
+from headrace.calibrate import Probing, mount_of
+from headrace.calibrate.case import settle
+from headrace.calibrate.settings import settings
+from headrace.ending import ended
+from headrace.files import check_directory, save_json, whole_file
+from headrace.interruption import told
+from headrace.measure import measure_whole
+
+LABORATORY = Path(__file__).resolve().with_name("laboratory.toml")
+ROUNDS = 3
+INSIDE = "--inside"
+METHOD = (
+    "headrace lab stands laboratory.toml up with data=ordered and with data=journal; in each round"
+    " the first is calibrated, then every case is carried out once; rates are the bytes of an"
+    " operation by the time in which it was active"
+)
+
+
+def inside(journal: str, directory: str) -> None:
+    """In a laboratory's host: carries out what each line of the input says, and answers each
+    with a line of JSON."""
+    probing = Probing(directory) if journal == present.JOURNALS[0] else None
+    with TemporaryDirectory(prefix="headrace-") as name:
+        folder = Path(name)
+        traces.write(folder, part=present.PART)
+        for line in sys.stdin:
+            match line.strip():
+                case "round":
+                    answer: Any = one_round(journal, directory, folder, probing)
+                case "settings":
+                    answer = {it.field: it.text() for it in settings(mount_of(directory))}
+                case _:
+                    answer = None if probing is None else probing.calibration().toml
+            print(json.dumps(answer), flush=True)
+
+
+def one_round(
+    journal: str, directory: str, folder: Path, probing: Probing | None
+) -> dict[str, float]:
+    """The rate of each case that this laboratory has, after a round of its calibration."""
+    for step in [] if probing is None else probing.steps:
+        step.measure()
+    if probing is not None:
+        probing.end_round()
+    rates = {}
+    for case in present.CASES:
+        if case.journal == journal:
+            text = case.text(folder)
+            measurement = measure_whole(text, directory, settle=settle(case.bound))
+            rates[case.name] = case.rate(measurement.document)
+    return rates
+
+
+class Host:
+    """The process that measures in a laboratory."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def ask(self, what: str) -> Any:
+        """Its answer to a line. Raises ChildProcessError if it ended instead."""
+        to, answers = self._process.stdin, self._process.stdout
+        assert to is not None and answers is not None
+        try:
+            to.write(f"{what}\n")
+            to.flush()
+        except BrokenPipeError:
+            pass
+        line = answers.readline()
+        if not line:
+            raise ChildProcessError("the process that measures has ended: see above")
+        return json.loads(line)
+
+
+def host(journal: str, stack: ExitStack) -> Host:
+    """A laboratory that is taken down with the stack, and a process in its host."""
+    sets = {"machine.file_system.journal.mode": journal}
+    plan = lab.plan(simulate.load(LABORATORY, sets), [f"{key}={it}" for key, it in sets.items()])
+    made = lab.up(plan, f"nguyen-{journal}-{os.getpid()}")
+    stack.callback(lab.down, made)
+    script = [sys.executable, str(Path(__file__).resolve()), INSIDE, journal]
+    command = lab.exec_command(made, "client-0", [*script, str(made.mount_point)])
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+    stack.callback(end, process)
+    return Host(process)
+
+
+def end(process: "subprocess.Popen[str]") -> None:
+    """Without input it ends by itself; Ctrl-C reaches it as well."""
+    closed: list[IO[str] | None] = [process.stdin, process.stdout]
+    for stream in closed:
+        if stream is not None:
+            stream.close()
+    process.wait()
+
+
+def measure(out: Path, rounds: int) -> None:
+    """Measures, and keeps what was found."""
+    check_directory(out)
+    out.mkdir(parents=True, exist_ok=True)
+    started = datetime.now(UTC)
+    rates: dict[str, list[float]] = {case.name: [] for case in present.CASES}
+    with ExitStack() as stack:
+        hosts = {journal: host(journal, stack) for journal in present.JOURNALS}
+        known = {journal: it.ask("settings") for journal, it in hosts.items()}
+        for number in range(rounds):
+            for journal, it in hosts.items():
+                print(f"round {number + 1} of {rounds}: {journal}", file=sys.stderr, flush=True)
+                for name, rate in it.ask("round").items():
+                    rates[name].append(rate)
+        machine = hosts[present.JOURNALS[0]].ask("calibration")
+    with whole_file(out / present.MACHINE) as partial:
+        partial.write_text(machine, encoding="utf-8")
+    first = known[present.JOURNALS[0]]
+    document = {
+        "date": started.isoformat(timespec="seconds"),
+        "kernel": platform.release(),
+        "processor": processor(),
+        "processors": len(os.sched_getaffinity(0)),
+        "version": VERSION,
+        "method": METHOD,
+        "rounds": rounds,
+        # What a calibration of the first does not have.
+        "settings": {
+            journal: {field: it for field, it in of.items() if first.get(field) != it}
+            for journal, of in known.items()
+        },
+        "kb_per_s": {name: [round(it, 1) for it in of] for name, of in rates.items()},
+    }
+    save_json(out / present.MEASURED, document)
+
+
+def processor() -> str:
+    """As the kernel calls it."""
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def main() -> int:
+    if sys.argv[1:2] == [INSIDE]:
+        inside(*sys.argv[2:])
+        return 0
+    words = sys.argv[1:]
+    if not 1 <= len(words) <= 2 or (words[1:] and not words[1].isdigit()):
+        print(f"expected: {Path(sys.argv[0]).name} OUT [ROUNDS]", file=sys.stderr)
+        return 2
+    rounds = int(words[1]) if words[1:] else ROUNDS
+    if rounds < 2:
+        print("ROUNDS: expected 2 at least, which tell of a spread", file=sys.stderr)
+        return 2
+    measure(Path(words[0]), rounds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(told(lambda: ended(main)))
