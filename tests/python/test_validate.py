@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -215,6 +216,10 @@ def test_counters_tell_the_device_from_the_rest() -> None:
     assert found.simulated == pytest.approx({"device": 0.5, "beyond the device": 0.5})
     assert found.transfers == pytest.approx((10, 20))
     assert found.error == pytest.approx(1.0 - 1.4)
+    # Of several processes the time until all are done counts, on both sides.
+    longer = replace(point.predicted, seconds=2.5)
+    shared = from_counters(replace(point, predicted=longer), 8, [run(3.0, 0.7)])
+    assert shared is not None and shared.error == pytest.approx(2.5 - 3.0)
     # A device that works although nobody waits for it is busy all the same.
     busy = from_counters(Point("case", "device", (1.0,), simulated(0.9, 0.0)), 1, [run(1.0, 0.0)])
     assert busy is not None and busy.simulated["device"] == pytest.approx(0.9)

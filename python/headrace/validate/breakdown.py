@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
-from headrace.calibrate.case import seconds_in_calls
+from headrace.calibrate.case import Case, seconds_in_calls
 from headrace.measure import Measurement
 from headrace.validate.point import Point
 
 Parts: TypeAlias = Mapping[str, float]
-"""Seconds of a process by component; together its time in calls."""
+"""Seconds of a process by component; together its time in calls, or, of several processes in a
+case, the time until all are done."""
 
 DEVICE = "device"
 REST = "beyond the device"
@@ -65,15 +66,14 @@ class Run:
     """One repetition of what was measured."""
 
     seconds: float
-    """A process's time in calls."""
+    """A process's time in calls, or whatever of the measurement is compared."""
     series: Mapping[str, Sequence[float | None]]
     """The samples of `headrace.measure.counters`."""
 
     @classmethod
-    def of(cls, measured: Measurement, processes: int) -> Self:
+    def of(cls, measured: Measurement, case: Case) -> Self:
         """What counts of a measurement."""
-        seconds = seconds_in_calls(measured.document, processes)
-        return cls(seconds, measured.counters.to_dict(as_series=False))
+        return cls(case.seconds(measured.document), measured.counters.to_dict(as_series=False))
 
     @classmethod
     def saved(cls, document: Mapping[str, Any], processes: int) -> Self:
@@ -109,7 +109,7 @@ def from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdow
         point.name,
         COUNTERS,
         {DEVICE: busy, REST: run.seconds - busy},
-        {DEVICE: served, REST: seconds_in_calls(simulated, processes) - served},
+        {DEVICE: served, REST: point.predicted.seconds - served},
         point.among,
         (reads + writes, float(device["visits"])),
     )

@@ -128,7 +128,7 @@ def _predicted(
         predicted = predict(work_on(machine, case.work), case.seconds, case.group, sets)
         times = tuple(case.seconds(it.document) for it in of)
         points.append(Point(case.name, case.group, times, predicted))
-        went = [Run.of(it, case.processes) for it in of]
+        went = [Run.of(it, case) for it in of]
         breakdowns.append(from_counters(points[-1], case.processes, went))
         warnings |= {
             warning["condition"]: warning for it in of for warning in it.document["warnings"]
