@@ -32,12 +32,28 @@ impl Volume {
         self.dirty_unwritten() > background || self.dirty > own
     }
 
+    /// Reclaim finds nothing but dirty pages: all that is dirty now is written
+    /// (shrink_inactive_list in mm/vmscan.c wakes the flusher for WB_REASON_VMSCAN,
+    /// wb_check_start_all takes as much as is dirty).
+    pub(super) fn flush_all(&mut self, now: Time) {
+        if !self.flushing && self.writing == 0 {
+            self.balance.begins(now);
+        }
+        self.write_older(Span::ZERO, now);
+    }
+
     /// Writes dirty pages while there are too many, once that has begun, and those
     /// that have been dirty for too long.
     pub(super) fn flush(&mut self, now: Time) {
+        self.write_older(self.expiry, now);
+    }
+
+    /// Writes dirty pages while there are too many, once that has begun, and those
+    /// that have been dirty for so long.
+    fn write_older(&mut self, age: Span, now: Time) {
         while let Some(&(since, file)) = self.dirty_order.first() {
             self.flushing &= self.over_background();
-            if !self.flushing && now.since(since) < self.expiry {
+            if !self.flushing && now.since(since) < age {
                 return;
             }
             let from = self.cursor.get(&file).copied().unwrap_or(0);

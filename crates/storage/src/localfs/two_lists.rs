@@ -14,6 +14,9 @@
 
 use super::extents::{Extents, Id, Order, Range};
 
+/// Pages that reclaim takes at a time (Linux 6.18, include/linux/swap.h).
+const SWAP_CLUSTER_MAX: u64 = 32;
+
 /// The page cache of a machine.
 #[derive(Debug)]
 pub struct TwoLists {
@@ -21,6 +24,7 @@ pub struct TwoLists {
     page: u64,
     active_share: f64,
     extents: Extents,
+    met_dirty: bool,
 }
 
 impl TwoLists {
@@ -31,6 +35,7 @@ impl TwoLists {
             page,
             active_share,
             extents: Extents::default(),
+            met_dirty: false,
         }
     }
 
@@ -235,6 +240,7 @@ impl TwoLists {
         let mut dirty = Vec::new();
         // Every look at an extent that is kept makes it the newest of its list.
         let mut spared = 0;
+        let mut in_a_row = 0;
         while self.extents.bytes > self.capacity {
             self.balance();
             let Some(oldest) = self.extents.oldest(Order::Use) else {
@@ -244,9 +250,12 @@ impl TwoLists {
             let excess = self.extents.bytes - self.capacity;
             if extent.dirty && spared < self.extents.bytes && self.has_clean() {
                 spared += extent.range.len();
+                in_a_row += extent.range.len();
+                self.met_dirty |= in_a_row >= SWAP_CLUSTER_MAX * self.page;
                 self.extents.use_last(oldest);
                 continue;
             }
+            in_a_row = 0;
             if extent.range.len() > excess {
                 let cut = extent.range.start + excess.next_multiple_of(self.page);
                 if cut < extent.range.end {
@@ -259,6 +268,12 @@ impl TwoLists {
             }
         }
         dirty
+    }
+
+    /// Whether reclaim has found so many dirty pages in a row, since this was asked last, that
+    /// the kernel wakes the flusher.
+    pub fn has_met_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.met_dirty)
     }
 
     fn has_clean(&self) -> bool {

@@ -370,6 +370,9 @@ impl Volume {
             self.count_clean(range, bytes, range.len());
             self.write_back(range, None, now);
         }
+        if self.cache.has_met_dirty() {
+            self.flush_all(now);
+        }
     }
 
     /// Sends a range that counts as clean to the device; the call under way waits for

@@ -501,3 +501,45 @@ fn reads_go_in_chunks() {
     assert_eq!(more, 15 * 100 * MICROSECOND);
     assert_eq!(one("write", "64 KiB"), one("write", "0 B"));
 }
+
+/// The page cache is full of dirty pages, far below the limits: reclaim has them written
+/// (Linux 6.18, mm/vmscan.c, WB_REASON_VMSCAN), so that reads keep what was read ahead for them.
+/// Then 32 MiB are written and read once each, at 10 MB/s.
+#[test]
+fn reads_are_not_starved_by_dirty_pages_that_may_stay() {
+    for expiry in ["3 s", "300 s"] {
+        let outcome = run(
+            r#"
+            [clients]
+            count = 8
+            [network]
+            bandwidth = "100 MB/s"
+            latency = "20 us"
+            [layout]
+            unit = "64 KiB"
+            [servers]
+            count = 1
+            daemon.threads = 16
+            [servers.machine]
+            system = "ext4"
+            [servers.machine.memory]
+            size = "16 MiB"
+            [servers.machine.write_back]
+            background_bytes = "1 GB"
+            bytes = "2 GB"
+            [servers.machine.device]
+            read_rate = "10 MB/s"
+            write_rate = "10 MB/s"
+            [[workload]]
+            files = 4
+            block = "1 MiB"
+            transfer = "128 KiB"
+            phases = ["write", "read"]
+            "#,
+            &[&format!("servers.machine.write_back.expiry={expiry}")],
+        );
+        let once_each = 2.0 * 32.0 * 1_048_576.0 / 10e6;
+        let seconds = outcome.report.simulated_seconds;
+        assert!(seconds < 1.05 * once_each, "{expiry}: {seconds}");
+    }
+}
