@@ -3,10 +3,12 @@
 This module imports little: it must be ready before anything else is imported.
 """
 
+import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import NoReturn
 
@@ -40,6 +42,30 @@ def told(work: Callable[[], int]) -> int:
             raise
         print("; ".join(["interrupted", *getattr(error, "__notes__", ())]), file=sys.stderr)
         return INTERRUPTED
+
+
+@contextlib.contextmanager
+def held() -> Iterator[None]:
+    """Ctrl-C, and signals to end, wait until this is over: what is made here is somebody's to
+    remove by then. Python has them come as soon as a call returns, before its value has a name."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # They come to the main thread alone.
+        return
+    came: list[int] = []
+    before = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if callable(handler := signal.getsignal(number))
+    }
+    for number in before:
+        signal.signal(number, lambda it, _frame: came.append(it))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if came:
+        signal.raise_signal(came[0])
 
 
 def _of_command() -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core, ranks
+from headrace.interruption import held
 from headrace.measure import hosts
 from headrace.measure.cache import cache, reads_now, reads_since
 from headrace.measure.conditions import conditions
@@ -60,13 +61,16 @@ def measure(
         OSError: if nothing can be made below the directory.
         RunError: if files that must be there cannot be made.
     """
-    directory = hosts.new_directory(below)
+    directory = None
     try:
+        with held():
+            directory = hosts.new_directory(below)
         measurement = measure_in(directory, loaded, calls=calls, settle=settle, progress=progress)
     except BaseException as error:
-        left = removed(directory, interrupted=True, told=removing(progress))
-        if left is not None:
-            error.add_note(left["message"])
+        if directory is not None:
+            left = removed(directory, interrupted=True, told=removing(progress))
+            if left is not None:
+                error.add_note(left["message"])
         raise
     if not keep:
         document = measurement.document

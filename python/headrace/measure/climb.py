@@ -11,6 +11,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from headrace import _core
+from headrace.interruption import held
 from headrace.measure.benchmark import Progress, ended_early, measure_in, removing
 from headrace.measure.hosts import EARLY, new_directory
 from headrace.measure.place import place
@@ -142,7 +143,7 @@ def carried_out(
 
     Raises as `ladder` does.
     """
-    directory = new_directory(below)
+    directory = None
     interrupted = False
 
     def told(climb: Climb) -> None:
@@ -150,6 +151,8 @@ def carried_out(
             so_far(sealed(document(climb)))
 
     try:
+        with held():
+            directory = new_directory(below)
         here = place(below)
         if resumed is not None:
             check(resumed, {"kind": KIND, "of": of}, here)
@@ -160,7 +163,9 @@ def carried_out(
             climb.stop = {"reason": "done"}
         interrupted = climb.stop["reason"] == "interrupted"
     finally:
-        left = None if keep else _removed(directory, interrupted, watch or _unwatched)
+        left = None
+        if directory is not None and not keep:
+            left = _removed(directory, interrupted, watch or _unwatched)
     done = sealed(document(climb))
     if left is not None:
         done["warnings"] = [left]
