@@ -13,7 +13,6 @@ without them.
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from file_systems import SCENARIO, headrace
+from words import words
 
 from headrace.lab.groups import limit_lines, memory_file, of_host
 from headrace.lab.plan import Limits
@@ -175,14 +175,8 @@ def table(out: Path) -> list[str]:
 
 
 def main() -> None:
-    out = Path(sys.argv[1])
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    out.mkdir(parents=True, exist_ok=True)
-    names = sys.argv[3:] or list(CHANGES)
-    if unknown := [it for it in names if it not in CHANGES]:
-        raise SystemExit(f"{unknown[0]}: expected one of {', '.join(CHANGES)}")
     # What was changed is put back however this ends.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    out, rounds, names = words(__doc__, list(CHANGES), rounds=3)
     if any(not (out / f"{name}.json").exists() for name in names):
         measure(out, rounds, names)
     print("\n".join(table(out)))

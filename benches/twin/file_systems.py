@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from words import words
+
 DISKS = {"60": (60, 600), "150": (150, 2000)}
 """MB/s and operations a second, each for reads and for writes."""
 FILE_SYSTEMS = {
@@ -89,11 +91,9 @@ def table(out: Path) -> list[str]:
 
 
 def main() -> None:
-    out = Path(sys.argv[1])
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    out.mkdir(parents=True, exist_ok=True)
     everything = [f"{system}-{disk}" for disk in DISKS for system in FILE_SYSTEMS]
-    for name in sys.argv[3:] or everything:
+    out, rounds, names = words(__doc__, everything, rounds=3)
+    for name in names:
         if not (out / f"{name}.json").exists():
             print(name, file=sys.stderr, flush=True)
             twin_of(name, out, rounds)

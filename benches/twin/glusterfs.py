@@ -26,6 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from words import words
+
 import headrace
 from headrace.lab import find
 from headrace.lab.hosts import Hosts
@@ -351,13 +353,10 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
 
 
 def main() -> None:
-    out = Path(sys.argv[1]).resolve()
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    out.mkdir(parents=True, exist_ok=True)
+    out, rounds, names = words(__doc__, list(SYSTEMS), rounds=1)
     if not (out / "machine.toml").exists():
         print("calibration", file=sys.stderr, flush=True)
         calibrate(out)
-    names = sys.argv[3:] or list(SYSTEMS)
     for name in names:
         if not (out / f"{name}.json").exists():
             measure(name, out, rounds)

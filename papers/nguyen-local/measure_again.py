@@ -12,6 +12,7 @@ and how they were measured in OUT, and takes the laboratories down again. With
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -172,9 +173,15 @@ def main() -> int:
         inside(*sys.argv[2:])
         return 0
     words = sys.argv[1:]
-    if not 1 <= len(words) <= 2 or (words[1:] and not words[1].isdigit()):
+    if (
+        not 1 <= len(words) <= 2
+        or words[0].startswith("-")
+        or (words[1:] and not words[1].isdigit())
+    ):
         print(f"expected: {Path(sys.argv[0]).name} OUT [ROUNDS]", file=sys.stderr)
         return 2
+    # As an error does, so that laboratories are taken down.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     rounds = int(words[1]) if words[1:] else ROUNDS
     if rounds < 2:
         print("ROUNDS: expected 2 at least, which tell of a spread", file=sys.stderr)
