@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -23,10 +24,16 @@ write_rate = "1 GB/s"
 
 
 def test_a_simulations_time_is_divided_as_its_transfers_is() -> None:
-    simulated = {
+    simulated: dict[str, Any] = {
         "latency": {"all": {"count": 10}},
         "stations": [
-            {"station": "system/client/device", "visits": 4, "residence": 0.3},
+            {
+                "station": "system/client/device",
+                "visits": 4,
+                "residence": 0.3,
+                "queue": 0.45,
+                "most_utilisation": 0.5,
+            },
             {"station": "system/client/I/O queue", "visits": 4, "residence": 0.1},
         ],
         "breakdown": [
@@ -44,6 +51,12 @@ def test_a_simulations_time_is_divided_as_its_transfers_is() -> None:
             "processor queue": 0.25,
         }
     )
+    # Waiting for a limit of the device, here for 0.9 s of 1.2, is `other waiting` in the kernel.
+    device = 'kind = "throttled"\nrate = "1 GB/s"\nread_rate = "1 MB/s"'
+    limited = {"scenario": {"toml": f"[machine.device]\n{device}\n"}, "simulated_seconds": 2.0}
+    found = simulated_parts(simulated | limited, 2)
+    assert found["device"] == pytest.approx(1.5 / 4)
+    assert found["other waiting"] == pytest.approx(1.5 * 3 / 4)
 
 
 def traceable(directory: Path) -> Path:

@@ -121,13 +121,21 @@ def _served(simulated: Mapping[str, Any], device: Mapping[str, Any], processes: 
     device's when they have let it go."""
     busy = float(device["most_utilisation"] * simulated["simulated_seconds"])
     waited = sum(waits(simulated, processes).get(name, 0.0) for name in ON_DEVICE)
-    inside = float(device["residence"] * device["visits"]) if _is_limited(simulated) else 0.0
-    if inside > 0:
-        held = min(float(device["queue"] * simulated["simulated_seconds"]), inside)
-        waited *= 1 - held / inside
-        busy = min(busy, inside - held)
+    if _is_limited(simulated):
+        beyond = 1 - held_share(simulated, device)
+        waited *= beyond
+        busy = min(busy, float(device["residence"] * device["visits"]) * beyond)
     # A virtual device's latency is no service: transfers side by side have it each.
     return max(busy, waited)
+
+
+def held_share(simulated: Mapping[str, Any], device: Mapping[str, Any]) -> float:
+    """The part of the time of transfers at a simulated device in which limits held them back."""
+    if not _is_limited(simulated):
+        return 0.0
+    inside = float(device["residence"] * device["visits"])
+    held = float(device["queue"] * simulated["simulated_seconds"])
+    return min(held / inside, 1.0) if inside > 0 else 0.0
 
 
 def _is_limited(simulated: Mapping[str, Any]) -> bool:

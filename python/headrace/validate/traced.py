@@ -13,7 +13,13 @@ from headrace.calibrate.case import seconds_in_calls
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
 from headrace.measure.traced import in_kernel
-from headrace.validate.breakdown import DEVICE_AND_QUEUE, Breakdown, simulated_device, waits
+from headrace.validate.breakdown import (
+    DEVICE_AND_QUEUE,
+    Breakdown,
+    held_share,
+    simulated_device,
+    waits,
+)
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point
 from headrace.validate.twin import Twin
@@ -96,13 +102,19 @@ def simulated_parts(simulated: Mapping[str, Any], processes: int) -> dict[str, f
     """What a process of a simulated machine spends at each component, in seconds.
 
     What calls wait for transfers is divided as the transfers' own time is: in the I/O queue, and
-    in the device with whatever queue that has itself.
+    in the device with whatever queue that has itself. Where a limit holds them back, the kernel has
+    no request yet: that is `other waiting`, as in a trace.
     """
     found = waits(simulated, processes)
     on_device = sum(found.pop(name, 0.0) for name in DEVICE_AND_QUEUE)
     residences = [_residence(simulated, name) for name in DEVICE_AND_QUEUE]
     queued = residences[1] / sum(residences) if sum(residences) > 0 else 0.0
     found |= {"device": (1 - queued) * on_device, "I/O queue": queued * on_device}
+    device = simulated_device(simulated)
+    held = held_share(simulated, device) if device is not None else 0.0
+    if held > 0:
+        found["other waiting"] = found.get("other waiting", 0.0) + held * found["device"]
+        found["device"] *= 1 - held
     on_processor = found.pop("processor", 0.0)
     share = _waiting_for_processor(simulated)
     found |= {"processor": (1 - share) * on_processor, "processor queue": share * on_processor}
