@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from file_systems import SCENARIO, headrace
+from file_systems import SCENARIO, headings, headrace, rows
 from words import words
 
 from headrace.lab.groups import limit_lines, memory_file, of_host
@@ -144,10 +144,7 @@ def measure(out: Path, rounds: int, names: list[str]) -> None:
 
 
 def table(out: Path) -> list[str]:
-    lines = [
-        "| change | bound by | cases | median error | worst | bias | in the interval |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    lines = headings("change")
     beyond = [
         "| change | case | measured | predicted | error |",
         "| --- | --- | --- | --- | --- |",
@@ -156,14 +153,7 @@ def table(out: Path) -> list[str]:
         if not (out / f"{name}.json").exists():
             continue
         document = json.loads((out / f"{name}.json").read_text())
-        for group, it in document["summary"].items():
-            points = [point for point in document["points"] if point["group"] == group]
-            worst = max(points, key=lambda point: abs(point["error"]))
-            lines.append(
-                f"| {change} | {group} | {it['points']} | {it['median_error']:.1%}"
-                f" | {worst['error']:+.0%} ({worst['name']}) | {it['bias']:+.1%}"
-                f" | {it['covered']:.0%} |"
-            )
+        lines += rows(change, document)
         for point in document["points"]:
             if "beyond" in point["name"]:
                 measured = ", ".join(f"{it:.2f}" for it in point["measured_s"])

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,22 +72,31 @@ def twin_of(name: str, out: Path, rounds: int) -> None:
 
 
 def table(out: Path) -> list[str]:
-    lines = [
-        "| file system, disk | bound by | cases | median error | worst | bias | in the interval |",
+    lines = headings("file system, disk")
+    for saved in sorted(out.glob("*.json")):
+        lines += rows(saved.stem, json.loads(saved.read_text()))
+    return lines
+
+
+def headings(of: str) -> list[str]:
+    """Above the rows of errors."""
+    return [
+        f"| {of} | bound by | cases | median error | worst | bias | in the interval |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for saved in sorted(out.glob("*.json")):
-        document = json.loads(saved.read_text())
-        for group, it in document["summary"].items():
-            worst = max(
-                (point for point in document["points"] if point["group"] == group),
-                key=lambda point: abs(point["error"]),
-            )
-            lines.append(
-                f"| {saved.stem} | {group} | {it['points']} | {it['median_error']:.1%}"
-                f" | {worst['error']:+.0%} ({worst['name']}) | {it['bias']:+.1%}"
-                f" | {it['covered']:.0%} |"
-            )
+
+
+def rows(name: str, document: Mapping[str, Any]) -> list[str]:
+    """A twin's errors, a row for each group of cases."""
+    lines = []
+    for group, it in document["summary"].items():
+        points = [point for point in document["points"] if point["group"] == group]
+        worst = max(points, key=lambda point: abs(point["error"]))
+        lines.append(
+            f"| {name} | {group} | {it['points']} | {it['median_error']:.1%}"
+            f" | {worst['error']:+.0%} ({worst['name']}) | {it['bias']:+.1%}"
+            f" | {it['covered']:.0%} |"
+        )
     return lines
 
 
