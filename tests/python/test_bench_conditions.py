@@ -14,6 +14,7 @@ from headrace.measure.counters import SERIES, Counters, device_below
 QUIET: Mapping[str, Any] = {
     "measured_seconds": 10.0,
     "processes": 1,
+    "calls": "posix",
     "files": {"count": 1, "bytes": 1 << 60},
     "operations": {"read": {"group": "read", "bytes": 1, "prepare_seconds": 0.1}},
     "counters": {
@@ -53,6 +54,7 @@ def test_a_file_set_smaller_than_memory_is_said_unless_the_cache_is_passed_by() 
     ("document", "condition"),
     [
         ({**QUIET, "processes": 5}, "oversubscribed"),
+        ({**QUIET, "calls": "null"}, "no-calls"),
         # One process of four processors' cannot take more than a quarter.
         (counters(cpu_own=0.24, cpu_user=0.2), "generator-was-the-limit"),
         (counters(cpu_user=0.3), "others-computed"),

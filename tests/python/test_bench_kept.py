@@ -98,6 +98,38 @@ def test_a_ladder_goes_on_with_the_steps_that_are_missing(workload: Path, below:
     assert len(watched.steps) == 2 and whole["stop"]["reason"] == "done"
 
 
+def test_a_ladder_does_not_go_on_with_other_calls(workload: Path, below: Path) -> None:
+    saved = workload.parent / "ladder.json"
+    chosen = ["mix", below, "--workload", workload, "--rates", "50", "--time", "0.2"]
+    chosen += ["--warm-up", "0", "--no-store"]
+    assert bench(*chosen, "--calls", "null", "-o", saved).returncode == 0
+    assert json.loads(saved.read_text())["calls"] == "null"
+    refused = bench(*chosen, "--resume", saved)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.count("\n") == 1
+    assert "other calls (null; here posix): expected --calls null" in refused.stderr
+    document = json.loads(saved.read_text())
+    del document["calls"]
+    saved.write_text(json.dumps(document))
+    refused = bench(*chosen, "--resume", saved, "--calls", "null")
+    assert refused.returncode == 2 and "does not say by which calls" in refused.stderr
+
+
+def test_every_benchmark_says_by_which_calls(workload: Path, below: Path) -> None:
+    file = workload.parent / "read.toml"
+    file.write_text('[clients]\ncount = 1\n[[workload]]\nblock = "64 KiB"\nphases = ["write"]\n')
+    for calls in ("posix", "null"):
+        done = bench("run", file, below, "--calls", calls, "--repeats", "2", "--json")
+        document = json.loads(done.stdout)
+        assert document["calls"] == calls
+        told = any(it["condition"] == "no-calls" for it in document["warnings"])
+        assert told == (calls == "null")
+    study = micro.carry_out(STUDY, below, repeats=1)
+    assert study.document["calls"] == "posix"
+    listed = hr.store.open().list(calls="null")
+    assert listed["kind"].to_list() == ["measured"]
+
+
 def test_a_ladder_of_clients_goes_on_too(workload: Path, below: Path) -> None:
     saved: list[dict[str, Any]] = []
     load, watched = mixed(workload), Watched()

@@ -155,6 +155,49 @@ def test_measurements_are_samples_of_their_own(store: Store) -> None:
     assert [row["samples"] for row in rows] == [2, 3]
 
 
+def measured_by(store: Store, calls: str | None, throughput: float, version: str = "1") -> str:
+    document = {
+        "scenario": {"name": "compared", "toml": "count = 1"},
+        "seed": 1,
+        "version": version,
+        "throughput": {"read": throughput},
+    }
+    return store.add(document | ({"calls": calls} if calls else {}), kind="measured")
+
+
+def test_what_was_measured_by_other_calls_is_not_taken_together(store: Store) -> None:
+    measured_by(store, None, 10.0, "0")
+    for calls, throughput in (("posix", 20.0), ("null", 900.0), ("posix", 22.0), (None, 11.0)):
+        measured_by(store, calls, throughput)
+    compared = store.compare(name="compared", by="version")
+    rows = {row["group"]: row["value"] for row in compared.table.to_dicts()}
+    assert rows == {
+        "0": 10.0,
+        "1, posix calls": 21.0,
+        "1, null calls": 900.0,
+        "1, calls not said": 11.0,
+    }
+    assert any(it.startswith("1, null calls made no calls") for it in compared.notes)
+    assert any("calls 0 was measured is not said" in it for it in compared.notes)
+    measured_by(store, "posix", 40.0, "2")
+    chosen = store.compare(name="compared", by="version", calls="posix")
+    assert [row["group"] for row in chosen.table.to_dicts()] == ["1", "2"]
+    assert [row["value"] for row in chosen.table.to_dicts()] == [21.0, 40.0]
+    assert not any("calls" in it for it in chosen.notes)
+    assert store.list(calls="null")["calls"].to_list() == ["null"]
+    assert store.list(limit=1)["calls"].to_list() == ["posix"]
+    with pytest.raises(StoreError, match="expected one of posix, io-uring, null"):
+        store.list(calls="uring")
+
+
+def test_a_result_without_calls_beside_a_real_one_is_said(store: Store) -> None:
+    ids = [measured_by(store, calls, 10.0) for calls in ("posix", "io-uring", "null")]
+    notes = store.compare(ids).notes
+    for identifier, told in zip(ids, ("by posix", "by io-uring", "no calls (null)"), strict=True):
+        assert sum(identifier in it and told in it for it in notes) == 1
+    assert store.compare(ids).json()["groups"][2]["calls"] == ["null"]
+
+
 def test_by_date_the_oldest_is_first(store: Store) -> None:
     begun = datetime(2026, 3, 1, 12, tzinfo=UTC)
     for day, throughput in ((2, 30.0), (0, 10.0), (1, 20.0), (0, 12.0)):

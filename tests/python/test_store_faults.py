@@ -74,7 +74,9 @@ def test_a_catalogue_of_the_first_schema_is_upgraded(store: Store, place: Path) 
     with Database(store.location).reading() as connection:
         after = rows(connection)
     for table, entries in before.items():
-        assert after[table] == entries
+        # What later schemas say of runs is not known of these.
+        added = [(None,)] * len(entries) if table == "runs" else [()] * len(entries)
+        assert after[table] == [entry + more for entry, more in zip(entries, added, strict=True)]
     document = store.record(newer).contents
     wanted = [
         (newer, number, it["seed"], *what)
@@ -107,12 +109,13 @@ def _first(store: Store) -> dict[str, list[tuple[Any, ...]]]:
             name: [
                 tuple(row)
                 for row in connection.execute(
-                    sa.select(schema.metadata.tables[name]).order_by(
-                        *schema.metadata.tables[name].primary_key.columns
+                    sa.select(*(it for it in table.c if it.name != "calls")).order_by(
+                        *table.primary_key.columns
                     )
                 )
             ]
             for name in tables
+            for table in [schema.metadata.tables[name]]
         }
 
 

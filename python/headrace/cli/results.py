@@ -56,16 +56,23 @@ Since: TypeAlias = Annotated[
 ]
 
 
+Calls: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--calls", help="Only those measured by these calls: posix, io-uring, null."),
+]
+
+
 def _wanted(
     kind: str | None,
     name: str | None,
     labels: list[str] | None,
     since: str | None,
     limit: int | None,
+    calls: str | None,
 ) -> "Wanted":
     from headrace.store import wanted
 
-    return wanted(kind, name, parsed_labels(labels or []), since, limit)
+    return wanted(kind, name, parsed_labels(labels or []), since, limit, calls)
 
 
 @app.command("list")
@@ -74,6 +81,7 @@ def list_(
     name: Name = None,
     label: Labelled = None,
     since: Since = None,
+    calls: Calls = None,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="No more than so many, the newest.")
     ] = None,
@@ -82,7 +90,7 @@ def list_(
     """List the results, the newest first."""
     from headrace import store
 
-    listed = store.open().listed(_wanted(kind, name, label, since, limit))
+    listed = store.open().listed(_wanted(kind, name, label, since, limit, calls))
     if as_json:
         _print({"results": listed})
         return
@@ -121,6 +129,7 @@ def compare(
     name: Name = None,
     label: Labelled = None,
     since: Since = None,
+    calls: Calls = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare results with the first of them, and say whether they differ by more than chance."""
@@ -133,6 +142,7 @@ def compare(
         name=name,
         labels=parsed_labels(label or []),
         since=since,
+        calls=calls,
     )
     if as_json:
         _print(compared.json())

@@ -122,6 +122,7 @@ def measure_in(
     counters.sample(at_once=True)
     document: dict[str, Any] = json.loads(result["report"])
     files, free = _files(directory)
+    document["calls"] = str(calls)
     document["files"] = files
     document["counters"] = counters.summary()
     pages = document.pop("reads", None)
@@ -160,7 +161,7 @@ def _measure_together(
     reads = reads_since(before)
     mine = hosts.Part(here.host, here.rank, here.name(), result, error, counters.summary(), reads)
     document, result = hosts.together(
-        loaded, mine, lambda: _files(directory), direct=_is_direct(loaded)
+        loaded, mine, lambda: _files(directory), direct=_is_direct(loaded), calls=str(calls)
     )
     return measured(document, result, counters.frame())
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from headrace import _core
 from headrace.interruption import held
 from headrace.measure.benchmark import Progress, ended_early, measure_in, removing
+from headrace.measure.calls import check_calls
 from headrace.measure.hosts import EARLY, new_directory
 from headrace.measure.place import place
 from headrace.measure.removal import removed
@@ -91,6 +92,7 @@ class Climb:
             "seed": self.seed,
             "version": _core.VERSION,
             "place": dict(self.place),
+            "calls": self.calls,
             "cores": len(os.sched_getaffinity(0)),
             "steps": self.steps,
             "stop": self.stop,
@@ -156,8 +158,9 @@ def carried_out(
         here = place(below)
         if resumed is not None:
             check(resumed, {"kind": KIND, "of": of}, here)
+            check_calls(resumed, calls)
             whole(resumed)
-        climb = Climb(directory, of, here, step_of, calls, watch or _unwatched, told, resumed)
+        climb = Climb(directory, of, here, step_of, str(calls), watch or _unwatched, told, resumed)
         with contextlib.suppress(BrokenOffError):
             steps(climb)
             climb.stop = {"reason": "done"}

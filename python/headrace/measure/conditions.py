@@ -6,6 +6,7 @@ from typing import Any
 
 import psutil
 
+from headrace.measure.calls import NULL
 from headrace.report.units import size
 
 STEAL = 0.02
@@ -35,13 +36,22 @@ def conditions(document: Mapping[str, Any], *, direct: bool, free: float) -> lis
     return found
 
 
+def _no_calls(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
+    if document["calls"] != NULL:
+        return None
+    return (
+        "no calls were made (--calls null): the figures are of the benchmark itself, not of the"
+        " storage"
+    )
+
+
 def _fits_in_memory(document: Mapping[str, Any], direct: bool, _free: float) -> str | None:
     held, memory = document["files"]["bytes"], psutil.virtual_memory().total
     reads = any(
         counted["bytes"] and name in THROUGH_THE_CACHE
         for name, counted in document["operations"].items()
     )
-    if direct or not reads or held > memory:
+    if direct or not reads or held > memory or document["calls"] == NULL:
         return None
     return (
         f"the files hold {size(held)} and memory {size(memory)}: reads may come from the page cache"
@@ -121,6 +131,7 @@ def _word(path: Path) -> str | None:
 
 
 CHECKS: dict[str, Callable[[Mapping[str, Any], bool, float], str | None]] = {
+    "no-calls": _no_calls,
     "fits-in-memory": _fits_in_memory,
     "oversubscribed": _oversubscribed,
     "generator-was-the-limit": _generator_was_the_limit,

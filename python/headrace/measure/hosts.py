@@ -68,7 +68,7 @@ def _joined(below: Path, name: str, mark: str) -> _core.BenchmarkDirectory:
 
 
 def together(
-    loaded: _core.Loaded, mine: Part, files: Files, *, direct: bool
+    loaded: _core.Loaded, mine: Part, files: Files, *, direct: bool, calls: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The document of all ranks and the result of their engines, at each of them.
 
@@ -82,8 +82,9 @@ def together(
     error, document, result, views = here.broadcast(parts and _put_together(loaded, parts, files))
     if error is not None:
         raise error
+    document["calls"] = calls
     view = views.get(here.rank)
-    warnings = view and conditions(view, direct=direct, free=view["free"])
+    warnings = view and conditions(view | {"calls": calls}, direct=direct, free=view["free"])
     told = here.gather(warnings)
     if told is not None:
         _add_warnings(document, [it for it in told if it is not None])

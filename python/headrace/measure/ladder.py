@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from headrace import _core, ranks
 from headrace.files import save_json
 from headrace.host import this_host
+from headrace.measure.calls import NULL
 from headrace.measure.climb import KIND, Climb, SoFar, Watch, carried_out
 from headrace.measure.ladder_knee import knee
 from headrace.measure.ladder_search import search
@@ -35,8 +36,6 @@ class Criteria(NamedTuple):
 
 
 SPEC_SFS = Criteria()
-NOTHING = "null"
-"""Calls that write nothing."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def ladder(
         else:
             search(lambda rate: keeps_up(climb, rate), start, refinements)
 
-    if rates and calls != NOTHING:
+    if rates and calls != NULL:
         ranks.current().agreed(lambda: _core.check_room(at_load(max(rates)), below))
     document = carried_out(
         steps,

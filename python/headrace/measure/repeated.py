@@ -154,7 +154,7 @@ def _percentiles(latency: dict[str, Any]) -> dict[str, Any]:
 
 def _one(document: dict[str, Any]) -> dict[str, Any]:
     """What is kept of each repetition: all but what they have in common."""
-    common = ("kind", "scenario", "seed", "version", "processes")
+    common = ("kind", "scenario", "seed", "version", "processes", "calls")
     return {key: value for key, value in document.items() if key not in common}
 
 

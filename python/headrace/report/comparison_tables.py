@@ -48,8 +48,19 @@ def _letters(groups: Sequence[Entry]) -> dict[str, str]:
 
 
 def _groups(groups: Sequence[Entry], letters: Mapping[str, str]) -> FittedTable:
-    columns = ("", "what", "name", "results", "samples", "version", "seeds", "scenario", "started")
-    made = FittedTable("Compared", 3, columns, ("scenario", "seeds", "started"))
+    columns = (
+        "",
+        "what",
+        "name",
+        "results",
+        "samples",
+        "version",
+        "calls",
+        "seeds",
+        "scenario",
+        "started",
+    )
+    made = FittedTable("Compared", 3, columns, ("scenario", "seeds", "calls", "started"))
     for it in groups:
         made.add_row(
             letters[it["group"]],
@@ -58,6 +69,7 @@ def _groups(groups: Sequence[Entry], letters: Mapping[str, str]) -> FittedTable:
             str(len(it["ids"])),
             str(it["samples"]),
             _one(it["versions"]),
+            _one(it["calls"]),
             _one(it["seeds"]),
             _one([(sha256 or "none")[:12] for sha256 in it["scenarios"]]),
             when(it["started"]),

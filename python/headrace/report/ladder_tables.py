@@ -28,14 +28,14 @@ def ladder(document: Document) -> RenderableType:
 
 def loads(document: Document) -> RenderableType:
     """All of a ladder of loads that people look at first."""
-    heading = Text(plain(str(document["scenario"].get("name", ""))), style="bold")
+    heading = _heading(document)
     parts: list[RenderableType] = [heading, _steps(document), Text(_findings(document))]
     return Group(*parts, *_ending(document))
 
 
 def clients(document: Document) -> RenderableType:
     """All of a ladder of clients that people look at first."""
-    heading = Text(plain(str(document["scenario"].get("name", ""))), style="bold")
+    heading = _heading(document)
     columns = ["processes", "operations/s", "times the first", "efficiency %"]
     columns += ["mean ms", "p99 ms", "cache hits %", "read ahead %"]
     made = FittedTable("Operations a second, and service time", 0, columns, ("read ahead %",))
@@ -56,6 +56,19 @@ def clients(document: Document) -> RenderableType:
         text = f"\nOversubscribed: more processes than the {cores} processors that there are."
         parts.append(Text(text))
     return Group(*parts, *_ending(document))
+
+
+def _heading(document: Document) -> Text:
+    text = Text(plain(str(document["scenario"].get("name", ""))), style="bold")
+    # Results of earlier versions do not say it.
+    match document.get("calls", "posix"):
+        case "posix":
+            pass
+        case "null":
+            text.append(": no calls were made: figures of the benchmark itself", style="not bold")
+        case calls:
+            text.append(f": by {plain(calls)} calls", style="not bold")
+    return text
 
 
 def _cache(cache: Document) -> tuple[str, str]:

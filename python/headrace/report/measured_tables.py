@@ -65,6 +65,9 @@ def _heading(document: Document) -> Text:
         f" after {duration(document['prepare_seconds'])} of preparation; seed {document['seed']}",
         style="not bold",
     )
+    # Results of earlier versions do not say it.
+    if (calls := document.get("calls", "posix")) != "posix":
+        text.append(f"; by {calls} calls", style="not bold")
     if repetitions := document.get("repetitions"):
         text.append(f"\n{_of_repeats(len(repetitions), document)}", style="not bold")
     return text

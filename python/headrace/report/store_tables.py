@@ -30,7 +30,7 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "network": network_tables.messages,
 }
 """As the command that made it shows it, by the kind of a result."""
-LESS_TO_RESULTS = ("took", "seed", "p95 ms", "kind", "labels", "version")
+LESS_TO_RESULTS = ("took", "seed", "calls", "p95 ms", "kind", "labels", "version")
 """What narrow terminals go without, the first first."""
 
 
@@ -44,6 +44,7 @@ def results(entries: Sequence[Entry]) -> RenderableType:
         "started",
         "kind",
         "version",
+        "calls",
         "seed",
         "took",
         "labels",
@@ -60,6 +61,7 @@ def results(entries: Sequence[Entry]) -> RenderableType:
             when(entry["started"]),
             entry["kind"],
             entry["version"],
+            entry["calls"] or "",
             "" if entry["seed"] is None else str(entry["seed"]),
             "" if entry["duration_s"] is None else duration(entry["duration_s"]),
             labels(entry),
@@ -77,6 +79,8 @@ def one_result(entry: Entry) -> RenderableType:
         f" on {plain(entry['system'])} ({plain(entry['machine'])})",
         f"scenario {(entry['scenario_sha256'] or 'none')[:12]}",
     ]
+    if entry["calls"]:
+        lines.append(f"measured by {plain(entry['calls'])} calls")
     if entry["labels"]:
         lines.append(f"labels {plain(labels(entry))}")
     for name, table in entry["tables"].items():

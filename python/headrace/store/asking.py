@@ -7,7 +7,7 @@ from enum import StrEnum
 from headrace._core import parse_seconds
 from headrace.store.errors import StoreError
 from headrace.store.queries import Wanted
-from headrace.store.record import KINDS
+from headrace.store.record import CALLS, KINDS
 
 
 class By(StrEnum):
@@ -23,13 +23,16 @@ def wanted(
     labels: Mapping[str, str] | None = None,
     since: str | datetime | None = None,
     limit: int | None = None,
+    calls: str | None = None,
 ) -> Wanted:
     """What results must be to be listed. Raises StoreError if it makes no sense."""
     if kind is not None and kind not in KINDS:
         raise StoreError(f'--kind "{kind}": expected one of {", ".join(KINDS)}')
+    if calls is not None and calls not in CALLS:
+        raise StoreError(f'--calls "{calls}": expected one of {", ".join(CALLS)}')
     if isinstance(since, str):
         since = _moment(since)
-    return Wanted(kind, name, labels, since, limit)
+    return Wanted(kind, name, labels, since, limit, calls)
 
 
 def compared(
@@ -39,12 +42,13 @@ def compared(
     name: str | None = None,
     labels: Mapping[str, str] | None = None,
     since: str | datetime | None = None,
+    calls: str | None = None,
 ) -> tuple[Wanted, By] | None:
     """Which results are compared by what; none if by their identifiers. Raises StoreError if it
     makes no sense."""
     chosen = name is not None or bool(labels)
     if by is None:
-        if chosen or kind is not None or since is not None or not ids:
+        if chosen or (kind, since, calls) != (None, None, None) or not ids:
             raise StoreError("expected identifiers to compare, or --name with --by version or date")
         return None
     if by not in list(By):
@@ -53,7 +57,7 @@ def compared(
         raise StoreError("--by has no effect on identifiers: expected --name NAME in their place")
     if not chosen:
         raise StoreError("--by compares results of one scenario: expected --name or --label")
-    return wanted(kind, name, labels, since), By(by)
+    return wanted(kind, name, labels, since, calls=calls), By(by)
 
 
 def _moment(text: str) -> datetime:

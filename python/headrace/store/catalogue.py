@@ -88,6 +88,7 @@ class Store:
         labels: Mapping[str, str] | None = None,
         since: str | datetime | None = None,
         limit: int | None = None,
+        calls: str | None = None,
     ) -> pl.DataFrame:
         """The results that are all of this, the newest first. `since` is a moment, a date as
         text, or how long ago, as `7 d`."""
@@ -95,7 +96,7 @@ class Store:
         from headrace.store.asking import wanted
 
         with self._database.reading() as connection:
-            ids = queries.identifiers(connection, wanted(kind, name, labels, since, limit))
+            ids = queries.identifiers(connection, wanted(kind, name, labels, since, limit, calls))
             return frames.runs(connection, ids)
 
     def listed(self, wanted: "Wanted") -> "Sequence[dict[str, Any]]":
@@ -131,13 +132,15 @@ class Store:
         name: str | None = None,
         labels: Mapping[str, str] | None = None,
         since: str | datetime | None = None,
+        calls: str | None = None,
     ) -> "Comparison":
         """Compares results, each with the first; or those that are all of `kind`, `name`,
-        `labels` and `since`, taken together by `version` or by `date`."""
+        `labels`, `since` and `calls`, taken together by `version` or by `date`: those measured by
+        other calls, or by nobody knows which, apart from each other."""
         from headrace.store import comparison, merging
         from headrace.store.asking import compared
 
-        groups = compared(ids, by, kind, name, labels, since)
+        groups = compared(ids, by, kind, name, labels, since, calls)
         with self._database.reading() as connection:
             if groups is None:
                 return comparison.of_results(connection, ids)

@@ -13,6 +13,7 @@ from headrace.store.asking import By
 from headrace.store.errors import StoreError
 from headrace.store.figures import FIGURES
 from headrace.store.frames import LARGE
+from headrace.store.record import NO_CALLS, SIMULATED
 from headrace.store.samples import Group, Key, Merged, group
 from headrace.store.significance import difference
 
@@ -70,14 +71,30 @@ def of_groups(
     one version or date."""
     # The oldest first.
     ids = queries.identifiers(connection, wanted)[::-1]
-    members: dict[str, list[str]] = {}
+    # What was measured by other calls is another thing.
+    members: dict[str, dict[str | None, list[str]]] = {}
     for row in queries.rows(connection, schema.runs, ids, without=LARGE):
         label = row["version"] if by is By.VERSION else row["started"][: len("2026-11-22")]
-        members.setdefault(label, []).append(row["id"])
+        members.setdefault(label, {}).setdefault(row["calls"], []).append(row["id"])
     if len(members) < FEWEST:
         found = f"all {len(ids)} are of {by} {next(iter(members))}" if members else "there is none"
         raise StoreError(f"nothing to compare by {by} in these results: {found}")
-    return _compared([group(connection, label, ids, merged) for label, ids in members.items()])
+    return _compared(
+        [
+            group(connection, _named(label, calls, len(of_each) > 1), of_it, merged)
+            for label, of_each in members.items()
+            for calls, of_it in of_each.items()
+        ]
+    )
+
+
+def _named(label: str, calls: str | None, several: bool) -> str:
+    """A group's name, with its calls where others of the same version or date had others."""
+    return f"{label}, {_by_calls(calls)}" if several else label
+
+
+def _by_calls(calls: str | None) -> str:
+    return "calls not said" if calls is None else f"{calls} calls"
 
 
 def _compared(groups: Sequence[Group]) -> Comparison:
@@ -142,6 +159,7 @@ def _described(it: Group) -> dict[str, Any]:
         "names": every("name"),
         "kinds": every("kind"),
         "versions": every("version"),
+        "calls": every("calls"),
         "scenarios": every("scenario_sha256"),
         "seeds": every("seed"),
         "started": started[0],
@@ -162,12 +180,28 @@ def _notes(groups: Sequence[Group]) -> Iterator[str]:
                 f"Of {it.label} there is one sample: whether it differs by more than chance cannot "
                 "be told. Replications (run.replications), other seeds or repeats give more."
             )
+    yield from _calls_noted(groups)
     first = groups[0]
     for it in groups[1:]:
         several = [key for key in it.samples if _varied(first, it, key)]
         still = [key for key in several if not _varies(first, key) and not _varies(it, key)]
         if several and len(still) == len(several):
             yield f"Neither {first.label} nor {it.label} varies: a difference is not by chance."
+
+
+def _calls_noted(groups: Sequence[Group]) -> Iterator[str]:
+    """By which calls the groups were measured, where that is not the same for all."""
+    calls = {it.label: it.runs[0]["calls"] for it in groups}
+    if len(set(calls.values())) == 1:
+        return
+    for it in groups:
+        by = calls[it.label]
+        if by == NO_CALLS:
+            yield f"{it.label} made no calls (null): it tells what the benchmark itself costs."
+        elif by is not None:
+            yield f"{it.label} was measured by {by} calls."
+        elif any(run["kind"] != SIMULATED for run in it.runs):
+            yield f"By which calls {it.label} was measured is not said."
 
 
 def _varied(first: Group, other: Group, key: Key) -> bool:

@@ -18,6 +18,7 @@ RUNS = pl.Schema(
         "name": pl.String(),
         "started": pl.Datetime("us", "UTC"),
         "duration_s": pl.Float64(),
+        "calls": pl.String(),
         "version": pl.String(),
         "seed": pl.Int64(),
         "scenario_sha256": pl.String(),

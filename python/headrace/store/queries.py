@@ -40,6 +40,7 @@ class Wanted(NamedTuple):
     labels: Mapping[str, str] | None = None
     since: datetime | None = None
     limit: int | None = None
+    calls: str | None = None
 
 
 def found(connection: sa.Connection, text: str) -> str:
@@ -67,6 +68,8 @@ def identifiers(connection: sa.Connection, wanted: Wanted) -> Sequence[str]:
         query = query.where(runs.c.kind == wanted.kind)
     if wanted.name is not None:
         query = query.where(runs.c.name == wanted.name)
+    if wanted.calls is not None:
+        query = query.where(runs.c.calls == wanted.calls)
     if wanted.since is not None:
         query = query.where(runs.c.started >= timestamp(wanted.since))
     for key, value in (wanted.labels or {}).items():

@@ -15,6 +15,9 @@ from headrace.store.identifier import new_identifier
 KINDS = ("simulated", "measured", "ladder", "study", "tuning", "network")
 """A simulation; a benchmark of one load, of a ladder of loads or of clients, of points over a
 range, of protocol operations, and of messages between hosts."""
+CALLS = ("posix", "io-uring", "null")
+"""By which a measurement may have been made."""
+NO_CALLS = CALLS[2]
 SIMULATED = KINDS[0]
 WITHOUT_EFFECT = ("name", "description")
 BY_CHANCE = ("seed", "replications")
@@ -44,6 +47,8 @@ class Record:
     started: str
     """In UTC, as 2026-11-22T13:17:28.123456Z: sorted as text, it is sorted by time."""
     duration_s: float | None
+    calls: str | None
+    """Those it was measured by; None of what makes none, and of what does not say it."""
     document: str
     """All figures, as JSON."""
     document_sha256: str
@@ -74,6 +79,7 @@ class Record:
         if host is None:
             host = this_host()
         text = as_json(document)
+        calls = document.get("calls")
         duration = document.get("wall_seconds", document.get("measured_seconds"))
         return cls(
             id=new_identifier(started),
@@ -87,6 +93,7 @@ class Record:
             system=str(host.get("system", "")),
             started=timestamp(started),
             duration_s=float(duration) if isinstance(duration, int | float) else None,
+            calls=calls if isinstance(calls, str) else None,
             document=text,
             document_sha256=sha256(text.encode()),
             labels=dict(labels or {}),

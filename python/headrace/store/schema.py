@@ -32,6 +32,8 @@ runs = Table(
     Column("duration_s", Double),
     Column("document", Text, nullable=False),
     Column("document_sha256", Text, nullable=False),
+    # NULL where none are made, as in a simulation, or where it is not said.
+    Column("calls", Text),
     Index("runs_by_start", "started"),
     Index("runs_by_name", "name"),
 )

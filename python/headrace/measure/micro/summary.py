@@ -6,6 +6,7 @@ from typing import Any
 
 from headrace import _core
 from headrace.intervals import FEWEST, half_width
+from headrace.measure.calls import POSIX
 from headrace.measure.micro.study import RATE, THROUGHPUT, Study, called
 from headrace.measure.resuming import ranks_told
 
@@ -48,6 +49,7 @@ def summed_up(
         "scenario": {"name": f"bench {study.name}", "description": study.title},
         "version": _core.VERSION,
         "place": dict(here),
+        "calls": POSIX,
         "stop": dict(stop),
         "wanted_repeats": repeats,
         "parameters": keys,

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headrace import _core
+from headrace.measure.calls import POSIX
 from headrace.measure.place import place
 from headrace.measure.resuming import check, sealed
 from headrace.measure.tuning.profile import Amount, Profile, profile
@@ -73,6 +74,7 @@ def tune(
         "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
         "version": _core.VERSION,
         "place": here,
+        "calls": POSIX,
         "profiler": watched.name,
         "amount": asdict(much),
         "wanted": dict(wanted),

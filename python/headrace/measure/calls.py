@@ -1,0 +1,28 @@
+"""By which calls operations are carried out, which a measurement's figures depend on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+POSIX = "posix"
+"""System calls, one after the other: what benchmarks make that leave no choice."""
+NULL = "null"
+"""None: what remains is what the engine itself costs."""
+
+
+def check_calls(before: Mapping[str, Any], calls: str) -> None:
+    """Makes sure that what is resumed was measured by the same calls.
+
+    Raises ValueError, which says by which it was.
+    """
+    found = before.get("calls")
+    if found == calls:
+        return
+    named = before.get("named", "what is to be resumed")
+    if found is None:
+        raise ValueError(
+            f"{named}: it does not say by which calls it was measured: begin anew without --resume"
+        )
+    raise ValueError(
+        f"{named}: it was measured by other calls ({found}; here {calls}): expected --calls"
+        f" {found}, or no --resume"
+    )

@@ -1,0 +1,12 @@
+"""By which calls results were measured, so that those of others are not taken together."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+
+
+def upgrade() -> None:
+    """Adds the column. Documents before this schema do not say it."""
+    op.add_column("runs", sa.Column("calls", sa.Text))
