@@ -77,7 +77,10 @@ def bench(
     from headrace import lab
 
     made = lab.existing(lab.name_of(file, name))
-    _become(lab.bench_command(made, file, context.args, clients))
+    lines = lab.bench_commands(made, file, context.args, clients)
+    if len(lines) == 1:
+        _become(lines[0])
+    raise SystemExit(lab.together(lines))
 
 
 @app.command("exec", context_settings=PASSED_ON)

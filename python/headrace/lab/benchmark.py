@@ -1,12 +1,10 @@
 """Programs in a laboratory that is up: benchmarks of its clients, and commands."""
 
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from headrace._core import ScenarioError
-from headrace.lab import programs
 from headrace.lab.hosts import Hosts
 from headrace.lab.plan import Plan
 from headrace.lab.state import Lab
@@ -16,14 +14,14 @@ from headrace.simulate.scenario import load_with_sets
 HEADRACE = (sys.executable, "-m", "headrace")
 
 
-def bench_command(
+def bench_commands(
     lab: Lab, file: Path, arguments: Sequence[str], count: int | None = None
-) -> list[str]:
-    """The command line that carries the workload of a scenario out on all clients together, or
-    on the first `count`, as `headrace bench run FILE` does with these arguments, and with the
+) -> list[list[str]]:
+    """The command line of each client, or of the first `count`, which carry the workload of a
+    scenario out together, as `headrace bench run FILE` does with these arguments, and with the
     values over the file's that the laboratory was stood up with.
 
-    Raises RunError if a client is down, ValueError if there is no mpirun, or not so many clients,
+    Raises RunError if a client is down, ValueError if there are not so many clients,
     ScenarioError if the scenario is another than the one that stands.
     """
     plan = lab.plan()
@@ -43,14 +41,7 @@ def bench_command(
     if count is not None:
         sets += ["--set", f"clients.count={count}"]
     work: list[str | Path] = [*run, file.absolute(), lab.mount_point, *sets, *arguments]
-    lines = [hosts.command(client, *work) for client in clients]
-    if len(lines) == 1:
-        return lines[0]
-    together = [_mpirun()]
-    for number, line in enumerate(lines):
-        together += [":"] if number else []
-        together += ["-n", "1", *line]
-    return together
+    return [hosts.command(client, *work) for client in clients]
 
 
 MOST_TOLD = 3
@@ -84,12 +75,3 @@ def exec_command(lab: Lab, host: str, command: Sequence[str]) -> list[str]:
     if host not in names:
         raise ValueError(f"{host}: no such host: expected one of {', '.join(names)}")
     return Hosts(lab).command(host, *command)
-
-
-def _mpirun() -> str:
-    """That of the MPI beside this Python, else the machine's."""
-    beside = Path(sys.executable).with_name("mpirun")
-    if beside.exists():
-        return str(beside)
-    programs.require(["mpirun"])
-    return shutil.which("mpirun", path=programs.path()) or "mpirun"
