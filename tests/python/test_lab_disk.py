@@ -111,7 +111,9 @@ def test_another_scenario_than_the_one_that_stands_is_refused(file: Path) -> Non
     text = file.read_text()
     # Other work on the same system is what a laboratory is for.
     file.write_text(text.replace('block = "16 MiB"', 'block = "1 MiB"'))
-    done("bench", file, "--no-store")
+    result = file.with_suffix(".json")
+    done("bench", file, "--no-store", "-o", result)
+    assert validate(file, [result]).sets == ("machine.device.read_rate=30 MB/s",)
     file.write_text(text.replace('"20 MB/s"', '"25 MB/s"').replace("noatime", "nodiratime"))
     refused = lab("bench", file, "--no-store")
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1

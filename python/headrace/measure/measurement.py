@@ -56,6 +56,12 @@ class Measurement:
         """Whether it ended before its time: it was interrupted, or an operation failed."""
         return self.document["stop"]["reason"] in ("interrupted", "failed")
 
+    def note_sets(self, sets: Sequence[str]) -> None:
+        """Has the document say what was put over the scenario's file, as `path=value`: what
+        simulates that file beside it puts the same over it."""
+        if sets:
+            self.document["scenario"]["sets"] = list(sets)
+
     def percentiles(self, quantiles: Sequence[float], *, by: By = "operation") -> pl.DataFrame:
         """How long operations took: times at these quantiles, by operation or by group of
         operations, and of all."""

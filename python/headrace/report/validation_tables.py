@@ -101,7 +101,9 @@ def validation(document: Document) -> RenderableType:
 
 
 def _settings(document: Document) -> list[RenderableType]:
-    """What is put over a machine's file, if it is something else."""
+    """What is put over a scenario, or over a machine's file if it is something else."""
+    if sets := document["scenario"].get("sets"):
+        return [Text(plain(f"With {', '.join(sets)}.")), Text()]
     settings = document.get("settings")
     if not settings:
         return []

@@ -10,10 +10,10 @@ from typing import Any
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.case import seconds_in_calls
-from headrace.saved import read_saved
 from headrace.simulate.scenario import load_with_sets
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.discrepancy import explanation
+from headrace.validate.measured import measured
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import Predicted
 from headrace.validate.traced import from_kernel
@@ -27,12 +27,14 @@ class Validation:
     points: tuple[Point, ...]
     breakdown: Breakdown | None = None
     """Where the time went, if that is known."""
+    sets: tuple[str, ...] = ()
+    """Values over the scenario's, as `path=value`."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
         return {
             "kind": "validation",
-            "scenario": {"name": self.name},
+            "scenario": {"name": self.name, "sets": list(self.sets)},
             "version": VERSION,
             "points": [point.json() for point in self.points],
             "summary": summary(self.points),
@@ -46,14 +48,17 @@ def validate(
     *,
     sets: Sequence[str] = (),
 ) -> Validation:
-    """Simulates a scenario and lays it beside saved measurements of the same workload. `sets`
-    are values over the scenario's, as `path=value`.
+    """Simulates a scenario and lays it beside saved measurements of the same workload, with the
+    values that were put over the scenario's when these were made (`headrace bench run --set`,
+    `headrace lab up --set`), and over those `sets`, as `path=value`.
 
-    Raises ScenarioError if one of them is no measurement, or did something else.
+    Raises ScenarioError if one of them is no measurement, did something else, or was made with
+    other values than the first.
     """
-    loaded = load_with_sets(scenario, list(sets))
+    documents = [measured(Path(path)) for path in against]
+    over = (*_sets(scenario, against, documents), *sets)
+    loaded = load_with_sets(scenario, over)
     predicted = simulate.run(loaded).json()
-    documents = [_measured(Path(path)) for path in against]
     for path, document in zip(against, documents, strict=True):
         _same_work(loaded.toml, document["scenario"]["toml"], path)
     points = []
@@ -65,7 +70,37 @@ def validate(
         ]
         seconds = Predicted(float(predicted["latency"][name]["mean"]), None)
         points.append(Point(name, "operation", tuple(times), seconds))
-    return Validation(loaded.name, tuple(points), _breakdown(loaded.name, predicted, documents))
+    return Validation(
+        loaded.name, tuple(points), _breakdown(loaded.name, predicted, documents), over
+    )
+
+
+def _sets(
+    scenario: str | PathLike[str],
+    against: Sequence[str | PathLike[str]],
+    documents: Sequence[dict[str, Any]],
+) -> Sequence[str]:
+    """What was put over the scenario that was measured."""
+    first, *others = (document["scenario"].get("sets", []) for document in documents)
+    for path, sets in zip(against[1:], others, strict=True):
+        if sets != first:
+            raise ScenarioError(
+                f"{fspath(path)}: it was measured {_with(sets)}, and {fspath(against[0])}"
+                f" {_with(first)}: expected measurements of the same values"
+            )
+    try:
+        load_with_sets(scenario, first)
+    except ScenarioError as error:
+        load_with_sets(scenario, ())  # What is wrong without these values too is said as it is.
+        raise ScenarioError(
+            f"{fspath(against[0])}: it was measured {_with(first)}, of which {fspath(scenario)}"
+            f" takes not all: {error}"
+        ) from None
+    return list(first)
+
+
+def _with(sets: Sequence[str]) -> str:
+    return f"with {' '.join(f'--set {it}' for it in sets)}" if sets else "without --set"
 
 
 def _breakdown(
@@ -86,16 +121,9 @@ def _breakdown(
     return from_counters(point, processes, runs)
 
 
-def _measured(path: Path) -> dict[str, Any]:
-    document = read_saved(path)
-    if document is None or document.get("kind") != "measured" or "latency" not in document:
-        raise ScenarioError(f"{path}: expected a result that headrace bench run -o saved")
-    return document
-
-
-def _same_work(ours: str, measured: str, path: str | PathLike[str]) -> None:
+def _same_work(ours: str, theirs: str, path: str | PathLike[str]) -> None:
     """Raises ScenarioError if clients or workloads differ."""
-    one, other = tomllib.loads(ours), tomllib.loads(measured)
+    one, other = tomllib.loads(ours), tomllib.loads(theirs)
     for what, differs in (
         ("workloads", one["workload"] != other["workload"]),
         (

@@ -119,6 +119,7 @@ def run(
             return measure.repeat(loaded, directory, repeats, calls=calls, keep=keep, progress=tell)
 
         measurement = measure.traced(measured, directory)[0] if trace else measured()
+    measurement.note_sets(sets or [])
     identifier = kept(lambda: measurement.keep(started=started, labels=labels)) if stored else None
     from headrace.report import measured_tables
 

@@ -1,0 +1,161 @@
+"""Validation against results that were damaged, or made with other values than the scenario's."""
+
+import copy
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from headrace import ScenarioError, measure, validate
+from headrace.report import validation_tables
+
+SCENARIO = """system = "ext4"
+[machine.cpu]
+system_call = "10 us"
+[machine.device]
+read_rate = "1 GB/s"
+write_rate = "1 GB/s"
+[[workload]]
+block = "256 KiB"
+transfer = "64 KiB"
+phases = ["write", "read"]
+"""
+KERNEL = {
+    "seconds": {"processor": 1e-3, "device": 2e-4, "other waiting": 0.0},
+    "requests": 3,
+    "lost": 0,
+}
+"""As `headrace bench run --trace` saves it."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a scenario."""
+    made = tmp_path_factory.mktemp("damaged")
+    (made / "work.toml").write_text(SCENARIO)
+    return made
+
+
+@pytest.fixture(scope="module")
+def result(folder: Path) -> dict[str, Any]:
+    """A real one of it, whose device's counters are known on any file system."""
+    document = measure.measure(measure.load(folder / "work.toml"), folder).json()
+    series = {"window_s": [0.5, 0.1], "device_busy": [0.5, None], "device_reads_per_s": [1, 2]}
+    return document | {"counter_series": series}
+
+
+def paths(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where all values are, the whole first."""
+    yield above
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from paths(each, (*above, key))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from paths(each, (*above, number))
+
+
+OTHERS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.just(10**400),
+    st.sampled_from(["", "x", "\x1b[31m", "[/red]", "\n[[workload]]\n"]),
+    st.lists(st.integers() | st.none(), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.integers() | st.none() | st.text(), max_size=3),
+)
+
+
+@given(data=st.data())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_damage_is_more_than_one_clear_error(
+    folder: Path, result: dict[str, Any], data: st.DataObject
+) -> None:
+    document = copy.deepcopy(result)
+    if data.draw(st.booleans()):
+        document["kernel"] = copy.deepcopy(KERNEL)
+    # What is large is not more likely than what is read.
+    top = data.draw(st.sampled_from(sorted(document)))
+    path = (top, *data.draw(st.sampled_from(list(paths(document[top])))))
+    inner = document
+    for key in path[:-1]:
+        inner = inner[key]
+    how = data.draw(st.sampled_from(["other", "gone", "renamed"]))
+    if how == "other":
+        inner[path[-1]] = data.draw(OTHERS)
+    else:
+        value = inner.pop(path[-1])
+        if how == "renamed" and isinstance(inner, dict):
+            inner[data.draw(st.text())] = value
+    file = folder / "damaged.json"
+    file.write_text(json.dumps(document))
+    try:
+        found = validate.validate(folder / "work.toml", [file]).json()
+    except ScenarioError as error:
+        assert str(file) in str(error)
+        return
+    json.dumps(found, allow_nan=False)
+    Console(file=io.StringIO()).print(validation_tables.validation(found))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("kernel", {"seconds": []}, "kernel.seconds = []: expected an object"),
+        ("kernel", {"seconds": {"x": "y"}, "requests": 1}, "kernel.seconds.x = 'y': expected a nu"),
+        ("kernel", {"seconds": {}}, "expected an object with requests"),
+        ("operations", {"read": {}}, "operations.read = {}: expected an object with count"),
+        ("operations", {"read": {"count": -1}}, "operations.read.count = -1: expected 0 or more"),
+        ("latency", {"read": {"mean": None}}, "latency.read.mean = None: expected a number"),
+        ("processes", "many", "processes = 'many': expected a whole number"),
+    ],
+)
+def test_what_is_damaged_is_named(
+    folder: Path, result: dict[str, Any], field: str, value: Any, told: str
+) -> None:
+    file = folder / "named.json"
+    file.write_text(json.dumps(result | {field: value}))
+    refused = headrace("validate", folder / "work.toml", "--against", file)
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert refused.stderr.startswith(f"{file}: ") and told in refused.stderr
+
+
+def headrace(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "headrace", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_what_was_set_for_a_measurement_is_set_for_its_simulation(folder: Path) -> None:
+    work, one, other = folder / "work.toml", folder / "one.json", folder / "other.json"
+    sets = ("workload.0.transfer=32 KiB", "machine.cpu.system_call=20 us")
+    words = [word for it in sets for word in ("--set", it)]
+    done = headrace("bench", "run", work, folder, *words, "-o", one, "--no-store")
+    assert done.returncode == 0, done.stderr
+    done = headrace("bench", "run", work, folder, *words[:2], "-o", other, "--no-store")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(headrace("validate", work, "--against", one, "--json").stdout)
+    assert found["scenario"]["sets"] == list(sets)
+    predicted = {it["name"]: it["predicted_s"] for it in found["points"]}
+    assert predicted["read"] >= 20e-6
+    # What is given now stands above.
+    again = headrace(
+        "validate", work, "--against", one, "--set", "machine.cpu.system_call=1 ms", "--json"
+    )
+    assert json.loads(again.stdout)["points"][0]["predicted_s"] >= 1e-3
+    assert "With workload.0.transfer=32 KiB" in headrace("validate", work, "--against", one).stdout
+    refused = headrace("validate", work, "--against", one, "--against", other)
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert "expected measurements of the same values" in refused.stderr
+    names = '[[workload]]\nkind = "mdtest"\nfiles = 10\n'
+    (folder / "names.toml").write_text(SCENARIO.split("[[workload]]")[0] + names)
+    refused = headrace("validate", folder / "names.toml", "--against", one)
+    assert refused.returncode == 2 and "takes not all" in refused.stderr
