@@ -86,7 +86,7 @@ def bench(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_a_ladder_goes_on_with_the_steps_that_are_missing(workload: Path, below: Path) -> None:
     saved: list[dict[str, Any]] = []
     load = mixed(workload)
-    measure.ladder(load.at, below, rates=[50, 100], so_far=saved.append)
+    measure.ladder(load.at, below, rates=[50, 100], so_far=lambda it: saved.append(it.saved()))
     assert [len(it["steps"]) for it in saved] == [1, 2]
     assert saved[0]["stop"]["reason"] == "unfinished"
     watched = Watched()
@@ -141,14 +141,14 @@ def test_a_ladder_of_clients_goes_on_too(workload: Path, below: Path) -> None:
             warm_up=0.0,
             watch=watched,
             resumed=saved[-1] if saved else None,
-            so_far=saved.append,
+            so_far=lambda it: saved.append(it.saved()),
         )
     assert [title.split(", ")[1] for title in watched.steps] == ["1 processes", "2 processes"]
 
 
 def test_a_step_that_was_not_finished_is_measured_again(workload: Path, below: Path) -> None:
     load = mixed(workload)
-    before = measure.ladder(load.at, below, rates=[50]).document
+    before = measure.ladder(load.at, below, rates=[50]).saved()
     before["steps"][0]["partial"] = True
     before = sealed(before)
     watched = Watched()
@@ -164,7 +164,7 @@ def test_what_is_of_another_place_version_or_load_is_not_gone_on_with(
     workload: Path, below: Path
 ) -> None:
     load = mixed(workload)
-    before = measure.ladder(load.at, below, rates=[50]).document
+    before = measure.ladder(load.at, below, rates=[50]).saved()
     other = before["place"] | {"host": "elsewhere"}
     longer = mixed(workload, seconds=0.3)
     cases: list[tuple[dict[str, Any], measure.MixedLoad, str]] = [
@@ -185,7 +185,7 @@ def test_steps_that_are_not_as_they_were_saved_are_not_gone_on_with(
     workload: Path, below: Path
 ) -> None:
     load = mixed(workload)
-    before = measure.ladder(load.at, below, rates=[50]).document
+    before = measure.ladder(load.at, below, rates=[50]).saved()
     for steps in ("x", [3], [], [before["steps"][0] | {"achieved_per_second": "fast"}]):
         with pytest.raises(ValueError, match="not as they were saved"):
             measure.ladder(load.at, below, rates=[50], resumed=before | {"steps": steps})

@@ -62,6 +62,12 @@ Calls: TypeAlias = Annotated[
 ]
 
 
+Step: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--step", help='Of ladders, a step by operation, as "400/s" or "processes 4".'),
+]
+
+
 def _wanted(
     kind: str | None,
     name: str | None,
@@ -100,17 +106,17 @@ def list_(
 
 
 @app.command()
-def show(identifier: Identifier, as_json: AsJson = False) -> None:
+def show(identifier: Identifier, step: Step = None, as_json: AsJson = False) -> None:
     """Show a result: how it was made, and its figures."""
     from headrace import store
 
-    shown = store.open().shown(identifier)
+    shown = store.open().shown(identifier, step)
     if as_json:
         _print(shown)
         return
-    from headrace.report.store_tables import one_result
+    from headrace.report.store_tables import one_result, one_step
 
-    show_tables(one_result(shown))
+    show_tables(one_result(shown) if step is None else one_step(shown))
 
 
 @app.command()
@@ -130,6 +136,7 @@ def compare(
     label: Labelled = None,
     since: Since = None,
     calls: Calls = None,
+    step: Step = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare results with the first of them, and say whether they differ by more than chance."""
@@ -143,6 +150,7 @@ def compare(
         labels=parsed_labels(label or []),
         since=since,
         calls=calls,
+        step=step,
     )
     if as_json:
         _print(compared.json())

@@ -2,8 +2,9 @@
 
 from headrace.histograms import percentiles
 from headrace.measure.benchmark import Live, clean, measure
-from headrace.measure.ladder import Criteria, Ladder, ladder
+from headrace.measure.ladder import Criteria, ladder
 from headrace.measure.ladder_of_clients import ladder_of_clients
+from headrace.measure.ladder_result import Ladder
 from headrace.measure.measurement import Measurement
 from headrace.measure.mix import MixedLoad
 from headrace.measure.repeated import repeat

@@ -10,28 +10,45 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, TypeAlias
 
+import polars as pl
+
 from headrace import _core
 from headrace.interruption import held
 from headrace.measure.benchmark import Progress, ended_early, measure_in, removing
 from headrace.measure.calls import check_calls
 from headrace.measure.hosts import EARLY, new_directory
+from headrace.measure.ladder_result import KIND, Ladder
+from headrace.measure.ladder_steps import DIGEST, SCHEMAS, Earlier, kept, numbered
+from headrace.measure.measurement import Measurement
 from headrace.measure.place import place
 from headrace.measure.removal import removed
+from headrace.measure.repeated import together
 from headrace.measure.resuming import check, of_another_scenario, ranks_told, sealed, whole
 
 Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress | None]]
 """Given the name of a step, or at last the directory that is removed: what its progress is told
 to while it goes on."""
 Step: TypeAlias = dict[str, Any]
-SoFar: TypeAlias = Callable[[dict[str, Any]], object]
-"""Told the document of what has been measured so far, after each step."""
-KIND = "ladder"
-DIGEST = "scenario_sha256"
-"""The key of a step by which it is known again: all that it was asked for."""
+SoFar: TypeAlias = Callable[[Ladder], object]
+"""Told what has been measured so far, after each step."""
 
 
 class BrokenOffError(Exception):
     """A step was interrupted or failed: no other is begun."""
+
+
+@dataclass
+class Tried:
+    """What is measured at one step: once, or in each repeat of the ladder."""
+
+    loaded: _core.Loaded
+    what: str
+    digest: str
+    measurements: list[Measurement] = field(default_factory=list)
+    partial: bool = False
+    """Whether the first of them ended early, so that there is no whole one."""
+    step: Step = field(default_factory=dict)
+    """Of all of them together."""
 
 
 @dataclass
@@ -43,21 +60,25 @@ class Climb:
     """Of what it is a ladder: `loads` or `clients`."""
     place: Mapping[str, str]
     step_of: Callable[[dict[str, Any]], Step | None]
-    """What a ladder keeps of a measurement; None if nothing was done in it."""
+    """What a ladder shows of a measurement, or of several together; None if nothing was done."""
     calls: str
+    repeats: int
     watch: Watch
     told: Callable[["Climb"], None]
     """Called after each step that was measured whole."""
     resumed: Mapping[str, Any] | None
     """The document of an earlier run."""
-    steps: list[Step] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
     scenario: dict[str, Any] = field(default_factory=dict)
     """That of the first step."""
     seed: int | None = None
     stop: dict[str, Any] = field(default_factory=lambda: {"reason": "unfinished"})
 
+    def __post_init__(self) -> None:
+        self.earlier = Earlier(self.resumed)
+
     def step(self, loaded: _core.Loaded, what: str) -> Step | None:
-        """Measures a scenario, or takes what is known of it.
+        """Measures a scenario for the first time, or takes what is known of it.
 
         Raises BrokenOffError if it ended early: what is there of it has been added.
         """
@@ -70,21 +91,23 @@ class Climb:
                 "description": tomllib.loads(loaded.toml).get("description", ""),
                 "toml": loaded.toml,
             }
-        known = self._known(digest)
-        step = self._measure(loaded, what) if known is None else known
-        if step is not None:
-            step[DIGEST] = digest
-            self.steps.append(step)
-        if self.stop["reason"] in EARLY:
-            if step is not None:
-                step["partial"] = True
-            raise BrokenOffError
-        if known is None:
-            self.told(self)
-        return step
+        tried = Tried(loaded, what, digest)
+        self._carry_out(tried, 1)
+        return tried.step or None
+
+    def again(self) -> None:
+        """Measures all steps as often as is wanted, ladder by ladder, in the order in which they
+        were first tried: machines drift, and so all steps have their share of it.
+
+        Raises as `step` does; what ended early is left out.
+        """
+        for repetition in range(2, self.repeats + 1):
+            for tried in self.tried:
+                self._carry_out(tried, repetition)
 
     def document(self) -> dict[str, Any]:
         """What the documents of all ladders have."""
+        several = {"wanted_repeats": self.repeats} if self.repeats > 1 else {}
         return {
             "kind": KIND,
             "of": self.of,
@@ -94,10 +117,53 @@ class Climb:
             "place": dict(self.place),
             "calls": self.calls,
             "cores": len(os.sched_getaffinity(0)),
+            **several,
             "steps": self.steps,
             "stop": self.stop,
             **ranks_told(),
         }
+
+    @property
+    def steps(self) -> list[Step]:
+        """Those of which anything is there, in the order in which they were tried."""
+        return [dict(it.step) for it in self.tried]
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The tables of all measurements, step by step."""
+        each = [
+            numbered(it.step["name"], repetition, measurement)
+            for it in self.tried
+            for repetition, measurement in enumerate(it.measurements, 1)
+        ]
+        return {
+            name: pl.concat([pl.DataFrame(schema=schema), *(tables[name] for tables in each)])
+            for name, schema in SCHEMAS.items()
+        }
+
+    def _carry_out(self, tried: Tried, repetition: int) -> None:
+        known = self.earlier.measurement(tried.digest, repetition)
+        measured = self._measure(tried, repetition) if known is None else known
+        early = self.stop["reason"] in EARLY
+        if measured is not None and not (early and repetition > 1):
+            self._add(tried, measured, early)
+        if early:
+            raise BrokenOffError
+        if known is None:
+            self.told(self)
+
+    def _add(self, tried: Tried, measured: Measurement, early: bool) -> None:
+        """Puts a measurement to those of its step that there are."""
+        several = [*tried.measurements, kept(measured)]
+        whole = several[0] if self.repeats == 1 else together(several, self.repeats)
+        step = self.step_of(whole.document)
+        if step is None:
+            return
+        step[DIGEST] = tried.digest
+        if early:
+            step["partial"] = True
+        if not tried.measurements:
+            self.tried.append(tried)
+        tried.measurements, tried.step = several, step
 
     def _check(self, loaded: _core.Loaded) -> None:
         """Raises ValueError if what is resumed was another load."""
@@ -107,23 +173,19 @@ class Climb:
         if _without_load(before) != _without_load(loaded.toml):
             raise of_another_scenario(self.resumed)
 
-    def _known(self, digest: str) -> Step | None:
-        """What an earlier run has of a step, if it has all of it."""
-        for step in (self.resumed or {}).get("steps", ()):
-            if step.get(DIGEST) == digest and not step.get("partial"):
-                return dict(step)
-        return None
-
-    def _measure(self, loaded: _core.Loaded, what: str) -> Step | None:
+    def _measure(self, tried: Tried, repetition: int) -> Measurement | None:
+        title = f"{tried.loaded.name}, {tried.what}"
+        if self.repeats > 1:
+            title += f", repeat {repetition} of {self.repeats}"
         try:
-            with self.watch(f"{loaded.name}, {what}") as tell:
-                measured = measure_in(self.directory, loaded, calls=self.calls, progress=tell)
+            with self.watch(title) as tell:
+                measured = measure_in(self.directory, tried.loaded, calls=self.calls, progress=tell)
         except KeyboardInterrupt:
             # While files were made: there is nothing of this step.
             self.stop = {"reason": "interrupted"}
             return None
         self.stop = ended_early(measured.document) or self.stop
-        return self.step_of(measured.document)
+        return measured
 
 
 def carried_out(
@@ -134,14 +196,15 @@ def carried_out(
     of: str,
     step_of: Callable[[dict[str, Any]], Step | None],
     calls: str,
+    repeats: int,
     keep: bool,
     watch: Watch | None,
     resumed: Mapping[str, Any] | None,
     so_far: SoFar | None,
-) -> dict[str, Any]:
-    """Carries the steps out in a directory of their own below an existing one; gives the
-    document of those there are. Those that `resumed` has are not measured again; `so_far` is
-    told the document after each.
+) -> Ladder:
+    """Carries the steps out in a directory of their own below an existing one, so often as
+    `repeats` says, whole ladder by whole ladder; gives the ladder of those there are. Those that
+    `resumed` has are not measured again; `so_far` is told the ladder after each.
 
     Raises as `ladder` does.
     """
@@ -150,7 +213,7 @@ def carried_out(
 
     def told(climb: Climb) -> None:
         if so_far is not None:
-            so_far(sealed(document(climb)))
+            so_far(Ladder(sealed(document(climb)), **climb.tables()))
 
     try:
         with held():
@@ -160,9 +223,20 @@ def carried_out(
             check(resumed, {"kind": KIND, "of": of}, here)
             check_calls(resumed, calls)
             whole(resumed)
-        climb = Climb(directory, of, here, step_of, str(calls), watch or _unwatched, told, resumed)
+        climb = Climb(
+            directory,
+            of,
+            here,
+            step_of,
+            str(calls),
+            repeats,
+            watch or _unwatched,
+            told,
+            resumed,
+        )
         with contextlib.suppress(BrokenOffError):
             steps(climb)
+            climb.again()
             climb.stop = {"reason": "done"}
         interrupted = climb.stop["reason"] == "interrupted"
     finally:
@@ -172,7 +246,7 @@ def carried_out(
     done = sealed(document(climb))
     if left is not None:
         done["warnings"] = [left]
-    return done
+    return Ladder(done, **climb.tables())
 
 
 def _removed(

@@ -1,20 +1,16 @@
 """A ladder of loads: what a system achieves of what is asked, and how long it takes."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core, ranks
-from headrace.files import save_json
-from headrace.host import this_host
 from headrace.measure.calls import NULL
-from headrace.measure.climb import KIND, Climb, SoFar, Watch, carried_out
+from headrace.measure.climb import Climb, SoFar, Watch, carried_out
 from headrace.measure.ladder_knee import knee
+from headrace.measure.ladder_result import Ladder
 from headrace.measure.ladder_search import search
-from headrace.store import open as open_store
+from headrace.measure.ladder_steps import step as step_of
 
 AtLoad: TypeAlias = Callable[[float], _core.Loaded]
 """The scenario in which operations come at a rate."""
@@ -38,33 +34,6 @@ class Criteria(NamedTuple):
 SPEC_SFS = Criteria()
 
 
-@dataclass(frozen=True)
-class Ladder:
-    """The steps of a ladder, and what they show."""
-
-    document: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """What the scenario is called."""
-        return str(self.document["scenario"].get("name", ""))
-
-    @property
-    def partial(self) -> bool:
-        """Whether it ended before its time."""
-        return bool(self.document["stop"]["reason"] != "done")
-
-    def keep(
-        self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
-    ) -> str:
-        """Keeps it in the store; gives the identifier."""
-        return open_store().add(self.document, kind=KIND, started=started, labels=labels)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Saves it as JSON; the file appears when it is whole."""
-        save_json(Path(path), self.document | {"host": this_host()})
-
-
 def ladder(
     at_load: AtLoad,
     below: str | PathLike[str],
@@ -74,6 +43,7 @@ def ladder(
     refinements: int = 4,
     criteria: Criteria = SPEC_SFS,
     calls: str = "posix",
+    repeats: int = 1,
     keep: bool = False,
     watch: Watch | None = None,
     resumed: Mapping[str, Any] | None = None,
@@ -83,8 +53,10 @@ def ladder(
 
     The loads are `rates`; without, they are found: from `start` on doubled until the system
     stays behind, then refined so often between. Files that are there stay for the next step,
-    as long as they were at first. Steps that `resumed` has, an earlier ladder's document, are
-    not measured again; `so_far` is told the document after each step.
+    as long as they were at first. With `repeats`, the whole ladder is measured so often: loads
+    that were found in the first are measured again, and what is shown is of all together. Steps
+    that `resumed` has, what an earlier ladder saved, are not measured again; `so_far` is told
+    the ladder after each step.
 
     Raises:
         ScenarioError: if the workload cannot be carried out on a real file system.
@@ -106,67 +78,59 @@ def ladder(
 
     if rates and calls != NULL:
         ranks.current().agreed(lambda: _core.check_room(at_load(max(rates)), below))
-    document = carried_out(
+    return carried_out(
         steps,
         lambda climb: _document(climb, criteria),
         below,
         of="loads",
         step_of=_step,
         calls=calls,
+        repeats=repeats,
         keep=keep,
         watch=watch,
         resumed=resumed,
         so_far=so_far,
     )
-    return Ladder(document)
 
 
 def _step(document: dict[str, Any]) -> dict[str, Any] | None:
-    """What a ladder keeps of a measurement; None if nothing was done in it."""
-    load, response = document.get("load"), document.get("latency_from_intended")
-    if load is None or not response:
+    """What a ladder shows of a measurement; None if nothing was done in it."""
+    load = document.get("load")
+    if load is None or not document.get("latency_from_intended"):
         return None
-    return {
-        **load,
-        "response": response["all"],
-        "service": document["latency"]["all"],
-        "operations": document["operations"],
-        "operation_groups": document["operation_groups"],
-        "throughput": document["throughput"],
-        "prepare_seconds": document["prepare_seconds"],
-        "processes": document["processes"],
-        "cache": document["cache"],
-        "files": document["files"],
-        "counters": document["counters"],
-        "warnings": document["warnings"],
-        **{key: document[key] for key in ("file_sets", "sharing") if key in document},
-    }
+    return step_of(f"{load['requested_per_second']:.12g}/s", document)
 
 
 def _document(climb: Climb, criteria: Criteria) -> dict[str, Any]:
     steps = sorted(climb.steps, key=lambda step: float(step["requested_per_second"]))
     steps = [step | {"keeps_up": criteria.met(step)} for step in steps]
+    document = {**climb.document(), "criteria": criteria._asdict(), "steps": steps}
     whole = [step for step in steps if not step.get("partial")]
-    found = findings(whole)
-    rates = {
-        f"{step['requested_per_second']:g}/s": {"per_second": step["achieved_per_second"]}
-        for step in whole
-    }
+    document |= _shown(whole)
+    if climb.repeats > 1:
+        document["repetitions"] = list(_repetitions(whole, criteria))
+    return document
+
+
+def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What whole steps in order of load show, and the figures that the store catalogues, so that
+    ladders can be compared step by step."""
+    found = findings(steps)
     points = {
         name.replace("_", " "): {"per_second": found[name]["requested_per_second"]}
         for name in ("knee", "kept_up", "cut_off")
         if found[name] is not None
     }
-    responses = {f"{step['requested_per_second']:g}/s": step["response"] for step in whole}
-    return {
-        **climb.document(),
-        "criteria": criteria._asdict(),
-        "steps": steps,
-        **found,
-        # As the store catalogues them, so that ladders can be compared step by step.
-        "operations": points | rates,
-        "latency": responses,
-    }
+    rates = {step["name"]: {"per_second": step["achieved_per_second"]} for step in steps}
+    responses = {step["name"]: step["response"] for step in steps}
+    return {**found, "operations": points | rates, "latency": responses}
+
+
+def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
+    """What each repeat of the ladder shows that came to its end."""
+    for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
+        of_it = filter(None, map(_step, several))
+        yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])
 
 
 def findings(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:

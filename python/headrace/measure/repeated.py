@@ -142,6 +142,8 @@ def _of_interest(document: dict[str, Any]) -> dict[str, Any]:
             for name, it in document["operation_groups"].items()
         },
     }
+    if "load" in document:
+        parts["load"] = document["load"]
     for key in TIMES:
         if key in document:
             parts[key] = {name: _percentiles(it) for name, it in document[key].items()}

@@ -21,6 +21,10 @@ SHOWN = {
     "latency_p50_s": ("p50 ms", milliseconds),
     "latency_p95_s": ("p95 ms", milliseconds),
     "latency_p99_s": ("p99 ms", milliseconds),
+    "response_mean_s": ("response mean ms", milliseconds),
+    "response_p50_s": ("response p50 ms", milliseconds),
+    "response_p95_s": ("response p95 ms", milliseconds),
+    "response_p99_s": ("response p99 ms", milliseconds),
 }
 SURE = 0.0005
 """Smaller probabilities are shown as less than 0.001."""

@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
+from headrace.report.measured_tables import with_spread
 from headrace.report.plain import plain
 from headrace.report.units import duration, figure, milliseconds, percent
 
@@ -29,7 +30,8 @@ def ladder(document: Document) -> RenderableType:
 def loads(document: Document) -> RenderableType:
     """All of a ladder of loads that people look at first."""
     heading = _heading(document)
-    parts: list[RenderableType] = [heading, _steps(document), Text(_findings(document))]
+    parts: list[RenderableType] = [heading, *_repeats(document), _steps(document)]
+    parts.append(Text(_findings(document)))
     return Group(*parts, *_ending(document))
 
 
@@ -38,19 +40,25 @@ def clients(document: Document) -> RenderableType:
     heading = _heading(document)
     columns = ["processes", "operations/s", "times the first", "efficiency %"]
     columns += ["mean ms", "p99 ms", "cache hits %", "read ahead %"]
-    made = FittedTable("Operations a second, and service time", 0, columns, ("read ahead %",))
+    made = FittedTable(
+        "Operations a second, and service time",
+        0,
+        columns,
+        ("read ahead %", "cache hits %", "p99 ms"),
+    )
     for step in document["steps"]:
         many = ", oversubscribed" if step["oversubscribed"] else ""
         service = step["service"] or {"mean": None, "p99": None}
         made.add_row(
             f"{step['processes']}{many}",
-            figure(step["operations_per_second"]),
-            figure(step["speedup"]),
+            with_spread(step, ("operations_per_second",), step["operations_per_second"], figure),
+            with_spread(step, ("speedup",), step["speedup"], figure),
             percent(step["efficiency"]),
-            *(milliseconds(service[key]) for key in ("mean", "p99")),
+            with_spread(step, ("service", "mean"), service["mean"], milliseconds),
+            milliseconds(service["p99"]),
             *_cache(step["cache"]),
         )
-    parts: list[RenderableType] = [heading, made]
+    parts: list[RenderableType] = [heading, *_repeats(document), made]
     if any(step["oversubscribed"] for step in document["steps"]):
         cores = document["cores"]
         text = f"\nOversubscribed: more processes than the {cores} processors that there are."
@@ -69,6 +77,20 @@ def _heading(document: Document) -> Text:
         case calls:
             text.append(f": by {plain(calls)} calls", style="not bold")
     return text
+
+
+def _repeats(document: Document) -> list[Text]:
+    """How often each step was measured, if that was more than once."""
+    wanted = document.get("wanted_repeats", 1)
+    if wanted == 1:
+        return []
+    done = [len(step.get("repetitions", ())) for step in document["steps"]]
+    least, most = min(done, default=0), max(done, default=0)
+    many = f"{most}" if least == most else f"{least} to {most}"
+    text = f"{many} repeats" if least == wanted else f"{many} of {wanted} repeats"
+    if any(step.get("intervals") for step in document["steps"]):
+        text += ", ± half the width of the 95 % interval of their mean (t)"
+    return [Text(f"{text}; percentiles are of all operations together")]
 
 
 def _cache(cache: Document) -> tuple[str, str]:
@@ -98,8 +120,9 @@ def _steps(document: Document) -> FittedTable:
         made.add_row(
             figure(step["requested_per_second"]),
             figure(step["offered_per_second"]),
-            figure(step["achieved_per_second"]),
-            *(milliseconds(response[key]) for key in ("mean", "p50", "p99")),
+            with_spread(step, ("achieved_per_second",), step["achieved_per_second"], figure),
+            with_spread(step, ("response", "mean"), response["mean"], milliseconds),
+            *(milliseconds(response[key]) for key in ("p50", "p99")),
             *(milliseconds(service[key]) for key in ("mean", "p99")),
             *_cache(step["cache"]),
             "ended early" if step.get("partial") else "yes" if step["keeps_up"] else "no",
@@ -114,9 +137,10 @@ def _findings(document: Document) -> str:
         f" achieved and responses take {duration(criteria['response_s'])} at most on average."
     ]
     if knee := document["knee"]:
-        lines.append(f"Knee: {_point(knee)}.")
+        lines.append(f"Knee: {_point(knee)}{_of_each(document, 'knee')}.")
     if kept := document["kept_up"]:
-        lines.append(f"Largest load kept up with: {_point(kept)}.")
+        told = f"{_point(kept)}{_of_each(document, 'kept_up')}"
+        lines.append(f"Largest load kept up with: {told}.")
     if cut_off := document["cut_off"]:
         lines.append(
             f"Cut-off: from {figure(cut_off['requested_per_second'])} operations/s on it stays"
@@ -125,6 +149,15 @@ def _findings(document: Document) -> str:
     else:
         lines.append("No load was tried that it does not keep up with: there is no knee to see.")
     return "\n".join(lines)
+
+
+def _of_each(document: Document, which: str) -> str:
+    """Between which loads a point was in the single repeats, if they do not agree."""
+    found = [it.get(which) for it in document.get("repetitions", ())]
+    loads = [it["requested_per_second"] for it in found if it]
+    if not loads or min(loads) == max(loads):
+        return ""
+    return f" (in single repeats {figure(min(loads))} to {figure(max(loads))})"
 
 
 def _point(point: Mapping[str, Any]) -> str:

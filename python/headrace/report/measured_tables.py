@@ -34,7 +34,21 @@ ENDS = {
 
 def measurement(document: Document) -> RenderableType:
     """All of a measurement that people look at first."""
-    parts: list[RenderableType] = [_heading(document), _performance(document)]
+    parts = [_heading(document), *_figures(document)]
+    parts.append(Text("\n" + ENDS[document["stop"]["reason"]]))
+    return Group(*parts)
+
+
+def step(document: Document) -> RenderableType:
+    """All figures of a step of a ladder, which has those of a measurement."""
+    repeats = document.get("repetitions")
+    text = Text(_of_repeats(len(repeats), document)) if repeats else Text("")
+    return Group(text, *_figures(document))
+
+
+def _figures(document: Document) -> list[RenderableType]:
+    """What a measurement shows beside how it was made and ended."""
+    parts: list[RenderableType] = [_performance(document)]
     # Results of earlier versions have none.
     if len(document.get("operation_groups", {})) > 1:
         parts.append(_operation_groups(document))
@@ -49,8 +63,7 @@ def measurement(document: Document) -> RenderableType:
         parts.append(Text(told))
     for warning in document["warnings"]:
         parts.append(Text(f"Note: {plain(warning['message'])}.", style="yellow"))
-    parts.append(Text("\n" + ENDS[document["stop"]["reason"]]))
-    return Group(*parts)
+    return parts
 
 
 def _heading(document: Document) -> Text:
@@ -74,9 +87,9 @@ def _heading(document: Document) -> Text:
 
 
 def _of_repeats(done: int, document: Document) -> str:
-    wanted = document["wanted_repeats"]
+    wanted = document.get("wanted_repeats", done)
     text = f"{done} repeats" if done == wanted else f"{done} of {wanted} repeats"
-    if document["intervals"]:
+    if document.get("intervals"):
         text += ", ± half the width of the 95 % interval of their mean (t)"
     return f"{text}; percentiles are of all operations together"
 
@@ -94,10 +107,10 @@ def _performance(document: Document) -> FittedTable:
             size(counted["bytes"]) if counted["bytes"] else "",
             ""
             if throughput is None
-            else _with_spread(document, ("throughput", name), throughput, megabytes),
+            else with_spread(document, ("throughput", name), throughput, megabytes),
             ""
             if rate is None
-            else _with_spread(document, ("operations", name, "per_second"), rate, figure),
+            else with_spread(document, ("operations", name, "per_second"), rate, figure),
             *_latencies(document, "latency", name),
         )
     return made
@@ -115,7 +128,7 @@ def _operation_groups(document: Document) -> FittedTable:
     for name, it in groups.items():
         path = ("operation_groups", name)
         rate, throughput = it["per_second"], it["throughput"]
-        mean = _with_spread(
+        mean = with_spread(
             document, (*path, "latency", "mean"), it["latency"]["mean"], milliseconds
         )
         response = it.get("latency_from_intended", {})
@@ -125,8 +138,8 @@ def _operation_groups(document: Document) -> FittedTable:
             size(it["bytes"]) if it["bytes"] else "",
             ""
             if throughput is None
-            else _with_spread(document, (*path, "throughput"), throughput, megabytes),
-            "" if rate is None else _with_spread(document, (*path, "per_second"), rate, figure),
+            else with_spread(document, (*path, "throughput"), throughput, megabytes),
+            "" if rate is None else with_spread(document, (*path, "per_second"), rate, figure),
             mean,
             *(milliseconds(it["latency"][key]) for key in LATENCIES[1:]),
             *[milliseconds(response[key]) for key in ("mean", "p99") if key in response],
@@ -134,8 +147,11 @@ def _operation_groups(document: Document) -> FittedTable:
     return made
 
 
-def _with_spread(
-    document: Document, path: Sequence[str], value: float, format: Callable[[float | None], str]
+def with_spread(
+    document: Document,
+    path: Sequence[str],
+    value: float | None,
+    format: Callable[[float | None], str],
 ) -> str:
     """A figure, and half the width of its interval if there were repeats enough."""
     found: Any = document.get("intervals", {})
@@ -147,7 +163,7 @@ def _with_spread(
 def _latencies(document: Document, which: str, operation: str) -> list[str]:
     """Those of an operation; the mean with its interval."""
     latency = document[which][operation]
-    mean = _with_spread(document, (which, operation, "mean"), latency["mean"], milliseconds)
+    mean = with_spread(document, (which, operation, "mean"), latency["mean"], milliseconds)
     return [mean, *(milliseconds(latency[key]) for key in LATENCIES[1:])]
 
 

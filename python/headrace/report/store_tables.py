@@ -89,6 +89,13 @@ def one_result(entry: Entry) -> RenderableType:
     return Group(text, _figures(entry))
 
 
+def one_step(entry: Entry) -> RenderableType:
+    """What a ladder did at one of its steps."""
+    name, step = plain(entry["name"]), plain(entry["step"]["name"])
+    text = Text(f"{entry['id']}: {name}, {step}", style="bold")
+    return Group(text, measured_tables.step(entry["step"]))
+
+
 def _figures(entry: Entry) -> RenderableType:
     """What the command that made it showed; of results that other versions made, and that lack
     what this one shows, the catalogued figures."""

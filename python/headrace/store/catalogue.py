@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from headrace.store.errors import StoreError
-from headrace.store.figures import figures, repetitions
+from headrace.store.figures import figures, repetitions, step_figures
 from headrace.store.insertion import insert
 from headrace.store.location import Directory, Location, location
 from headrace.store.parquet_tables import (
@@ -106,12 +106,16 @@ class Store:
         with self._database.reading() as connection:
             return listing.several(connection, wanted)
 
-    def shown(self, text: str) -> dict[str, Any]:
-        """All of a result but what is in its tables, as JSON has it."""
+    def shown(self, text: str, step: str | None = None) -> dict[str, Any]:
+        """All of a result but what is in its tables, as JSON has it; of a ladder one of its
+        steps, if one is named."""
         from headrace.store import listing, queries
 
         with self._database.reading() as connection:
-            return listing.one(connection, queries.found(connection, text))
+            identifier = queries.found(connection, text)
+            if step is None:
+                return listing.one(connection, identifier)
+            return listing.step(connection, identifier, step)
 
     def figures(self, ids: Sequence[str] | None = None) -> pl.DataFrame:
         """The catalogued figures of these results, or of all, the newest first: throughput,
@@ -123,6 +127,14 @@ class Store:
                 return frames.figures(connection, queries.identifiers(connection, queries.Wanted()))
             return frames.figures(connection, [queries.found(connection, it) for it in ids])
 
+    def step_figures(self, ids: Sequence[str]) -> pl.DataFrame:
+        """The catalogued figures of the steps of these ladders by operation: throughput, rates,
+        service time (`latency_…`) and response time. `repetition` is 0 of all repeats together."""
+        from headrace.store import frames, queries
+
+        with self._database.reading() as connection:
+            return frames.step_figures(connection, [queries.found(connection, it) for it in ids])
+
     def compare(
         self,
         ids: Sequence[str] = (),
@@ -133,19 +145,21 @@ class Store:
         labels: Mapping[str, str] | None = None,
         since: str | datetime | None = None,
         calls: str | None = None,
+        step: str | None = None,
     ) -> "Comparison":
         """Compares results, each with the first; or those that are all of `kind`, `name`,
         `labels`, `since` and `calls`, taken together by `version` or by `date`: those measured by
-        other calls, or by nobody knows which, apart from each other."""
+        other calls, or by nobody knows which, apart from each other. With `step`, what ladders
+        did at that step, by operation."""
         from headrace.store import comparison, merging
         from headrace.store.asking import compared
 
         groups = compared(ids, by, kind, name, labels, since, calls)
         with self._database.reading() as connection:
             if groups is None:
-                return comparison.of_results(connection, ids)
+                return comparison.of_results(connection, ids, step)
             return comparison.of_groups(
-                connection, *groups, lambda several: merging.merged(self, several)
+                connection, *groups, lambda several: merging.merged(self, several, step), step
             )
 
     def find(self, text: str) -> str:
@@ -280,6 +294,7 @@ def _rows(
             for number, repetition in enumerate(repetitions(document), 1)
             for it in repetition.figures
         ],
+        "step_figures": [run | it._asdict() for it in step_figures(document)],
         "contents": [
             run
             | {"name": name, "bytes": len(content), "sha256": sha256(content)}

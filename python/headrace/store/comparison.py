@@ -56,16 +56,23 @@ class Comparison:
         }
 
 
-def of_results(connection: sa.Connection, ids: Sequence[str]) -> Comparison:
+def of_results(
+    connection: sa.Connection, ids: Sequence[str], step: str | None = None
+) -> Comparison:
     """Compares results, each with the first. Raises StoreError if there is only one."""
     whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
     if len(whole) < FEWEST:
         raise StoreError("one result cannot be compared: expected the identifiers of two or more")
-    return _compared([group(connection, identifier, [identifier]) for identifier in whole])
+    _check_step(connection, whole, step)
+    return _compared([group(connection, it, [it], step=step) for it in whole])
 
 
 def of_groups(
-    connection: sa.Connection, wanted: queries.Wanted, by: By, merged: Merged
+    connection: sa.Connection,
+    wanted: queries.Wanted,
+    by: By,
+    merged: Merged,
+    step: str | None = None,
 ) -> Comparison:
     """Compares results by version or by date, the oldest first. Raises StoreError if all are of
     one version or date."""
@@ -79,13 +86,24 @@ def of_groups(
     if len(members) < FEWEST:
         found = f"all {len(ids)} are of {by} {next(iter(members))}" if members else "there is none"
         raise StoreError(f"nothing to compare by {by} in these results: {found}")
+    _check_step(connection, ids, step)
     return _compared(
         [
-            group(connection, _named(label, calls, len(of_each) > 1), of_it, merged)
+            group(connection, _named(label, calls, len(of_each) > 1), of_it, merged, step)
             for label, of_each in members.items()
             for calls, of_it in of_each.items()
         ]
     )
+
+
+def _check_step(connection: sa.Connection, ids: Sequence[str], step: str | None) -> None:
+    """Raises StoreError if none of these results has the step."""
+    if step is None:
+        return
+    steps = queries.steps(connection, ids)
+    if step not in steps:
+        named = ", ".join(sorted(steps, key=_natural)) or "ladders of loads or of clients"
+        raise StoreError(f'--step "{step}": none of these has it: expected one of {named}')
 
 
 def _named(label: str, calls: str | None, several: bool) -> str:

@@ -7,8 +7,12 @@ from typing import Any, NamedTuple
 LATENCIES = ("mean", "p50", "p95", "p99")
 THROUGHPUT = "throughput_bytes_per_s"
 RATE = "operations_per_s"
-FIGURES = (THROUGHPUT, RATE, *(f"latency_{name}_s" for name in LATENCIES))
-"""As the columns of `Result.summary` are called, in the order in which they are shown."""
+FIGURES = (
+    *(THROUGHPUT, RATE),
+    *(f"{time}_{name}_s" for time in ("latency", "response") for name in LATENCIES),
+)
+"""As the columns of `Result.summary` are called, in the order in which they are shown; of the
+steps of a ladder also response times, from the intended start."""
 
 
 class Figure(NamedTuple):
@@ -62,6 +66,45 @@ def repetitions(document: Mapping[str, Any]) -> Iterator[Repetition]:
             if isinstance(entry, Mapping):
                 seed = entry.get("seed")
                 yield Repetition(seed if isinstance(seed, int) else None, list(figures(entry)))
+
+
+class StepFigure(NamedTuple):
+    """One figure of one operation at a step of a ladder."""
+
+    step: str
+    repetition: int
+    """From 1; 0 of all together."""
+    operation: str
+    figure: str
+    value: float
+
+
+def step_figures(document: Mapping[str, Any]) -> Iterator[StepFigure]:
+    """The figures of each whole step of a ladder, as `figures` gives them of a measurement, and
+    response times, for all repeats together and for each."""
+    steps = document.get("steps")
+    for step in steps if isinstance(steps, list) else ():
+        name = _part(step, "name")
+        if not isinstance(name, str) or step.get("partial"):
+            continue
+        each = step.get("repetitions")
+        for number, it in enumerate([step, *(each if isinstance(each, list) else ())]):
+            if isinstance(it, Mapping):
+                found = [*figures(it), *_responses(it)]
+                # A name that is there twice would be no key.
+                once = {(one.operation, one.figure): one for one in found}
+                yield from (StepFigure(name, number, *one) for one in once.values())
+
+
+def _responses(document: Mapping[str, Any]) -> Iterator[Figure]:
+    """Response times of each operation, and of groups of operations if there are several."""
+    times = list(_entries(document, "latency_from_intended"))
+    groups = list(_entries(document, "operation_groups"))
+    for name, of_it in groups if len(groups) > 1 else ():
+        times.append((group(name), _part(of_it, "latency_from_intended")))
+    for name, latency in times:
+        for percentile in LATENCIES:
+            yield from _figure(name, f"response_{percentile}_s", _part(latency, percentile))
 
 
 def _entries(document: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:

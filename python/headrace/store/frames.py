@@ -30,6 +30,16 @@ RUNS = pl.Schema(
 FIGURES = pl.Schema(
     {"id": pl.String(), "operation": pl.String(), "figure": pl.String(), "value": pl.Float64()}
 )
+STEP_FIGURES = pl.Schema(
+    {
+        "id": pl.String(),
+        "step": pl.String(),
+        "repetition": pl.Int64(),
+        "operation": pl.String(),
+        "figure": pl.String(),
+        "value": pl.Float64(),
+    }
+)
 
 
 def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
@@ -56,3 +66,9 @@ def figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
     order = {identifier: number for number, identifier in enumerate(ids)}
     rows.sort(key=lambda it: (order[it["run_id"]], it["operation"], place[it["figure"]]))
     return pl.DataFrame([row | {"id": row["run_id"]} for row in rows], schema=FIGURES)
+
+
+def step_figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
+    """Figures of the steps of ladders, one a row."""
+    rows = queries.rows(connection, schema.step_figures, ids)
+    return pl.DataFrame([row | {"id": row["run_id"]} for row in rows], schema=STEP_FIGURES)

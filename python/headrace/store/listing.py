@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from headrace.store import queries, schema
+from headrace.store.errors import StoreError
 from headrace.store.frames import LARGE, figures
 
 
@@ -36,3 +37,15 @@ def one(connection: sa.Connection, identifier: str) -> dict[str, Any]:
     }
     document = json.loads(queries.record(connection, identifier).document)
     return entry | {"tables": tables, "document": document}
+
+
+def step(connection: sa.Connection, identifier: str, name: str) -> dict[str, Any]:
+    """A step of a ladder, as its document has it. Raises StoreError if it has no such step."""
+    document = queries.record(connection, identifier).contents
+    steps = document.get("steps")
+    named = [it for it in steps if isinstance(it, dict) and "name" in it] if steps else []
+    found = next((it for it in named if it["name"] == name), None)
+    if found is None:
+        told = ", ".join(str(it["name"]) for it in named) or "a ladder, which it is not"
+        raise StoreError(f'--step "{name}": {identifier} has none of it: expected {told}')
+    return {"id": identifier, "name": document["scenario"]["name"], "step": found}

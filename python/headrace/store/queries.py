@@ -80,18 +80,36 @@ def identifiers(connection: sa.Connection, wanted: Wanted) -> Sequence[str]:
 
 
 def rows(
-    connection: sa.Connection, table: sa.Table, ids: Sequence[str], without: Iterable[str] = ()
+    connection: sa.Connection,
+    table: sa.Table,
+    ids: Sequence[str],
+    without: Iterable[str] = (),
+    step: str | None = None,
 ) -> list[dict[str, Any]]:
-    """A table's rows of these results, result by result in the order of `ids`."""
+    """A table's rows of these results, result by result in the order of `ids`; those of a step
+    of ladders, if one is given."""
     key = table.c.id if table is runs else table.c.run_id
     columns = [column for column in table.c if column.name not in without]
     order = {identifier: place for place, identifier in enumerate(ids)}
     found: list[dict[str, Any]] = []
     for first in range(0, len(ids), AT_ONCE):
         query = sa.select(*columns).where(key.in_(ids[first : first + AT_ONCE]))
+        if step is not None:
+            query = query.where(table.c.step == step)
         query = query.order_by(*table.primary_key.columns)
         found += [dict(row) for row in connection.execute(query).mappings()]
     return sorted(found, key=lambda row: order[row[key.name]])
+
+
+def steps(connection: sa.Connection, ids: Sequence[str]) -> set[str]:
+    """The steps of these ladders whose figures are catalogued."""
+    column = schema.step_figures.c
+    found: set[str] = set()
+    for first in range(0, len(ids), AT_ONCE):
+        few = ids[first : first + AT_ONCE]
+        query = sa.select(column.step).where(column.run_id.in_(few)).distinct()
+        found |= set(connection.execute(query).scalars())
+    return found
 
 
 def labels(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -40,18 +40,30 @@ class Group(NamedTuple):
 
 
 def group(
-    connection: sa.Connection, label: str, ids: Sequence[str], merged: Merged = _nothing
+    connection: sa.Connection,
+    label: str,
+    ids: Sequence[str],
+    merged: Merged = _nothing,
+    step: str | None = None,
 ) -> Group:
     """Takes results together, the oldest first.
 
     Samples of a simulation are its replications and runs; of those with the same scenario and
     seed, which say the same, the newest counts. Samples of a measurement are its results; of a
     single one its repeats, for repeats within a result are more alike than results are. Values are
-    means; percentiles are those that `merged` gives.
+    means; percentiles are those that `merged` gives. Of ladders, figures are those of a step by
+    operation, if one is given.
     """
     runs = queries.rows(connection, schema.runs, ids, without=LARGE)
-    figures = _by_run(queries.rows(connection, schema.figures, ids))
-    repeated = _by_run(queries.rows(connection, schema.repetitions, ids))
+    if step is None:
+        figures = _by_run(queries.rows(connection, schema.figures, ids))
+        repeated = _by_run(queries.rows(connection, schema.repetitions, ids))
+    else:
+        rows = queries.rows(connection, schema.step_figures, ids, step=step)
+        figures = _by_run([row for row in rows if row["repetition"] == 0])
+        repeated = _by_run(
+            [row | {"number": row["repetition"]} for row in rows if row["repetition"]]
+        )
     measured = sum(run["kind"] != SIMULATED for run in runs)
     found: dict[Key, dict[Sample, float]] = defaultdict(dict)
     lacking: set[Key] = set()

@@ -67,6 +67,20 @@ repetitions = Table(
     Column("value", Double, nullable=False),
 )
 
+step_figures = Table(
+    "step_figures",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.id"), primary_key=True),
+    Column("step", Text, primary_key=True),
+    # From 1; 0 of all together.
+    Column("repetition", Integer, primary_key=True),
+    Column("operation", Text, primary_key=True),
+    Column("figure", Text, primary_key=True),
+    Column("value", Double, nullable=False),
+    # Its key is nearly all of a row, which would be there twice.
+    sqlite_with_rowid=False,
+)
+
 contents = Table(
     "contents",
     metadata,
@@ -78,5 +92,5 @@ contents = Table(
     Column("data", LargeBinary),
 )
 
-PARTS = (labels, figures, repetitions, contents)
+PARTS = (labels, figures, repetitions, step_figures, contents)
 """What belongs to a run and goes with it."""

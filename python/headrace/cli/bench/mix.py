@@ -67,6 +67,9 @@ def mix(
         float,
         typer.Option("--response-limit", min=0.0, help="Longest mean response time, in ms."),
     ] = 20.0,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, help="How often the whole ladder is measured.")
+    ] = 1,
     sets: Sets = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as one JSON document.")
@@ -106,13 +109,13 @@ def mix(
     mixed = measure.MixedLoad(
         workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []
     )
-    save = saver(output)
     common: dict[str, Any] = {
         "calls": calls,
         "keep": keep,
         "watch": watching(show_progress),
         "resumed": resumed,
-        "so_far": lambda document: save(measure.Ladder(document)),
+        "repeats": repeats,
+        "so_far": saver(output),
     }
     started = datetime.now(UTC)
     if clients is not None:

@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from headrace.report.figures.style import COLOURS, nothing, short
+from headrace.report.figures.steps import draw_steps
+from headrace.report.figures.style import nothing, short
 
 WIDE = 10.0
 """Loads that differ by more than this factor are drawn on logarithmic axes."""
@@ -33,7 +34,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
         nothing(lower, "")
         return figure
     requested = [step["requested_per_second"] for step in steps]
-    _achieved(upper, requested, [step["achieved_per_second"] for step in steps])
+    _achieved(upper, requested, steps)
     _responses(lower, requested, steps, document["criteria"]["response_s"])
     if max(requested) > WIDE * min(requested):
         upper.set_xscale("log")
@@ -54,18 +55,18 @@ def _plain_numbers(axes: Axes) -> None:
             axis.set_minor_formatter(NullFormatter())
 
 
-def _achieved(axes: Axes, requested: Sequence[float], achieved: Sequence[float]) -> None:
+def _achieved(axes: Axes, requested: Sequence[float], steps: Sequence[Mapping[str, Any]]) -> None:
     ends = [min(requested), max(requested)]
     axes.plot(ends, ends, color="#999999", linewidth=1.0, label="all that was requested")
-    axes.plot(requested, achieved, "o-", color=COLOURS[0], markersize=4, label="achieved")
+    draw_steps(axes, requested, steps, ["achieved_per_second"], label="achieved")
 
 
 def _responses(
     axes: Axes, requested: Sequence[float], steps: Sequence[Mapping[str, Any]], limit_s: float
 ) -> None:
     for number, key in enumerate(("mean", "p99")):
-        times = [1e3 * step["response"][key] for step in steps]
-        axes.plot(requested, times, "o-", color=COLOURS[number], markersize=4, label=key)
+        path = ["response", key]
+        draw_steps(axes, requested, steps, path, label=key, number=number, scale=1e3)
     axes.axhline(1e3 * limit_s, color="#999999", linewidth=1.0, label="limit of the mean")
     axes.set_yscale("log")
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from headrace.report.figures.style import COLOURS, nothing, sheet
+from headrace.report.figures.steps import draw_steps
+from headrace.report.figures.style import nothing, sheet
 
 
 def draw(document: Mapping[str, Any]) -> Figure:
@@ -22,7 +23,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
     each = achieved[0] / processes[0]
     ideal = [each * count for count in processes]
     axes.plot(processes, ideal, color="#999999", linewidth=1.0, label="as much each as the first")
-    axes.plot(processes, achieved, "o-", color=COLOURS[0], markersize=4, label="achieved")
+    draw_steps(axes, processes, steps, ["operations_per_second"], label="achieved")
     cores = document["cores"]
     if processes[-1] > cores:
         axes.axvspan(cores, processes[-1], color="#dddddd", alpha=0.5, label="oversubscribed")

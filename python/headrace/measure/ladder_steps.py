@@ -1,0 +1,116 @@
+"""What a step of a ladder keeps of its measurements, and gives back where a ladder goes on."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from headrace.histograms import SCHEMA as HISTOGRAMS
+from headrace.measure.counters import SERIES as COUNTERS
+from headrace.measure.measurement import SERIES, Measurement
+from headrace.measure.saved import TABLES
+
+DIGEST = "scenario_sha256"
+"""The key of a step by which it is known again: all that it was asked for."""
+OF_THE_LADDER = ("kind", "scenario", "seed", "version", "calls")
+"""What a ladder says once for all its steps."""
+NOT_KEPT = (*OF_THE_LADDER, "phases", "stop", "error")
+LOAD = ("requested_per_second", "offered_per_second", "achieved_per_second")
+OF_ALL = {"response": "latency_from_intended", "service": "latency"}
+"""Keys of a step for the latency of all operations, and where a measurement has it."""
+NOT_FIGURES = ("load", "wanted_repeats", "intervals")
+OF_A_STEP = (
+    *("name", DIGEST, "partial", "keeps_up", *LOAD, *OF_ALL),
+    *("oversubscribed", "operations_per_second", "speedup", "efficiency"),
+)
+"""What a step has beside the figures of its measurement."""
+NUMBERED = pl.Schema({"step": pl.String, "repetition": pl.UInt32})
+"""Columns of a ladder's tables: the step's name, and the repeat, from 1."""
+SCHEMAS = {
+    "series": pl.Schema([*SERIES.items(), *NUMBERED.items()]),
+    "counters": pl.Schema([*COUNTERS.items(), *NUMBERED.items()]),
+    "histograms": pl.Schema([*HISTOGRAMS.items(), *NUMBERED.items()]),
+}
+"""A ladder's tables: those of its measurements, one below the other."""
+
+
+def kept(measurement: Measurement) -> Measurement:
+    """What is kept of a measurement: all figures, without what the ladder says."""
+    document = {key: it for key, it in measurement.document.items() if key not in NOT_KEPT}
+    return replace(measurement, document=document)
+
+
+def step(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """A step: its load, and all figures of its measurement, or of several together, as
+    `headrace.measure.repeated.together` gives them."""
+    figures = {key: it for key, it in document.items() if key not in NOT_FIGURES}
+    made = {"name": name, **document.get("load", {}), **_of_all(document), **figures}
+    if found := dict(document.get("intervals", {})):
+        load = found.pop("load", {})
+        load = {key: it for key, it in load.items() if key in LOAD[1:]}
+        made["intervals"] = {**load, **_of_all(found), **found}
+    return made
+
+
+def _of_all(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The latencies of all operations, as a step has them."""
+    there = {key: document[it] for key, it in OF_ALL.items() if it in document}
+    return {key: it.get("all") for key, it in there.items()}
+
+
+def numbered(name: str, repetition: int, measurement: Measurement) -> dict[str, pl.DataFrame]:
+    """The tables of one of a step's measurements, with the columns that tell which it is."""
+    return {
+        table: getattr(measurement, table)
+        .with_columns(step=pl.lit(name), repetition=pl.lit(repetition, dtype=pl.UInt32))
+        .cast(schema)
+        for table, schema in SCHEMAS.items()
+    }
+
+
+class Earlier:
+    """The measurements of an earlier run of a ladder."""
+
+    def __init__(self, resumed: Mapping[str, Any] | None) -> None:
+        """Raises ValueError if the tables of what is resumed are none."""
+        steps = (resumed or {}).get("steps", ())
+        self._steps = {step.get(DIGEST): step for step in steps if not step.get("partial")}
+        self._tables = {name: _table(resumed or {}, name) for name in SCHEMAS}
+
+    def measurement(self, digest: str, repetition: int) -> Measurement | None:
+        """One of a step's measurements; None if it was not made, or if what was saved lacks its
+        tables."""
+        step = self._steps.get(digest)
+        if step is None:
+            return None
+        documents = step.get("repetitions") or [_figures(step)]
+        if repetition > len(documents):
+            return None
+        tables = {
+            name: table.filter(step=step["name"], repetition=repetition).drop(*NUMBERED)
+            for name, table in self._tables.items()
+        }
+        if not tables["histograms"].height:
+            return None
+        processes = {"processes": step["processes"]}
+        return Measurement(processes | documents[repetition - 1], **tables)
+
+
+def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
+    """A table of what was saved, which a file and the store call differently."""
+    saved = next(key for key, table in TABLES.items() if table == name)
+    columns = resumed.get(saved) or resumed.get(name) or {}
+    try:
+        return pl.DataFrame(columns, schema=SCHEMAS[name])
+    except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError):
+        named = resumed.get("named", "what is to be resumed")
+        raise ValueError(
+            f"{named}: its {saved} are not as they were saved: begin anew without --resume"
+        ) from None
+
+
+def _figures(step: Mapping[str, Any]) -> dict[str, Any]:
+    """What was kept of a step's only measurement."""
+    load = {"load": {key: step[key] for key in LOAD}} if LOAD[0] in step else {}
+    return load | {key: it for key, it in step.items() if key not in OF_A_STEP}

@@ -1,0 +1,21 @@
+"""The figures of each step of a ladder by operation, so that they can be asked for."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    """Makes the table. Ladders before this schema have no latencies by operation."""
+    op.create_table(
+        "step_figures",
+        sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
+        sa.Column("step", sa.Text, primary_key=True),
+        sa.Column("repetition", sa.Integer, primary_key=True),
+        sa.Column("operation", sa.Text, primary_key=True),
+        sa.Column("figure", sa.Text, primary_key=True),
+        sa.Column("value", sa.Double, nullable=False),
+        sqlite_with_rowid=False,
+    )
