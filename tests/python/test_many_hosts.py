@@ -282,9 +282,9 @@ def test_ranks_that_mpi_does_not_know_are_refused(tmp_path: Path, below: Path) -
     text = 'raise ModuleNotFoundError("No module named mpi4py", name="mpi4py")'
     (missing / "mpi4py" / "__init__.py").write_text(text)
 
-    def refused(**variables: str) -> str:
+    def refused(launcher: str = "OMPI_COMM_WORLD_SIZE", **variables: str) -> str:
         line = bench("run", file, below)
-        variables = os.environ | {"OMPI_COMM_WORLD_SIZE": "2"} | variables
+        variables = os.environ | {launcher: "2"} | variables
         done = subprocess.run(line, capture_output=True, text=True, timeout=60, env=variables)
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 1
@@ -292,7 +292,9 @@ def test_ranks_that_mpi_does_not_know_are_refused(tmp_path: Path, below: Path) -
 
     assert 'pip install "headrace[mpi]"' in refused(PYTHONPATH=str(missing))
     started()
-    assert "2 ranks were started, and mpi4py sees 1" in refused()
+    assert "2 ranks were started, and mpi4py sees 1: expected an mpirun of" in refused()
+    # What srun --mpi=none, the default of Slurm, sets: each would take itself for the only one.
+    assert "mpi4py sees 1: expected srun --mpi=pmi2" in refused("SLURM_STEP_NUM_TASKS")
 
 
 def test_without_mpirun_nobody_asks_for_mpi(tmp_path: Path, below: Path) -> None:

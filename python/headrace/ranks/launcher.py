@@ -15,7 +15,8 @@ number of ranks."""
 RANK = "PMIX_RANK"
 """What any launcher with PMIx sets (srun --mpi=pmix); it names no number of ranks, ..."""
 TASKS = "SLURM_STEP_NUM_TASKS"
-"""... which srun itself does."""
+"""... which srun itself does, also where it gives them no way to find each other (--mpi=none, the
+default of a Slurm that is not told another: slurm.conf(5), MpiDefault)."""
 
 LIBRARY = "MPI4PY_LIBMPI"
 """Where mpi4py looks for MPI: libraries, or folders of them."""
@@ -32,10 +33,10 @@ def wanted() -> int | None:
         value = os.environ.get(name, "")
         if value.isdigit():
             return int(value)
-    if RANK not in os.environ:
-        return None
-    tasks = os.environ.get(TASKS, "")
-    return int(tasks) if tasks.isdigit() else 0
+    value = os.environ.get(TASKS, "")
+    tasks = int(value) if value.isdigit() else 0
+    # One task of srun may be a shell, in which anything is started.
+    return tasks if tasks > 1 or RANK in os.environ else None
 
 
 def communicator(size: int) -> "MPI.Intracomm | None":
@@ -45,9 +46,9 @@ def communicator(size: int) -> "MPI.Intracomm | None":
     """
     if size == 1:
         return None
-    if OPEN_MPI in os.environ:
+    if OPEN_MPI in os.environ or RANK in os.environ:
         # mpi4py from PyPI takes the first MPI that it finds beside Python, and another one than the
-        # launcher's ends the program before it can say why.
+        # launcher's ends the program before it can say why. The MPICH from PyPI knows no PMIx.
         os.environ.setdefault(LIBRARY, os.pathsep.join(["libmpi.so.40", f"{sys.exec_prefix}/lib"]))
     try:
         with warnings.catch_warnings():
@@ -61,8 +62,14 @@ def communicator(size: int) -> "MPI.Intracomm | None":
         raise ValueError(f"mpi4py finds no MPI: {error}") from None
     found: int = MPI.COMM_WORLD.Get_size()
     if size not in (0, found):
+        by_srun = TASKS in os.environ and not any(name in os.environ for name in SIZES)
+        expected = (
+            "srun --mpi=pmi2 (MPICH, Intel MPI) or --mpi=pmix (Open MPI), for"
+            if by_srun
+            else "an mpirun of"
+        )
         raise ValueError(
-            f"{size} ranks were started, and mpi4py sees {found}: expected an mpirun of the MPI "
+            f"{size} ranks were started, and mpi4py sees {found}: expected {expected} the MPI "
             f"that mpi4py uses, which is {MPI.Get_library_version().splitlines()[0]}"
         )
     return MPI.COMM_WORLD.Dup() if found > 1 else None
