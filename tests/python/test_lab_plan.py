@@ -86,7 +86,7 @@ def test_a_file_system_is_the_one_that_the_scenario_describes(
     (disk,) = host.disks
     assert disk.file_system == kind
     assert make <= set(disk.make)
-    assert options <= set(disk.mount_options)
+    assert options <= {*disk.mount_options, *disk.given_options}
 
 
 def test_disks_are_numbered_by_turns_and_hosts_have_addresses_of_their_own() -> None:

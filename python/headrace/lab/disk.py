@@ -9,6 +9,7 @@ from headrace.lab.values import Values
 
 KIB, GIB = 1 << 10, 1 << 30
 IMAGE = 16 * GIB
+EXAMPLE = "1 GiB"
 
 MODELS = ("simple", "throttled")
 """Devices whose limits a loop device can have. Others seek, turn or erase."""
@@ -27,14 +28,17 @@ def disks(values: Values, machine: str, count: int) -> tuple[Disk, ...]:
         raise ScenarioError(
             f"{machine}.volume: a laboratory's host has one file system on each disk: expected none"
         )
-    size = int(values.amount("lab.image") or IMAGE)
+    image = values.amount("lab.image")
+    size = IMAGE if image is None else int(image)
+    if size == 0:
+        raise ScenarioError(f'lab.image = "0 B": expected room for a file system, as "{EXAMPLE}"')
     file_system = made(values, f"{machine}.file_system")
     limits = _limits(values, f"{machine}.device")
     queue = _queue(values, machine)
     write_back = _write_back(values, f"{machine}.write_back")
-    kind, make, options = file_system
+    kind, make, options, given = file_system
     return tuple(
-        Disk(f"disk-{number}", size, limits, kind, make, options, queue, write_back)
+        Disk(f"disk-{number}", size, limits, kind, make, options, given, queue, write_back)
         for number in range(count)
     )
 

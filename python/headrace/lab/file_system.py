@@ -19,7 +19,9 @@ class Made(NamedTuple):
     make: tuple[str, ...]
     """The command, without the device."""
     options: tuple[str, ...]
-    """Mount options."""
+    """Mount options, by the scenario's journal and mapping."""
+    given: tuple[str, ...]
+    """Those that stand there themselves."""
 
 
 def made(values: Values, section: str) -> Made:
@@ -37,8 +39,8 @@ def made(values: Values, section: str) -> Made:
         path = f"{section}.{field}"
         if values.word("lab.file_system") is None:
             values.carried(path, kind)
-    more = [it for it in (values.word("lab.mount_options") or "").split(",") if it]
-    return Made(kind, (f"mkfs.{kind}", *make), (*options, *more))
+    given = [it for it in (values.word("lab.mount_options") or "").split(",") if it]
+    return Made(kind, (f"mkfs.{kind}", *make), tuple(options), tuple(given))
 
 
 def _kind(values: Values, section: str) -> str:

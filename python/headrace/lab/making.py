@@ -1,9 +1,11 @@
 """Standing a laboratory up and taking it down."""
 
+import errno
 import os
+import shutil
 from pathlib import Path
 
-from headrace._core import RunError
+from headrace._core import RunError, ScenarioError
 from headrace.files import save_json
 from headrace.lab import groups, links, processes, servers, state, steps
 from headrace.lab.addresses import hosts_file
@@ -13,6 +15,7 @@ from headrace.lab.plan import Disk, Host, Plan
 from headrace.lab.programs import require, run
 from headrace.lab.state import Lab
 from headrace.lab.steps import Folder, Group, Limit, LoopDevice, Namespaces
+from headrace.report.units import short_size
 
 ALWAYS = ("losetup", "mount", "unshare", "nsenter", "ip")
 
@@ -20,8 +23,8 @@ ALWAYS = ("losetup", "mount", "unshare", "nsenter", "ip")
 def up(plan: Plan, name: str) -> Lab:
     """Stands a laboratory up. What fails or is interrupted is taken down again.
 
-    Raises ValueError if something is missing or one of this name is up; RunError or OSError if
-    the machine refuses something.
+    Raises ValueError if something is missing or one of this name is up, or a disk cannot be as the
+    scenario says; RunError or OSError if the machine refuses something.
     """
     require(_programs(plan))
     lab = state.create(name)
@@ -100,7 +103,15 @@ def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
     """A disk with its file system, not limited yet."""
     with steps.free_number() as number:
         device = LoopDevice(number, str(image(images, host.name, disk)), disk.size)
-        steps.take(lab, device)
+        try:
+            steps.take(lab, device)
+        except OSError as error:
+            if error.errno != errno.EFBIG:
+                raise
+            raise ScenarioError(
+                f"{_image(disk)}: the file system of {images} has no files of that size:"
+                " expected a smaller image, or another lab.directory"
+            ) from None
     for folder, settings in (("queue", disk.queue), ("bdi", disk.write_back)):
         for name, value in settings.items():
             path = device.settings / folder / name
@@ -108,16 +119,59 @@ def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
                 path.write_text(value, encoding="ascii")
             except OSError as error:
                 raise RunError(f"{path} = {value}: {error.strerror}") from None
-    run(*disk.make, device.device)
+    _make_file_system(images, disk, device)
     return device
 
 
+NO_ROOM = ("Input/output error", "No space left on device")
+"""What is said of a loop device whose file cannot grow: direct I/O to it fails."""
+
+
+def _make_file_system(images: Path, disk: Disk, device: LoopDevice) -> None:
+    """Raises ScenarioError if there is none of the disk's size."""
+    try:
+        run(*disk.make, device.device)
+    except RunError as error:
+        said = str(error).partition(f"{device.device}: ")[2].rstrip(".")
+        if not any(it in said for it in NO_ROOM):
+            raise ScenarioError(
+                f"{_image(disk)}: {disk.make[0]} makes no file system of that size: {said}:"
+                " expected another size of it, or of the journal (file_system.journal.size)"
+            ) from None
+        room = shutil.disk_usage(images).free + 512 * Path(device.image).stat().st_blocks
+        if disk.size <= room:
+            raise
+        raise ScenarioError(
+            f"{_image(disk)}: what {disk.make[0]} itself writes there finds no room in the"
+            f" {short_size(room)} left at {images}: expected a smaller image, or a lab.directory"
+            " with more room"
+        ) from None
+
+
+def _image(disk: Disk) -> str:
+    return f'lab.image = "{short_size(disk.size)}"'
+
+
 def _mount(lab: Lab, hosts: Hosts, host: Host, disk: Disk, device: LoopDevice) -> None:
+    """Raises ScenarioError if it is mounted without the scenario's own options, and not with
+    them."""
     at = hosts.disk(disk)
     at.mkdir(exist_ok=True)
-    options = ("-o", ",".join(disk.mount_options)) if disk.mount_options else ()
-    hosts.run(host.name, "mount", "-t", disk.file_system, *options, device.device, at)
+
+    def line(options: tuple[str, ...]) -> list[str | Path]:
+        words = ("-o", ",".join(options)) if options else ()
+        return ["mount", "-t", disk.file_system, *words, device.device, at]
+
+    if not disk.given_options:
+        hosts.run(host.name, *line(disk.mount_options))
+    elif not hosts.succeeds(host.name, *line((*disk.mount_options, *disk.given_options))):
+        hosts.run(host.name, *line(disk.mount_options))
+        raise ScenarioError(
+            f'lab.mount_options = "{",".join(disk.given_options)}": {disk.file_system} is not'
+            " mounted with them, and is without: expected options of mount(8) or of the file"
+            ' system, as "noatime"'
+        )
     number = (device.settings / "dev").read_text(encoding="ascii").strip()
     group = groups.of_host(lab.name, host.name)
-    for path, line, none in groups.limit_lines(disk.limits, number, group):
-        steps.take(lab, Limit(str(path), line, none))
+    for path, limit, none in groups.limit_lines(disk.limits, number, group):
+        steps.take(lab, Limit(str(path), limit, none))

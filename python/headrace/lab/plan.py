@@ -31,6 +31,8 @@ class Disk:
     make: tuple[str, ...]
     """The command that makes it, without the device."""
     mount_options: tuple[str, ...]
+    given_options: tuple[str, ...]
+    """Those that the scenario has itself, in `lab.mount_options`."""
     queue: dict[str, str]
     """Settings of the device's queue, by their names in /sys/block/DEVICE/queue."""
     write_back: dict[str, str]
@@ -120,5 +122,5 @@ def _host(document: dict[str, Any]) -> Host:
 
 
 def _disk(document: dict[str, Any]) -> Disk:
-    words = {key: tuple(document[key]) for key in ("make", "mount_options")}
+    words = {key: tuple(document[key]) for key in ("make", "mount_options", "given_options")}
     return Disk(**{**document, "limits": Limits(**document["limits"]), **words})

@@ -78,6 +78,7 @@ last."""
 
 
 def last_words(done: "subprocess.CompletedProcess[str]") -> str:
-    """The last lines that a program said, as one."""
-    said = (line.strip() for line in (done.stderr.strip() or done.stdout).splitlines())
+    """The last lines that a program said, as one, without what it says of its use."""
+    text, _, _ = (done.stderr.strip() or done.stdout).partition("\nUsage:")
+    said = (line.strip() for line in text.splitlines())
     return "; ".join([line for line in said if line][-LAST:]) or "it says nothing"
