@@ -53,6 +53,14 @@ def _cached() -> list[Case]:
         )
         for block in (16 * KIB, 256 * KIB)
     ]
+    # Its folios' lists of blocks are 6.8 MB (crates/storage/src/localfs/buffer_heads.rs).
+    cases.append(
+        Case(
+            "random rewrites of 32 KiB in 256 MiB",
+            "cache",
+            transfers(256 * MIB, 32 * KIB, ["write"], WARM, RANDOM | {"requests": "1000"}),
+        )
+    )
     cases.append(
         Case(
             "cached reads and rewrites of 16 KiB, 70:30",

@@ -7,6 +7,7 @@
 
 mod above_servers;
 mod balance;
+mod buffer_heads;
 mod call;
 mod committing;
 mod copying;

@@ -13,6 +13,7 @@ use headrace_spec::{
 use headrace_trace::Operation;
 
 use super::balance::Balance;
+use super::buffer_heads::BufferHeads;
 use super::call::{Call, Caller, Stage};
 use super::copying::CopyTime;
 use super::extents::Range;
@@ -147,6 +148,8 @@ pub(super) struct Volume {
     /// The largest folio, and the size of each file's.
     pub largest_folio: u64,
     pub folios: BTreeMap<u32, u64>,
+    /// Lists of blocks that the processor's caches have, where folios have such lists.
+    pub buffer_heads: Option<BufferHeads>,
     /// Dirty bytes as the limits count them: whole folios.
     pub dirty: u64,
     /// Bytes under write-back, whole folios too, and what a transfer counts for
@@ -225,13 +228,17 @@ impl Volume {
         let file_system = &spec.file_system;
         let volume = Volume::empty(Host::from(spec), transfer, users);
         let journal = Journal::new(file_system);
+        // Files whose data goes into the journal have no large folios
+        // (ext4_should_enable_large_folio in fs/ext4/inode.c).
+        let largest_folio = match journal.mode {
+            JournalMode::Data => volume.page,
+            _ => volume.largest_folio,
+        };
+        let lists = file_system.buffer_heads && largest_folio > volume.page;
         Volume {
-            // Files whose data goes into the journal have no large folios
-            // (ext4_should_enable_large_folio in fs/ext4/inode.c).
-            largest_folio: match journal.mode {
-                JournalMode::Data => volume.page,
-                _ => volume.largest_folio,
-            },
+            largest_folio,
+            // The list of a page has one.
+            buffer_heads: lists.then(|| BufferHeads::new(&spec.copying)),
             costs: Costs {
                 write_call: span(file_system.write_call),
                 write_page: span(file_system.write_page),
@@ -334,6 +341,7 @@ impl Volume {
             sizes: Sizes::default(),
             largest_folio: spec.memory.largest_folio.0.max(page),
             folios: BTreeMap::new(),
+            buffer_heads: None,
             dirty: 0,
             writing: 0,
             writing_besides: BTreeMap::new(),

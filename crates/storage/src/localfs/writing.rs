@@ -110,9 +110,33 @@ impl Volume {
         let time = due
             + pages(new, self.costs.new_page)
             + Span(folios * self.costs.new_folio.0)
-            + pages(old, self.costs.write_page);
+            + match old {
+                0 => Span::ZERO,
+                _ => self.finding_old(range, old),
+            };
         call.stage = Stage::Filling;
         Next::Work(time + self.copy.of(end - call.at, call.size))
+    }
+
+    /// What it takes to find the pages of a range that are cached, so many bytes: where folios
+    /// have lists of their blocks, a list's whole length, if the processor does not have it.
+    fn finding_old(&mut self, range: Range, old: u64) -> Span {
+        let each = self.costs.write_page;
+        let unit = self.folio_of(range.file);
+        let Some(heads) = self.buffer_heads.as_mut().filter(|_| unit > self.page) else {
+            return Span(old.div_ceil(self.page) * each.0);
+        };
+        let size = self.sizes.get(range.file).unwrap_or(0);
+        let mut blocks = 0;
+        for folio in folios(range, unit) {
+            // A file's last folio is no longer than the file.
+            let bytes = unit.min(size.saturating_sub(folio * unit));
+            let here = bytes.div_ceil(self.page).max(1);
+            if !heads.follow(range.file, folio, here) {
+                blocks += here;
+            }
+        }
+        Span(blocks * each.0)
     }
 
     /// How many folios the missing bytes of a range become, for a call of so many bytes: they
