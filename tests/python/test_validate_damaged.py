@@ -116,6 +116,8 @@ def test_no_damage_is_more_than_one_clear_error(
         ("operations", {"read": {}}, "operations.read = {}: expected an object with count"),
         ("operations", {"read": {"count": -1}}, "operations.read.count = -1: expected 0 or more"),
         ("latency", {"read": {"mean": None}}, "latency.read.mean = None: expected a number"),
+        ("calls", "null", "calls = 'null': expected a measurement of the storage"),
+        ("calls", 3, "calls = 3: expected one of posix, io-uring, null"),
         ("processes", "many", "processes = 'many': expected a whole number"),
     ],
 )
@@ -127,6 +129,18 @@ def test_what_is_damaged_is_named(
     refused = headrace("validate", folder / "work.toml", "--against", file)
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
     assert refused.stderr.startswith(f"{file}: ") and told in refused.stderr
+
+
+def test_what_was_measured_by_other_calls_is_no_repeat(
+    folder: Path, result: dict[str, Any]
+) -> None:
+    files = [folder / f"{calls}.json" for calls in ("posix", "io-uring", "unsaid")]
+    for file, calls in zip(files, ("posix", "io-uring", None), strict=True):
+        document = {key: it for key, it in result.items() if key != "calls"}
+        file.write_text(json.dumps(document | ({"calls": calls} if calls else {})))
+    with pytest.raises(ScenarioError, match="by io-uring calls, and .* by posix ones"):
+        validate.validate(folder / "work.toml", [files[2], *files[:2]])
+    assert validate.validate(folder / "work.toml", [files[0], files[2]]).points
 
 
 def headrace(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from headrace._core import ScenarioError
 from headrace.saved import read_saved
+from headrace.store.record import CALLS, NO_CALLS
 
 LEAST, MOST = 1e-18, 1e18
 """Of anything, if it is not 0: products and quotients of such numbers can be written down."""
@@ -127,8 +128,16 @@ def _scenario(where: str, value: Mapping[str, Any]) -> None:
     _list(_text)("scenario.sets", value.get("sets", []))
 
 
+def _real_calls(where: str, value: Any) -> None:
+    if value == NO_CALLS:
+        raise _Wrong(where, value, "a measurement of the storage, which makes calls")
+    if value not in CALLS:
+        raise _Wrong(where, value, f"one of {', '.join(CALLS)}")
+
+
 FIELDS: dict[str, Check] = {
     "processes": _count,
+    "calls": _real_calls,
     "hosts": _list(_any),
     "latency": _each(_object({"mean": _amount})),
     "operations": _each(_object({"count": _amount})),

@@ -52,10 +52,11 @@ def validate(
     values that were put over the scenario's when these were made (`headrace bench run --set`,
     `headrace lab up --set`), and over those `sets`, as `path=value`.
 
-    Raises ScenarioError if one of them is no measurement, did something else, or was made with
-    other values than the first.
+    Raises ScenarioError if one of them is no measurement, did something else, made no calls
+    (`--calls null`), or was made with other values or by other calls than the first.
     """
     documents = [measured(Path(path)) for path in against]
+    _check_calls(against, documents)
     over = (*_sets(scenario, against, documents), *sets)
     loaded = load_with_sets(scenario, over)
     predicted = simulate.run(loaded).json()
@@ -97,6 +98,24 @@ def _sets(
             f" takes not all: {error}"
         ) from None
     return list(first)
+
+
+def _check_calls(
+    against: Sequence[str | PathLike[str]], documents: Sequence[dict[str, Any]]
+) -> None:
+    """Raises ScenarioError if measurements were made by other calls than another. Those of
+    earlier versions do not say by which."""
+    told = [
+        (fspath(path), document["calls"])
+        for path, document in zip(against, documents, strict=True)
+        if "calls" in document
+    ]
+    for path, calls in told[1:]:
+        if calls != told[0][1]:
+            raise ScenarioError(
+                f"{path}: it was measured by {calls} calls, and {told[0][0]} by {told[0][1]}"
+                " ones: expected measurements by the same"
+            )
 
 
 def _with(sets: Sequence[str]) -> str:
