@@ -170,6 +170,13 @@ def test_what_is_put_over_a_machines_file_is_told(tmp_path: Path) -> None:
         over_file(machine, work, now, ["machine.device.latencie=2 ms"])
     refused = headrace("twin", str(tmp_path), "--set", "machine.device.latency=2 ms")
     assert refused.returncode == 2 and "it needs --machine" in refused.stderr
+    for own in ("workload.0.block=1 MiB", "clients.processes=2", "run.seed=3", "system=ext3"):
+        with pytest.raises(ScenarioError, match=f"--set {own}: a twin's cases are its own"):
+            over_file(machine, work, now, [own])
+    # What is wrong is named by the file that the user has given.
+    machine.write_text("")
+    with pytest.raises(ScenarioError, match="machine.toml: this is no system that can be simul"):
+        over_file(machine, work, now, [])
 
 
 def test_cases_have_names_of_their_own() -> None:

@@ -3,13 +3,15 @@
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any
 
 from headrace import simulate
+from headrace._core import ScenarioError
 from headrace.calibrate.limits import FIELDS
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.parameter import Parameter
+from headrace.simulate import Scenario
 
 NO_LIMIT = {"B/s": "1e15 B/s", "": "1e9"}
 """By a limit's unit, what a limit of the file's is that the kernel has no more: far more than any
@@ -51,10 +53,13 @@ def over_file(
 
     A limit that the file has of the device, and the kernel has not now, is none.
 
-    Raises ScenarioError if the file cannot be simulated, or not with these values.
+    Raises ScenarioError if the file cannot be simulated, or not with these values, or if one of
+    them is not the system's.
     """
+    for it in given:
+        _refuse_work(it)
     text = work_on(machine, work)
-    file = tomllib.loads(simulate.load(text).toml)
+    file = tomllib.loads(_of_machine(machine, text).toml)
     now = list(now)
     sets = {it.field: it.text() for it in now}
     sources = {it.field: it.method for it in now}
@@ -71,6 +76,39 @@ def over_file(
     used = tomllib.loads(simulate.load(text, sets=sets).toml)
     found = (Setting(it, _at(file, it), _at(used, it), sources[it]) for it in sets)
     return sets, tuple(found)
+
+
+NOT_OF_SYSTEM = ("name", "description", "system", "calibration", "check", "workload", "run")
+"""What a twin has itself, or the file alone."""
+PROCESSES = ("clients.count", "clients.processes")
+"""The cases' own too."""
+
+
+def _refuse_work(given: str) -> None:
+    field = given.partition("=")[0].strip()
+    if field in PROCESSES or field.split(".")[0] in NOT_OF_SYSTEM:
+        raise ScenarioError(
+            f"--set {given}: a twin's cases are its own: expected a value of the machine, such as"
+            ' machine.device.rate="60 MB/s"'
+        )
+
+
+def _of_machine(machine: str | PathLike[str], text: str) -> Scenario:
+    """The system of a machine's file. What is wrong is the file's, and not the text's, which
+    nobody else has seen."""
+    try:
+        return simulate.load(text)
+    except ScenarioError as error:
+        if error.file != TEXT:
+            raise
+        raise ScenarioError(
+            f"{fspath(machine)}: this is no system that can be simulated: {error.message}:"
+            " expected a file that headrace calibrate -o saved"
+        ) from None
+
+
+TEXT = "scenario.toml"
+"""What errors call a scenario that is a text."""
 
 
 def _at(table: Mapping[str, Any], field: str) -> Any:
