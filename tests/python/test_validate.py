@@ -21,6 +21,7 @@ from headrace.validate.changed import over_file
 from headrace.validate.discrepancy import discrepancy
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import Predicted, interval
+from headrace.validate.wide import wide
 
 WORK = """[clients]
 count = 1
@@ -88,6 +89,29 @@ def test_intervals_hold_what_they_promise() -> None:
         held += found[0] <= new <= found[1]
     # The median's own spread is nearly what the factor for one more round holds.
     assert 0.87 < held / trials < 0.93
+
+
+def test_intervals_that_tell_little_are_told(tmp_path: Path) -> None:
+    machine = tmp_path / "machine.toml"
+    machine.write_text(MACHINE)
+    narrow = Point("narrow", "cache", (1.0,), Predicted(1.0, (0.4, 3.9)))
+    far = Point("far", "cache", (1.0,), Predicted(1.0, (1e-5, 1e4)))
+    none = Point("none", "cache", (1.0,), Predicted(1.0, None))
+    assert wide([narrow, none], machine, WORK) == []
+
+    def told() -> str:
+        (warning,) = wide([narrow, far, none], machine, WORK)
+        assert warning["condition"] == "wide-intervals"
+        assert "1 of 3 predictions" in warning["message"] and "'far'" in warning["message"]
+        return warning["message"]
+
+    # Rounds of 8 to 12.5 us are not that far apart.
+    assert "so few rounds, 3" in told()
+    check = '[[check]]\nname = "c"\nbound = "cache"\nmeasured = "9 ms"\npredicted = "1 ms"\n'
+    machine.write_text(MACHINE + check)
+    assert "the check 'c' took 0.11 times as long" in told()
+    machine.write_text(MACHINE.replace("12.5 us", "12.5 ms") + check)
+    assert "3 rounds gave machine.cpu.system_call = 8 us, 10 us, 12.5 ms" in told()
 
 
 def test_errors_are_summed_up_by_group() -> None:

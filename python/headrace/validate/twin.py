@@ -21,6 +21,7 @@ from headrace.validate.changed import Setting, over_file
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import predict
+from headrace.validate.wide import wide
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,8 @@ def _predicted(
         warnings |= {
             warning["condition"]: warning for it in of for warning in it.document["warnings"]
         }
+    for warning in wide(points, machine, cases[0].work):
+        warnings[warning["condition"]] = warning
     return Twin(
         machine.read_text(encoding="utf-8"),
         tuple(points),
