@@ -275,6 +275,14 @@ def test_steps_are_catalogued_by_operation(
     assert store.shown(ids[0], "200/s")["step"] == step
     with pytest.raises(StoreError, match="expected 100/s, 200/s"):
         store.shown(ids[0], "400/s")
+    # Percentiles of several ladders are of all their operations at the step.
+    for version, it in (("0.0.1", ladders[0]), ("0.0.1", ladders[1]), ("0.0.2", ladders[0])):
+        tables = {name: getattr(it, name) for name in names}
+        store.add(it.document | {"version": version}, tables, kind="ladder")
+    together = store.compare(name="mix", by="version", step="200/s").table
+    p99 = together.filter(group="0.0.1", operation="read", figure="response_p99_s")
+    all_of_it = pl.concat([it.histograms for it in ladders])
+    assert p99["value"].to_list() == [by_operation(all_of_it, "200/s", "response")["read"][1]]
     store.remove(ids[0])
     assert store.step_figures([ids[1]]).height > 0
 

@@ -13,27 +13,28 @@ if TYPE_CHECKING:
     from headrace.store.samples import Key
 
 TABLE = "histograms"
+TIMES = {"service": "latency", "response": "response"}
+"""How the catalogue's figures of each time begin."""
 
 
 def merged(store: "Store", ids: Sequence[str], step: str | None = None) -> "dict[Key, float]":
-    """Percentiles of service time over all operations of these results, by operation and by group
-    of operations, of ladders at a step; nothing if there is one result, or one of them has no
-    histograms."""
+    """Percentiles of service and response times over all operations of these results, by operation
+    and by group of operations; with `step`, those of ladders at it, else those of what is none.
+    Nothing if there is one result, or one of them has no histograms."""
     if len(ids) < 2 or not all(TABLE in {it.name for it in store.contents(one)} for one in ids):
         return {}
     tables = [_of_step(store.table(one, TABLE), step) for one in ids]
-    names = {quantile: f"latency_{name}_s" for name, quantile in LATENCIES.items()}
+    names = {quantile: name for name, quantile in LATENCIES.items()}
     found: dict[Key, float] = {}
     ways: tuple[tuple[By, Callable[[str], str]], ...] = (("group", group), ("operation", str))
     for by, named in ways:
-        rows = percentiles(tables, by=by).filter(time="service")
-        for name, quantile, value in rows.select(by, "quantile", "time_s").iter_rows():
-            found[named(name), names[quantile]] = float(value)
+        rows = percentiles(tables, by=by).select(by, "time", "quantile", "time_s")
+        for name, time, quantile, value in rows.iter_rows():
+            found[named(name), f"{TIMES[time]}_{names[quantile]}_s"] = float(value)
     return found
 
 
 def _of_step(histograms: pl.DataFrame, step: str | None) -> pl.DataFrame:
-    if step is None:
-        return histograms
-    # Only those of ladders have the column.
-    return histograms.filter(step=step) if "step" in histograms.columns else histograms.head(0)
+    if "step" not in histograms.columns:
+        return histograms if step is None else histograms.head(0)
+    return histograms.head(0) if step is None else histograms.filter(step=step)
