@@ -1,6 +1,7 @@
 """Calibration: equations that find what is known, and a real machine."""
 
 import json
+import socket
 import subprocess
 import sys
 import tomllib
@@ -21,7 +22,15 @@ from headrace.calibrate.memory import group_memory
 from headrace.calibrate.mount import MODELLED, Mount, mount_of
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
-from headrace.calibrate.servers import SIZES, Messages, solved
+from headrace.calibrate.servers import (
+    SIZES,
+    Messages,
+    _messages,
+    _way_to,
+    of_round,
+    of_rounds,
+    solved,
+)
 from headrace.calibrate.settings import _journal
 
 KNOWN = """
@@ -305,12 +314,46 @@ def test_the_network_to_a_server_follows_from_messages() -> None:
     assert found["hosts.cpu.serve_write"] == pytest.approx(200e-6)
 
 
+def test_rounds_in_which_large_messages_took_no_longer_are_left_out() -> None:
+    messages = {size: Messages(1e-3, 1e-6) for size in SIZES}
+    seconds = {"read": 2e-3, "write": 2e-3}
+    nothing = solved(messages, seconds, 1500, 52)
+    assert "network.bandwidth" not in nothing and nothing["network.latency"] > 0
+    told = solved(messages | {SIZES[-1]: Messages(2e-3, 1e-6)}, seconds, 1500, 52)
+    of_two = of_round([nothing, told])
+    assert of_two["network.bandwidth"] == told["network.bandwidth"]
+    (found,) = [
+        it for it in of_rounds([told, of_round([nothing])]) if it.field == "network.bandwidth"
+    ]
+    assert found.values == (told["network.bandwidth"],) * 2
+    assert "1 of 2 rounds tell it" in found.method
+    with pytest.raises(RunError, match=r"network\.bandwidth cannot be told"):
+        of_rounds([of_round([nothing])] * 2)
+
+
+def test_a_server_that_is_something_else_or_hangs_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as hangs:
+        # Nobody takes the connection, and nobody answers.
+        address = "{}:{}".format(*hangs.getsockname())
+        with pytest.raises(ValueError, match=f"--server {address}: .*for 10 s"):
+            _messages(address, "t", 1)
+    with pytest.raises(ValueError, match="--server nowhere.invalid:1: "):
+        _way_to("nowhere.invalid:1", "nowhere.invalid", 1)
+    with pytest.raises(ValueError, match="--server 127.0.0.1:1: connecting"):
+        _messages("127.0.0.1:1", "t", 1)
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
         (("--server", "127.0.0.1:1"), "expected both --server and --token"),
         (("--server", "127.0.0.1:1", "--token", "x"), "with --server expected one of"),
         (("--server", "x:1", "--token", "x", "--trace"), "leave --trace out"),
+        (("--server", "[::1]:1", "--token", "x"), "with --server expected one of"),
+        *(
+            (("--server", wrong, "--token", "x"), f"--server {wrong}: expected HOST:PORT")
+            for wrong in ("x", "x:", ":1", "x:port", "x:65536", "x:0", "x:-1", "::1", "::1:7417")
+        ),
     ],
 )
 def test_servers_that_cannot_be_calibrated_are_one_clear_error(

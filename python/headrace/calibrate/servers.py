@@ -1,5 +1,6 @@
 """A network file system: the network to its servers, and what these take for a request."""
 
+import re
 import socket
 import statistics
 import time
@@ -10,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 
 from headrace import _core
+from headrace._core import RunError
 from headrace.calibrate.calibration import Calibration, Told
 from headrace.calibrate.case import DIRECT
 from headrace.calibrate.mount import served_mount_of
@@ -29,8 +31,8 @@ MIDDLE, LARGE = 256 << 10, 1 << 20
 SIZES = (BYTE, BLOCK, MIDDLE, LARGE)
 FRAMING = 38
 """What `network.framing` is by default (IEEE 802.3)."""
-IP_MTU = 14
-"""Of getsockopt(2): include/uapi/linux/in.h."""
+IP_MTU, IPV6_MTU = 14, 24
+"""Of getsockopt(2): include/uapi/linux/in.h and in6.h."""
 
 CALLS = {
     operation: Probe(
@@ -86,11 +88,13 @@ def calibrate_servers(
     server's memory. All of it once, then all of it again; of several servers the median.
 
     Raises ScenarioError if the directory's file system is none on servers that a simulation
-    knows; OSError or ValueError as `headrace.measure.network.ask` does.
+    knows; ValueError, which names the server, if one cannot be asked; RunError if no round tells a
+    parameter.
     """
+    hosts = [host_and_port(it) for it in addresses]
     mount = served_mount_of(directory)
     started = datetime.now(UTC)
-    header, mtu = _header(), _mtu(addresses[0])
+    mtu, header = _way_to(addresses[0], *hosts[0])
     steps = [*addresses, *(probe.name for probe in CALLS.values())]
     found: list[dict[str, float]] = []
     for number in range(rounds):
@@ -104,26 +108,56 @@ def calibrate_servers(
             else:
                 operation = list(CALLS)[place - len(addresses)]
                 seconds[operation] = _seconds(CALLS[operation], directory)
-        of_servers = [solved(it, seconds, mtu, header) for it in messages]
-        found.append({name: statistics.median(it[name] for it in of_servers) for name in METHODS})
-    parameters = [
+        found.append(of_round([solved(it, seconds, mtu, header) for it in messages]))
+    parameters = (
         Parameter("network.mtu", (mtu,), "B", "getsockopt(2), IP_MTU"),
-        Parameter("network.header", (header,), "B", "IPv4 and TCP; net.ipv4.tcp_timestamps"),
-        *(
-            Parameter(name, tuple(it[name] for it in found), unit, method)
-            for name, (unit, method) in METHODS.items()
-        ),
-    ]
-    return Calibration(str(Path(directory).resolve()), mount, tuple(parameters), (), started)
+        Parameter("network.header", (header,), "B", "IP and TCP; net.ipv4.tcp_timestamps"),
+        *of_rounds(found),
+    )
+    return Calibration(str(Path(directory).resolve()), mount, parameters, (), started)
+
+
+def of_round(servers: Sequence[dict[str, float]]) -> dict[str, float]:
+    """The median of those servers that tell a parameter."""
+    return {
+        name: statistics.median(told)
+        for name in METHODS
+        if (told := [it[name] for it in servers if name in it])
+    }
+
+
+def of_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
+    """A round that does not tell a parameter counts as the median of those that do. Raises
+    RunError if none does."""
+    parameters = []
+    for name, (unit, method) in METHODS.items():
+        told = [it[name] for it in found if name in it]
+        if not told:
+            raise RunError(
+                f"{name} cannot be told from {method}: in each of {len(found)} rounds the large"
+                " ones took no longer than the small ones, which something else kept waiting;"
+                " repeat this when the network is less busy, or with more rounds"
+            )
+        if len(told) < len(found):
+            method += f"; {len(told)} of {len(found)} rounds tell it"
+        middle = statistics.median(told)
+        values = tuple(it.get(name, middle) for it in found)
+        parameters.append(Parameter(name, values, unit, method))
+    return parameters
 
 
 def solved(
     messages: dict[int, Messages], seconds: dict[str, float], mtu: int, header: int
 ) -> dict[str, float]:
     """Parameters by their fields, in SI units: from messages of all sizes, and the seconds that
-    calls which read and write take."""
+    calls which read and write take. Without the network's bandwidth where large messages took no
+    longer than small ones."""
     byte, block, middle, large = (messages[size] for size in SIZES)
-    payload = 2 * (LARGE - MIDDLE) / (large.elapsed - middle.elapsed)
+    beyond = large.elapsed - middle.elapsed
+    bandwidth = {}
+    if beyond > 0:
+        payload = 2 * (LARGE - MIDDLE) / beyond
+        bandwidth["network.bandwidth"] = payload * (mtu + FRAMING) / (mtu - header)
     one_way = max(block.elapsed - byte.elapsed, 0.0) / 2
     wire = one_way * (BYTE + header + FRAMING) / (BLOCK - BYTE)
     trip = byte.elapsed + one_way
@@ -131,7 +165,7 @@ def solved(
     each_byte = max(large.processor - byte.processor, 1e-12 * LARGE) / (2 * LARGE)
     return {
         "network.latency": max(byte.elapsed / 2 - byte.processor - wire, 0.0),
-        "network.bandwidth": payload * (mtu + FRAMING) / (mtu - header),
+        **bandwidth,
         "hosts.cpu.send": byte.processor / 2,
         "hosts.cpu.receive": byte.processor / 2,
         "hosts.cpu.send_rate": 1 / each_byte,
@@ -143,7 +177,11 @@ def solved(
 
 def _messages(address: str, token: str, size: int) -> Messages:
     before = time.process_time()
-    [(_, count, _, median, _, _)] = _core.ask_messages(address, token, [size], SECONDS)
+    try:
+        [(_, count, _, median, _, _)] = _core.ask_messages(address, token, [size], SECONDS)
+    except OSError as error:
+        # Of several servers, the one that is wrong.
+        raise ValueError(f"--server {address}: {error}") from None
     return Messages(median, (time.process_time() - before) / (count + WARM_UP))
 
 
@@ -151,16 +189,33 @@ def _seconds(probe: Probe, directory: str | PathLike[str]) -> float:
     return probe.seconds(measure_whole(probe.text, directory).document)
 
 
-def _header() -> int:
-    """IPv4 (RFC 791) and TCP (RFC 9293) have 20 B each, timestamps 12 B (RFC 7323)."""
-    return 40 + (12 if word(Path("/proc/sys/net/ipv4/tcp_timestamps")) != "0" else 0)
+def host_and_port(address: str) -> tuple[str, int]:
+    """What an address names; IPv6 has brackets. Raises ValueError if it is none."""
+    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+(?:%\w+)?)\]|([^\s:\[\]]+)):(\d{1,5})", address)
+    if found is None or not 1 <= int(found[3]) <= MOST_PORT:
+        raise ValueError(
+            f"--server {address}: expected HOST:PORT with a port of 1 to {MOST_PORT}, as"
+            " server-0:7417 or [fe80::1]:7417"
+        )
+    return found[1] or found[2], int(found[3])
 
 
-def _mtu(address: str) -> int:
-    """Of the way to a host: bytes."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise ValueError(f"--server {address}: expected HOST:PORT, as server-0:7417")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
-        asked.connect((host, int(port)))
-        return asked.getsockopt(socket.IPPROTO_IP, IP_MTU)
+MOST_PORT = 65535
+
+
+def _way_to(address: str, host: str, port: int) -> tuple[int, int]:
+    """The largest packet to a host, and its headers: bytes.
+
+    IPv4 (RFC 791) has 20 B, IPv6 (RFC 8200) 40, TCP (RFC 9293) 20, its timestamps 12 (RFC 7323).
+    """
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as asked:
+            asked.connect(where)
+            six = family == socket.AF_INET6
+            level, option = (socket.IPPROTO_IPV6, IPV6_MTU) if six else (socket.IPPROTO_IP, IP_MTU)
+            mtu = asked.getsockopt(level, option)
+    except OSError as error:
+        raise ValueError(f"--server {address}: {error.strerror or error}") from None
+    stamps = 0 if word(Path("/proc/sys/net/ipv4/tcp_timestamps")) == "0" else 12
+    return mtu, (40 if six else 20) + 20 + stamps

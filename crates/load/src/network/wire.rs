@@ -51,7 +51,22 @@ pub enum NetworkError {
 impl NetworkError {
     pub(super) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> NetworkError {
         let what = what.into();
-        move |source| NetworkError::System { what, source }
+        move |source| NetworkError::System {
+            what,
+            source: patience_named(source),
+        }
+    }
+}
+
+/// A read or write that took too long ends as if it could be tried again (socket(7),
+/// `SO_RCVTIMEO`), which says nothing of what happened.
+fn patience_named(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("nothing came or went for {} s", PATIENCE.as_secs()),
+        ),
+        _ => error,
     }
 }
 
