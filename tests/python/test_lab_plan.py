@@ -108,11 +108,13 @@ def test_a_link_counts_what_is_around_packets() -> None:
 
 def test_limits_are_written_in_both_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = Limits(read_rate=2e7, write_operations=0.4)
-    group, top = Path("/somewhere/host"), Path("/top")
+    group, top = Path("/top/somewhere/host"), Path("/top")
     monkeypatch.setattr(groups, "hierarchy", lambda _: groups.Hierarchy(top, 2))
     assert groups.limit_lines(limits, "7:100", group) == [
         (group / "io.max", "7:100 rbps=20000000 wiops=1", "7:100 rbps=max wiops=max")
     ]
+    with pytest.raises(RunError, match="control groups for memory are not in /top"):
+        groups.limit_lines(limits, "7:100", Path("/other/host"))
     monkeypatch.setattr(groups, "hierarchy", lambda _: groups.Hierarchy(top, 1))
     monkeypatch.setattr(groups, "_own", lambda _: top)
     assert groups.limit_lines(limits, "7:100", group) == [

@@ -56,6 +56,20 @@ def of_host(lab: str, host: str) -> Path | None:
     return None if found is None else found.top / f"{ABOVE}{lab}" / host
 
 
+def not_handed_on(group: Path) -> tuple[str, ...]:
+    """The controllers that a laboratory needs, and that a group of the second version has and
+    does not hand on to those within it; none in the first version, where each group has those of
+    its hierarchy."""
+    has, hands_on = (
+        (group / name).read_text(encoding="ascii").split() if (group / name).exists() else []
+        for name in ("cgroup.controllers", HANDED_ON)
+    )
+    return tuple(it for it in ("memory", "io") if it in has and it not in hands_on)
+
+
+HANDED_ON = "cgroup.subtree_control"
+
+
 def memory_file(group: Path) -> Path:
     """The file that has the most memory of a group."""
     names = ("memory.max", "memory.limit_in_bytes")
@@ -77,10 +91,15 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
     given = {name: max(round(it), 1) for name, it in amounts.items() if it is not None}
     if not given:
         return []
-    if found is None or (found.version == 2 and group is None):
+    if found is None:
         raise RunError(
             "the kernel has no control groups for block devices (blkio, or io): disks cannot be"
             " limited"
+        )
+    if found.version == 2 and (group is None or not group.is_relative_to(found.top)):
+        raise RunError(
+            f"control groups for memory are not in {found.top}, where those for block devices are:"
+            " disks cannot be limited"
         )
     if found.version == 1:
         return [
@@ -96,6 +115,38 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
     words = " ".join(f"{SECOND_VERSION[name]}={amount}" for name, amount in given.items())
     none = " ".join(f"{SECOND_VERSION[name]}=max" for name in given)
     return [(group / "io.max", f"{device} {words}", f"{device} {none}")]
+
+
+def limits(device: str, group: Path | None) -> dict[str, float]:
+    """Those that hold for a device (as `7:100`), as the kernel tells them: with the second version
+    in a host's group."""
+    found = hierarchy("blkio")
+    if found is None:
+        return {}
+    if found.version == 2:
+        path = (group or found.top) / "io.max"
+        words = _line(path, device)
+        amounts = dict(word.split("=") for word in words)
+        names = SECOND_VERSION.items()
+        return {
+            field: float(amounts[name])
+            for field, name in names
+            if amounts.get(name, "max") != "max"
+        }
+    return {
+        field: float(word)
+        for field, name in FIRST_VERSION.items()
+        for word in _line(found.top / f"blkio.throttle.{name}_device", device)
+    }
+
+
+def _line(path: Path, device: str) -> list[str]:
+    """What a file says behind a device's number; nothing if it does not, or if there is none."""
+    try:
+        lines = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
+    except OSError:
+        return []
+    return next((line[1:] for line in lines if line and line[0] == device), [])
 
 
 def _own(top: Path) -> Path:

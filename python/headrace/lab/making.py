@@ -14,7 +14,7 @@ from headrace.lab.hosts import Hosts
 from headrace.lab.plan import Disk, Host, Plan
 from headrace.lab.programs import require, run
 from headrace.lab.state import Lab
-from headrace.lab.steps import Folder, Group, Limit, LoopDevice, Namespaces
+from headrace.lab.steps import Controllers, Folder, Group, Limit, LoopDevice, Namespaces
 from headrace.report.units import short_size
 
 ALWAYS = ("losetup", "mount", "unshare", "nsenter", "ip")
@@ -83,7 +83,9 @@ def _make(lab: Lab, plan: Plan) -> None:
     images = Path(os.path.realpath(images))
     hosts = Hosts(lab)
     if (first := groups.of_host(lab.name, plan.hosts[0].name)) is not None:
-        steps.take(lab, Group(str(first.parent), None, outer=True))
+        _hand_on(lab, first.parent.parent)
+        steps.take(lab, Group(str(first.parent), None))
+        _hand_on(lab, first.parent)
     for host in plan.hosts:
         if (group := groups.of_host(lab.name, host.name)) is not None:
             steps.take(lab, Group(str(group), host.memory))
@@ -97,6 +99,12 @@ def _make(lab: Lab, plan: Plan) -> None:
         for host in plan.hosts:
             links.join(hosts, host)
     servers.by_name(plan.server).up(plan, hosts)
+
+
+def _hand_on(lab: Lab, group: Path) -> None:
+    """Has the groups within one of the second version their limits."""
+    if names := groups.not_handed_on(group):
+        steps.take(lab, Controllers(str(group / groups.HANDED_ON), names))
 
 
 def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:

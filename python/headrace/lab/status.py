@@ -67,7 +67,7 @@ def _host(
         "memory_bytes": _memory(group),
         "link": host.link and _link(hosts, host, number),
         "disks": [
-            _disk(disk, devices.get(f"{host.name}-{disk.name}.img"), hosts, mounts)
+            _disk(disk, devices.get(f"{host.name}-{disk.name}.img"), hosts, mounts, group)
             for disk in host.disks
         ],
         "mounted": str(lab.mount_point) in mounts if is_client else None,
@@ -96,7 +96,11 @@ def _link(hosts: Hosts, host: Host, number: int | None) -> dict[str, Any]:
 
 
 def _disk(
-    disk: Disk, device: LoopDevice | None, hosts: Hosts, mounts: dict[str, str]
+    disk: Disk,
+    device: LoopDevice | None,
+    hosts: Hosts,
+    mounts: dict[str, str],
+    group: Path | None,
 ) -> dict[str, Any]:
     return {
         "name": disk.name,
@@ -106,26 +110,17 @@ def _disk(
         "file_system": disk.file_system,
         "mount_options": mounts.get(str(hosts.disk(disk))),
         "mounted": str(hosts.disk(disk)) in mounts,
-        "limits": _limits(device),
+        "limits": _limits(device, group),
         "queue": _settings(device, "queue", disk.queue),
         "write_back": _settings(device, "bdi", disk.write_back),
     }
 
 
-def _limits(device: LoopDevice | None) -> dict[str, float]:
-    """Those that hold, as the kernel tells them."""
-    found = groups.hierarchy("blkio")
-    if device is None or found is None or found.version != 1 or not device.settings.exists():
+def _limits(device: LoopDevice | None, group: Path | None) -> dict[str, float]:
+    if device is None or not device.settings.exists():
         return {}
     number = (device.settings / "dev").read_text(encoding="ascii").strip()
-    limits = {}
-    for field, name in groups.FIRST_VERSION.items():
-        lines = (found.top / f"blkio.throttle.{name}_device").read_text(encoding="ascii")
-        for line in lines.splitlines():
-            device_of_it, amount = line.split()
-            if device_of_it == number:
-                limits[field] = float(amount)
-    return limits
+    return groups.limits(number, group)
 
 
 def _settings(

@@ -8,6 +8,7 @@ import dataclasses
 from typing import Any
 
 from headrace.lab.state import Lab
+from headrace.lab.steps.controllers import Controllers
 from headrace.lab.steps.folder import Folder
 from headrace.lab.steps.group import Group
 from headrace.lab.steps.limit import Limit
@@ -16,6 +17,7 @@ from headrace.lab.steps.namespaces import Namespaces
 from headrace.lab.steps.step import Step
 
 ALL: dict[str, type[Step]] = {
+    "controllers": Controllers,
     "folder": Folder,
     "group": Group,
     "limit": Limit,
@@ -23,7 +25,16 @@ ALL: dict[str, type[Step]] = {
     "namespaces": Namespaces,
 }
 
-__all__ = ["Folder", "Group", "Limit", "LoopDevice", "Namespaces", "Step", "free_number"]
+__all__ = [
+    "Controllers",
+    "Folder",
+    "Group",
+    "Limit",
+    "LoopDevice",
+    "Namespaces",
+    "Step",
+    "free_number",
+]
 
 KINDS = {kind: name for name, kind in ALL.items()}
 
@@ -42,5 +53,9 @@ def taken(lab: Lab) -> list[Step]:
 
 
 def _step(line: dict[str, Any]) -> Step:
-    fields = {key: value for key, value in line.items() if key != "step"}
+    fields = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in line.items()
+        if key != "step"
+    }
     return ALL[line["step"]](**fields)

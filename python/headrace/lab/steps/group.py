@@ -19,8 +19,6 @@ class Group(Step):
 
     path: str
     memory: int | None
-    outer: bool = False
-    """Whether it is the whole laboratory's, and hands its controllers on."""
 
     def check(self, lab: Lab) -> None:
         if Path(self.path).exists():
@@ -29,9 +27,6 @@ class Group(Step):
     def do(self, lab: Lab) -> None:
         group = Path(self.path)
         group.mkdir()
-        controllers = group / "cgroup.subtree_control"
-        if controllers.exists() and self.outer:
-            controllers.write_text("+memory +io", encoding="ascii")
         if self.memory is not None:
             memory_file(group).write_text(str(self.memory), encoding="ascii")
 

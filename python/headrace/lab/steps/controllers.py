@@ -1,0 +1,39 @@
+"""The controllers that a control group of the second version hands on to those within it."""
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from headrace._core import RunError
+from headrace.lab.state import Lab
+from headrace.lab.steps.step import Step
+
+
+@dataclass(frozen=True)
+class Controllers(Step):
+    """Of a group that is there, as the topmost: those that it has not handed on before.
+
+    Without them, files such as memory.max and io.max are not in the groups within
+    (Linux, Documentation/admin-guide/cgroup-v2.rst, "Controlling Controllers").
+    """
+
+    path: str
+    """The group's file `cgroup.subtree_control`."""
+    names: tuple[str, ...]
+
+    def do(self, lab: Lab) -> None:
+        words = " ".join(f"+{name}" for name in self.names)
+        try:
+            Path(self.path).write_text(words, encoding="ascii")
+        except OSError as error:
+            raise RunError(f"{self.path}: {words}: {os.strerror(error.errno or 0)}") from None
+
+    def undo(self, lab: Lab) -> None:
+        for name in self.names:
+            # Another group hands it on by now: then it is no more this laboratory's to take back.
+            with contextlib.suppress(OSError):
+                Path(self.path).write_text(f"-{name}", encoding="ascii")
+
+    def left(self, lab: Lab) -> str | None:
+        return None
