@@ -42,22 +42,138 @@ impl Clock {
     /// Waits for a time: sleeps through most of it and spins through the rest, as a
     /// sleep alone ends too late. Gives up as soon as `ends` is set.
     pub fn wait_until(&self, time: Nanoseconds, ends: &AtomicBool) {
-        loop {
-            let left = Duration::from_nanos(time.saturating_sub(self.now()));
-            if left.is_zero() || ends.load(Ordering::Relaxed) {
-                return;
-            }
-            match left.checked_sub(OVERSHOOT) {
-                Some(sleep) => thread::sleep(sleep.min(LOOK)),
-                None => std::hint::spin_loop(),
-            }
+        wait(self, time, ends);
+    }
+}
+
+/// What waiting is made of.
+trait Passing {
+    fn now(&self) -> Nanoseconds;
+    /// Gives the processor away for as long, or somewhat longer.
+    fn sleep(&self, time: Duration);
+    /// Keeps the processor for a moment.
+    fn spin(&self);
+}
+
+impl Passing for Clock {
+    fn now(&self) -> Nanoseconds {
+        Clock::now(self)
+    }
+
+    fn sleep(&self, time: Duration) {
+        thread::sleep(time);
+    }
+
+    fn spin(&self) {
+        std::hint::spin_loop();
+    }
+}
+
+fn wait(passing: &impl Passing, time: Nanoseconds, ends: &AtomicBool) {
+    loop {
+        let left = Duration::from_nanos(time.saturating_sub(passing.now()));
+        if left.is_zero() || ends.load(Ordering::Relaxed) {
+            return;
+        }
+        match left.checked_sub(OVERSHOOT) {
+            Some(sleep) => passing.sleep(sleep.min(LOOK)),
+            None => passing.spin(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    /// A machine on which sleeps end too late by a known time, and nothing else takes any.
+    struct Machine {
+        now: Cell<Nanoseconds>,
+        late: Nanoseconds,
+        spun: Cell<Nanoseconds>,
+        sleeps: Cell<u32>,
+        ends: AtomicBool,
+        /// The sleep in which the run ends.
+        last: u32,
+    }
+
+    impl Machine {
+        const MOMENT: Nanoseconds = 50;
+
+        fn late_by(late: Duration) -> Machine {
+            Machine {
+                now: Cell::new(0),
+                late: late.as_nanos() as Nanoseconds,
+                spun: Cell::new(0),
+                sleeps: Cell::new(0),
+                ends: AtomicBool::new(false),
+                last: u32::MAX,
+            }
+        }
+
+        /// How late a wait ends.
+        fn lateness(&self, time: Nanoseconds) -> Nanoseconds {
+            wait(self, time, &self.ends);
+            self.now.get() - time
+        }
+    }
+
+    impl Passing for Machine {
+        fn now(&self) -> Nanoseconds {
+            self.now.get()
+        }
+
+        fn sleep(&self, time: Duration) {
+            self.sleeps.set(self.sleeps.get() + 1);
+            self.now
+                .set(self.now.get() + time.as_nanos() as Nanoseconds + self.late);
+            if self.sleeps.get() == self.last {
+                self.ends.store(true, Ordering::Relaxed);
+            }
+        }
+
+        fn spin(&self) {
+            self.spun.set(self.spun.get() + Machine::MOMENT);
+            self.now.set(self.now.get() + Machine::MOMENT);
+        }
+    }
+
+    #[test]
+    fn a_sleep_that_ends_60_us_too_late_makes_nobody_late() {
+        for time in [
+            20_000,
+            99_999,
+            100_001,
+            500_000,
+            2_000_000,
+            50_100_000,
+            7_000_000_000,
+        ] {
+            let machine = Machine::late_by(Duration::from_micros(60));
+            let late = machine.lateness(time);
+            assert!(late < Machine::MOMENT, "{time} ns: {late} ns late");
+            // To spin all the time would not be late either, and leave others no processor.
+            assert!(machine.spun.get() <= 100_000 + Machine::MOMENT);
+            assert_eq!(machine.sleeps.get() == 0, time < 100_000);
+        }
+    }
+
+    #[test]
+    fn a_sleep_that_ends_later_than_what_is_spun_is_late_by_the_rest() {
+        let machine = Machine::late_by(Duration::from_millis(1));
+        assert_eq!(machine.lateness(2_000_000), 900_000);
+        assert_eq!(machine.spun.get(), 0);
+    }
+
+    #[test]
+    fn who_waits_for_long_sees_within_50_ms_that_the_run_is_over() {
+        let mut machine = Machine::late_by(Duration::ZERO);
+        machine.last = 3;
+        wait(&machine, u64::MAX, &machine.ends);
+        assert_eq!((machine.now.get(), machine.spun.get()), (150_000_000, 0));
+    }
 
     #[test]
     fn nobody_waits_for_what_is_past_or_when_the_run_ends() {
