@@ -18,6 +18,7 @@ import os
 import shutil
 import statistics
 import sys
+import time
 from pathlib import Path
 
 import bonnie
@@ -26,7 +27,7 @@ import dbench
 import dd
 import fio
 import iozone
-from ground import Case, Figures, Ground
+from ground import REST, Case, Figures, Ground
 
 ROUNDS = 8
 FEWEST_ROUNDS = 4
@@ -42,6 +43,8 @@ def turn(case: Case, ground: Ground, first: bool) -> tuple[Figures, Figures]:
         # the host of a virtual disk has the common file in memory for both.
         os.sync()
         ground.read_common()
+        if case.cold:
+            time.sleep(REST)
         sides[ours] = (case.ours if ours else case.theirs)(ground)
     return sides[True], sides[False]
 

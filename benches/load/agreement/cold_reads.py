@@ -1,9 +1,11 @@
 """Cold reads in order by Headrace, by fio and by a bare loop of preadv, in turns: bytes a second,
-and the requests that the device was given for them.
+the requests that the device was given for them, and how often the host was given memory meanwhile.
 
     python benches/load/agreement/cold_reads.py DIR [ROUNDS]
 
-Where the requests are the same in number and size, figures that differ are the device's.
+Where the requests are the same in number and size, figures that differ are the device's or the
+host's. What it costs to read into memory that the host has to find first, the last reader shows:
+the same loop, a pause after the file has left the page cache.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from fio import job
-from ground import KIB, SIZE, Ground, forget, rate
+from fio import cold
+from ground import KIB, REST, SIZE, Ground, forget, output, rate
 
 from headrace.measure.counters import device_below
 
@@ -37,6 +39,8 @@ class Turn(NamedTuple):
     """Reads that the device carried out meanwhile, for whomever."""
     bytes: int
     """What they brought."""
+    reports: int
+    """How often a virtual machine's host took free memory back meanwhile."""
 
 
 def by_headrace(ground: Ground) -> float:
@@ -46,13 +50,23 @@ def by_headrace(ground: Ground) -> float:
 
 def by_fio(ground: Ground) -> float:
     """Bytes a second."""
-    forget(ground.common)
-    return job(ground.common, BLOCK, "read")
+    return cold(ground.common, BLOCK, "read")
 
 
 def by_loop(ground: Ground) -> float:
     """Bytes a second of preadv one after the other, into one buffer."""
     forget(ground.common)
+    return _loop(ground)
+
+
+def by_late_loop(ground: Ground) -> float:
+    """The same, when the host has what the file had in memory."""
+    forget(ground.common)
+    time.sleep(REST)
+    return _loop(ground)
+
+
+def _loop(ground: Ground) -> float:
     buffers = [bytearray(BLOCK)]
     descriptor = os.open(ground.common, os.O_RDONLY)
     try:
@@ -69,6 +83,7 @@ READERS: dict[str, Callable[[Ground], float]] = {
     "Headrace": by_headrace,
     "fio": by_fio,
     "bare loop": by_loop,
+    "late loop": by_late_loop,
 }
 
 
@@ -78,14 +93,26 @@ def reads_of(device: str) -> tuple[int, int]:
     return int(fields[0]), int(fields[2]) * SECTOR
 
 
+def reports() -> int:
+    """How often the host has said so far that it took free pages back: interrupts of the queue
+    that free pages are reported by (Linux, drivers/virtio/virtio_balloon.c). 0 without one."""
+    lines = Path("/proc/interrupts").read_text(encoding="ascii").splitlines()
+    of_queue = [line.split() for line in lines if line.endswith("-reporting_vq")]
+    return sum(int(word) for line in of_queue for word in line[1:] if word.isdigit())
+
+
 def turn(read: Callable[[Ground], float], ground: Ground, device: str) -> Turn:
     """One reading, of a file that the device has read just before."""
     os.sync()
     ground.read_common()
-    requests, moved = reads_of(device)
+    if read is by_fio:
+        # Its program and libraries are not to be among the requests.
+        output("fio", "--version")
+    time.sleep(REST)
+    (requests, moved), reported = reads_of(device), reports()
     found = read(ground)
     after = reads_of(device)
-    return Turn(found, after[0] - requests, after[1] - moved)
+    return Turn(found, after[0] - requests, after[1] - moved, reports() - reported)
 
 
 def main() -> None:
@@ -113,14 +140,15 @@ def main() -> None:
         ground.remove()
     print(f"{rounds} rounds in {sys.argv[1]}, {SIZE >> 20} MiB in blocks of 64 KiB, cold")
     print(f"{'':10} {'MB/s: least':>12} {'quartiles':>15} {'most':>6} {'median':>7}", end="")
-    print(f" {'requests':>9} {'KiB each':>9}")
+    print(f" {'requests':>9} {'KiB each':>9} {'with reports':>13}")
     for name, turns in done.items():
         rates = sorted(it.rate / 1e6 for it in turns)
         low, middle, high = statistics.quantiles(rates, method="inclusive")
         requests = statistics.median(it.requests for it in turns)
         each = statistics.median(it.bytes / max(it.requests, 1) for it in turns) / KIB
         print(f"{name:10} {rates[0]:12.0f} {low:8.0f}-{high:6.0f} {rates[-1]:6.0f}", end="")
-        print(f" {middle:7.0f} {requests:9.0f} {each:9.1f}")
+        reported = f"{sum(it.reports > 0 for it in turns)} of {len(turns)}"
+        print(f" {middle:7.0f} {requests:9.0f} {each:9.1f} {reported:>13}")
 
 
 if __name__ == "__main__":

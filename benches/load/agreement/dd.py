@@ -56,6 +56,7 @@ CASES = [
             "read": rate(ground.on_common('transfer = "1 MiB"\nphases = ["read"]\n'), "read")
         },
         _cold,
+        cold=True,
     ),
     Case(
         "dd",

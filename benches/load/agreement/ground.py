@@ -22,6 +22,12 @@ LARGE_DIRECT = 64 * KIB
 buffer happen to be neighbours in the memory of a process: a virtual disk has a descriptor for
 each piece, and takes 254 at a time, which 1 MiB in pages of 4 KiB exceeds."""
 
+REST = 3.0
+"""Seconds in which nothing is freed before what is to be read leaves the page cache. Where memory
+that a virtual machine frees goes back to its host, it does so 2 s after the first of it was freed
+(Linux 6.18, mm/page_reporting.c, PAGE_REPORTING_DELAY), and the next who gets it waits until the
+host has found some again. Without a pause that falls between leaving and reading by chance."""
+
 Work: TypeAlias = Callable[[str], list[dict[str, Any]]]
 """Carries a workload out, and gives its phases."""
 Figures: TypeAlias = Mapping[str, float]
@@ -33,8 +39,9 @@ class Ground:
     lie on a virtual disk, its host may have one of them in memory."""
 
     def __init__(self, below: Path) -> None:
-        self.below = below
-        self._directory = _core.BenchmarkDirectory(below)
+        # Tools may be run in another directory.
+        self.below = below.resolve()
+        self._directory = _core.BenchmarkDirectory(self.below)
         self.common = Path(self._directory.path) / "hr-w0" / "hr-d0" / "hr-f0"
         self.on_common('phases = ["read"]\ntransfer = "1 MiB"\n')
 
@@ -83,6 +90,8 @@ class Case:
     """The figures that both give, in order, and their units: `MB/s` or `1/s`."""
     ours: Callable[[Ground], Figures]
     theirs: Callable[[Ground], Figures]
+    cold: bool = False
+    """Whether it reads what has just left the page cache."""
 
 
 def loaded(workload: str, processes: int = 1) -> _core.Loaded:
@@ -107,10 +116,11 @@ def rate(done: list[dict[str, Any]], operation: str, unit: str = "bytes") -> flo
     return total / seconds
 
 
-def output(*command: str | Path, status: int = 0) -> str:
-    """What a command prints. Ends the program if it fails."""
+def output(*command: str | Path, status: int = 0, folder: Path | None = None) -> str:
+    """What a command prints, in a folder if it leaves files in its own. Ends the program if it
+    fails."""
     environment = {**os.environ, "LC_ALL": "C"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
     if done.returncode != status:
         raise SystemExit(f"agreement: {command[0]} ended with {done.returncode}: {done.stderr}")
     return done.stdout + done.stderr
