@@ -68,6 +68,33 @@ def held() -> Iterator[None]:
         signal.raise_signal(came[0])
 
 
+@contextlib.contextmanager
+def noticed() -> Iterator[list[int]]:
+    """Ctrl-C, and signals to end, do what they do, and are noted. What is as good as done may go on
+    to its end all the same; whoever has more to do then knows that nobody wants it any more."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came  # They come to the main thread alone.
+        return
+    before = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if callable(handler := signal.getsignal(number))
+    }
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        before[signal.Signals(number)](number, frame)
+
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _of_command() -> bool:
     return PAPER_SCRIPT in sys.orig_argv
 

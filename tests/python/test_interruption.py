@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from headrace import interruption, measure
-from headrace.measure import benchmark, hosts, workload
+from headrace.measure import benchmark, hosts, whole, workload
+from headrace.measure.benchmark import Live
+from headrace.measure.repeated import repeat
 
 WORK = '[[workload]]\nblock = "64 KiB"\ntransfer = "64 KiB"\nphases = ["write"]\n'
 
@@ -41,4 +43,29 @@ def test_no_directory_is_left(
         else:
             benchmark.measure(work, tmp_path)
     assert len(made) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def too_late(live: Live) -> None:
+    """Ctrl-C when all is measured."""
+    if live.removing and live.removed == 0:
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_what_comes_too_late_for_one_measurement_ends_what_has_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = workload.load(WORK)
+    one = benchmark.measure(work, tmp_path, progress=too_late)
+    assert not one.partial and one.told_to_end == signal.SIGINT
+    assert benchmark.measure(work, tmp_path).told_to_end is None
+    several = repeat(work, tmp_path, 3, progress=too_late).document
+    assert several["stop"]["reason"] == "interrupted" and len(several["repetitions"]) == 1
+    measured = benchmark.measure
+    monkeypatch.setattr(
+        whole, "measure", lambda *given, **more: measured(*given, **more, progress=too_late)
+    )
+    with pytest.raises(KeyboardInterrupt):
+        whole.measure_whole(WORK, tmp_path)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert list(tmp_path.iterdir()) == []

@@ -6,12 +6,13 @@ import os
 import time
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core, ranks
-from headrace.interruption import held
+from headrace.interruption import held, noticed
 from headrace.measure import hosts
 from headrace.measure.cache import cache, reads_now, reads_since
 from headrace.measure.conditions import conditions
@@ -61,6 +62,21 @@ def measure(
         OSError: if nothing can be made below the directory.
         RunError: if files that must be there cannot be made.
     """
+    with noticed() as came:
+        measurement = _measured_and_removed(below, loaded, calls, settle, keep, progress)
+    if not came or ranks.current().size > 1:
+        return measurement
+    return replace(measurement, told_to_end=came[0])
+
+
+def _measured_and_removed(
+    below: str | PathLike[str],
+    loaded: _core.Loaded,
+    calls: str,
+    settle: float,
+    keep: bool,
+    progress: Progress | None,
+) -> Measurement:
     directory = None
     try:
         with held():

@@ -94,7 +94,12 @@ class Earlier:
         if not tables["histograms"].height:
             return None
         processes = {"processes": step["processes"]}
-        return Measurement(processes | documents[repetition - 1], **tables)
+        return Measurement(
+            processes | documents[repetition - 1],
+            series=tables["series"],
+            counters=tables["counters"],
+            histograms=tables["histograms"],
+        )
 
 
 def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:

@@ -50,6 +50,8 @@ def repeat(
         early = ended_early(one.document)
         if early is None or not done:
             done.append(one)
+        if early is None and one.told_to_end is not None and len(done) < repeats:
+            early = {"reason": "interrupted"}
     return done[0] if repeats == 1 else together(done, repeats, early)
 
 

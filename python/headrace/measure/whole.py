@@ -1,5 +1,6 @@
 """Measuring a workload for its figures alone: all of it, or an error."""
 
+import signal
 from os import PathLike
 
 from headrace._core import RunError
@@ -13,10 +14,12 @@ def measure_whole(
 ) -> Measurement:
     """Carries the scenario of a text out to its end.
 
-    Raises as `headrace.measure.measure` does, RunError if an operation fails, and
-    KeyboardInterrupt.
+    Raises as `headrace.measure.measure` does, RunError if an operation fails, and what Ctrl-C and
+    signals to end raise, however late they come.
     """
     measurement = measure(load(text), below, calls=calls, settle=settle)
+    if measurement.told_to_end is not None:
+        signal.raise_signal(measurement.told_to_end)
     if measurement.document["stop"]["reason"] == "interrupted":
         raise KeyboardInterrupt
     if measurement.partial:

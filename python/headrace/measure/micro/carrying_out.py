@@ -108,6 +108,9 @@ def carry_out(
             stop = early
             break
         rows.extend(_rows(point, repeat, measured))
+        if measured.told_to_end is not None and number + 1 < total:
+            stop = {"reason": "interrupted"}
+            break
         if so_far is not None and number + 1 < total:
             so_far(result())
     else:
