@@ -78,11 +78,22 @@ def test_what_stands_in_the_way_of_a_mix_is_said() -> None:
 
 def test_a_profile_is_corrected_by_what_was_measured() -> None:
     found = tuning.Profile(["a", "b"], ["x", "y"], np.array([[2.0, 1.0], [0.0, 1.0]]))
-    corrected = found.corrected(np.array([0.5, 0.5]), np.array([0.25, 0.75]))
-    assert corrected.counts.tolist() == [[1.0, 1.5], [0.0, 1.5]]
+    # Foreseen were one of each; as many of x came, and half as many again of y.
+    corrected = found.corrected(np.array([0.5, 0.5]), np.array([1.0, 1.5]))
+    assert corrected.counts.tolist() == [[2.0, 1.5], [0.0, 1.5]]
     # What was not seen, or not foreseen, says nothing.
     same = found.corrected(np.array([0.0, 1.0]), np.array([0.5, 0.0]))
     assert same.counts.tolist() == found.counts.tolist()
+
+
+def test_what_a_mix_caused_says_nothing_of_operations_that_were_not_in_it() -> None:
+    """What happens once, such as opening a file, is far less in a mix than alone; an operation
+    that causes the same each time would seem to cause next to nothing of it."""
+    counts = np.array([[1.0, 0.04], [0.0, 2.0]])
+    found = tuning.Profile(["read", "open"], ["read", "lookup"], counts)
+    corrected = found.corrected(np.array([1.0, 0.0]), np.array([1.0, 0.001]))
+    assert corrected.counts[0].tolist() == pytest.approx([1.0, 0.001])
+    assert corrected.counts[1].tolist() == [0.0, 2.0]
 
 
 def test_published_mixes_are_shares() -> None:

@@ -14,6 +14,9 @@ from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import Matrix, Vector
 from headrace.measure.workload import load
 
+LEAST_SHARE = 1e-6
+"""Of a file operation that is carried out in a mix."""
+
 
 class Refused(ValueError):
     """A file system could not carry a mix out."""
@@ -44,13 +47,16 @@ class Profile:
         """Shares by column."""
         return np.array([shares.get(name, 0.0) for name in self.protocol])
 
-    def corrected(self, predicted: Vector, measured: Vector) -> "Profile":
-        """The profile by which what was measured would have been predicted: each protocol
-        operation takes as much more or less of all that causes it. In a mix, operations find
-        done what others have left, and prepare less."""
-        seen = (predicted > 0) & (measured > 0)
-        factors = np.divide(measured, predicted, out=np.ones_like(predicted), where=seen)
-        return replace(self, counts=self.counts * factors)
+    def corrected(self, shares: Vector, caused: Vector) -> "Profile":
+        """The profile by which what a mix caused would have been predicted: `caused` is how many
+        of each protocol operation came for each file operation of a mix with these shares. Each
+        protocol operation takes as much more or less of all in the mix that cause it: they find
+        done what others have left, and prepare less. Of what is not in the mix nothing was seen."""
+        predicted = shares @ self.counts
+        seen = (predicted > 0) & (caused > 0)
+        factors = np.divide(caused, predicted, out=np.ones_like(predicted), where=seen)
+        carried_out = (shares > LEAST_SHARE)[:, np.newaxis]
+        return replace(self, counts=np.where(carried_out, self.counts * factors, self.counts))
 
 
 @dataclass(frozen=True)

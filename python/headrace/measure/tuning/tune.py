@@ -10,7 +10,7 @@ from headrace import _core
 from headrace.measure.calls import POSIX
 from headrace.measure.place import place
 from headrace.measure.resuming import check, sealed
-from headrace.measure.tuning.profile import Amount, Profile, profile
+from headrace.measure.tuning.profile import LEAST_SHARE, Amount, Profile, profile
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.reach import unreached
 from headrace.measure.tuning.search import Tuned, Vector, nearest, pairwise
@@ -31,7 +31,10 @@ class Round:
     """A mix that was found, and what it really causes."""
 
     tuned: Tuned
+    caused: Vector
+    """How many of each protocol operation came for each file operation."""
     measured: Vector
+    """The shares of those."""
     distance: float
     """Euclidean, between that and the wanted one."""
 
@@ -147,7 +150,7 @@ def _found(
             next_is(f"{method}, round {number + 1}")
             tuned = METHODS[method](corrected.counts, vector)
             tried.append(_measured(steps, found, tuned, vector, much, SEED))
-            corrected = corrected.corrected(tuned.protocol, tried[-1].measured)
+            corrected = corrected.corrected(tuned.shares, tried[-1].caused)
         next_is(f"{method}, the nearest again")
         best = min(tried, key=lambda it: it.distance)
         again = _measured(steps, found, best.tuned, vector, much, SEED + 1)
@@ -159,12 +162,13 @@ def _measured(
 ) -> Round:
     counts = steps.seen(_weights(found, tuned), amount.mixed, seed)
     measured = found.vector(shares(counts, "what the mix caused") if counts else {})
-    return Round(tuned, measured, float(np.linalg.norm(measured - wanted)))
+    caused = found.vector(counts) / amount.mixed
+    return Round(tuned, caused, measured, float(np.linalg.norm(measured - wanted)))
 
 
 def _weights(found: Profile, tuned: Tuned) -> dict[str, float]:
     named = zip(found.operations, map(float, tuned.shares), strict=True)
-    return {name: share for name, share in named if share > 1e-6}
+    return {name: share for name, share in named if share > LEAST_SHARE}
 
 
 def _mix(found: Profile, final: Round, wanted: Vector, tried: Sequence[Round]) -> dict[str, Any]:
