@@ -72,6 +72,21 @@ def small(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def below(tmp_path: Path) -> Path:
+    """A directory to measure in."""
+    directory = tmp_path / "measured"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of the test's own, for what it starts as well."""
+    monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
+    return tmp_path / "store"
+
+
+@pytest.fixture
 def headrace(tmp_path: Path) -> Command:
     """The real command, with an empty directory for temporary files."""
     temporary = tmp_path / "temporary"

@@ -51,13 +51,6 @@ def workload(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def below(tmp_path: Path) -> Path:
-    directory = tmp_path / "measured"
-    directory.mkdir()
-    return directory
-
-
 def test_every_byte_is_counted_and_nothing_is_left(below: Path) -> None:
     result = measure.measure(measure.load(WRITE_AND_READ), below)
     assert not result.partial

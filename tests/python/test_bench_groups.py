@@ -12,6 +12,8 @@ import pytest
 import headrace as hr
 import headrace.measure as measure
 
+pytestmark = pytest.mark.usefixtures("place")
+
 MIX = """
 [clients]
 count = 1
@@ -29,19 +31,6 @@ OF = {
     "file-stat": {"stat", "fstat"},
     "get-attribute": {"access"},
 }
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store of each test's own."""
-    monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
-
-
-@pytest.fixture
-def below(tmp_path: Path) -> Path:
-    directory = tmp_path / "measured"
-    directory.mkdir()
-    return directory
 
 
 def check(document: dict[str, Any], time: str = "latency") -> None:

@@ -21,6 +21,8 @@ from headrace.measure.benchmark import Live, Progress
 from headrace.measure.resuming import sealed
 from headrace.store import StoreError
 
+pytestmark = pytest.mark.usefixtures("place")
+
 MIX = """
 [clients]
 count = 1
@@ -33,20 +35,6 @@ file_sizes = { "4 KiB" = 1 }
 """
 SIZE = 64 << 10
 STUDY = micro.blocks(SIZE, [4096, 16384])
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of each test's own."""
-    monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def below(tmp_path: Path) -> Path:
-    directory = tmp_path / "measured"
-    directory.mkdir()
-    return directory
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from headrace.intervals import half_width
 from headrace.measure.benchmark import Live
 from headrace.measure.repeated import together
 
+pytestmark = pytest.mark.usefixtures("place")
+
 WRITE_AND_READ = """
 [clients]
 count = 1
@@ -38,19 +40,6 @@ file_sizes = { "4 KiB" = 1 }
 rate = 1000
 amount = 300
 """
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store of each test's own."""
-    monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
-
-
-@pytest.fixture
-def below(tmp_path: Path) -> Path:
-    directory = tmp_path / "measured"
-    directory.mkdir()
-    return directory
 
 
 def test_histograms_are_read_by_others(below: Path) -> None:

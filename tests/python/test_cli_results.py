@@ -19,14 +19,9 @@ from conftest import Command
 from test_cli_errors import refused
 from test_cli_run import strict, timeless
 
+pytestmark = pytest.mark.usefixtures("place")
+
 IDENTIFIER = re.compile(r"in the store: ([0-9a-z]{14})\n")
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of each test's own."""
-    monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
-    return tmp_path / "store"
 
 
 def run(headrace: Command, small: Path, *more: object) -> str:

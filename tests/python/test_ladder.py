@@ -116,13 +116,6 @@ def workload(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def below(tmp_path: Path) -> Path:
-    directory = tmp_path / "measured"
-    directory.mkdir()
-    return directory
-
-
 SHORT = ("--time", "0.4", "--warm-up", "0.1", "--json")
 
 

@@ -41,13 +41,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def below(tmp_path: Path) -> Path:
-    directory = tmp_path / "measured"
-    directory.mkdir()
-    return directory
-
-
-@pytest.fixture
 def load(tmp_path: Path) -> measure.MixedLoad:
     file = tmp_path / "mix.toml"
     file.write_text(MIX)

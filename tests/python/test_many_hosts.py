@@ -55,13 +55,6 @@ time = "1 h"
 """
 
 
-@pytest.fixture
-def below(tmp_path: Path) -> Path:
-    directory = tmp_path / "measured"
-    directory.mkdir()
-    return directory
-
-
 def bench(*arguments: object) -> tuple[str, ...]:
     return (*HEADRACE, "bench", *map(str, arguments))
 

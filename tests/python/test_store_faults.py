@@ -24,15 +24,10 @@ from headrace.store.version import HEAD, VERSION_TABLE
 from test_cli_errors import refused
 from test_cli_run import strict
 
+pytestmark = pytest.mark.usefixtures("place")
+
 FIRST = ROOT / "tests" / "data" / "store" / "first.sql"
 """A catalogue as the first schema had it: one result with replications, one without."""
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of each test's own."""
-    monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
-    return tmp_path / "store"
 
 
 def mounted(*arguments: object) -> bool:
