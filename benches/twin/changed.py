@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 from file_systems import SCENARIO, headings, headrace, rows
 from words import words
 
+from headrace.lab import status, stood_up
 from headrace.lab.groups import limit_lines, memory_file, of_host
 from headrace.lab.plan import Limits
 
@@ -124,11 +125,11 @@ def measure(out: Path, rounds: int, names: list[str]) -> None:
     scenario.write_text(
         SCENARIO.format(name=NAME, system="ext4", rate=150, operations=2000, more="")
     )
-    laboratory = Laboratory(json.loads(headrace("lab", "up", str(scenario), "--json").stdout))
     machine = out / "machine.toml"
     inside = ("lab", "exec", str(scenario), "client-0", "--", sys.executable, "-m", "headrace")
     common = ("--rounds", str(rounds), "--json")
-    try:
+    with stood_up(scenario) as lab:
+        laboratory = Laboratory(status(lab))
         if not machine.exists():
             headrace(*inside, "calibrate", laboratory.mount_point, "-o", str(machine), *common)
         for name in names:
@@ -139,8 +140,6 @@ def measure(out: Path, rounds: int, names: list[str]) -> None:
             twin = ("twin", laboratory.mount_point, "--machine", str(machine), "--settings-now")
             with CHANGES[name][1](laboratory):
                 headrace(*inside, *twin, "-o", str(saved), *common)
-    finally:
-        headrace("lab", "down", str(scenario))
 
 
 def table(out: Path) -> list[str]:

@@ -19,6 +19,8 @@ from typing import Any
 
 from words import words
 
+from headrace.lab import stood_up
+
 DISKS = {"60": (60, 600), "150": (150, 2000)}
 """MB/s and operations a second, each for reads and for writes."""
 FILE_SYSTEMS = {
@@ -61,14 +63,11 @@ def twin_of(name: str, out: Path, rounds: int) -> None:
     scenario.write_text(
         SCENARIO.format(name=name, system=kind, rate=rate, operations=operations, more=more)
     )
-    lab = json.loads(headrace("lab", "up", str(scenario), "--json").stdout)
-    try:
+    with stood_up(scenario) as lab:
         saved = out / f"{name}.json"
-        twin = ["twin", lab["mount_point"], "--rounds", str(rounds), "-o", str(saved)]
+        twin = ["twin", str(lab.mount_point), "--rounds", str(rounds), "-o", str(saved)]
         command = [sys.executable, "-m", "headrace", *twin, "--json"]
         headrace("lab", "exec", str(scenario), "client-0", "--", *command)
-    finally:
-        headrace("lab", "down", str(scenario))
 
 
 def table(out: Path) -> list[str]:

@@ -21,7 +21,6 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from typing import Any
 from words import words
 
 import headrace
-from headrace.lab import find
+from headrace.lab import stood_up
 from headrace.lab.hosts import Hosts
 from headrace.lab.state import Lab
 from headrace.report.figures.style import COLOURS, sheet
@@ -175,17 +174,6 @@ def text(name: str, system: System, clients: int, calibrated: Path | None = None
 def run_headrace(*arguments: str | Path) -> None:
     command = [sys.executable, "-m", "headrace", *map(str, arguments)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
-@contextmanager
-def stood_up(scenario: Path) -> Iterator[Lab]:
-    run_headrace("lab", "up", scenario)
-    try:
-        lab = find(scenario.stem)
-        assert lab is not None
-        yield lab
-    finally:
-        run_headrace("lab", "down", scenario)
 
 
 def calibrate(out: Path) -> None:

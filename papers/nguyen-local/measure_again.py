@@ -9,6 +9,7 @@ and how they were measured in OUT, and takes the laboratories down again. With
 `papers/nguyen-local/present` as OUT, `headrace papers nguyen-local` shows them from then on.
 """
 
+import argparse
 import json
 import os
 import platform
@@ -19,12 +20,12 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import present
 import traces
 
-from headrace import lab, simulate
+from headrace import lab
 from headrace._core import VERSION
 from headrace.calibrate import Probing, mount_of
 from headrace.calibrate.case import settle
@@ -102,10 +103,9 @@ class Host:
 
 def host(journal: str, stack: ExitStack) -> Host:
     """A laboratory that is taken down with the stack, and a process in its host."""
-    sets = {"machine.file_system.journal.mode": journal}
-    plan = lab.plan(simulate.load(LABORATORY, sets), [f"{key}={it}" for key, it in sets.items()])
-    made = lab.up(plan, f"nguyen-{journal}-{os.getpid()}")
-    stack.callback(lab.down, made)
+    sets = [f"machine.file_system.journal.mode={journal}"]
+    name = f"nguyen-{journal}-{os.getpid()}"
+    made = stack.enter_context(lab.stood_up(LABORATORY, sets, name))
     script = [sys.executable, str(Path(__file__).resolve()), INSIDE, journal]
     command = lab.exec_command(made, "client-0", [*script, str(made.mount_point)])
     process = subprocess.Popen(
@@ -168,25 +168,26 @@ def processor() -> str:
     return platform.machine()
 
 
+class Words(argparse.ArgumentParser):
+    """What is wrong is one line, as the commands have it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see --help)\n")
+
+
 def main() -> int:
     if sys.argv[1:2] == [INSIDE]:
         inside(*sys.argv[2:])
         return 0
-    words = sys.argv[1:]
-    if (
-        not 1 <= len(words) <= 2
-        or words[0].startswith("-")
-        or (words[1:] and not words[1].isdigit())
-    ):
-        print(f"expected: {Path(sys.argv[0]).name} OUT [ROUNDS]", file=sys.stderr)
-        return 2
+    parser = Words(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", metavar="OUT", type=Path, help="where results are kept")
+    parser.add_argument("rounds", metavar="ROUNDS", type=int, nargs="?", default=ROUNDS)
+    given = parser.parse_args()
+    if given.rounds < 2:
+        parser.error(f"ROUNDS is {given.rounds}: expected 2 at least, which tell of a spread")
     # As an error does, so that laboratories are taken down.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    rounds = int(words[1]) if words[1:] else ROUNDS
-    if rounds < 2:
-        print("ROUNDS: expected 2 at least, which tell of a spread", file=sys.stderr)
-        return 2
-    measure(Path(words[0]), rounds)
+    measure(given.out, given.rounds)
     return 0
 
 

@@ -16,7 +16,18 @@ from typing import Any
 
 import pytest
 
-from headrace.lab import Lab, down, find, groups, plan, processes, programs, status, up
+from headrace.lab import (
+    Lab,
+    down,
+    find,
+    groups,
+    plan,
+    processes,
+    programs,
+    status,
+    stood_up,
+    up,
+)
 from headrace.lab.hosts import Hosts
 from headrace.lab.state import LABS, remove_above
 from headrace.lab.steps import LoopDevice, taken
@@ -174,6 +185,14 @@ def test_two_of_one_file_are_refused_and_two_of_two_names_are_not(file: Path) ->
     assert devices[0] != devices[1]
     down(two)
     assert status(one)["up"]
+
+
+def test_one_that_stands_meanwhile_goes_with_an_error(file: Path, before: dict[str, Any]) -> None:
+    with pytest.raises(KeyError), stood_up(file, ["machine.memory.size=128 MiB"]) as stood:
+        assert status(stood)["hosts"][0]["memory_bytes"] == 128 << 20
+        raise KeyError
+    assert find(file.stem) is None
+    assert machine() == before
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 6])

@@ -4,11 +4,10 @@ import os
 import signal
 from pathlib import Path
 
-from headrace.lab import down, plan, status, up
+from headrace.lab import status, stood_up
 from headrace.lab.hosts import Hosts
 from headrace.lab.servers.waiting import wait
-from headrace.simulate.scenario import load
-from lab import as_before, machine, skip_unless_possible
+from lab import as_before, skip_unless_possible
 
 SCENARIO = """
 [clients]
@@ -41,31 +40,26 @@ def test_each_chunk_is_on_both_servers(tmp_path: Path) -> None:
     skip_unless_possible("mfsmaster", "mfschunkserver", "mfsmount", "mkfs.ext4")
     file = tmp_path / "moosefs.toml"
     file.write_text(SCENARIO)
-    with as_before() as before:
-        stood = up(plan(load(file)), f"moosefs-{os.getpid()}")
-        try:
-            found = status(stood)
-            assert found["up"]
-            # It hides its environment: it must be known all the same.
-            client = next(it for it in found["hosts"] if it["name"] == "client-0")
-            assert any("mfsmount" in it["command"] for it in client["processes"])
-            hosts = Hosts(stood)
-            at = stood.mount_point / "file"
-            hosts.run("client-0", "dd", "if=/dev/urandom", f"of={at}", "bs=1M", "count=4")
-            hosts.run("client-0", "sync", at)
-            for server in ("server-0", "server-1"):
-                chunks = ("find", stood.folder / "disk-0", "-name", "chunk_*", "-printf", "%s ")
-                sizes = [int(it) for it in hosts.run(server, *chunks).split()]
-                # The data, and its checksums.
-                assert 4 << 20 <= sum(sizes) < 5 << 20
-            # What has ended is named.
-            (chunks_of,) = (it for it in found["hosts"] if it["name"] == "server-1")
-            assert chunks_of["missing"] == []
-            os.kill(chunks_of["processes"][0]["number"], signal.SIGKILL)
-            wait("the chunk server", lambda: not status(stood)["up"])
-            missing = {it["name"]: it["missing"] for it in status(stood)["hosts"]}
-            assert missing.pop("server-1") == ["mfschunkserver"]
-            assert not any(missing.values())
-        finally:
-            down(stood)
-        assert machine() == before
+    with as_before(), stood_up(file, name=f"moosefs-{os.getpid()}") as stood:
+        found = status(stood)
+        assert found["up"]
+        # It hides its environment: it must be known all the same.
+        client = next(it for it in found["hosts"] if it["name"] == "client-0")
+        assert any("mfsmount" in it["command"] for it in client["processes"])
+        hosts = Hosts(stood)
+        at = stood.mount_point / "file"
+        hosts.run("client-0", "dd", "if=/dev/urandom", f"of={at}", "bs=1M", "count=4")
+        hosts.run("client-0", "sync", at)
+        for server in ("server-0", "server-1"):
+            chunks = ("find", stood.folder / "disk-0", "-name", "chunk_*", "-printf", "%s ")
+            sizes = [int(it) for it in hosts.run(server, *chunks).split()]
+            # The data, and its checksums.
+            assert 4 << 20 <= sum(sizes) < 5 << 20
+        # What has ended is named.
+        (chunks_of,) = (it for it in found["hosts"] if it["name"] == "server-1")
+        assert chunks_of["missing"] == []
+        os.kill(chunks_of["processes"][0]["number"], signal.SIGKILL)
+        wait("the chunk server", lambda: not status(stood)["up"])
+        missing = {it["name"]: it["missing"] for it in status(stood)["hosts"]}
+        assert missing.pop("server-1") == ["mfschunkserver"]
+        assert not any(missing.values())

@@ -186,9 +186,9 @@ def test_what_is_measured_again_can_be_measured(present: Any, tmp_path: Path) ->
 def test_measuring_again_says_what_it_takes() -> None:
     script = [sys.executable, str(PAPER / "measure_again.py")]
     for arguments, expected in (
-        ([], "expected: "),
-        (["x", "1"], "ROUNDS"),
-        (["x", "a"], "expected: "),
+        ([], "required: OUT"),
+        (["x", "1"], "ROUNDS is 1: expected 2 at least"),
+        (["x", "a"], "ROUNDS: invalid int value: 'a'"),
     ):
         ended = subprocess.run([*script, *arguments], capture_output=True, text=True, check=False)
         assert ended.returncode == 2

@@ -2,6 +2,7 @@
 
 from headrace.lab.benchmark import bench_commands, exec_command
 from headrace.lab.making import down, up
+from headrace.lab.meanwhile import stood_up
 from headrace.lab.plan import Plan
 from headrace.lab.planning import plan
 from headrace.lab.state import Lab, existing, find, name_of
@@ -19,6 +20,7 @@ __all__ = [
     "name_of",
     "plan",
     "status",
+    "stood_up",
     "together",
     "up",
 ]
