@@ -36,10 +36,9 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         counted = zip(probes.values(), pages, strict=True)
         return [times[probe.name] - call - copied(count, known) for probe, count in counted]
 
-    # The line through the smallest and the largest calls: so much a call, so much a page.
-    rewrites = besides(REWRITES)
-    write_page = max((rewrites[-1] - rewrites[0]) / (pages[-1] - pages[0]), 0.0)
-    write_call = max(rewrites[0] - write_page * pages[0], 0.0)
+    write_call, write_page = call_and_page(
+        pages, besides(REWRITES), [times[probe.name] for probe in REWRITES.values()]
+    )
     new = [time - write_call for time in besides(WRITES)]
     new_page, new_folio = new_costs(new, BLOCKS, known.get("machine.memory.largest_folio", PAGE))
     return {
@@ -48,6 +47,23 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         "machine.file_system.new_page": new_page,
         "machine.file_system.new_folio": new_folio,
     }
+
+
+def call_and_page(
+    pages: Sequence[float], times: Sequence[float], whole: Sequence[float]
+) -> tuple[float, float]:
+    """What a call costs, and each of its pages, by the times that calls of so many pages take
+    beyond what is known of them: the squares of the errors are least, relative to whole calls.
+
+    All sizes count, since no line goes through all of them: copies into the page cache do not
+    become as cheap in large calls as those out of it, by which copies are known.
+    """
+    from scipy.optimize import nnls
+
+    weights = 1 / np.maximum(whole, 1e-12)
+    columns = np.stack([np.ones(len(pages)), np.array(pages)], axis=1)
+    each, _ = nnls(columns * weights[:, None], np.array(times) * weights)
+    return float(each[0]), float(each[1])
 
 
 def new_costs(times: Sequence[float], blocks: Sequence[int], largest: float) -> tuple[float, float]:
