@@ -31,6 +31,9 @@ FILE_SYSTEMS = {
     "ext4": ("ext4", ""),
     "xfs": ("xfs", ""),
 }
+WORST = {"cache": 0.25, "device": 0.15}
+"""Errors that cases should have at the most: the table counts those beyond. Of what processor and
+memory take, a prediction among the case's own repetitions is not: a shared machine moves it."""
 SCENARIO = """
 name = "{name}"
 system = "{system}"
@@ -80,8 +83,8 @@ def table(out: Path) -> list[str]:
 def headings(of: str) -> list[str]:
     """Above the rows of errors."""
     return [
-        f"| {of} | bound by | cases | median error | worst | bias | in the interval |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        f"| {of} | bound by | cases | median error | worst | bias | in the interval | beyond |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
 
 
@@ -91,10 +94,15 @@ def rows(name: str, document: Mapping[str, Any]) -> list[str]:
     for group, it in document["summary"].items():
         points = [point for point in document["points"] if point["group"] == group]
         worst = max(points, key=lambda point: abs(point["error"]))
+        beyond = sum(
+            abs(point["error"]) > WORST[group]
+            and not (group == "cache" and point["among_repetitions"])
+            for point in points
+        )
         lines.append(
             f"| {name} | {group} | {it['points']} | {it['median_error']:.1%}"
             f" | {worst['error']:+.0%} ({worst['name']}) | {it['bias']:+.1%}"
-            f" | {it['covered']:.0%} |"
+            f" | {it['covered']:.0%} | {beyond} |"
         )
     return lines
 
