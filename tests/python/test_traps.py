@@ -1,17 +1,25 @@
 """Traps that other tools have fallen into, on a real file system: docs/mixed-load.md lists them."""
 
+import contextlib
 import io
 import json
+import os
+import pty
+import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 import headrace.measure as measure
-from headrace.report.measured_tables import measurement
-from headrace.report.units import megabytes
+from headrace.measure import micro
+from headrace.report import ladder_tables, measured_tables, study_tables
+from headrace.report.units import duration, figure, megabytes, milliseconds, percent, size, whole
 
 MIXED = """
 [clients]
@@ -67,26 +75,160 @@ def test_progress_and_one_document(tmp_path: Path, below: Path) -> None:
     workload = tmp_path / "mix.toml"
     workload.write_text(MIXED)
     command = [sys.executable, "-m", "headrace", "bench", "run", str(workload), str(below)]
-    done = subprocess.run(
+    # The figures are shown live where standard error is a terminal, and nowhere else.
+    terminal, inside = pty.openpty()
+    process = subprocess.Popen(
         [*command, "--json", "--progress", "--no-store"],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=inside,
         text=True,
-        timeout=120,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
     )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["kind"] == "measured"
+    os.close(inside)
+    shown: list[bytes] = []
+    # A terminal that nobody reads holds up who writes to it.
+    reader = threading.Thread(target=lambda: shown.extend(read_to_end(terminal)))
+    reader.start()
+    output, _ = process.communicate(timeout=120)
+    reader.join(timeout=60)
+    os.close(terminal)
+    drawn = b"".join(shown).decode()
+    assert process.returncode == 0, drawn
+    assert json.loads(output)["kind"] == "measured"
+    assert all(column in drawn for column in ("operation", "operations/s", "MB/s")), drawn
+    assert "making files" in drawn or re.search(r"\d (s|ms)", drawn), drawn
+
+
+def read_to_end(terminal: int) -> Iterator[bytes]:
+    """What is written to a terminal, until nobody has its other side open."""
+    # Linux tells this as an error.
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 65536):
+            yield part
+
+
+def printed(what: RenderableType) -> list[str]:
+    """Lines without what keeps cells apart."""
+    console = Console(width=400, record=True, file=io.StringIO())
+    console.print(what)
+    return [" ".join(line.split()) for line in console.export_text().splitlines()]
+
+
+def rows_below(lines: list[str], title: str, rows: int) -> list[str]:
+    """The column titles of a table and so many of its rows."""
+    begin = lines.index(title)
+    return [lines[begin + 1], *lines[begin + 3 : begin + 3 + rows]]
+
+
+def line(*cells: str) -> str:
+    return " ".join(cell for cell in cells if cell)
+
+
+def latencies(of: dict[str, float]) -> list[str]:
+    return [milliseconds(of[key]) for key in ("mean", "p50", "p95", "p99", "max")]
+
+
+COLUMNS = "data MB/s operations/s mean ms p50 ms p95 ms p99 ms max ms"
 
 
 def test_the_table_has_the_figures_of_the_document(below: Path) -> None:
     """bonnie++'s text and its comma-separated figures differ."""
-    document = measure.measure(measure.load(MIXED), below).document
-    console = Console(width=250, record=True, file=io.StringIO())
-    console.print(measurement(document))
-    text = console.export_text()
-    for name, rate in document["throughput"].items():
-        # The table of operations comes first, then that of their groups.
-        row = next(it for it in text.splitlines() if it.startswith(f" {name} "))
-        assert f" {megabytes(rate)} " in row
+    text = MIXED.replace("read = 70, write = 30", "read = 60, write = 30, stat = 10")
+    document = measure.measure(measure.load(text), below).document
+    lines = printed(measured_tables.measurement(document))
+    operations, throughput = document["operations"], document["throughput"]
+    assert {"read", "write", "stat"} <= operations.keys() and "stat" not in throughput
+    expected = [f"operation operations {COLUMNS}"]
+    for name, it in operations.items():
+        moved = [size(it["bytes"]), megabytes(throughput[name])] if name in throughput else []
+        rate = figure(it["per_second"])
+        latency = latencies(document["latency"][name])
+        expected.append(line(name, whole(it["count"]), *moved, rate, *latency))
+    assert rows_below(lines, "Throughput and service time", len(operations)) == expected
+    groups = document["operation_groups"]
+    assert len(groups) > 1
+    expected = [f"group operations {COLUMNS} response mean ms response p99 ms"]
+    for name, it in groups.items():
+        moved = [size(it["bytes"]), megabytes(it["throughput"])] if it["bytes"] else []
+        response = [milliseconds(it["latency_from_intended"][key]) for key in ("mean", "p99")]
+        own = [figure(it["per_second"]), *latencies(it["latency"]), *response]
+        expected.append(line(name, whole(it["count"]), *moved, *own))
+    assert rows_below(lines, "Groups of operations", len(groups)) == expected
+    responses = document["latency_from_intended"]
+    expected = ["operation operations mean ms p50 ms p95 ms p99 ms max ms"]
+    expected += [line(name, whole(it["count"]), *latencies(it)) for name, it in responses.items()]
+    title = "Response time, from the intended start"
+    assert rows_below(lines, title, len(responses)) == expected
+
+
+def test_the_table_of_a_ladder_has_the_figures_of_the_document(tmp_path: Path, below: Path) -> None:
+    file = tmp_path / "mix.toml"
+    file.write_text(MIXED)
+    load = measure.MixedLoad(str(file), seconds=0.2, warm_up=0.0)
+    document = measure.ladder(load.at, below, rates=[200, 400]).document
+    expected = [
+        "requested offered achieved mean ms p50 ms p99 ms service ms service p99 ms"
+        " cache hits % read ahead % keeps up"
+    ]
+    for it in document["steps"]:
+        loads = [figure(it[f"{key}_per_second"]) for key in ("requested", "offered", "achieved")]
+        times = [milliseconds(it["response"][key]) for key in ("mean", "p50", "p99")]
+        times += [milliseconds(it["service"][key]) for key in ("mean", "p99")]
+        expected.append(line(*loads, *times, *hits(it), "yes" if it["keeps_up"] else "no"))
+    title = "Operations a second, and response time from the intended start"
+    lines = printed(ladder_tables.ladder(document))
+    assert len(expected) == 3 and rows_below(lines, title, 2) == expected
+    told = {
+        "Largest load kept up with": document["kept_up"],
+        "Knee": document["knee"],
+    }
+    for what, point in told.items():
+        found = [it for it in lines if it.startswith(f"{what}: ")]
+        assert len(found) == (point is not None)
+        if point is not None:
+            assert f"{figure(point['requested_per_second'])} operations/s," in found[0]
+            assert duration(point["response_mean_s"]) in found[0]
+
+
+def test_the_table_of_clients_has_the_figures_of_the_document(tmp_path: Path, below: Path) -> None:
+    file = tmp_path / "mix.toml"
+    file.write_text(MIXED.replace("rate = 500", "").replace("amount = 1000", ""))
+    load = measure.MixedLoad(str(file), seconds=0.2, warm_up=0.0)
+    document = measure.ladder_of_clients(load.with_processes, below, [1, 2], warm_up=0.0).document
+    expected = [
+        "processes operations/s times the first efficiency % mean ms p99 ms"
+        " cache hits % read ahead %"
+    ]
+    for it in document["steps"]:
+        name = f"{it['processes']}" + ", oversubscribed" * it["oversubscribed"]
+        rates = [figure(it["operations_per_second"]), figure(it["speedup"])]
+        times = [milliseconds(it["service"][key]) for key in ("mean", "p99")]
+        expected.append(line(name, *rates, percent(it["efficiency"]), *times, *hits(it)))
+    lines = printed(ladder_tables.ladder(document))
+    assert rows_below(lines, "Operations a second, and service time", 2) == expected
+
+
+def hits(step: dict[str, Any]) -> list[str]:
+    """Of a step of a ladder: which part of what was read was in memory, or read ahead."""
+    reads = step["cache"]
+    ahead, asked = reads.get("read_ahead_bytes"), reads["asked_bytes"]
+    return [percent(reads["hit_rate"]), percent(None if ahead is None else ahead / asked)]
+
+
+def test_the_table_of_a_study_has_the_figures_of_the_document(below: Path) -> None:
+    document = micro.carry_out(micro.names([1, 2], 20, size=100), below, repeats=2).document
+    lines = printed(study_tables.study(document))
+    tests = list(dict.fromkeys(it["test"] for it in document["summary"]))
+    units = {it["test"]: it["unit"] for it in document["summary"]}
+    (key,) = document["parameters"]
+    ends = {"throughput": "MB/s", "per_second": "/s"}
+    expected = [line(key, *(f"{test} {ends[units[test]]}" for test in tests))]
+    for point in (1, 2):
+        own = {it["test"]: it["median"] for it in document["summary"] if it[key] == point}
+        shown = {"throughput": megabytes, "per_second": figure}
+        expected.append(line(str(point), *(shown[units[it]](own[it]) for it in tests)))
+    found = [it.replace("*", "") for it in rows_below(lines, "Medians of 2 repeats", 2)]
+    assert len(tests) > 1 and found == expected
 
 
 def test_latency_over_time_is_there_while_it_goes_on(below: Path) -> None:
