@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import headrace.measure as measure
+from headrace import _core
 from headrace.measure.removal import removed
 
 WRITE_AND_READ = """
@@ -130,6 +131,21 @@ def test_what_a_killed_benchmark_leaves_is_cleaned(tmp_path: Path, below: Path) 
     cleaned = bench("clean", str(below))
     assert cleaned.returncode == 0 and "removed" in cleaned.stdout
     assert [path.name for path in below.iterdir()] == ["notes.txt"]
+
+
+def test_cleaning_fails_where_what_is_left_is_nobodys_any_more(below: Path) -> None:
+    (below / "headrace-bench-unmarked").mkdir()
+    in_use = _core.BenchmarkDirectory(below)
+    done = bench("clean", str(below))
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.count("left ") == 2
+    with_more = Path(in_use.path)
+    (with_more / "theirs.txt").write_text("theirs")
+    del in_use
+    done = bench("clean", str(below), "--json")
+    assert done.returncode == 1 and len(json.loads(done.stdout)["left"]) == 2
+    assert len(done.stderr.splitlines()) == 1 and str(with_more) in done.stderr
+    assert "unmarked" not in done.stderr
+    assert (with_more / "theirs.txt").read_text() == "theirs"
 
 
 def wait_for_files(below: Path) -> None:

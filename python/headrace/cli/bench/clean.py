@@ -6,7 +6,12 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench.run import BelowDirectory
+from headrace.ending import failed
 from headrace.report.plain import plain_line
+
+TO_BE_LEFT = ("it carries no mark of a benchmark", "its benchmark is still running")
+"""The reasons of the engine for leaving a directory that are none of a failure
+(crates/load/src/directory/clean.rs)."""
 
 
 def clean(
@@ -17,7 +22,8 @@ def clean(
 ) -> int:
     """Remove what killed benchmarks have left below DIR.
 
-    Only directories that carry a benchmark's mark and whose benchmark is not running.
+    Only directories that carry a benchmark's mark and whose benchmark is not running; the status
+    is 1 if one of those could not be removed.
     """
     from headrace import measure
 
@@ -35,4 +41,8 @@ def clean(
             print(plain_line(f"left {path}: {reason}"))
         if not removed and not left:
             print("nothing was left behind")
-    return 0
+    not_removed = [path for path, reason in left if reason not in TO_BE_LEFT]
+    if not not_removed:
+        return 0
+    names = ", ".join(map(str, not_removed))
+    return failed(f"not removed, though no benchmark uses it any more: {names}", 1)
