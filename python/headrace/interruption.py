@@ -17,6 +17,21 @@ PAPER_SCRIPT = "headrace.cli.paper_script"
 """What `headrace papers` runs a script by; the command itself then says how it ended."""
 
 
+class EndedBySignal(SystemExit):
+    """Somebody ends the process."""
+
+    def __init__(self, number: int) -> None:
+        self.status = 128 + number
+        super().__init__(self.status)
+
+    def __str__(self) -> str:
+        return f"ended by {signal.Signals(self.status - 128).name}"
+
+
+TOLD_TO_END = (KeyboardInterrupt, EndedBySignal)
+"""What Ctrl-C and the signals to end raise: a benchmark shows what it has at each of them."""
+
+
 def end_at_once() -> None:
     """Ends the process at Ctrl-C until `as_exception` is called, unless it is ignored.
 

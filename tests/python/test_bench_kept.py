@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import headrace as hr
@@ -199,6 +200,26 @@ def test_a_study_goes_on_with_the_points_that_are_missing(below: Path) -> None:
         micro.carry_out(other, below, resumed=before)
     with pytest.raises(ValueError, match='its benchmark is "blocks"'):
         micro.carry_out(micro.copying(SIZE, 4096), below, resumed=before)
+
+
+def test_what_a_study_has_stays_when_less_is_asked_for(below: Path) -> None:
+    before = micro.carry_out(STUDY, below, repeats=3)
+    resumed = before.document | {"rows": before.rows.to_dict(as_series=False)}
+    blocks = sorted({int(point.parameters["block"]) for point in STUDY.points})
+    assert len(blocks) == 2
+    saved: list[micro.StudyResult] = []
+    other = micro.blocks(SIZE, [blocks[0] // 2, blocks[0]])
+    after = micro.carry_out(other, below, repeats=1, resumed=resumed, so_far=saved.append)
+    new = pl.col("block") == blocks[0] // 2
+    for it in (*saved, after):
+        assert it.rows.filter(~new).equals(before.rows)
+        assert it.document["wanted_repeats"] == 3
+        kept = [point for point in it.document["points"] if point in before.document["points"]]
+        assert kept == before.document["points"]
+    assert after.rows.filter(new).height == len(other.points[0].tests) * sum(
+        point.parameters["block"] == blocks[0] // 2 for point in other.points
+    )
+    assert after.rows["block"].unique().sort().to_list() == [blocks[0] // 2, *blocks]
 
 
 def interrupting(preparing: bool, at: int) -> Callable[[str], Any]:

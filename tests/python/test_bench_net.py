@@ -90,6 +90,9 @@ def test_messages_go_on_with_the_sizes_that_are_missing(
     )
     assert again["messages"][:2] == whole["messages"][:2]
     assert len(measured) == 1
+    fewer = network.ask(address, token, [1, 16], seconds=0.01, resumed=whole)
+    assert [it["size"] for it in fewer["messages"]] == [1, 16, 64, 4096]
+    assert [it for it in fewer["messages"] if it["size"] != 16] == whole["messages"]
     for changed, why in (
         ({"place": {"host": "elsewhere", "peer": "x"}}, "elsewhere to x"),
         ({"messages": saved[0]["messages"]}, "its messages are not as they were saved"),

@@ -195,6 +195,11 @@ def test_a_tuning_goes_on_with_what_was_not_counted(tmp_path: Path) -> None:
     assert len(again) == 2
     assert resumed["steps"][:5] == whole["steps"][:5]
     assert resumed["profile"] == whole["profile"]
+    # What the file has of operations that are no longer asked for stays in it.
+    operations = ["read", "write"]
+    fewer = tuned(resumed=whole)
+    assert [it for it in fewer["steps"] if it in whole["steps"]] == whole["steps"]
+    assert set(fewer["profile"]) == {"read", "write"}
     for changed, why in (
         ({"profiler": "fuse"}, 'its profiler is "fuse"'),
         ({"wanted": {"read": 1.0}}, r"of another --target \(read 1\)"),

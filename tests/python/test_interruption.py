@@ -1,7 +1,9 @@
 """Ctrl-C at the moment at which something has been made and nobody has it yet."""
 
+import contextlib
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,3 +71,70 @@ def test_what_comes_too_late_for_one_measurement_ends_what_has_more(
         whole.measure_whole(WORK, tmp_path)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("rates", "reason"), [([100.0, 200.0], "interrupted"), ([100.0], "done")])
+def test_what_comes_too_late_for_a_step_ends_the_ladder(
+    rates: list[float], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*given: Any, **more: Any) -> measure.Measurement:
+        measured = benchmark.measure_in(*given, **more)
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return measured
+
+    monkeypatch.setattr("headrace.measure.climb.measure_in", late)
+    ladder = measure.ladder(mix(tmp_path).at, below(tmp_path), rates=rates)
+    assert ladder.document["stop"] == {"reason": reason}
+    assert [it["name"] for it in ladder.document["steps"]] == ["100/s"]
+    assert not ladder.document["steps"][0].get("partial")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("when", ["preparing", "between"])
+def test_every_signal_to_end_leaves_what_a_ladder_has(
+    number: signal.Signals, when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(came: int, _frame: object) -> None:
+        raise interruption.EndedBySignal(came)
+
+    before = signal.getsignal(number)
+    if number != signal.SIGINT:
+        signal.signal(number, end)
+    steps = 0
+
+    def second(*given: Any, **more: Any) -> measure.Measurement:
+        nonlocal steps
+        steps += 1
+        if when == "preparing" and steps == 2:
+            signal.raise_signal(number)
+        return benchmark.measure_in(*given, **more)
+
+    def saved(_: measure.Ladder) -> None:
+        if when == "between":
+            signal.raise_signal(number)
+
+    monkeypatch.setattr("headrace.measure.climb.measure_in", second)
+    try:
+        rates = [100.0, 200.0]
+        ladder = measure.ladder(mix(tmp_path).at, below(tmp_path), rates=rates, so_far=saved)
+    finally:
+        signal.signal(number, before)
+    assert ladder.document["stop"] == {"reason": "interrupted"}
+    assert [it["name"] for it in ladder.document["steps"]] == ["100/s"]
+    assert list((tmp_path / "measured").iterdir()) == []
+
+
+def mix(directory: Path) -> measure.MixedLoad:
+    file = directory / "mix.toml"
+    file.write_text(
+        '[clients]\nprocesses = 2\n[[workload]]\nkind = "operation-mix"\n'
+        'weights = { read = 1 }\nfiles = 5\nfile_sizes = { "4 KiB" = 1 }\n'
+    )
+    return measure.MixedLoad(str(file), seconds=0.1, warm_up=0.0)
+
+
+def below(directory: Path) -> Path:
+    made = directory / "measured"
+    made.mkdir()
+    return made

@@ -302,3 +302,81 @@ def test_the_command_repeats_and_shows_a_step(load: measure.MixedLoad, below: Pa
     told = json.loads(headrace("results", "show", "last", "--step", "100/s", "--json"))
     assert told["step"] == document["steps"][0]
     assert hr.store.open().list()["calls"].to_list() == ["posix"]
+
+
+def test_what_a_ladder_has_stays_when_less_is_asked_for(
+    load: measure.MixedLoad, below: Path
+) -> None:
+    before = measure.ladder(load.at, below, rates=[100, 200], repeats=3)
+    watched, saved = Watched(), list[measure.Ladder]()
+    more = measure.ladder(
+        load.at,
+        below,
+        rates=[50, 100],
+        watch=watched,
+        resumed=before.saved(),
+        so_far=saved.append,
+    )
+    assert watched.steps == ["50 operations/s"]
+    for it in (saved[0], more):
+        document = it.document
+        assert [len(step["repetitions"]) for step in document["steps"]] == [1, 3, 3]
+        assert document["wanted_repeats"] == 3
+        assert document["steps"][1:] == before.document["steps"]
+        for name in ("series", "counters", "histograms"):
+            kept = getattr(it, name).filter(pl.col("step") != "50/s")
+            assert kept.equals(getattr(before, name))
+    assert more.document["stop"]["reason"] == "done"
+    # The whole ladder that was there is still gone on with.
+    watched = Watched()
+    measure.ladder(
+        load.at, below, rates=[50, 100, 200], repeats=2, watch=watched, resumed=more.saved()
+    )
+    assert watched.steps == ["50 operations/s, repeat 2 of 2"]
+
+
+def test_what_a_ladder_of_clients_has_stays_when_less_is_asked_for(
+    load: measure.MixedLoad, below: Path
+) -> None:
+    options: dict[str, Any] = {"warm_up": 0.0}
+    before = measure.ladder_of_clients(load.with_processes, below, [2], repeats=2, **options)
+    after = measure.ladder_of_clients(
+        load.with_processes, below, [1], resumed=before.saved(), **options
+    )
+    steps = after.document["steps"]
+    assert [step["processes"] for step in steps] == [1, 2]
+    assert steps[0]["efficiency"] == 1.0
+    assert steps[1]["repetitions"] == before.document["steps"][0]["repetitions"]
+
+
+def test_loads_of_other_processes_are_not_gone_on_with(
+    load: measure.MixedLoad, below: Path
+) -> None:
+    before = measure.ladder(load.at, below, rates=[100]).saved()
+    file = str(below.parent / "mix.toml")
+    other = measure.MixedLoad(file, seconds=0.2, warm_up=0.0, processes=3)
+    with pytest.raises(ValueError, match="of another workload"):
+        measure.ladder(other.at, below, rates=[200], resumed=before)
+
+
+@pytest.mark.parametrize("of", ["loads", "clients"])
+def test_a_first_ladder_that_was_broken_off_is_no_whole_one(
+    of: str, load: measure.MixedLoad, below: Path
+) -> None:
+    options: dict[str, Any] = {"repeats": 2, "watch": Watched(3)}
+    if of == "loads":
+        ladder = measure.ladder(load.at, below, rates=[100, 200, 400], **options)
+    else:
+        options |= {"warm_up": 0.0}
+        ladder = measure.ladder_of_clients(load.with_processes, below, [1, 2, 3], **options)
+    assert ladder.document["stop"] == {"reason": "interrupted"}
+    assert [len(it["repetitions"]) for it in ladder.document["steps"][:2]] == [1, 1]
+    assert ladder.document["repetitions"] == []
+
+
+def test_bytes_of_repeats_are_sums(load: measure.MixedLoad, below: Path) -> None:
+    ladder = measure.ladder(load.at, below, rates=[100], repeats=2)
+    (step,) = ladder.document["steps"]
+    each = [it["cache"] for it in step["repetitions"]]
+    assert step["cache"]["asked_bytes"] == sum(it["asked_bytes"] for it in each) > 0
+    assert step["cache"]["asked_bytes"] == step["operations"]["read"]["bytes"]

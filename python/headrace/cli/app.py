@@ -24,7 +24,7 @@ from headrace.cli import (
     whatif,
 )
 from headrace.ending import ended, failed
-from headrace.interruption import INTERRUPTED
+from headrace.interruption import INTERRUPTED, EndedBySignal
 
 app = typer.Typer(
     name="headrace",
@@ -69,17 +69,6 @@ def headrace(
         raise ValueError(
             f"headrace {command} is not divided among ranks: start it without mpirun or srun"
         )
-
-
-class EndedBySignal(SystemExit):
-    """Somebody ends the process."""
-
-    def __init__(self, number: int) -> None:
-        self.status = 128 + number
-        super().__init__(self.status)
-
-    def __str__(self) -> str:
-        return f"ended by {signal.Signals(self.status - 128).name}"
 
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:

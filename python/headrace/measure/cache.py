@@ -1,8 +1,10 @@
 """How much of what was read came from memory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from headrace.intervals import means
 
 LEAST = 1_000_000
 """Bytes read below which a rate says nothing: what counts them reads some kilobytes itself."""
@@ -68,6 +70,17 @@ def cache(
         note = "more was read ahead than was asked for"
         return {"hit_rate": None, "note": note, **found}
     return {"hit_rate": 1.0 - from_device / asked, **found}
+
+
+def cache_of_all(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What several measurements of one load say of it together: bytes are sums, null where one of
+    them does not tell them, and the rate is the mean of theirs, as all rates are."""
+    together: dict[str, Any] = means(several)
+    for key in filter(lambda key: key.endswith("_bytes"), together):
+        # Bytes of a kind that one did not meet are none there, if it counted any.
+        found = [it.get(key, 0 if "asked_bytes" in it else None) for it in several]
+        together[key] = None if None in found else sum(found)
+    return together
 
 
 def _by_pages(pages: Mapping[str, int], read: Reads | None, *, apart: bool) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from headrace import _core
-from headrace.interruption import held
+from headrace import _core, ranks
+from headrace.interruption import TOLD_TO_END, held, noticed
 from headrace.measure.benchmark import Progress, ended_early, measure_in, removing
 from headrace.measure.calls import check_calls
 from headrace.measure.hosts import EARLY, new_directory
@@ -37,18 +37,23 @@ class BrokenOffError(Exception):
     """A step was interrupted or failed: no other is begun."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Tried:
     """What is measured at one step: once, or in each repeat of the ladder."""
 
-    loaded: _core.Loaded
-    what: str
     digest: str
     measurements: list[Measurement] = field(default_factory=list)
-    partial: bool = False
-    """Whether the first of them ended early, so that there is no whole one."""
     step: Step = field(default_factory=dict)
     """Of all of them together."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A step that this ladder is to measure."""
+
+    tried: Tried
+    loaded: _core.Loaded
+    what: str
 
 
 @dataclass
@@ -69,6 +74,12 @@ class Climb:
     resumed: Mapping[str, Any] | None
     """The document of an earlier run."""
     tried: list[Tried] = field(default_factory=list)
+    """First those of the earlier run: what it has stays, whether or not it is asked for again."""
+    asked: list[Asked] = field(default_factory=list)
+    once: bool = False
+    """Whether the first ladder has come to its end."""
+    too_late: bool = False
+    """Whether Ctrl-C, or a signal to end, came too late to change a measurement."""
     scenario: dict[str, Any] = field(default_factory=dict)
     """That of the first step."""
     seed: int | None = None
@@ -85,15 +96,19 @@ class Climb:
         digest = hashlib.sha256(loaded.toml.encode()).hexdigest()
         if not self.scenario:
             self._check(loaded)
+            self._take_earlier()
             self.seed = loaded.seed
             self.scenario = {
                 "name": loaded.name,
                 "description": tomllib.loads(loaded.toml).get("description", ""),
                 "toml": loaded.toml,
             }
-        tried = Tried(loaded, what, digest)
-        self._carry_out(tried, 1)
-        return tried.step or None
+        there = (it for it in self.tried if it.digest == digest)
+        tried = next(there, None) or Tried(digest)
+        self.asked.append(Asked(tried, loaded, what))
+        self._carry_out(self.asked[-1], 1)
+        # A search goes on by what it saw first, however often it has been measured since.
+        return self._step_of(tried.measurements[:1]) if tried.step else None
 
     def again(self) -> None:
         """Measures all steps as often as is wanted, ladder by ladder, in the order in which they
@@ -102,12 +117,13 @@ class Climb:
         Raises as `step` does; what ended early is left out.
         """
         for repetition in range(2, self.repeats + 1):
-            for tried in self.tried:
-                self._carry_out(tried, repetition)
+            for asked in self.asked:
+                if asked.tried.step:
+                    self._carry_out(asked, repetition)
 
     def document(self) -> dict[str, Any]:
         """What the documents of all ladders have."""
-        several = {"wanted_repeats": self.repeats} if self.repeats > 1 else {}
+        several = {"wanted_repeats": self.wanted} if self.wanted > 1 else {}
         return {
             "kind": KIND,
             "of": self.of,
@@ -122,6 +138,11 @@ class Climb:
             "stop": self.stop,
             **ranks_told(),
         }
+
+    @property
+    def wanted(self) -> int:
+        """How often each step is to be measured: no less than there is of one."""
+        return max([self.repeats, *(len(it.measurements) for it in self.tried)])
 
     @property
     def steps(self) -> list[Step]:
@@ -140,51 +161,75 @@ class Climb:
             for name, schema in SCHEMAS.items()
         }
 
-    def _carry_out(self, tried: Tried, repetition: int) -> None:
-        known = self.earlier.measurement(tried.digest, repetition)
-        measured = self._measure(tried, repetition) if known is None else known
+    def _take_earlier(self) -> None:
+        """Takes all whole steps that the earlier run has."""
+        found = self.earlier.measurements()
+        self.tried = [Tried(digest, several) for digest, several in found.items()]
+        for tried in self.tried:
+            self._show(tried, tried.measurements)
+
+    def _carry_out(self, asked: Asked, repetition: int) -> None:
+        tried = asked.tried
+        if len(tried.measurements) >= repetition:
+            return
+        if self.too_late:
+            self.stop = {"reason": "interrupted"}
+            raise BrokenOffError
+        measured = self._measure(asked, repetition)
         early = self.stop["reason"] in EARLY
         if measured is not None and not (early and repetition > 1):
             self._add(tried, measured, early)
         if early:
             raise BrokenOffError
-        if known is None:
-            self.told(self)
+        self.told(self)
 
     def _add(self, tried: Tried, measured: Measurement, early: bool) -> None:
         """Puts a measurement to those of its step that there are."""
         several = [*tried.measurements, kept(measured)]
-        whole = several[0] if self.repeats == 1 else together(several, self.repeats)
-        step = self.step_of(whole.document)
-        if step is None:
+        if not self._show(tried, several, early):
             return
+        if tried not in self.tried:
+            self.tried.append(tried)
+
+    def _show(self, tried: Tried, several: list[Measurement], early: bool = False) -> bool:
+        """Makes these a step's measurements, unless nothing was done in them."""
+        step = self._step_of(several)
+        if step is None:
+            return False
         step[DIGEST] = tried.digest
         if early:
             step["partial"] = True
-        if not tried.measurements:
-            self.tried.append(tried)
         tried.measurements, tried.step = several, step
+        return True
+
+    def _step_of(self, several: list[Measurement]) -> Step | None:
+        """What a ladder shows of a step's measurements; None if nothing was done."""
+        wanted = max(self.wanted, len(several))
+        whole = several[0] if wanted == 1 else together(several, wanted)
+        return self.step_of(whole.document)
 
     def _check(self, loaded: _core.Loaded) -> None:
         """Raises ValueError if what is resumed was another load."""
         if self.resumed is None:
             return
         before = self.resumed.get("scenario", {}).get("toml", "[clients]\n[[workload]]")
-        if _without_load(before) != _without_load(loaded.toml):
+        if _without_load(before, self.of) != _without_load(loaded.toml, self.of):
             raise of_another_scenario(self.resumed)
 
-    def _measure(self, tried: Tried, repetition: int) -> Measurement | None:
-        title = f"{tried.loaded.name}, {tried.what}"
+    def _measure(self, asked: Asked, repetition: int) -> Measurement | None:
+        title = f"{asked.loaded.name}, {asked.what}"
         if self.repeats > 1:
             title += f", repeat {repetition} of {self.repeats}"
         try:
-            with self.watch(title) as tell:
-                measured = measure_in(self.directory, tried.loaded, calls=self.calls, progress=tell)
-        except KeyboardInterrupt:
+            with self.watch(title) as tell, noticed() as came:
+                measured = measure_in(self.directory, asked.loaded, calls=self.calls, progress=tell)
+        except TOLD_TO_END:
             # While files were made: there is nothing of this step.
             self.stop = {"reason": "interrupted"}
             return None
         self.stop = ended_early(measured.document) or self.stop
+        # Ranks decide together, by what they have measured.
+        self.too_late = bool(came) and ranks.current().size == 1
         return measured
 
 
@@ -204,7 +249,7 @@ def carried_out(
 ) -> Ladder:
     """Carries the steps out in a directory of their own below an existing one, so often as
     `repeats` says, whole ladder by whole ladder; gives the ladder of those there are. Those that
-    `resumed` has are not measured again; `so_far` is told the ladder after each.
+    `resumed` has are part of it and not measured again; `so_far` is told the ladder after each.
 
     Raises as `ladder` does.
     """
@@ -234,10 +279,18 @@ def carried_out(
             told,
             resumed,
         )
-        with contextlib.suppress(BrokenOffError):
+        try:
             steps(climb)
+            climb.once = True
             climb.again()
             climb.stop = {"reason": "done"}
+        except BrokenOffError:
+            pass
+        except TOLD_TO_END:
+            # Between two steps; ranks cannot know where the others are.
+            if not climb.scenario or ranks.current().size > 1:
+                raise
+            climb.stop = {"reason": "interrupted"}
         interrupted = climb.stop["reason"] == "interrupted"
     finally:
         left = None
@@ -260,10 +313,12 @@ def _unwatched(_: str) -> AbstractContextManager[None]:
     return contextlib.nullcontext()
 
 
-def _without_load(toml: str) -> dict[str, Any]:
-    """A scenario without what differs from step to step."""
+def _without_load(toml: str, of: str) -> dict[str, Any]:
+    """A scenario without what differs from step to step of a ladder of this."""
     scenario = tomllib.loads(toml)
-    scenario["clients"].pop("processes", None)
-    for workload in scenario["workload"]:
-        workload.pop("rate", None)
+    if of == "clients":
+        scenario["clients"].pop("processes", None)
+    else:
+        for workload in scenario["workload"]:
+            workload.pop("rate", None)
     return scenario

@@ -55,8 +55,8 @@ def ladder(
     stays behind, then refined so often between. Files that are there stay for the next step,
     as long as they were at first. With `repeats`, the whole ladder is measured so often: loads
     that were found in the first are measured again, and what is shown is of all together. Steps
-    that `resumed` has, what an earlier ladder saved, are not measured again; `so_far` is told
-    the ladder after each step.
+    that `resumed` has, what an earlier ladder saved, are part of it and not measured again;
+    `so_far` is told the ladder after each step.
 
     Raises:
         ScenarioError: if the workload cannot be carried out on a real file system.
@@ -107,8 +107,8 @@ def _document(climb: Climb, criteria: Criteria) -> dict[str, Any]:
     document = {**climb.document(), "criteria": criteria._asdict(), "steps": steps}
     whole = [step for step in steps if not step.get("partial")]
     document |= _shown(whole)
-    if climb.repeats > 1:
-        document["repetitions"] = list(_repetitions(whole, criteria))
+    if climb.wanted > 1:
+        document["repetitions"] = list(_repetitions(whole, criteria)) if climb.once else []
     return document
 
 

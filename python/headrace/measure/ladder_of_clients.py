@@ -51,14 +51,14 @@ def ladder_of_clients(
 
 
 def _document(climb: Climb, warm_up: float) -> dict[str, Any]:
-    steps = climb.steps
+    steps = sorted(climb.steps, key=lambda step: int(step["processes"]))
     _compare(steps, warm_up)
     document = {**climb.document(), "steps": steps}
     whole = [step for step in steps if not step.get("partial")]
     document |= _catalogued({step["name"]: step for step in whole})
-    if climb.repeats > 1:
+    if climb.wanted > 1:
         names = [step["name"] for step in whole]
-        several = zip(*(step["repetitions"] for step in whole), strict=False)
+        several = zip(*(step["repetitions"] for step in whole if climb.once), strict=False)
         document["repetitions"] = [
             _catalogued({name: _shown(it, warm_up) for name, it in zip(names, of_it, strict=True)})
             for of_it in several

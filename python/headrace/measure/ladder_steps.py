@@ -1,6 +1,6 @@
 """What a step of a ladder keeps of its measurements, and gives back where a ladder goes on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -78,15 +78,24 @@ class Earlier:
         self._steps = {step.get(DIGEST): step for step in steps if not step.get("partial")}
         self._tables = {name: _table(resumed or {}, name) for name in SCHEMAS}
 
-    def measurement(self, digest: str, repetition: int) -> Measurement | None:
-        """One of a step's measurements; None if it was not made, or if what was saved lacks its
-        tables."""
-        step = self._steps.get(digest)
-        if step is None:
-            return None
+    def measurements(self) -> dict[str, list[Measurement]]:
+        """Those of each whole step, in the order of the repeats, by its digest; without what
+        lacks its tables."""
+        found = {str(digest): list(self._of(step)) for digest, step in self._steps.items()}
+        return {digest: several for digest, several in found.items() if several}
+
+    def _of(self, step: Mapping[str, Any]) -> Iterator[Measurement]:
+        """A step's measurements, up to the first that lacks its tables."""
         documents = step.get("repetitions") or [_figures(step)]
-        if repetition > len(documents):
-            return None
+        for repetition, document in enumerate(documents, 1):
+            measurement = self._measurement(step, repetition, document)
+            if measurement is None:
+                return
+            yield measurement
+
+    def _measurement(
+        self, step: Mapping[str, Any], repetition: int, document: Mapping[str, Any]
+    ) -> Measurement | None:
         tables = {
             name: table.filter(step=step["name"], repetition=repetition).drop(*NUMBERED)
             for name, table in self._tables.items()
@@ -95,7 +104,7 @@ class Earlier:
             return None
         processes = {"processes": step["processes"]}
         return Measurement(
-            processes | documents[repetition - 1],
+            {**processes, **document},
             series=tables["series"],
             counters=tables["counters"],
             histograms=tables["histograms"],

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headrace import _core
+from headrace.interruption import TOLD_TO_END
 from headrace.measure.resuming import check, of_another_scenario, sealed, whole
 from headrace.report.units import binary_size
 
@@ -58,43 +59,40 @@ def ask(
     that are done, and `document["stop"]["reason"]` is `interrupted`. Latency is half of a round
     trip, throughput the message's bytes over it. `told` is called before each size with how many
     are done, how many there are, and which is next. Sizes that `resumed` has, the document of an
-    earlier run, are not measured again; `so_far` is told the document after each.
+    earlier run, stay and are not measured again; `so_far` is told the document after each.
 
     Raises OSError if the other side cannot be reached or refuses the token, ValueError for a
     size that cannot be, or if what is resumed is of other hosts, another version or time.
     """
     here = {"host": platform.node(), "peer": address.rpartition(":")[0]}
-    known = _known(resumed, sizes, seconds, here)
-    messages: list[dict[str, Any]] = []
+    known = _known(resumed, seconds, here)
     stop = "unfinished"
     try:
         for number, size in enumerate(sizes):
             if told is not None:
                 told(number, len(sizes), binary_size(size))
-            message = known.get(size)
-            messages.append(message or _measured(address, token, size, seconds))
-            if message is None and so_far is not None:
-                so_far(_document(address, here, messages, stop))
+            if size in known:
+                continue
+            known[size] = _measured(address, token, size, seconds)
+            if so_far is not None:
+                so_far(_document(address, here, known, stop))
         stop = "done"
-    except KeyboardInterrupt:
+    except TOLD_TO_END:
         stop = "interrupted"
-    return _document(address, here, messages, stop)
+    return _document(address, here, known, stop)
 
 
 def _known(
-    resumed: Mapping[str, Any] | None,
-    sizes: Sequence[int],
-    seconds: float,
-    here: Mapping[str, str],
+    resumed: Mapping[str, Any] | None, seconds: float, here: Mapping[str, str]
 ) -> dict[int, dict[str, Any]]:
-    """What an earlier run has of these sizes."""
+    """What an earlier run has, by size."""
     if resumed is None:
         return {}
     check(resumed, {"kind": KIND}, here)
     whole(resumed, "messages")
     messages = resumed.get("messages", ())
-    known = {it["size"]: it for it in messages if it["seconds"] == seconds and it["size"] in sizes}
-    if not known:
+    known = {it["size"]: it for it in messages}
+    if any(it["seconds"] != seconds for it in known.values()):
         raise of_another_scenario(resumed)
     return known
 
@@ -116,8 +114,9 @@ def _measured(address: str, token: str, size: int, seconds: float) -> dict[str, 
 
 
 def _document(
-    address: str, here: Mapping[str, str], messages: Sequence[Mapping[str, Any]], stop: str
+    address: str, here: Mapping[str, str], by_size: Mapping[int, Mapping[str, Any]], stop: str
 ) -> dict[str, Any]:
+    messages = [by_size[size] for size in sorted(by_size)]
     named = {f"message {binary_size(it['size'])}": it for it in messages}
     document = {
         "kind": KIND,
@@ -125,7 +124,7 @@ def _document(
         "version": _core.VERSION,
         "place": dict(here),
         "peer": address,
-        "messages": list(messages),
+        "messages": messages,
         "throughput": {name: it["throughput"] for name, it in named.items()},
         "latency": {
             name: {"p50": it["latency"]["p50"], "p99": it["latency"]["p99"]}

@@ -8,15 +8,17 @@ import polars as pl
 
 from headrace import _core
 from headrace.histograms import latencies
+from headrace.interruption import TOLD_TO_END
 from headrace.intervals import FEWEST, half_widths, means
 from headrace.measure.benchmark import Progress, ended_early, measure
+from headrace.measure.cache import cache_of_all
 from headrace.measure.measurement import Measurement
 from headrace.measure.removal import noted
 
 PERCENTILES = ("mean", "p50", "p95", "p99")
 COUNTED = ("count", "bytes", "active_seconds", "prepare_seconds")
 SUMMED = ("measured_seconds", "prepare_seconds")
-MEANS = ("throughput", "counters", "cache", "load")
+MEANS = ("throughput", "counters", "load")
 TIMES = {"latency": "service", "latency_from_intended": "response"}
 
 
@@ -41,7 +43,7 @@ def repeat(
     while len(done) < repeats and early is None:
         try:
             one = measure(loaded, below, calls=calls, keep=keep, progress=progress)
-        except KeyboardInterrupt as error:
+        except TOLD_TO_END as error:
             if not done:
                 raise
             done[-1].document["warnings"] += noted(error)
@@ -70,6 +72,8 @@ def together(
     document.pop("phases", None)
     document |= {key: sum(it[key] for it in documents) for key in SUMMED}
     document |= {key: means([it[key] for it in documents]) for key in MEANS if key in document}
+    if "cache" in document:
+        document["cache"] = cache_of_all([it["cache"] for it in documents])
     document["operations"] = _operations(documents)
     document["operation_groups"] = _operation_groups(documents, histograms)
     document |= {key: latencies(histograms, time) for key, time in TIMES.items() if key in document}

@@ -12,9 +12,10 @@ import polars as pl
 from headrace import _core, ranks
 from headrace.files import save_json
 from headrace.host import this_host
+from headrace.interruption import TOLD_TO_END
 from headrace.measure.benchmark import ended_early, measure
 from headrace.measure.measurement import Measurement
-from headrace.measure.micro.known import Known
+from headrace.measure.micro.known import Known, is_of
 from headrace.measure.micro.study import RATE, THROUGHPUT, Point, Study, called
 from headrace.measure.micro.summary import KIND, summed_up
 from headrace.measure.place import place
@@ -66,8 +67,8 @@ def carry_out(
     disturbs all of them alike.
 
     On Ctrl-C the figures until then are summed up, and `document["stop"]["reason"]` is
-    `interrupted`. What `resumed` has, the document of an earlier run with its rows, is not
-    measured again; `so_far` is told the result after each point.
+    `interrupted`. What `resumed` has, the document of an earlier run with its rows, stays and is
+    not measured again; `so_far` is told the result after each point.
 
     Raises OSError or RunError as `measure` does, ValueError if there is no room for the files of
     a point, or if what is resumed is of another study, version, host or file system.
@@ -78,26 +79,27 @@ def carry_out(
     several = {"clients.count": ranks.count()} if ranks.count() > 1 else None
     scenarios = [load(point.scenario, several) for point in study.points]
     ranks.current().agreed(lambda: _check_room(study, scenarios, below))
-    rows: list[dict[str, Any]] = []
+    shown = known.with_points_of(study)
+    rows = known.rows
     warnings = dict(known.warnings)
     stop: dict[str, Any] = {"reason": "unfinished"}
 
     def result() -> StudyResult:
-        document = summed_up(study, here, repeats, rows, list(warnings.values()), stop)
-        return StudyResult(document, pl.DataFrame(rows, infer_schema_length=None))
+        in_order = _in_order(shown, rows)
+        repeated = max([repeats, *(1 + row["repeat"] for row in rows)])
+        document = summed_up(shown, here, repeated, in_order, list(warnings.values()), stop)
+        return StudyResult(document, pl.DataFrame(in_order, infer_schema_length=None))
 
     total = repeats * len(study.points)
     for number in range(total):
         repeat, point = number // len(study.points), study.points[number % len(study.points)]
-        before = known.rows(point, repeat)
-        if before is not None:
-            rows.extend(before)
+        if known.measured(point, repeat):
             continue
         if told is not None:
             told(number, total, called(study, point.parameters))
         try:
             measured = measure(scenarios[number % len(scenarios)], below)
-        except KeyboardInterrupt as error:
+        except TOLD_TO_END as error:
             # While files were made: there is nothing of this point.
             stop = {"reason": "interrupted"}
             warnings |= {it["condition"]: it for it in noted(error)}
@@ -107,7 +109,9 @@ def carry_out(
         if (early := ended_early(measured.document)) is not None:
             stop = early
             break
-        rows.extend(_rows(point, repeat, measured))
+        # Of what was not saved whole, the rest goes.
+        rows = [*(row for row in rows if not is_of(row, point, repeat))]
+        rows += _rows(point, repeat, measured)
         if measured.told_to_end is not None and number + 1 < total:
             stop = {"reason": "interrupted"}
             break
@@ -116,6 +120,22 @@ def carry_out(
     else:
         stop = {"reason": "workload"}
     return result()
+
+
+def _in_order(study: Study, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows repeat by repeat, and in each as the points of a study are."""
+    keys = list(study.points[0].parameters)
+    places: dict[tuple[Any, ...], int] = {}
+    for at, point in enumerate(study.points):
+        values = tuple(point.parameters[key] for key in keys)
+        # Of points that an earlier run measured, tests are known by their rows alone.
+        places |= {values: at} | {(*values, test.name): at for test in point.tests}
+
+    def place_of(row: Mapping[str, Any]) -> tuple[int, int]:
+        values = tuple(row[key] for key in keys)
+        return row["repeat"], places.get((*values, row["test"]), places.get(values, len(places)))
+
+    return sorted(rows, key=place_of)
 
 
 def _check_room(

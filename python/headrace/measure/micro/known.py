@@ -1,7 +1,8 @@
 """What an earlier run of a study has measured."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -24,9 +25,30 @@ class Known:
             return Known({})
         check(resumed, {"kind": KIND, "benchmark": study.name}, here)
         known = Known(resumed)
-        if not any(known.has(point) for point in study.points):
+        # A point of the same parameters that did something else would be shown as the same.
+        asked = [dict(point.parameters) for point in study.points]
+        changed = any(it["parameters"] in asked for it in known.others(study))
+        if changed or not any(known.has(point) for point in study.points):
             raise of_another_scenario(resumed)
         return known
+
+    def others(self, study: Study) -> list[Mapping[str, Any]]:
+        """Its points that are not of a study, as it saved them."""
+        asked = [_saved(point) for point in study.points]
+        return [it for it in self.resumed.get("points", ()) if it not in asked]
+
+    def with_points_of(self, study: Study) -> Study:
+        """A study with all of its points and those of another one, from the least to the most."""
+        others = [Point(it["parameters"], it["scenario"], ()) for it in self.others(study)]
+        if not others:
+            return study
+        points = sorted([*study.points, *others], key=lambda it: tuple(it.parameters.values()))
+        return replace(study, points=points)
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """All that it gave: what is not asked for again is not lost either."""
+        return pl.DataFrame(self.resumed.get("rows") or {}).to_dicts()
 
     @property
     def warnings(self) -> dict[str, dict[str, str]]:
@@ -35,19 +57,23 @@ class Known:
 
     def has(self, point: Point) -> bool:
         """Whether it was one of the points."""
-        saved = {"parameters": dict(point.parameters), "scenario": point.scenario}
-        return saved in self.resumed.get("points", ())
+        return _saved(point) in self.resumed.get("points", ())
 
-    def rows(self, point: Point, repeat: int) -> list[dict[str, Any]] | None:
-        """What it gave; none if it was not measured, or not all of it."""
-        columns = self.resumed.get("rows")
-        if not columns or not self.has(point):
-            return None
-        wanted = {**point.parameters, "repeat": repeat}
-        tests = {test.name for test in point.tests}
-        found = [
-            row
-            for row in pl.DataFrame(columns).iter_rows(named=True)
-            if row["test"] in tests and all(row[key] == value for key, value in wanted.items())
-        ]
-        return found if len(found) == len(tests) else None
+    def measured(self, point: Point, repeat: int) -> bool:
+        """Whether it has all figures of a point in a repeat."""
+        if not self.has(point):
+            return False
+        found = [row for row in self.rows if is_of(row, point, repeat)]
+        return len(found) == len(point.tests)
+
+
+def is_of(row: Mapping[str, Any], point: Point, repeat: int) -> bool:
+    """Whether a row is one of those that a point gave in a repeat."""
+    wanted = {**point.parameters, "repeat": repeat}
+    of_it = any(row["test"] == test.name for test in point.tests)
+    return of_it and all(row[key] == value for key, value in wanted.items())
+
+
+def _saved(point: Point) -> dict[str, Any]:
+    """A point as a study's document has it."""
+    return {"parameters": dict(point.parameters), "scenario": point.scenario}

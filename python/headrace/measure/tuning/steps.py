@@ -29,7 +29,8 @@ class Steps:
         """`done` is called after each step. Raises ValueError if what is resumed is damaged."""
         if resumed is not None:
             whole(resumed)
-        self.all: list[dict[str, Any]] = []
+        # All that the earlier run has counted, whether or not it is wanted again.
+        self.all: list[dict[str, Any]] = [dict(it) for it in (resumed or {}).get("steps", ())]
         self._watched, self._amount, self._done = watched, amount, done
         self._resumed = resumed
         self._known = {it[DIGEST]: it for it in (resumed or {}).get("steps", ())}
@@ -46,8 +47,8 @@ class Steps:
         the earlier run. Raises as `headrace.measure.tuning.profile.seen`."""
         digest = _digest(self._text(weights, number, seed))
         step = self._known.get(digest) or self._carried_out(digest, weights, number, seed)
-        self.all.append(dict(step))
         if digest not in self._known:
+            self.all.append(dict(step))
             self._done()
         if "refused" in step:
             raise Refused(step["refused"])

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headrace import _core
+from headrace.interruption import TOLD_TO_END
 from headrace.measure.calls import POSIX
 from headrace.measure.place import place
 from headrace.measure.resuming import check, sealed
@@ -98,7 +99,7 @@ def tune(
     try:
         _found(steps, document, wanted, operations, methods, rounds, much, told)
         document["stop"] = {"reason": "done"}
-    except KeyboardInterrupt:
+    except TOLD_TO_END:
         document["stop"] = {"reason": "interrupted"}
     return sealed(document)
 
