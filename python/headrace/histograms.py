@@ -70,5 +70,17 @@ def _together(histograms: pl.DataFrame, by: By) -> Iterator[tuple[str, str, list
         yield ALL, str(time), part["histogram"].to_list()
 
 
+def check(histograms: pl.DataFrame) -> None:
+    """Raises ValueError, which names the first row that is no histogram."""
+    for name in SCHEMA.names():
+        if histograms.schema.get(name) != SCHEMA[name]:
+            raise ValueError(f"{name}: expected a column of text")
+    for number, text in enumerate(histograms["histogram"]):
+        try:
+            _core.merged_histograms([text], [])
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"histogram.{number}: {error}") from None
+
+
 def _columns(histograms: pl.DataFrame) -> pl.DataFrame:
     return histograms.select(SCHEMA.names())

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from headrace import measure, simulate
 from headrace.saved import read_document
+from headrace.store.documents import check_document
+from headrace.store.errors import StoreError
 from headrace.store.record import KINDS, SIMULATED
 
 if TYPE_CHECKING:
@@ -17,7 +19,8 @@ def import_results(store: "Store", path: str | PathLike[str]) -> dict[str, bool]
     `headrace run -o` and the benchmarks' `-o` do. Tells of each identifier whether it is new
     to the store.
 
-    Raises StoreError or ScenarioError if the file holds neither, OSError if it cannot be read.
+    Raises StoreError or ScenarioError if the file holds neither, or a damaged one, of which
+    nothing is kept; OSError if it cannot be read.
     """
     # It takes 0.2 s to import, as the store's database does.
     from headrace.store.archive import is_archive
@@ -26,6 +29,10 @@ def import_results(store: "Store", path: str | PathLike[str]) -> dict[str, bool]
     if is_archive(path):
         return store.import_archive(path)
     saved = read_document(path)
+    try:
+        check_document(saved)
+    except StoreError as error:
+        raise StoreError(f"{path}: {error}") from None
     if saved.get("kind") in KINDS and saved["kind"] != SIMULATED:
         return measure.keep_saved(store, path, saved)
     return simulate.keep_saved(store, path)

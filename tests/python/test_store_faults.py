@@ -6,7 +6,7 @@ import os
 import sqlite3
 import subprocess
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -312,9 +312,12 @@ def test_archives_that_are_not_whole(
     good = tmp_path / "good.zip"
     source.export(ids, good)
     with zipfile.ZipFile(good) as archive:
-        entries = {name: archive.read(name) for name in archive.namelist()}
+        entries: dict[str, bytes] = {it: archive.read(it) for it in archive.namelist()}
     listed, second = "headrace-results.json", f"{ids[1]}/result.json"
     told = json.loads(entries[second])
+    # Of an archive with digests the first check is theirs: what follows is looked at as well.
+    undigested = json.dumps({"format": 1, "results": ids}).encode()
+    by_digest = entries[second].replace(b'"count": ', b'"count": 1')
     cases: dict[str, dict[str, bytes | None]] = {
         "no list": {listed: None},
         "a newer format": {listed: b'{"format": 2}'},
@@ -330,18 +333,32 @@ def test_archives_that_are_not_whole(
         "no date": {second: changed(told, started="yesterday")},
         "labels": {second: changed(told, labels={"a": 1})},
         "a path": {second: changed(told, tables={"../../x": {"sha256": ""}})},
+        "another result's": {second: changed(told, id=ids[0])},
+        "a count of text": {second: entries[second].replace(b'"count": ', b'"count": "x", "y": ')},
+        "a result out of the list": {listed: undigested.replace(f', "{ids[1]}"'.encode(), b"")},
         "a table less": {f"{ids[1]}/series.parquet": None},
         "a table changed": {f"{ids[1]}/series.parquet": b"PAR1"},
     }
-    for what, changes in cases.items():
-        bad = tmp_path / "bad.zip"
-        with zipfile.ZipFile(bad, "w") as archive:
-            for name, data in (entries | changes).items():
-                if data is not None:
-                    archive.writestr(name, data)
+    changes_of_digested: dict[str, dict[str, bytes | None]] = {
+        "figures altered": {second: by_digest},
+        "labels altered": {second: changed(told, labels={"a": "b"})},
+        "digests less": {listed: json.dumps(json.loads(entries[listed]) | {"sha256": {}}).encode()},
+        "a digest of no text": {
+            listed: json.dumps(
+                json.loads(entries[listed]) | {"sha256": dict.fromkeys(ids)}
+            ).encode()
+        },
+    }
+    assert by_digest != entries[second]
+    every = [(what, {**entries, listed: undigested, **it}) for what, it in cases.items()]
+    every += [(what, {**entries, **it}) for what, it in changes_of_digested.items()]
+    bad = tmp_path / "bad.zip"
+    for what, changes in every:
+        archived(bad, changes)
         with pytest.raises(StoreError) as raised:
             hr.store.open().import_archive(bad)
         assert str(raised.value).startswith(f"{bad}: "), what
+        assert str(raised.value).count(str(bad)) == 1, what
         assert "\n" not in str(raised.value), what
         assert hr.store.open().list().height == 0, what
     whole = good.read_bytes()
@@ -350,6 +367,16 @@ def test_archives_that_are_not_whole(
         refused(headrace("results", "import", bad), "bad.zip", "headrace results export")
     refused(headrace("results", "import", small), "small.toml", "no JSON object")
     refused(headrace("results", "import", tmp_path), str(tmp_path))
+    # As earlier versions wrote them.
+    archived(bad, entries | {listed: undigested})
+    assert hr.store.open().import_archive(bad) == dict.fromkeys(ids, True)
+
+
+def archived(path: Path, entries: Mapping[str, bytes | None]) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in entries.items():
+            if data is not None:
+                archive.writestr(name, data)
 
 
 def changed(entry: dict[str, Any], **changes: Any) -> bytes:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from headrace.store.record import CALLS
+
 POSIX = "posix"
 """System calls, one after the other: what benchmarks make that leave no choice."""
 NULL = "null"
@@ -21,6 +23,11 @@ def check_calls(before: Mapping[str, Any], calls: str) -> None:
     if found is None:
         raise ValueError(
             f"{named}: it does not say by which calls it was measured: begin anew without --resume"
+        )
+    if found not in CALLS:
+        raise ValueError(
+            f"{named}: calls = {found!r}: expected one of {', '.join(CALLS)}; it is damaged: begin"
+            " anew without --resume"
         )
     raise ValueError(
         f"{named}: it was measured by other calls ({found}; here {calls}): expected --calls"

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from headrace.histograms import SCHEMA as HISTOGRAMS
+from headrace.histograms import check
 from headrace.measure.counters import SERIES as COUNTERS
 from headrace.measure.measurement import SERIES, Measurement
 from headrace.measure.saved import TABLES
@@ -116,7 +117,10 @@ def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
     saved = next(key for key, table in TABLES.items() if table == name)
     columns = resumed.get(saved) or resumed.get(name) or {}
     try:
-        return pl.DataFrame(columns, schema=SCHEMAS[name])
+        table = pl.DataFrame(columns, schema=SCHEMAS[name])
+        if name == "histograms":
+            check(table)
+        return table
     except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError):
         named = resumed.get("named", "what is to be resumed")
         raise ValueError(

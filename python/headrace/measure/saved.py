@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from headrace import histograms
 from headrace.saved import not_a_result
 from headrace.store import Store
 
@@ -34,6 +35,11 @@ def keep_saved(store: Store, path: Path, saved: dict[str, Any]) -> dict[str, boo
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         reason = str(error).split("\n")[0]
         raise not_a_result(path, f"a table in it is none: {reason}") from None
+    if frames["histograms"].width:
+        try:
+            histograms.check(frames["histograms"])
+        except ValueError as error:
+            raise not_a_result(path, f"its histograms are damaged: {error}") from None
     identifier = store.add(
         document,
         {name: frame for name, frame in frames.items() if frame.height},

@@ -30,6 +30,8 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "network": network_tables.messages,
 }
 """As the command that made it shows it, by the kind of a result."""
+UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What tables raise of documents that lack something, or in which it is something else."""
 LESS_TO_RESULTS = ("took", "seed", "calls", "p95 ms", "kind", "labels", "version")
 """What narrow terminals go without, the first first."""
 
@@ -93,7 +95,13 @@ def one_step(entry: Entry) -> RenderableType:
     """What a ladder did at one of its steps."""
     name, step = plain(entry["name"]), plain(entry["step"]["name"])
     text = Text(f"{entry['id']}: {name}, {step}", style="bold")
-    return Group(text, measured_tables.step(entry["step"]))
+    try:
+        return Group(text, measured_tables.step(entry["step"]))
+    except UNSHOWN as error:
+        raise ValueError(
+            f"{entry['id']}: its {step} lacks what this version shows, or is damaged"
+            f" ({type(error).__name__}: {error}): expected --json beside --step"
+        ) from None
 
 
 def _figures(entry: Entry) -> RenderableType:
@@ -101,7 +109,7 @@ def _figures(entry: Entry) -> RenderableType:
     what this one shows, the catalogued figures."""
     try:
         return SHOWN[entry["kind"]](entry["document"])
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except UNSHOWN:
         made = FittedTable("Figures", 2, ("operation", "figure", "value"))
         for operation, figures in entry["figures"].items():
             for name, value in figures.items():

@@ -1,6 +1,6 @@
 """Results in one file, to hand on: a zip archive of JSON and Parquet, for anybody to read.
 
-headrace-results.json     which results are in it
+headrace-results.json     which results are in it, and the digest of what is said of each
 ID/result.json            a result: what the catalogue has of it, and its document
 ID/NAME.parquet           its tables
 """
@@ -15,8 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from headrace.fields import WrongField
 from headrace.files import whole_file
+from headrace.histograms import check
 from headrace.store.catalogue import Store
+from headrace.store.documents import check_document, check_values
 from headrace.store.errors import StoreError
 from headrace.store.identifier import PATTERN
 from headrace.store.parquet_tables import from_parquet
@@ -24,7 +27,11 @@ from headrace.store.record import Record, moment, sha256
 
 FORMAT = 1
 LISTED = "headrace-results.json"
+DIGESTS = "sha256"
+"""Where the list has the digest of each result.json; earlier archives lack it."""
 MAGIC = b"PK\x03\x04"
+HISTOGRAMS = "histograms"
+"""The table that is read again, to put results together."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """Of every entry: the same results give the same archive."""
 NAME = re.compile("[a-z][a-z0-9_]{0,62}")
@@ -37,12 +44,12 @@ def write_archive(store: Store, ids: Sequence[str], path: Path) -> Sequence[str]
     """Writes results with their tables to a file; gives their identifiers."""
     whole = list(dict.fromkeys(map(store.find, ids)))
     with whole_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
-        _write(archive, LISTED, _json({"format": FORMAT, "results": whole}))
+        digests = {it: sha256(_json(_told(store, it)[0])) for it in whole}
+        listed = {"format": FORMAT, "results": whole, DIGESTS: digests}
+        _write(archive, LISTED, _json(listed))
         for identifier in whole:
-            names = [content.name for content in store.contents(identifier)]
-            tables = {name: store.parquet(identifier, name) for name in names}
-            entry = _entry(store.record(identifier), tables)
-            _write(archive, f"{identifier}/result.json", _json(entry))
+            entry, tables = _told(store, identifier)
+            _write(archive, _result(identifier), _json(entry))
             for name, content in tables.items():
                 _write(archive, _table(identifier, name), content, zipfile.ZIP_STORED)
     return whole
@@ -54,17 +61,28 @@ def read_archive(store: Store, path: Path) -> dict[str, bool]:
     Raises StoreError, and keeps none, if the file is not whole.
     """
     with _opened(path) as archive:
-        ids = _listed(archive, path)
+        ids, digests = _listed(archive, path)
+        expected = {LISTED}
         for identifier in ids:
-            for _ in _tables(archive, path, _record(archive, path, identifier)[1], identifier):
+            tables = _record(archive, path, identifier, digests)[1]
+            expected |= {_result(identifier), *(_table(identifier, it) for it in tables)}
+            for _ in _tables(archive, path, tables, identifier):
                 pass
+        _nothing_else(archive, path, expected)
         new = {}
         for identifier in ids:
-            record, tables = _record(archive, path, identifier)
+            record, tables = _record(archive, path, identifier, digests)
             new[identifier] = not store.has(identifier)
             if new[identifier]:
                 store.keep(record, dict(_tables(archive, path, tables, identifier)))
         return new
+
+
+def _told(store: Store, identifier: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """What an archive says of a result, and its tables."""
+    names = [content.name for content in store.contents(identifier)]
+    tables = {name: store.parquet(identifier, name) for name in names}
+    return _entry(store.record(identifier), tables), tables
 
 
 def is_archive(path: Path) -> bool:
@@ -99,6 +117,10 @@ def _json(content: Any) -> bytes:
     return (json.dumps(content, allow_nan=False, indent=1) + "\n").encode()
 
 
+def _result(identifier: str) -> str:
+    return f"{identifier}/result.json"
+
+
 def _table(identifier: str, name: str) -> str:
     return f"{identifier}/{name}.parquet"
 
@@ -128,9 +150,14 @@ def _read(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
     return content
 
 
-def _document(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, Any]:
+def _document(
+    archive: zipfile.ZipFile, path: Path, name: str, digest: str | None = None
+) -> dict[str, Any]:
+    read = _read(archive, path, name)
+    if digest is not None and sha256(read) != digest:
+        raise _broken(path, f"{name} is not what was exported")
     try:
-        content = json.loads(_read(archive, path, name))
+        content = json.loads(read)
     except (ValueError, RecursionError) as error:
         raise _broken(path, f"{name}: {error}") from None
     if not isinstance(content, dict):
@@ -138,7 +165,8 @@ def _document(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, Any]
     return content
 
 
-def _listed(archive: zipfile.ZipFile, path: Path) -> list[str]:
+def _listed(archive: zipfile.ZipFile, path: Path) -> tuple[list[str], Mapping[str, str] | None]:
+    """Which results there are, and the digest of what is said of each, if the archive has them."""
     listed = _document(archive, path, LISTED)
     if listed.get("format") != FORMAT:
         raise _broken(
@@ -147,7 +175,17 @@ def _listed(archive: zipfile.ZipFile, path: Path) -> list[str]:
     ids = listed.get("results")
     if not isinstance(ids, list) or not all(map(_is_identifier, ids)):
         raise _broken(path, f"{LISTED} lists no results")
-    return ids
+    digests = listed.get(DIGESTS)
+    if DIGESTS in listed and not (isinstance(digests, dict) and set(digests) == set(ids)):
+        raise _broken(path, f"{LISTED} has not the digest of each of its results")
+    return ids, digests
+
+
+def _nothing_else(archive: zipfile.ZipFile, path: Path, expected: set[str]) -> None:
+    """Raises StoreError for what no result has, as where a result was taken out of the list."""
+    for name in archive.namelist():
+        if name not in expected and not name.endswith("/"):
+            raise _broken(path, f"{name!r} belongs to no result in it")
 
 
 def _is_identifier(it: Any) -> bool:
@@ -155,17 +193,21 @@ def _is_identifier(it: Any) -> bool:
 
 
 def _record(
-    archive: zipfile.ZipFile, path: Path, identifier: str
+    archive: zipfile.ZipFile, path: Path, identifier: str, digests: Mapping[str, str] | None
 ) -> tuple[Record, Mapping[str, Any]]:
     """A result in an archive, and what is said of its tables."""
-    name = f"{identifier}/result.json"
-    entry = _document(archive, path, name)
+    name = _result(identifier)
+    entry = _document(archive, path, name, None if digests is None else str(digests[identifier]))
     document, labels, host, tables = (
         _part(entry, path, name, key) for key in ("document", "labels", "host", "tables")
     )
     if not all(isinstance(text, str) for text in (*labels.values(), *host.values())):
         raise _broken(path, f"{name}: its labels or its host are no text")
+    if "id" in entry and entry["id"] != identifier:
+        raise _broken(path, f"{name} is that of another result")
     try:
+        check_values({key: it for key, it in entry.items() if key != "document"})
+        check_document(document)
         made = Record.of(
             document,
             kind=str(entry.get("kind")),
@@ -173,7 +215,7 @@ def _record(
             labels=labels,
             host=host,
         )
-    except (StoreError, ValueError, OverflowError, RecursionError) as error:
+    except (StoreError, ValueError, OverflowError, RecursionError, WrongField) as error:
         raise _broken(path, f"{name}: {error}") from None
     return replace(made, id=identifier), tables
 
@@ -196,5 +238,10 @@ def _tables(
         digest = told.get("sha256") if isinstance(told, dict) else None
         if sha256(content) != digest:
             raise _broken(path, f"{_table(identifier, name)} is not what was exported")
-        from_parquet(content, f"{path}: {_table(identifier, name)}")
+        table = from_parquet(content, f"{path}: {_table(identifier, name)}")
+        if name == HISTOGRAMS:
+            try:
+                check(table)
+            except ValueError as error:
+                raise _broken(path, f"{_table(identifier, name)}: {error}") from None
         yield name, content

@@ -35,6 +35,11 @@ REPEATED = ("replications", "repetitions", "repeats")
 def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
     """Throughput, rates and latency of each operation over all groups of clients, and of each
     group of operations if there are several, where they exist."""
+    # An operation may be called as a group is: a name that is there twice would be no key.
+    yield from {(one.operation, one.figure): one for one in _figures(document)}.values()
+
+
+def _figures(document: Mapping[str, Any]) -> Iterator[Figure]:
     for operation, value in _entries(document, "throughput"):
         yield from _figure(operation, THROUGHPUT, value)
     for operation, rates in _entries(document, "operations"):

@@ -43,8 +43,14 @@ def step(connection: sa.Connection, identifier: str, name: str) -> dict[str, Any
     """A step of a ladder, as its document has it. Raises StoreError if it has no such step."""
     document = queries.record(connection, identifier).contents
     steps = document.get("steps")
-    named = [it for it in steps if isinstance(it, dict) and "name" in it] if steps else []
+    steps = steps if isinstance(steps, list) else []
+    named = [it for it in steps if isinstance(it, dict) and "name" in it]
     found = next((it for it in named if it["name"] == name), None)
+    if steps and not named:
+        raise StoreError(
+            f'--step "{name}": the steps of {identifier} have no names, as version'
+            f" {document.get('version')} kept them: expected no --step, to see the whole ladder"
+        )
     if found is None:
         told = ", ".join(str(it["name"]) for it in named) or "a ladder, which it is not"
         raise StoreError(f'--step "{name}": {identifier} has none of it: expected {told}')

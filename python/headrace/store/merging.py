@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from headrace.histograms import LATENCIES, By, percentiles
+from headrace.histograms import LATENCIES, By, check, percentiles
+from headrace.store.errors import StoreError
 from headrace.store.figures import group
 
 if TYPE_CHECKING:
@@ -28,10 +29,24 @@ def merged(store: "Store", ids: Sequence[str], step: str | None = None) -> "dict
     found: dict[Key, float] = {}
     ways: tuple[tuple[By, Callable[[str], str]], ...] = (("group", group), ("operation", str))
     for by, named in ways:
-        rows = percentiles(tables, by=by).select(by, "time", "quantile", "time_s")
+        try:
+            rows = percentiles(tables, by=by).select(by, "time", "quantile", "time_s")
+        except (ValueError, pl.exceptions.PolarsError):
+            # Earlier versions took in what was damaged.
+            raise _damaged(ids, tables) from None
         for name, time, quantile, value in rows.iter_rows():
             found[named(name), f"{TIMES[time]}_{names[quantile]}_s"] = float(value)
     return found
+
+
+def _damaged(ids: Sequence[str], tables: Sequence[pl.DataFrame]) -> StoreError:
+    """The error for the first table that is none of histograms."""
+    for identifier, table in zip(ids, tables, strict=True):
+        try:
+            check(table)
+        except ValueError as error:
+            return StoreError(f"the histograms of {identifier} are damaged: {error}")
+    return StoreError(f"the histograms of {', '.join(ids)} do not go together")
 
 
 def _of_step(histograms: pl.DataFrame, step: str | None) -> pl.DataFrame:

@@ -1,0 +1,87 @@
+"""The fields of documents from outside, of which each is looked at before it is read.
+
+A check is given where a value is, and the value, and raises `WrongField` if it is none such.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+Check: TypeAlias = Callable[[str, Any], None]
+
+LONGEST = 40
+"""Characters that an error has of a value."""
+
+
+class WrongField(Exception):
+    """A field is not what it has to be."""
+
+    def __init__(self, where: str, value: Any, expected: str) -> None:
+        told = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
+        super().__init__(f"{where} = {told}: expected {expected}")
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number, as which JSON's true and false do not count."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def text(where: str, value: Any) -> None:
+    """Any text."""
+    if not isinstance(value, str):
+        raise WrongField(where, value, "text")
+
+
+def anything(where: str, value: Any) -> None:
+    """Nothing of it is read."""
+
+
+def or_null(of: Check) -> Check:
+    """It may not be known."""
+
+    def check(where: str, value: Any) -> None:
+        if value is not None:
+            of(where, value)
+
+    return check
+
+
+def each_in_list(of: Check) -> Check:
+    """A list whose members are alike."""
+
+    def check(where: str, value: Any) -> None:
+        if not isinstance(value, list):
+            raise WrongField(where, value, "a list")
+        for number, each in enumerate(value):
+            of(f"{where}.{number}", each)
+
+    return check
+
+
+def each_in_object(of: Check) -> Check:
+    """An object of which all values are alike."""
+
+    def check(where: str, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise WrongField(where, value, "an object")
+        for name, each in value.items():
+            of(f"{where}.{name}", each)
+
+    return check
+
+
+def an_object(fields: Mapping[str, Check], maybe: Mapping[str, Check] | None = None) -> Check:
+    """An object that has these fields, and may have others: those in `maybe` are looked at where
+    they are there, and the rest is not read."""
+
+    def check(where: str, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise WrongField(where, value, "an object")
+        for name, of in fields.items():
+            if name not in value:
+                raise WrongField(where, value, f"an object with {name}")
+            of(f"{where}.{name}", value[name])
+        for name, of in (maybe or {}).items():
+            if name in value:
+                of(f"{where}.{name}", value[name])
+
+    return check

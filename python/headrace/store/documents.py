@@ -1,0 +1,202 @@
+"""Documents from outside, of which all that is catalogued, shown or compared is looked at before
+they are taken in: what is damaged is told once, and not by whatever reads it later.
+
+Documents of earlier versions lack what later ones have, so what is not there is no error; what is
+there has to be what it is called.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from headrace.fields import (
+    Check,
+    WrongField,
+    an_object,
+    each_in_list,
+    each_in_object,
+    is_number,
+    or_null,
+    text,
+)
+from headrace.store.errors import StoreError
+from headrace.store.record import CALLS, LARGEST
+
+DEEPEST = 100
+"""Levels of a document; Headrace's own have fewer than 20, and Python's JSON ends at some 1,000."""
+
+
+def check_document(document: Mapping[str, Any]) -> None:
+    """Looks at a result's document. Raises StoreError, which names the field, if it is damaged."""
+    try:
+        check_values(document)
+        MAIN("a result", dict(document))
+        _different_names(document.get("steps", ()))
+    except WrongField as error:
+        raise StoreError(str(error).removeprefix("a result.")) from None
+
+
+def check_values(document: Mapping[str, Any]) -> None:
+    """Raises WrongField for what JSON may hold and no database takes."""
+    # Without recursion: a document may be deeper than Python's stack.
+    waiting: list[tuple[str, Any, int]] = [(str(key), it, 1) for key, it in document.items()]
+    for key in document:
+        _encodable(key, key)
+    while waiting:
+        where, value, depth = waiting.pop()
+        if depth > DEEPEST:
+            raise WrongField(where, "...", f"at most {DEEPEST} levels")
+        if isinstance(value, dict):
+            for key, it in value.items():
+                _encodable(where, key)
+                waiting.append((f"{where}.{key}", it, depth + 1))
+        elif isinstance(value, list):
+            waiting += [(f"{where}.{number}", it, depth + 1) for number, it in enumerate(value)]
+        elif isinstance(value, str):
+            _encodable(where, value)
+        elif isinstance(value, int) and abs(value) > LARGEST:
+            raise WrongField(where, float("inf"), f"a whole number of at most {LARGEST}")
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise WrongField(where, value, "a number")
+
+
+def _encodable(where: str, value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise WrongField(where, value, "text in Unicode") from None
+    # PostgreSQL's text knows no such character.
+    if "\0" in value:
+        raise WrongField(where, value, "text without the character 0")
+
+
+def _number(where: str, value: Any) -> None:
+    if not is_number(value):
+        raise WrongField(where, value, "a number")
+
+
+def _count(where: str, value: Any) -> None:
+    _number(where, value)
+    if value < 0:
+        raise WrongField(where, value, "a number, 0 or more")
+
+
+def _seed(where: str, value: Any) -> None:
+    if value is not None and not (type(value) is int and 0 <= value <= LARGEST):
+        raise WrongField(where, value, f"a whole number from 0 to {LARGEST}")
+
+
+def _calls(where: str, value: Any) -> None:
+    if value not in CALLS:
+        raise WrongField(where, value, f"one of {', '.join(CALLS)}")
+
+
+def _list_or_count(of: Check) -> Check:
+    """What some documents have each of, and others the number of."""
+
+    def check(where: str, value: Any) -> None:
+        if not is_number(value):
+            each_in_list(of)(where, value)
+
+    return check
+
+
+def _different_names(steps: Any) -> None:
+    """A step is known by its name."""
+    before: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        name = step.get("name")
+        if name is None:
+            continue
+        if name in before:
+            other = f"another than that of steps.{before[name]}"
+            raise WrongField(f"steps.{number}.name", name, other)
+        before[name] = number
+
+
+_TIMES = ("mean", "p50", "p95", "p99", "max")
+_LATENCY = an_object({}, {"count": or_null(_count)} | dict.fromkeys(_TIMES, or_null(_number)))
+_LATENCIES = each_in_object(or_null(_LATENCY))
+_DONE: dict[str, Check] = {
+    "group": or_null(text),
+    "count": or_null(_count),
+    "bytes": or_null(_count),
+    "per_second": or_null(_number),
+}
+_POINT = or_null(
+    an_object(
+        dict.fromkeys(("requested_per_second", "achieved_per_second"), _number),
+        {"response_mean_s": or_null(_number)},
+    )
+)
+_FIGURES: dict[str, Check] = {
+    "throughput": each_in_object(or_null(_number)),
+    "operations": each_in_object(or_null(an_object({}, _DONE))),
+    "operation_groups": each_in_object(
+        an_object(
+            {},
+            _DONE
+            | {
+                "operations": each_in_list(text),
+                "throughput": or_null(_number),
+                "latency": _LATENCY,
+                "latency_from_intended": _LATENCY,
+            },
+        )
+    ),
+    "latency": _LATENCIES,
+    "latency_from_intended": _LATENCIES,
+    "counters": an_object({}, {key: or_null(_number) for key in ("cpu_user", "cpu_system")}),
+    "cache": an_object(
+        {}, {key: or_null(_number) for key in ("hit_rate", "asked_bytes", "read_ahead_bytes")}
+    ),
+    "warnings": each_in_list(an_object({"message": text})),
+    "processes": _count,
+    "measured_seconds": _number,
+    "prepare_seconds": _number,
+    "seed": _seed,
+    "knee": _POINT,
+    "kept_up": _POINT,
+    "cut_off": _POINT,
+    "wanted_repeats": _count,
+}
+"""What a measurement has, and each repetition, and each step of a ladder."""
+_REPETITION = an_object({}, _FIGURES)
+_STEP = an_object(
+    {},
+    _FIGURES
+    | {
+        "name": text,
+        "requested_per_second": _number,
+        "offered_per_second": or_null(_number),
+        "achieved_per_second": or_null(_number),
+        "operations_per_second": or_null(_number),
+        "speedup": or_null(_number),
+        "efficiency": or_null(_number),
+        "response": or_null(_LATENCY),
+        "service": or_null(_LATENCY),
+        "repetitions": each_in_list(_REPETITION),
+        "scenario_sha256": text,
+    },
+)
+MAIN = an_object(
+    {
+        "scenario": an_object(
+            {"name": text}, {key: or_null(text) for key in ("description", "toml")}
+        ),
+        "version": text,
+    },
+    _FIGURES
+    | {
+        "calls": _calls,
+        "steps": each_in_list(_STEP),
+        "stop": an_object({"reason": text}),
+        "repetitions": _list_or_count(_REPETITION),
+        "replications": _list_or_count(_REPETITION),
+        "repeats": _list_or_count(_REPETITION),
+        "summary": each_in_list(
+            an_object({}, {key: or_null(_number) for key in ("median", "mean", "half_width")})
+        ),
+    },
+)
+"""A document."""

@@ -1,0 +1,236 @@
+"""Saved results that were damaged, into the store and out of it again."""
+
+import copy
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+import headrace.measure as measure
+from conftest import Command
+from headrace.cli.app import run
+from headrace.importing import import_results
+from headrace.store import StoreError
+from headrace.store.documents import check_document
+
+MIX = """
+name = "mix"
+[clients]
+count = 1
+processes = 2
+[[workload]]
+kind = "operation-mix"
+weights = { read = 3, write = 1, stat = 4 }
+files = 20
+file_sizes = { "4 KiB" = 1 }
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("damaged")
+
+
+@pytest.fixture(scope="module")
+def ladder(folder: Path) -> dict[str, Any]:
+    """A real one, as it is saved."""
+    (folder / "mix.toml").write_text(MIX)
+    load = measure.MixedLoad(str(folder / "mix.toml"), seconds=0.05, warm_up=0.0)
+    made = measure.ladder(load.at, folder, rates=[200, 400], repeats=2).saved()
+    saved: dict[str, Any] = json.loads(json.dumps(made))
+    return saved
+
+
+@pytest.fixture
+def file(folder: Path, place: Path) -> Path:
+    """Of a test that has a store of its own."""
+    return folder / "damaged.json"
+
+
+def put(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """The document with another value there."""
+    made = copy.deepcopy(document)
+    inner: Any = made
+    *before, last = [int(it) if it.isdecimal() else it for it in path.split("/")]
+    for key in before:
+        inner = inner[key]
+    inner[last] = value
+    return made
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        (
+            "steps/0/operations/read/count",
+            "x",
+            "steps.0.operations.read.count = 'x': expected a nu",
+        ),
+        ("steps/1/name", "200/s", "steps.1.name = '200/s': expected another than that of steps.0"),
+        ("steps", {}, "steps = {}: expected a list"),
+        ("steps/0/repetitions/0", "x", "steps.0.repetitions.0 = 'x': expected an object"),
+        ("repetitions/0", "x", "repetitions.0 = 'x': expected an object"),
+        (
+            "steps/0/requested_per_second",
+            None,
+            "steps.0.requested_per_second = None: expected a nu",
+        ),
+        ("histograms/histogram/0", "AAAA", "its histograms are damaged: histogram.0: "),
+        ("histograms/histogram", [], "a table in it is none"),
+        ("calls", "magic", "calls = 'magic': expected one of posix, io-uring, null"),
+        ("scenario", {}, "scenario = {}: expected an object with name"),
+        ("version", None, "version = None: expected text"),
+        ("steps/0/service/mean", float("nan"), "steps.0.service.mean = nan: expected a number"),
+        ("seed", 10**400, "seed = inf: expected a whole number of at most"),
+        ("scenario/description", "\ud800", "expected text in Unicode"),
+    ],
+)
+def test_what_is_damaged_is_named_and_not_kept(
+    headrace: Command, ladder: dict[str, Any], file: Path, path: str, value: Any, told: str
+) -> None:
+    file.write_text(json.dumps(put(ladder, path, value)))
+    with pytest.raises(ValueError) as raised:
+        import_results(hr.store.open(), file)
+    assert str(raised.value).startswith(f"{file}: ") and told in str(raised.value)
+    assert hr.store.open().list().is_empty()
+
+
+def test_the_command_refuses_what_is_damaged(
+    headrace: Command, ladder: dict[str, Any], file: Path
+) -> None:
+    file.write_text(json.dumps(put(ladder, "steps/1/name", "200/s")))
+    refused = headrace("results", "import", file)
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert refused.stderr.startswith(f"{file}: steps.1.name"), refused.stderr
+    file.write_text(json.dumps(ladder))
+    assert headrace("results", "import", file).returncode == 0
+
+
+def paths(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where all values are, the whole first."""
+    yield above
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from paths(each, (*above, key))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from paths(each, (*above, number))
+
+
+OTHERS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.just(10**400),
+    st.sampled_from(["", "x", "AAAA", "\0", "\ud800", "\x1b[31m", "[/red]", "200/s"]),
+    st.lists(st.integers() | st.none(), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.integers() | st.none() | st.text(), max_size=3),
+)
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
+def test_no_damage_is_more_than_one_clear_error(
+    ladder: dict[str, Any],
+    folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    capfd: pytest.CaptureFixture[str],
+    data: st.DataObject,
+) -> None:
+    document = copy.deepcopy(ladder)
+    # What is large is not more likely than what is read.
+    top = data.draw(st.sampled_from(sorted(document)))
+    path = (top, *data.draw(st.sampled_from(list(paths(document[top])))))
+    inner: Any = document
+    for key in path[:-1]:
+        inner = inner[key]
+    how = data.draw(st.sampled_from(["other", "gone", "renamed"]))
+    if how == "other":
+        inner[path[-1]] = data.draw(OTHERS)
+    else:
+        value = inner.pop(path[-1])
+        if how == "renamed" and isinstance(inner, dict):
+            inner[data.draw(st.text())] = value
+    mine = tmp_path_factory.mktemp("store")
+    os.environ["HEADRACE_STORE"], before = str(mine / "store"), os.environ["HEADRACE_STORE"]
+    good, bad = mine / "good.json", mine / "bad.json"
+    good.write_text(json.dumps(ladder))
+    bad.write_text(json.dumps(document))
+    try:
+        assert run(["results", "import", str(good)]) == 0
+        whole = capfd.readouterr().out.split()[-1]
+        if one_clear_error(["results", "import", str(bad)], capfd, str(bad)) != 0:
+            assert hr.store.open().list().height == 1
+            return
+        # An older moment is that of the file which was written first.
+        (taken, *_) = {*hr.store.open().list()["id"]} - {whole} or {whole}
+        for command in (
+            ["show", taken],
+            ["show", taken, "--step", "200/s"],
+            ["show", taken, "--step", "400/s", "--json"],
+            ["compare", whole, taken],
+            ["compare", whole, taken, "--step", "200/s"],
+            ["compare", "--name", "mix", "--by", "date"],
+            ["export", taken, "-o", str(mine / "out.zip")],
+        ):
+            one_clear_error(["results", *command], capfd, "")
+        os.environ["HEADRACE_STORE"] = str(mine / "other")
+        assert run(["results", "import", str(mine / "out.zip")]) == 0
+        capfd.readouterr()
+    finally:
+        os.environ["HEADRACE_STORE"] = before
+
+
+def one_clear_error(command: list[str], capfd: pytest.CaptureFixture[str], told: str) -> int:
+    """Carries a command out, which is well or refuses in one line; gives its status."""
+    status = run(command)
+    errors = capfd.readouterr().err
+    assert status in (0, 2), (command, errors)
+    assert len(errors.splitlines()) == (1 if status else 0), (command, errors)
+    assert not status or told in errors, (command, errors)
+    for never in ("an error of Headrace's", "Traceback", "UNIQUE", "sqlite"):
+        assert never not in errors, (command, errors)
+    return status
+
+
+def test_a_step_without_a_name_is_of_an_earlier_version(
+    headrace: Command, ladder: dict[str, Any], place: Path
+) -> None:
+    kept = {key: ladder[key] for key in ("kind", "of", "scenario", "seed", "version", "criteria")}
+    steps = [{key: it for key, it in step.items() if key != "name"} for step in ladder["steps"]]
+    hr.store.open().add(kept | {"steps": steps}, kind="ladder")
+    refused = headrace("results", "show", "last", "--step", "200/s")
+    assert refused.returncode == 2 and "have no names" in refused.stderr
+    assert "which it is not" not in refused.stderr
+
+
+def test_what_an_earlier_version_took_in_damaged_is_told(
+    headrace: Command, ladder: dict[str, Any], place: Path
+) -> None:
+    damaged = put(ladder, "steps/0/operations/read/count", "x")
+    with pytest.raises(StoreError, match="count = 'x'"):
+        check_document(damaged)
+    hr.store.open().add(damaged, kind="ladder")
+    refused = headrace("results", "show", "last", "--step", "200/s")
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert "its 200/s lacks" in refused.stderr
+    assert headrace("results", "show", "last", "--step", "200/s", "--json").returncode == 0
+
+
+def test_what_is_resumed_is_named_where_it_is_damaged(ladder: dict[str, Any], folder: Path) -> None:
+    load = measure.MixedLoad(str(folder / "mix.toml"), seconds=0.05, warm_up=0.0)
+    told = {
+        "histograms/histogram/0": ("AAAA", "work.json: its histograms are not as they were saved"),
+        "calls": ("magic", "work.json: calls = 'magic': expected one of posix"),
+    }
+    for path, (value, message) in told.items():
+        resumed = put(ladder, path, value) | {"named": "work.json"}
+        with pytest.raises(ValueError, match=message):
+            measure.ladder(load.at, folder, rates=[200, 400], repeats=2, resumed=resumed)
