@@ -138,14 +138,20 @@ def test_the_command_prints_one_document_of_all_steps(workload: Path, below: Pat
 def test_what_is_no_mix_is_refused(tmp_path: Path, below: Path) -> None:
     other = tmp_path / "other.toml"
     other.write_text('[clients]\ncount = 1\n[[workload]]\nblock = "1 MiB"\n')
-    for arguments in (
-        ("--workload", "mpsf"),
-        ("--workload", str(other)),
-        ("--rates", "100,-1"),
-        ("--rates", "much"),
+    for *arguments, told in (
+        ("--workload", "mpsf", "--workload mpsf: "),
+        ("--workload", str(other), f"--workload {other}: expected a scenario"),
+        ("--rates", "100,-1", '--rates "100,-1": '),
+        ("--rates", "much", '--rates "much": '),
+        ("--start", "inf", "--start inf: "),
+        ("--time", "1e30", "--time 1e+30: expected seconds such as 10: the longest is "),
+        ("--warm-up", "inf", "--warm-up inf: expected seconds"),
+        ("--processes", "100000000", "--processes 100000000: "),
+        ("--set", "clients.processes=0", "--set clients.processes=0: "),
     ):
-        done = mix(str(below), *arguments, *SHORT)
+        done = mix(str(below), *SHORT, *arguments)
         assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+        assert done.stderr.startswith(told)
     assert list(below.iterdir()) == []
 
 

@@ -1,7 +1,7 @@
 """The mixed load: one mix of operations, at any rate."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headrace import ranks
@@ -10,6 +10,10 @@ from headrace.measure.workload import load_with_sets
 
 PRESET = "mpfs"
 """The mix of which nothing else is said."""
+FOREVER = "workload.0.amount=forever"
+"""Only time ends it."""
+A_TIME = 'a time such as "0.2 ms" or "10 s"'
+"""What scenarios take, where the options take seconds."""
 PROCESSES = 16
 """A pool that is wide enough for a system to have several operations under way. What finds all
 of them busy is late, which response times show."""
@@ -28,25 +32,26 @@ class MixedLoad:
         sets: Sequence[str] = (),
     ) -> None:
         """Raises ScenarioError if there is no such preset or file, or it is no mix."""
+        self._name = workload
         self._what = _text(workload)
-        self._sets = [
-            "workload.0.amount=forever",
-            f"run.warm_up={warm_up!r} s",
-            f"run.stop.time={warm_up + seconds!r} s",
-            *([f"clients.processes={processes}"] if processes is not None else []),
-            *sets,
-        ]
+        self._sets = list(sets)
+        self._times = {
+            f"run.warm_up={warm_up!r} s": f"--warm-up {warm_up:g}",
+            f"run.stop.time={warm_up + seconds!r} s": f"--time {seconds:g}",
+        }
+        if processes is not None:
+            self._times[f"clients.processes={processes}"] = f"--processes {processes}"
 
     def at(self, rate: float) -> Loaded:
         """The scenario in which operations come so often a second."""
-        return self._load([f"workload.0.rate={rate!r}"])
+        return self._load({f"workload.0.rate={rate!r}": f"{rate:g} operations/s"})
 
     def with_processes(self, processes: int) -> Loaded:
         """The scenario with so many processes, each of which asks again at once.
 
         Raises ScenarioError if operations come at a rate.
         """
-        loaded = self._load([f"clients.processes={processes}"])
+        loaded = self._load({f"clients.processes={processes}": f"--clients {processes}"})
         if "rate" in tomllib.loads(loaded.toml)["workload"][0]:
             raise ScenarioError(
                 f"{loaded.name}: operations come at workload.0.rate, however many processes"
@@ -54,8 +59,13 @@ class MixedLoad:
             )
         return loaded
 
-    def _load(self, sets: Sequence[str]) -> Loaded:
-        loaded = load_with_sets(self._what, [*self._sets, *sets])
+    def _load(self, load: Mapping[str, str]) -> Loaded:
+        """The scenario with a load, and what errors shall call it."""
+        try:
+            # A load stands above what is set.
+            loaded = load_with_sets(self._what, [FOREVER, *self._times, *self._sets, *load])
+        except ScenarioError as error:
+            raise self._as_asked(error, {FOREVER: "", **self._times, **load}) from None
         kinds = [workload["kind"] for workload in tomllib.loads(loaded.toml)["workload"]]
         if kinds != ["operation-mix"]:
             raise ScenarioError(
@@ -63,6 +73,20 @@ class MixedLoad:
                 f"{len(kinds)}, of kind {', '.join(sorted(set(kinds)))}"
             )
         return loaded
+
+    def _as_asked(self, error: ScenarioError, own: Mapping[str, str]) -> ScenarioError:
+        """An error of what is put over the scenario here, told of what was asked for."""
+        for text, option in own.items():
+            before = f"--set {text}: "
+            if str(error).startswith(before):
+                if text != FOREVER:
+                    told = str(error).removeprefix(before).replace(A_TIME, "seconds such as 10")
+                    return ScenarioError(f"{option}: {told}")
+                return ScenarioError(
+                    f"--workload {self._name}: expected a scenario whose first [[workload]] is of"
+                    ' kind "operation-mix"'
+                )
+        return error
 
 
 def _text(workload: str) -> str:

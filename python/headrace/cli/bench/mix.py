@@ -1,5 +1,6 @@
 """`headrace bench mix`."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -117,6 +118,8 @@ def mix(
         "repeats": repeats,
         "so_far": saver(output),
     }
+    if not math.isfinite(start):
+        raise ValueError(f"--start {start}: expected a number of operations a second such as 100")
     started = datetime.now(UTC)
     if clients is not None:
         if rates is not None or processes is not None:
