@@ -190,6 +190,18 @@ def test_what_was_measured_by_other_calls_is_not_taken_together(store: Store) ->
         store.list(calls="uring")
 
 
+def test_groups_by_calls_need_no_second_version(store: Store) -> None:
+    measured_by(store, "posix", 10.0)
+    with pytest.raises(StoreError, match="all 1 are of version 1"):
+        store.compare(name="compared", by="version")
+    measured_by(store, "null", 30.0)
+    rows = store.compare(name="compared", by="version").table.to_dicts()
+    assert [(row["group"], row["ratio"]) for row in rows] == [
+        ("1, posix calls", None),
+        ("1, null calls", 3.0),
+    ]
+
+
 def test_a_result_without_calls_beside_a_real_one_is_said(store: Store) -> None:
     ids = [measured_by(store, calls, 10.0) for calls in ("posix", "io-uring", "null")]
     notes = store.compare(ids).notes

@@ -75,7 +75,7 @@ def of_groups(
     step: str | None = None,
 ) -> Comparison:
     """Compares results by version or by date, the oldest first. Raises StoreError if all are of
-    one version or date."""
+    one version or date, and of the same calls."""
     # The oldest first.
     ids = queries.identifiers(connection, wanted)[::-1]
     # What was measured by other calls is another thing.
@@ -83,7 +83,7 @@ def of_groups(
     for row in queries.rows(connection, schema.runs, ids, without=LARGE):
         label = row["version"] if by is By.VERSION else row["started"][: len("2026-11-22")]
         members.setdefault(label, {}).setdefault(row["calls"], []).append(row["id"])
-    if len(members) < FEWEST:
+    if sum(map(len, members.values())) < FEWEST:
         found = f"all {len(ids)} are of {by} {next(iter(members))}" if members else "there is none"
         raise StoreError(f"nothing to compare by {by} in these results: {found}")
     _check_step(connection, ids, step)
