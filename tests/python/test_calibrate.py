@@ -55,6 +55,7 @@ page_in_memory = "500 ns"
 [machine.file_system]
 write_call = "400 ns"
 write_page = "100 ns"
+buffer_head = "150 ns"
 new_page = "700 ns"
 new_folio = "1500 ns"
 flush_page = "9 us"
@@ -141,6 +142,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.copying.l3_share": 0.125,
         "machine.file_system.write_call": 400e-9,
         "machine.file_system.write_page": 100e-9,
+        "machine.file_system.buffer_head": 150e-9,
         "machine.file_system.new_page": 700e-9,
         "machine.file_system.new_folio": 1500e-9,
         "machine.file_system.create": 12e-6,

@@ -68,6 +68,7 @@ pub(super) struct Costs {
     pub page_fault: Span,
     pub write_call: Span,
     pub write_page: Span,
+    pub buffer_head: Span,
     pub new_page: Span,
     pub new_folio: Span,
     pub read_page: Span,
@@ -234,7 +235,7 @@ impl Volume {
             JournalMode::Data => volume.page,
             _ => volume.largest_folio,
         };
-        let lists = file_system.buffer_heads && largest_folio > volume.page;
+        let lists = file_system.buffer_head.0 > 0.0 && largest_folio > volume.page;
         Volume {
             largest_folio,
             // The list of a page has one.
@@ -242,6 +243,7 @@ impl Volume {
             costs: Costs {
                 write_call: span(file_system.write_call),
                 write_page: span(file_system.write_page),
+                buffer_head: span(file_system.buffer_head),
                 new_page: span(file_system.new_page),
                 new_folio: span(file_system.new_folio),
                 read_page: span(file_system.read_page),
@@ -303,6 +305,7 @@ impl Volume {
                 page_fault: span(cpu.page_fault),
                 write_call: Span::ZERO,
                 write_page: Span::ZERO,
+                buffer_head: Span::ZERO,
                 new_page: Span::ZERO,
                 new_folio: Span::ZERO,
                 read_page: Span::ZERO,

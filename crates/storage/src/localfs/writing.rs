@@ -110,21 +110,19 @@ impl Volume {
         let time = due
             + pages(new, self.costs.new_page)
             + Span(folios * self.costs.new_folio.0)
-            + match old {
-                0 => Span::ZERO,
-                _ => self.finding_old(range, old),
-            };
+            + pages(old, self.costs.write_page)
+            + self.following_lists(range, old);
         call.stage = Stage::Filling;
         Next::Work(time + self.copy.of(end - call.at, call.size))
     }
 
-    /// What it takes to find the pages of a range that are cached, so many bytes: where folios
-    /// have lists of their blocks, a list's whole length, if the processor does not have it.
-    fn finding_old(&mut self, range: Range, old: u64) -> Span {
-        let each = self.costs.write_page;
+    /// What it takes to follow the lists of the folios of a range, of which so many bytes are
+    /// cached: each list's whole length, if the processor does not have it.
+    fn following_lists(&mut self, range: Range, old: u64) -> Span {
         let unit = self.folio_of(range.file);
-        let Some(heads) = self.buffer_heads.as_mut().filter(|_| unit > self.page) else {
-            return Span(old.div_ceil(self.page) * each.0);
+        let lists = self.buffer_heads.as_mut();
+        let Some(heads) = lists.filter(|_| old > 0 && unit > self.page) else {
+            return Span::ZERO;
         };
         let size = self.sizes.get(range.file).unwrap_or(0);
         let mut blocks = 0;
@@ -136,7 +134,7 @@ impl Volume {
                 blocks += here;
             }
         }
-        Span(blocks * each.0)
+        Span(blocks * self.costs.buffer_head.0)
     }
 
     /// How many folios the missing bytes of a range become, for a call of so many bytes: they

@@ -16,15 +16,14 @@ section! {
         /// Without a journal: whether an fsync writes the file's inode besides its data, as ext4
         /// does. With pointers for blocks (`allocation.mapping`) it always does, as on ext2.
         sync_writes_inode: bool = default(false, "a file's own blocks take no time where nothing is said of them"),
-        /// Whether a write to a folio of several pages follows the folio's list of blocks from the
-        /// first, as those of ext4 do; XFS has no such list.
-        buffer_heads: bool = default(false, "only what is written is looked at"),
         /// Processor time of each write call besides copying: finding pages,
         /// opening and closing a journal handle.
         write_call: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// Processor time for each page written that is cached already; with `buffer_heads`, for
-        /// each page of a folio of several pages that is written to, unless it was lately.
+        /// Processor time for each page written that is cached already.
         write_page: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// Processor time for each block of a folio of several pages that is written to, unless it
+        /// was lately: ext4 follows the folio's list of buffer heads, XFS has none.
+        buffer_head: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
         new_page: Seconds = same(write_page),
