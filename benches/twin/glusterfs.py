@@ -319,8 +319,10 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
     figure, _ = sheet("GlusterFS in laboratories", "measured (marks) and simulated (lines)", 5.2)
     figure.clear()
     panels = figure.subplots(1, 2, sharey=True)
+    there = {it["system"] for it in points if it["test"] in ("own files", "pfssim")}
+    drawn = [name for name in SYSTEMS if name in there]
     for axes, phase in zip(panels, ("write", "read"), strict=True):
-        for number, name in enumerate(SYSTEMS):
+        for number, name in enumerate(drawn):
             of = [it for it in points if (it["system"], it["phase"]) == (name, phase)]
             of = [it for it in of if it["test"] in ("own files", "pfssim")]
             if not of:
