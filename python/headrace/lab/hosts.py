@@ -3,12 +3,16 @@
 import os
 import shlex
 import subprocess
+import time
 from pathlib import Path
 
 from headrace._core import RunError
 from headrace.lab import groups, processes, programs
 from headrace.lab.plan import Disk
 from headrace.lab.state import Lab
+
+PATIENCE_S = 1.0
+"""For a host's process to be seen."""
 
 INSIDE = """
 if [ -n "$1" ]; then echo $$ > "$1/cgroup.procs" || exit 125; fi
@@ -78,9 +82,13 @@ class Hosts:
     def holder(self, host: str) -> int:
         """The process that keeps a host's namespaces. Raises RunError if it has ended."""
         if host not in self._holders:
-            found = processes.holder(self.lab, host)
-            if found is None:
-                raise RunError(f"{host}: it is not up: headrace lab status")
+            # While one program takes the place of another, as the one that makes the namespaces
+            # and the one that keeps them do, its environment cannot be read.
+            deadline = time.monotonic() + PATIENCE_S
+            while (found := processes.holder(self.lab, host)) is None:
+                if time.monotonic() > deadline:
+                    raise RunError(f"{host}: it is not up: headrace lab status")
+                time.sleep(0.005)
             self._holders[host] = found
         return self._holders[host]
 
