@@ -62,6 +62,18 @@ think = "10 ms"
 think_distribution = "exponential"
 """
 
+MIX = """
+[clients]
+count = 1
+processes = 2
+[[workload]]
+kind = "operation-mix"
+weights = { read = 3, write = 1, stat = 4 }
+files = 20
+file_sizes = { "4 KiB" = 1 }
+"""
+"""Operations of two processes on a few files, in no time."""
+
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:

@@ -16,6 +16,7 @@ import pytest
 
 import headrace as hr
 import headrace.measure as measure
+from conftest import MIX
 from headrace.importing import import_results
 from headrace.measure import micro
 from headrace.measure.benchmark import Live, Progress
@@ -24,16 +25,6 @@ from headrace.store import StoreError
 
 pytestmark = pytest.mark.usefixtures("place")
 
-MIX = """
-[clients]
-count = 1
-processes = 2
-[[workload]]
-kind = "operation-mix"
-weights = { read = 3, write = 1, stat = 4 }
-files = 20
-file_sizes = { "4 KiB" = 1 }
-"""
 SIZE = 64 << 10
 STUDY = micro.blocks(SIZE, [4096, 16384])
 

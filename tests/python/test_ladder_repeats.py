@@ -15,23 +15,13 @@ from rich.console import Console
 
 import headrace as hr
 import headrace.measure as measure
+from conftest import MIX
 from headrace.intervals import half_width
 from headrace.measure.benchmark import Live, Progress
 from headrace.report import ladder_tables
 from headrace.report.figures import ladder as ladder_figure
 from headrace.report.figures import ladder_of_clients as clients_figure
 from headrace.store import Store, StoreError
-
-MIX = """
-[clients]
-count = 1
-processes = 2
-[[workload]]
-kind = "operation-mix"
-weights = { read = 3, write = 1, stat = 4 }
-files = 20
-file_sizes = { "4 KiB" = 1 }
-"""
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 import copy
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +12,12 @@ from hypothesis import strategies as st
 
 import headrace as hr
 import headrace.measure as measure
-from conftest import Command
+from conftest import MIX, Command
+from damage import damaged
 from headrace.cli.app import run
 from headrace.importing import import_results
 from headrace.store import StoreError
 from headrace.store.documents import check_document
-
-MIX = """
-name = "mix"
-[clients]
-count = 1
-processes = 2
-[[workload]]
-kind = "operation-mix"
-weights = { read = 3, write = 1, stat = 4 }
-files = 20
-file_sizes = { "4 KiB" = 1 }
-"""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def ladder(folder: Path) -> dict[str, Any]:
     """A real one, as it is saved."""
-    (folder / "mix.toml").write_text(MIX)
+    (folder / "mix.toml").write_text(f'name = "mix"\n{MIX}')
     load = measure.MixedLoad(str(folder / "mix.toml"), seconds=0.05, warm_up=0.0)
     made = measure.ladder(load.at, folder, rates=[200, 400], repeats=2).saved()
     saved: dict[str, Any] = json.loads(json.dumps(made))
@@ -112,29 +100,6 @@ def test_the_command_refuses_what_is_damaged(
     assert headrace("results", "import", file).returncode == 0
 
 
-def paths(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where all values are, the whole first."""
-    yield above
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from paths(each, (*above, key))
-    elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from paths(each, (*above, number))
-
-
-OTHERS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.just(10**400),
-    st.sampled_from(["", "x", "AAAA", "\0", "\ud800", "\x1b[31m", "[/red]", "200/s"]),
-    st.lists(st.integers() | st.none(), max_size=3),
-    st.dictionaries(st.text(max_size=5), st.integers() | st.none() | st.text(), max_size=3),
-)
-
-
 @given(data=st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
 def test_no_damage_is_more_than_one_clear_error(
@@ -145,19 +110,7 @@ def test_no_damage_is_more_than_one_clear_error(
     data: st.DataObject,
 ) -> None:
     document = copy.deepcopy(ladder)
-    # What is large is not more likely than what is read.
-    top = data.draw(st.sampled_from(sorted(document)))
-    path = (top, *data.draw(st.sampled_from(list(paths(document[top])))))
-    inner: Any = document
-    for key in path[:-1]:
-        inner = inner[key]
-    how = data.draw(st.sampled_from(["other", "gone", "renamed"]))
-    if how == "other":
-        inner[path[-1]] = data.draw(OTHERS)
-    else:
-        value = inner.pop(path[-1])
-        if how == "renamed" and isinstance(inner, dict):
-            inner[data.draw(st.text())] = value
+    damaged(data, document, ["AAAA", "\0", "\ud800", "200/s"])
     mine = tmp_path_factory.mktemp("store")
     os.environ["HEADRACE_STORE"], before = str(mine / "store"), os.environ["HEADRACE_STORE"]
     good, bad = mine / "good.json", mine / "bad.json"

@@ -5,7 +5,6 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from damage import damaged
 from headrace import ScenarioError, measure, validate
 from headrace.report import validation_tables
 
@@ -52,29 +52,6 @@ def result(folder: Path) -> dict[str, Any]:
     return document | {"counter_series": series}
 
 
-def paths(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where all values are, the whole first."""
-    yield above
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from paths(each, (*above, key))
-    elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from paths(each, (*above, number))
-
-
-OTHERS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.just(10**400),
-    st.sampled_from(["", "x", "\x1b[31m", "[/red]", "\n[[workload]]\n"]),
-    st.lists(st.integers() | st.none(), max_size=3),
-    st.dictionaries(st.text(max_size=5), st.integers() | st.none() | st.text(), max_size=3),
-)
-
-
 @given(data=st.data())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_damage_is_more_than_one_clear_error(
@@ -83,19 +60,7 @@ def test_no_damage_is_more_than_one_clear_error(
     document = copy.deepcopy(result)
     if data.draw(st.booleans()):
         document["kernel"] = copy.deepcopy(KERNEL)
-    # What is large is not more likely than what is read.
-    top = data.draw(st.sampled_from(sorted(document)))
-    path = (top, *data.draw(st.sampled_from(list(paths(document[top])))))
-    inner = document
-    for key in path[:-1]:
-        inner = inner[key]
-    how = data.draw(st.sampled_from(["other", "gone", "renamed"]))
-    if how == "other":
-        inner[path[-1]] = data.draw(OTHERS)
-    else:
-        value = inner.pop(path[-1])
-        if how == "renamed" and isinstance(inner, dict):
-            inner[data.draw(st.text())] = value
+    damaged(data, document, ["\n[[workload]]\n"])
     file = folder / "damaged.json"
     file.write_text(json.dumps(document))
     try:
