@@ -3,7 +3,6 @@
 import os
 import shlex
 import subprocess
-import time
 from pathlib import Path
 
 from headrace._core import RunError
@@ -82,13 +81,9 @@ class Hosts:
     def holder(self, host: str) -> int:
         """The process that keeps a host's namespaces. Raises RunError if it has ended."""
         if host not in self._holders:
-            # While one program takes the place of another, as the one that makes the namespaces
-            # and the one that keeps them do, its environment cannot be read.
-            deadline = time.monotonic() + PATIENCE_S
-            while (found := processes.holder(self.lab, host)) is None:
-                if time.monotonic() > deadline:
-                    raise RunError(f"{host}: it is not up: headrace lab status")
-                time.sleep(0.005)
+            found = processes.holder_within(self.lab, host, PATIENCE_S)
+            if found is None:
+                raise RunError(f"{host}: it is not up: headrace lab status")
             self._holders[host] = found
         return self._holders[host]
 

@@ -47,6 +47,15 @@ def holder(lab: Lab, host: str) -> int | None:
     return next(_marked(lab, host, holders=True), None)
 
 
+def holder_within(lab: Lab, host: str, seconds: float) -> int | None:
+    """The same, waited for: while one program takes the place of another, as the one that makes
+    the namespaces and the one that keeps them do, its environment cannot be read."""
+    deadline = time.monotonic() + seconds
+    while (found := holder(lab, host)) is None and time.monotonic() <= deadline:
+        time.sleep(0.005)
+    return found
+
+
 def command(number: int) -> str:
     """What a process was started as."""
     try:

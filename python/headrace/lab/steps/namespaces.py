@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import time
 from dataclasses import dataclass
 
 from headrace._core import RunError
@@ -55,12 +54,8 @@ class Namespaces(Step):
             if started.stdout.readline() != "ready\n":
                 said = " ".join(started.stderr.read().split()) or "it says nothing"
                 raise RunError(f"{self.host}: no namespaces can be made: {said}")
-        # While a program takes the place of another, its environment cannot be read.
-        deadline = time.monotonic() + PATIENCE_S
-        while processes.holder(lab, self.host) is None:
-            if time.monotonic() > deadline:
-                raise RunError(f"{self.host}: its process has ended at once")
-            time.sleep(0.005)
+        if processes.holder_within(lab, self.host, PATIENCE_S) is None:
+            raise RunError(f"{self.host}: its process has ended at once")
 
     def undo(self, lab: Lab) -> None:
         processes.end(lab)
