@@ -119,9 +119,12 @@ impl Volume {
     /// What it takes to follow the lists of the folios of a range, of which so many bytes are
     /// cached: each list's whole length, if the processor does not have it.
     fn following_lists(&mut self, range: Range, old: u64) -> Span {
+        if old == 0 || self.buffer_heads.is_none() {
+            return Span::ZERO;
+        }
         let unit = self.folio_of(range.file);
         let lists = self.buffer_heads.as_mut();
-        let Some(heads) = lists.filter(|_| old > 0 && unit > self.page) else {
+        let Some(heads) = lists.filter(|_| unit > self.page) else {
             return Span::ZERO;
         };
         let size = self.sizes.get(range.file).unwrap_or(0);
