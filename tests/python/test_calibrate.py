@@ -17,6 +17,7 @@ from headrace.calibrate.calibration import _solved
 from headrace.calibrate.equations import EQUATIONS, calls, device, transfers
 from headrace.calibrate.equations.calls import BUFFER
 from headrace.calibrate.equations.copies import change_points
+from headrace.calibrate.equations.pages import new_costs
 from headrace.calibrate.limits import _limits
 from headrace.calibrate.memory import group_memory
 from headrace.calibrate.mount import MODELLED, Mount, mount_of
@@ -364,3 +365,16 @@ def test_servers_that_cannot_be_calibrated_are_one_clear_error(
     refused = headrace("calibrate", str(tmp_path), *options)
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
     assert expected in refused.stderr
+
+
+def test_a_new_folio_costs_what_small_writes_say_where_large_ones_leave_nothing() -> None:
+    """XFS: new writes of a MiB take no longer than copies out of the page cache."""
+    blocks = (4 << 10, 64 << 10, 1 << 20)
+    whole = [3.6e-6, 8.6e-6, 59e-6]
+    page, folio = new_costs([1.6e-6, 1.5e-6, -0.5e-6], whole, blocks, 1 << 20)
+    assert page == pytest.approx(0, abs=20e-9)
+    assert folio == pytest.approx(1.6e-6, rel=0.05)
+    # What pages and folios cost is found as it is.
+    costs = [0.7e-6 * count + 1.5e-6 for count in (1, 16, 256)]
+    found = new_costs(costs, [cost + 5e-6 for cost in costs], blocks, 1 << 20)
+    assert found == pytest.approx((0.7e-6, 1.5e-6))

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headrace.calibrate.case import NEW, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
@@ -64,7 +65,9 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     rewrites = [time - buffer_head * count for time, count in zip(rewrites, pages, strict=True)]
     write_call, write_page = call_and_page(pages, rewrites, whole)
     new = [time - write_call for time in besides(WRITES)]
-    new_page, new_folio = new_costs(new, BLOCKS, known.get("machine.memory.largest_folio", PAGE))
+    whole = [times[probe.name] for probe in WRITES.values()]
+    largest = known.get("machine.memory.largest_folio", PAGE)
+    new_page, new_folio = new_costs(new, whole, BLOCKS, largest)
     return {
         "machine.file_system.write_call": write_call,
         "machine.file_system.write_page": write_page,
@@ -83,31 +86,44 @@ def call_and_page(
     All sizes count, since no line goes through all of them: copies into the page cache do not
     become as cheap in large calls as those out of it, by which copies are known.
     """
-    from scipy.optimize import nnls
-
-    weights = 1 / np.maximum(whole, 1e-12)
-    columns = np.stack([np.ones(len(pages)), np.array(pages)], axis=1)
-    each, _ = nnls(columns * weights[:, None], np.array(times) * weights)
-    return float(each[0]), float(each[1])
+    return _two_costs(np.ones(len(pages)), np.array(pages), times, whole)
 
 
-def new_costs(times: Sequence[float], blocks: Sequence[int], largest: float) -> tuple[float, float]:
-    """What a new page costs, and a new folio besides, by the times of writes of some sizes.
+def new_costs(
+    times: Sequence[float], whole: Sequence[float], blocks: Sequence[int], largest: float
+) -> tuple[float, float]:
+    """What a new page costs, and a new folio besides, by the times that writes of some sizes
+    take beyond what is known of them: the squares of the errors are least, relative to whole
+    calls.
 
     A write makes folios of its own size up to the largest (Linux 6.18, include/linux/pagemap.h:
-    fgf_set_order). The squares of relative errors are least. Where all folios are pages, all
-    is the pages': the median of the sizes.
+    fgf_set_order). Where all folios are pages, all is the pages': the median of the sizes.
+
+    Of large calls nothing may be left, or less than nothing, where copies into the page cache
+    cost less than those out of it: so on XFS, which chooses no blocks until the data is
+    written back, and does little for a page.
     """
     pages = [block / PAGE for block in blocks]
     if largest <= PAGE:
         costs = (time / count for time, count in zip(times, pages, strict=True))
         return max(statistics.median(costs), 0.0), 0.0
+    folios = [max(block / largest, 1.0) for block in blocks]
+    return _two_costs(np.array(pages), np.array(folios), times, whole)
+
+
+def _two_costs(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    times: Sequence[float],
+    whole: Sequence[float],
+) -> tuple[float, float]:
+    """What one of the first and one of the second costs, none of them less than nothing, if so
+    many of them take so long: the squares of the errors are least, relative to whole calls."""
     from scipy.optimize import nnls
 
-    folios = [max(block / largest, 1.0) for block in blocks]
-    measured = np.maximum(times, 1e-12)
-    columns = np.stack([np.array(pages), np.array(folios)], axis=1) / measured[:, None]
-    each, _ = nnls(columns, np.ones_like(measured))
+    weights = 1 / np.maximum(whole, 1e-12)
+    columns = np.stack([first, second], axis=1)
+    each, _ = nnls(columns * weights[:, None], np.array(times) * weights)
     return float(each[0]), float(each[1])
 
 
