@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from headrace import RunError, ScenarioError, calibrate, simulate
 from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.calibration import _solved
 from headrace.calibrate.equations import EQUATIONS, calls, device, transfers
 from headrace.calibrate.equations.calls import BUFFER
-from headrace.calibrate.equations.copies import change_points
+from headrace.calibrate.equations.contention import PROCESSES
+from headrace.calibrate.equations.copies import Calls, change_points
 from headrace.calibrate.equations.pages import new_costs
 from headrace.calibrate.limits import _limits
 from headrace.calibrate.memory import group_memory
@@ -53,6 +53,8 @@ l3_share = 0.125
 page_in_l2 = "200 ns"
 page_in_l3 = "300 ns"
 page_in_memory = "500 ns"
+read_call = "350 ns"
+contention = 1.3
 [machine.file_system]
 write_call = "400 ns"
 write_page = "100 ns"
@@ -139,6 +141,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.copying.page_in_l2": 200e-9,
         "machine.copying.page_in_l3": 300e-9,
         "machine.copying.page_in_memory": 500e-9,
+        "machine.copying.read_call": 350e-9,
         "machine.copying.l2_share": 0.125,
         "machine.copying.l3_share": 0.125,
         "machine.file_system.write_call": 400e-9,
@@ -156,6 +159,8 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.device.write_latency": 90e-6,
         "machine.device.device_write_rate": 1e9,
     }
+    if PROCESSES > 1:
+        expected["machine.copying.contention"] = 1.3
     assert found.keys() == expected.keys()
     for field, value in expected.items():
         assert found[field] == pytest.approx(value, rel=0.03), field
@@ -185,20 +190,18 @@ def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -
 def test_a_line_of_three_pieces_bends_where_it_does() -> None:
     pages = np.array([1.0, 4, 16, 64, 256, 1024, 4096])
 
-    def times(first: float, second: float, each: tuple[float, float, float]) -> NDArray[np.float64]:
+    def calls(first: float, second: float, each: tuple[float, float, float]) -> Calls:
         middle = np.clip(pages - first, 0, second - first)
         last = np.maximum(pages - second, 0)
-        total: NDArray[np.float64] = (
-            each[0] * np.minimum(pages, first) + each[1] * middle + each[2] * last
-        )
-        return total
+        total = 3.0 + each[0] * np.minimum(pages, first) + each[1] * middle + each[2] * last
+        return Calls(pages, total, total + 7.0)
 
-    first, second, each = change_points(pages, times(64, 1024, (1.0, 2.0, 5.0)), [512.0, 8192.0])
+    first, second, costs = change_points(calls(64, 1024, (1.0, 2.0, 5.0)), [512.0, 8192.0])
     assert (first, second) == (64, 1024)
-    assert each == pytest.approx((1.0, 2.0, 5.0))
+    assert costs == pytest.approx((3.0, 1.0, 2.0, 5.0))
     # Without a bend each piece costs the same.
-    _, _, each = change_points(pages, 3.0 * pages, [512.0, 8192.0])
-    assert each == pytest.approx((3.0, 3.0, 3.0))
+    _, _, costs = change_points(calls(64, 1024, (4.0, 4.0, 4.0)), [512.0, 8192.0])
+    assert costs == pytest.approx((3.0, 4.0, 4.0, 4.0))
 
 
 def test_limits_of_both_versions_of_control_groups_are_read(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ pub use limit::Limit;
 pub(crate) use list::NonEmpty;
 pub(crate) use listed::Listed;
 pub(crate) use number::{
-    AtLeastOne, Count, Fraction, NonNegative, Ordinal, Portion, Positive, Seed, Share,
+    AtLeastOne, Count, Fraction, Multiple, NonNegative, Ordinal, Portion, Positive, Seed, Share,
 };
 pub(crate) use numbers::Numbers;
 pub(crate) use per_group::ByGroup;

@@ -230,6 +230,12 @@ numbers! {
 }
 
 numbers! {
+    /// How many times as much: no less than once.
+    Multiple, "a number of at least 1, such as 1.2", |number| number >= 1.0,
+    { "type": "number", "minimum": 1 }
+}
+
+numbers! {
     /// A number from 0 to 1.
     Portion, "a number from 0 to 1, such as 0.5", |number| (0.0..=1.0).contains(&number),
     { "type": "number", "minimum": 0, "maximum": 1 }

@@ -81,6 +81,8 @@ mod tests {
             page_in_l2: Seconds(0.0),
             page_in_l3: Seconds(0.0),
             page_in_memory: Seconds(0.0),
+            read_call: Seconds(0.0),
+            contention: 1.0,
         })
     }
 

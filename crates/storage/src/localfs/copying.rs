@@ -6,6 +6,9 @@
 //! time between the two. The mean per page of n pages is then the published
 //! ((S_threshold/S_page)·T_L2 + x·T_memory) / (S_threshold/S_page + x).
 //!
+//! Copies of several cores at once share the way to memory: while all of n cores copy, each
+//! takes `contention` times as long, and of fewer, each one more adds an (n - 1)th of that.
+//!
 //! Not modelled: which data the cache holds; a process that reads into changing
 //! buffers finds nothing cached however small they are.
 
@@ -19,11 +22,15 @@ pub struct CopyTime {
     thresholds: [f64; 2],
     /// Picoseconds a byte below the first, below the second, and beyond.
     times: [f64; 3],
+    /// How much longer, as a part, for each other core that copies, and how many others there are.
+    contention: f64,
+    others: u32,
 }
 
 impl CopyTime {
-    /// As the scenario says, with pages of so many bytes.
-    pub fn new(spec: &Copying, page: u64) -> CopyTime {
+    /// As the scenario says, with pages of so many bytes, on so many cores.
+    pub fn new(spec: &Copying, page: u64, cores: u32) -> CopyTime {
+        let others = cores.saturating_sub(1);
         let share = |cache: Bytes, share: f64| cache.0 as f64 * share;
         let per_byte = |time: Seconds| time.0 * 1e12 / page as f64;
         let first = share(spec.l2, spec.l2_share);
@@ -34,11 +41,13 @@ impl CopyTime {
                 per_byte(spec.page_in_l3),
                 per_byte(spec.page_in_memory),
             ],
+            contention: (spec.contention - 1.0) / f64::from(others.max(1)),
+            others,
         }
     }
 
-    /// Copying `bytes` of a request of `size` bytes.
-    pub fn of(&self, bytes: u64, size: u64) -> Span {
+    /// Copying `bytes` of a request of `size` bytes beside so many other copies.
+    pub fn of(&self, bytes: u64, size: u64, beside: u32) -> Span {
         let size = size.max(bytes) as f64;
         if size == 0.0 {
             return Span::ZERO;
@@ -48,7 +57,8 @@ impl CopyTime {
         let middle = (size.min(second) - inner).max(0.0);
         let outer = size - inner - middle;
         let all = inner * self.times[0] + middle * self.times[1] + outer * self.times[2];
-        Span((all * (bytes as f64 / size) + 0.5) as u64)
+        let longer = 1.0 + self.contention * f64::from(beside.min(self.others));
+        Span((all * longer * (bytes as f64 / size) + 0.5) as u64)
     }
 }
 
@@ -65,13 +75,15 @@ mod tests {
             page_in_l2: Seconds(1e-6),
             page_in_l3: Seconds(2e-6),
             page_in_memory: Seconds(4e-6),
+            read_call: Seconds(0.0),
+            contention: 1.6,
         };
-        CopyTime::new(&spec, 4096)
+        CopyTime::new(&spec, 4096, 4)
     }
 
     /// Seconds a page.
     fn mean(copy: CopyTime, size: u64) -> f64 {
-        copy.of(size, size).as_seconds() / (size as f64 / 4096.0)
+        copy.of(size, size, 0).as_seconds() / (size as f64 / 4096.0)
     }
 
     #[test]
@@ -100,8 +112,19 @@ mod tests {
     #[test]
     fn pieces_of_a_request_cost_what_the_request_costs() {
         let copy = machine(0);
-        let whole = copy.of(1 << 20, 1 << 20);
-        let pieces: u64 = (0..16).map(|_| copy.of(64 << 10, 1 << 20).0).sum();
+        let whole = copy.of(1 << 20, 1 << 20, 0);
+        let pieces: u64 = (0..16).map(|_| copy.of(64 << 10, 1 << 20, 0).0).sum();
         assert!(pieces.abs_diff(whole.0) <= 16);
+    }
+
+    #[test]
+    fn copies_take_longer_beside_those_of_other_cores() {
+        let copy = machine(0);
+        let alone = copy.of(1 << 20, 1 << 20, 0).as_seconds();
+        // Four cores: each of the three others adds a third of 0.6, and there is no fifth.
+        for (beside, times) in [(1, 1.2), (2, 1.4), (3, 1.6), (4, 1.6), (100, 1.6)] {
+            let found = copy.of(1 << 20, 1 << 20, beside).as_seconds() / alone;
+            assert!((found - times).abs() < 1e-9, "{beside}: {found}");
+        }
     }
 }

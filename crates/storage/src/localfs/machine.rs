@@ -354,10 +354,10 @@ fn volume(
             call.uncached = (volume.remote.as_ref()).is_some_and(|it| it.passes(call.file));
             proceed(firing, call, volume, places);
         });
-    for (name, from, spent) in [
-        ("go on", ways.processed, true),
-        ("let go", places.held_back, true),
-        ("resume", places.ready, false),
+    for (name, from, spent, processed) in [
+        ("go on", ways.processed, true, true),
+        ("let go", places.held_back, true, false),
+        ("resume", places.ready, false, false),
     ] {
         let transition = page
             .transition(name)
@@ -376,6 +376,9 @@ fn volume(
                 call.time = Span::ZERO;
             }
             let volume = volumes.at(places.volume);
+            if processed {
+                volume.copying -= u32::from(volume.copies(&call));
+            }
             proceed(firing, call, volume, places);
         });
     }
@@ -545,6 +548,7 @@ fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places:
             Next::Work(Span::ZERO) => {}
             Next::Work(time) => {
                 call.time = time;
+                volume.copying += u32::from(volume.copies(&call));
                 firing.put(places.processor, call);
                 break;
             }

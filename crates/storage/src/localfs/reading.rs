@@ -33,7 +33,7 @@ impl Volume {
         // What is due besides copying.
         let mut time = match call.stage {
             Stage::Entered if opened.mapped => call.time,
-            Stage::Entered => call.time + self.entering(call),
+            Stage::Entered => call.time + self.entering(call) + self.beginning(call),
             // A page has come from the device.
             Stage::Filling => self.costs.transfer,
             _ => Span::ZERO,
@@ -63,9 +63,19 @@ impl Volume {
             time += Span(self.costs.page_fault.0 * faults(call.at, until, goes_on));
         }
         // Loads bring the bytes of a mapping through the processor as a copy does.
-        time += self.copy.of(until - call.at, call.size);
+        time += self.copy.of(until - call.at, call.size, self.copying);
         call.at = until;
         Next::Work(time)
+    }
+
+    /// What a read takes before it copies; nothing within the page where the last one ended,
+    /// which the processor's caches have.
+    fn beginning(&mut self, call: &Call) -> Span {
+        let page_end = call.at.next_multiple_of(self.page);
+        if call.at < page_end && call.end <= page_end && self.stream(call).goes_on(call.at) {
+            return Span::ZERO;
+        }
+        self.costs.read_call
     }
 
     /// The next byte is not cached: it is asked for, if it was not yet.

@@ -66,6 +66,7 @@ pub(super) struct Costs {
     pub discontiguous_call: Span,
     pub transfer: Span,
     pub page_fault: Span,
+    pub read_call: Span,
     pub write_call: Span,
     pub write_page: Span,
     pub buffer_head: Span,
@@ -113,6 +114,9 @@ pub(super) struct Volume {
     pub number: u8,
     pub costs: Costs,
     pub copy: CopyTime,
+    /// Calls of processes that are at the processor, or wait for it, to read or write what is
+    /// cached.
+    pub copying: u32,
     pub cache: TwoLists,
     pub page: u64,
     pub read_ahead: ReadAhead,
@@ -303,6 +307,7 @@ impl Volume {
                 discontiguous_call: span(cpu.discontiguous_call),
                 transfer: span(cpu.transfer),
                 page_fault: span(cpu.page_fault),
+                read_call: span(spec.copying.read_call),
                 write_call: Span::ZERO,
                 write_page: Span::ZERO,
                 buffer_head: Span::ZERO,
@@ -314,7 +319,8 @@ impl Volume {
                 unlink: Span::ZERO,
                 lookup: Span::ZERO,
             },
-            copy: CopyTime::new(spec.copying, page),
+            copy: CopyTime::new(spec.copying, page, cpu.cores),
+            copying: 0,
             cache: TwoLists::new(room, page, spec.memory.active_share),
             page,
             read_ahead: ReadAhead {
@@ -403,6 +409,13 @@ impl Volume {
     pub fn stream(&mut self, call: &Call) -> &mut Stream {
         let process = if self.one_daemon { 0 } else { call.process };
         self.streams.entry((process, call.file)).or_default()
+    }
+
+    /// Whether a call at the processor copies to or from the page cache.
+    pub fn copies(&self, call: &Call) -> bool {
+        call.caller == Caller::Process
+            && matches!(call.operation, Operation::Read | Operation::Write)
+            && (!self.opened(call).direct || self.buffers_direct())
     }
 
     /// What a read or write through the page cache takes to come in.

@@ -95,6 +95,57 @@ fn calls_at_random_places_take_their_time_besides() {
     }
 }
 
+/// A read begins with a page that the processor has not, unless it goes on within one; what
+/// several processes copy at once takes longer, and what each begins with does not.
+#[test]
+fn reads_begin_and_contend() {
+    for (order, transfer, cores, processes, expected) in [
+        ("sequential", 4096, 4, 1, 3e-6 + 1e-6),
+        // Of eight calls in a page one is the first.
+        ("sequential", 512, 4, 1, 3e-6 / 8.0 + 1e-6 / 8.0),
+        ("strided", 512, 4, 1, 3e-6 + 1e-6 / 8.0),
+        ("sequential", 4096, 4, 4, 3e-6 + 1.6e-6),
+        ("sequential", 4096, 4, 2, 3e-6 + 1.2e-6),
+        // Two of four processes wait for the cores.
+        ("sequential", 4096, 2, 4, 2.0 * (3e-6 + 1.6e-6)),
+    ] {
+        let mut more = vec![
+            format!("workload.0.transfer={transfer} B"),
+            format!("workload.0.order={order}"),
+            format!("clients.processes={processes}"),
+            format!("machine.cpu.cores={cores}"),
+        ];
+        if order == "strided" {
+            more.push("workload.0.stride=512".to_owned());
+        }
+        let more: Vec<&str> = more.iter().map(String::as_str).collect();
+        let outcome = run(
+            r#"
+            system = "ext4"
+            [clients]
+            count = 1
+            [machine]
+            copying = { page_in_l2 = "1 us", read_call = "3 us", contention = 1.6 }
+            [machine.device]
+            read_rate = "1 GB/s"
+            write_rate = "1 GB/s"
+            [[workload]]
+            block = "16 MiB"
+            phases = ["read"]
+            access = "file-per-process"
+            io = { existing = true, cached = true }
+            "#,
+            &more,
+        );
+        let mean = outcome.report.latency["read"].mean;
+        let error = mean / expected - 1.0;
+        assert!(
+            error.abs() < 2e-3,
+            "{order}, {transfer}, {processes}: {mean}"
+        );
+    }
+}
+
 /// A mapping needs no call: a fault for each 64 KiB, and its bytes are loaded as they are
 /// copied.
 #[test]

@@ -2,6 +2,7 @@
 
 from headrace.calibrate.equations import (
     calls,
+    contention,
     copies,
     device,
     faults,
@@ -15,6 +16,7 @@ from headrace.calibrate.equations.equation import Equation
 EQUATIONS: tuple[Equation, ...] = (
     calls.EQUATION,
     copies.EQUATION,
+    contention.EQUATION,
     places.EQUATION,
     faults.EQUATION,
     pages.EQUATION,

@@ -1,7 +1,10 @@
-"""What it costs to copy a page, by the size of the buffer (Nguyen 2011, section 4.5)."""
+"""What reads of cached pages cost, and a page by the size of the buffer (Nguyen 2011,
+section 4.5)."""
 
 import itertools
 import math
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,23 +27,39 @@ FEWEST = 3
 """Sizes up to the first bend."""
 
 
+@dataclass(frozen=True)
+class Calls:
+    """Calls of some sizes."""
+
+    pages: NDArray[np.float64]
+    """How many each copies."""
+    times: NDArray[np.float64]
+    """What each takes beyond what is known of it, in seconds."""
+    whole: NDArray[np.float64]
+    """What each takes in all."""
+
+
+Costs: TypeAlias = tuple[float, float, float, float]
+"""What a call costs, and a page in each of three pieces, in seconds."""
+
+
 def _levels(known: Known) -> list[float]:
     """Pages of the second and third level of the processor's caches, as far as there are."""
     names = [f"machine.copying.l{level}" for level in (2, 3)]
     return [known[name] / PAGE for name in names if name in known]
 
 
-def _copied(times: Times, known: Known) -> NDArray[np.float64]:
-    call = known["machine.cpu.system_call"]
-    return np.array([max(times[probe.name] - call, 0.0) for probe in READS.values()])
-
-
 PAGES = np.array([block / PAGE for block in BLOCKS])
+
+
+def _calls(times: Times, known: Known) -> Calls:
+    whole = np.array([times[probe.name] for probe in READS.values()])
+    return Calls(PAGES, np.maximum(whole - known["machine.cpu.system_call"], 0.0), whole)
 
 
 def _bends(times: Times, known: Known) -> dict[str, float]:
     levels = _levels(known)
-    first, second, _ = change_points(PAGES, _copied(times, known), levels)
+    first, second, _ = change_points(_calls(times, known), levels)
     found = dict(zip(("l2_share", "l3_share"), (first, second), strict=True))
     return {
         f"machine.copying.{name}": found[name] / level
@@ -55,16 +74,16 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         for name, level in zip(("l2_share", "l3_share"), levels, strict=False)
     ]
     first, second = [*shares, math.inf, math.inf][:2]
-    _, each = _pieces(PAGES, _copied(times, known), first, second)
-    found = {"machine.copying.page_in_l2": each[0]}
+    _, (call, near, middle, far) = _pieces(_calls(times, known), first, second)
+    found = {"machine.copying.read_call": call, "machine.copying.page_in_l2": near}
     if levels:
-        found["machine.copying.page_in_l3"] = each[1]
-        found["machine.copying.page_in_memory"] = each[2]
+        found["machine.copying.page_in_l3"] = middle
+        found["machine.copying.page_in_memory"] = far
     return found
 
 
 def copied(pages: float, known: Known) -> float:
-    """Seconds to copy a request of so many pages, by what is known."""
+    """Seconds to copy a request of so many pages, besides what a call costs, by what is known."""
 
     def value(name: str, otherwise: float) -> float:
         return known.get(f"machine.copying.{name}", otherwise)
@@ -81,63 +100,61 @@ def copied(pages: float, known: Known) -> float:
     )
 
 
-def change_points(
-    pages: NDArray[np.float64], times: NDArray[np.float64], caches: list[float]
-) -> tuple[float, float, tuple[float, float, float]]:
-    """The best line of three pieces through the times of requests of so many pages: where it
-    bends, in pages, and the time of a page in each piece.
+def change_points(calls: Calls, caches: list[float]) -> tuple[float, float, Costs]:
+    """The best line of three pieces through the times of calls: where it bends, in pages, and
+    what it says of a call and of a page in each piece.
 
     Bends lie within the caches, and behind three sizes at least, since one or two tell a time
-    from chance badly. The squares of relative errors are least; of equal ones, the latest
-    bends count. A page may cost less in a later piece: calls that move more spread what
-    they have to do once over more pages.
+    from chance badly. The squares of errors relative to whole calls are least; of equal ones,
+    the latest bends count.
     """
+    pages = calls.pages
     smallest = pages[FEWEST - 1]
     candidates = [
         [share for share in reversed(pages) if smallest <= share <= LARGEST_SHARE * cache]
         or [cache / 2]
         for cache in [*caches, *caches[-1:], 2 * smallest][:2]
     ]
-    best: tuple[float, float, float, tuple[float, float, float]] | None = None
+    best: tuple[float, float, float, Costs] | None = None
     for first, second in itertools.product(*candidates):
         if second < first:
             continue
-        error, each = _pieces(pages, times, first, second)
+        error, each = _pieces(calls, first, second)
         if best is None or error < best[0] * (1 - 1e-9):
             best = (error, first, second, each)
     assert best is not None
     return best[1], best[2], best[3]
 
 
-def _pieces(
-    pages: NDArray[np.float64], times: NDArray[np.float64], first: float, second: float
-) -> tuple[float, tuple[float, float, float]]:
-    """The squares of the relative errors, and what a page costs in each piece."""
+def _pieces(calls: Calls, first: float, second: float) -> tuple[float, Costs]:
+    """The squares of the errors, and what a call and its pages cost."""
     from scipy.optimize import nnls
 
+    pages = calls.pages
     columns = np.stack(
         [
+            np.ones_like(pages),
             np.minimum(pages, first),
             np.clip(pages - first, 0.0, second - first),
             np.maximum(pages - second, 0.0),
         ],
         axis=1,
     )
-    weights = 1 / np.maximum(times, 1e-12)
-    each, error = nnls(columns * weights[:, None], np.ones_like(times))
+    weights = 1 / np.maximum(calls.whole, 1e-12)
+    each, error = nnls(columns * weights[:, None], calls.times * weights)
     # A piece without a size costs what its neighbour does.
     if second == first:
-        each[1] = each[2]
-    for piece in (1, 2):
+        each[2] = each[3]
+    for piece in (2, 3):
         if not columns[:, piece].any() and second > first:
             each[piece] = each[piece - 1]
-    return float(error) ** 2, (each[0], each[1], each[2])
+    return float(error) ** 2, (each[0], each[1], each[2], each[3])
 
 
 EQUATION = Equation(
     tuple(READS.values()),
     _solve,
-    "cached reads of 4 KiB to 16 MiB: a line of three pieces, by least squares",
+    "cached reads of 4 KiB to 16 MiB: a call, and a line of three pieces, by least squares",
     {"l2_share": "", "l3_share": ""},
     _bends,
 )

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{Bytes, Fraction, Seconds};
+use crate::values::{Bytes, Fraction, Multiple, Seconds};
 
 section! {
     /// The time to copy a page between the page cache and a process, which
@@ -27,6 +27,13 @@ section! {
         page_in_l3: Seconds = same(page_in_l2),
         /// Time for a page beyond the share of the last cache.
         page_in_memory: Seconds = same(page_in_l3),
+        /// Time of each read out of the page cache besides its pages and `cpu.system_call`: the
+        /// first lines of its page and what tells where that is are in no cache of the processor,
+        /// and nothing has fetched them ahead. Reads that go on within a page do not take it.
+        read_call: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// How many times as long copies take while every core copies, since cores share the way
+        /// to memory; with fewer at work, so much less.
+        contention: f64 as Multiple = default(1.0, "cores do not disturb each other: measure it"),
     }
     check times_grow;
 }

@@ -1,0 +1,53 @@
+"""How much longer copies take while all cores copy."""
+
+import os
+import statistics
+
+from headrace.calibrate.case import WARM
+from headrace.calibrate.equations.copies import FILE, KIB, READS
+from headrace.calibrate.equations.equation import Equation, Known
+from headrace.calibrate.probe import Probe, Times, calls
+
+MOST = 16
+"""Processes: their files take room in memory. Of more cores, each further one is taken to
+disturb as much as one of these."""
+PROCESSES = min(len(os.sched_getaffinity(0)), MOST)
+BLOCKS = (16 * KIB, 256 * KIB)
+ALONE = {
+    block: Probe(f"median of {READS[block].name}", READS[block].workload, statistic="p50")
+    for block in BLOCKS
+}
+TOGETHER = {
+    block: Probe(
+        f"cached reads of {block // KIB} KiB by {PROCESSES} processes",
+        calls(FILE // block, block, ["read"], WARM, access='"file-per-process"'),
+        # Whoever else is at work keeps some calls of several processes waiting.
+        statistic="p50",
+        processes=PROCESSES,
+    )
+    for block in BLOCKS
+    if PROCESSES > 1
+}
+
+
+def _solve(times: Times, known: Known) -> dict[str, float]:
+    """Each core more adds as much as any other."""
+    if not TOGETHER:
+        return {}
+    besides = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
+    longer = []
+    for block, probe in TOGETHER.items():
+        alone = times[ALONE[block].name]
+        copying = max(alone - besides, 1e-12)
+        longer.append(max(times[probe.name] - alone, 0.0) / copying)
+    others = known.get("machine.cpu.cores", PROCESSES) - 1
+    return {"machine.copying.contention": 1 + statistics.fmean(longer) * others / (PROCESSES - 1)}
+
+
+EQUATION = Equation(
+    (*ALONE.values(), *TOGETHER.values()),
+    _solve,
+    f"cached reads of 16 and 256 KiB by {PROCESSES} processes, each of a file of its own,"
+    " against those of one",
+    {"contention": ""},
+)
