@@ -69,6 +69,8 @@ def test_a_disk_is_as_the_scenario_says_and_goes_without_a_trace(
     assert found["up"]
     (host,) = found["hosts"]
     assert host["memory_bytes"] == 256 << 20
+    # The process that keeps the namespaces, and what the kernel has for it.
+    assert 0 < host["memory_used_bytes"] < 64 << 20
     (disk,) = host["disks"]
     assert disk["limits"] == {"read_rate": 40e6, "write_rate": 20e6}
     assert disk["queue"]["read_ahead_kb"] == "64"
@@ -193,6 +195,27 @@ def test_one_that_stands_meanwhile_goes_with_an_error(file: Path, before: dict[s
         raise KeyError
     assert find(file.stem) is None
     assert machine() == before
+
+
+def test_memory_used_is_that_of_programs_and_not_of_files(file: Path) -> None:
+    stood = made(file)
+    before = status(stood)["hosts"][0]["memory_used_bytes"]
+    program = """
+held = bytearray(b"x") * (48 << 20)
+with open("cached", "wb") as cached:
+    cached.write(held)
+print("there", flush=True)
+input()
+"""
+    there = ["sh", "-c", 'cd "$1"; exec "$2" -c "$3"', "sh", str(stood.mount_point)]
+    command = Hosts(stood).command("client-0", *there, sys.executable, program)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as holding:  # type: ignore[call-overload]
+        assert holding.stdout.readline() == "there\n"
+        used = status(stood)["hosts"][0]["memory_used_bytes"] - before
+        holding.communicate("\n")
+    # An interpreter has some MiB of its own; the file's pages would be as many again.
+    assert 48 << 20 <= used < 80 << 20
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 6])

@@ -96,6 +96,7 @@ def test_limits_hold_with_the_second_version(tmp_path: Path) -> None:
     assert (tmp_path / "meanwhile").read_text().split() == ["io", "memory"], told
     (host,) = json.loads((tmp_path / "status.json").read_text())["hosts"]
     assert host["memory_bytes"] == 32 << 20
+    assert 0 < host["memory_used_bytes"] < 32 << 20
     assert host["disks"][0]["limits"] == {"read_rate": 16e6, "write_rate": 8e6}
     *nanoseconds, cached = map(int, (tmp_path / "measured").read_text().split())
     bytes_of_each = (4 << 20, 4 << 20, 48 << 20)

@@ -76,6 +76,23 @@ def memory_file(group: Path) -> Path:
     return next(it for it in map(group.joinpath, names) if it.exists())
 
 
+def memory_used(group: Path) -> int:
+    """Bytes of a group's memory that are no page cache of files, as `memory.used` of a scenario:
+    its processes' own, and what the kernel keeps for them, such as stacks, page tables and inodes.
+
+    Page cache is what the two lists of files have; memory of tmpfs, which the kernel counts with
+    it, cannot be dropped for another page (Linux, mm/memcontrol.c: memory.stat).
+    """
+    first = (group / "memory.usage_in_bytes").exists()
+    whole = "memory.usage_in_bytes" if first else "memory.current"
+    lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+    of = {name: int(amount) for name, amount in map(str.split, lines)}
+    # In the first version only these include the groups within it.
+    before = "total_" if first else ""
+    files = of[f"{before}active_file"] + of[f"{before}inactive_file"]
+    return max(int((group / whole).read_text(encoding="ascii")) - files, 0)
+
+
 def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[Path, str, str]]:
     """Files that limit a device (as `7:100`), what is written to each, and what takes it back.
 

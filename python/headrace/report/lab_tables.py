@@ -43,15 +43,18 @@ def laboratory(document: Document) -> RenderableType:
 
 
 def _hosts(document: Document) -> FittedTable:
-    columns = ["host", "state", "address", "link", "memory"]
-    table = FittedTable("Hosts", 1, columns, ["memory", "address"])
+    columns = ["host", "state", "address", "link", "memory", "used"]
+    table = FittedTable("Hosts", 1, columns, ["used", "memory", "address"])
     for host in document["hosts"]:
         table.add_row(
             host["name"],
             _state(host),
             host["address"] or NONE,
             _link(host["link"]),
-            NONE if host["memory_bytes"] is None else size(host["memory_bytes"]),
+            *(
+                NONE if host[name] is None else size(host[name])
+                for name in ("memory_bytes", "memory_used_bytes")
+            ),
         )
     return table
 
