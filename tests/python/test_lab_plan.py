@@ -89,6 +89,13 @@ def test_a_file_system_is_the_one_that_the_scenario_describes(
     assert options <= {*disk.mount_options, *disk.given_options}
 
 
+def test_that_no_simulation_disperses_files_is_told() -> None:
+    path = Path(__file__).parents[2] / "scenarios" / "lab-gluster.toml"
+    sets = {"lab.volume": "disperse", "replication.copies": 1}
+    (note,) = [it for it in plan(load(path, sets)).not_carried if "no simulation" in it.why]
+    assert (note.field, note.value) == ("layout", "servers = 1")
+
+
 def test_disks_are_numbered_by_turns_and_hosts_have_addresses_of_their_own() -> None:
     made = plan(GLUSTER.with_({"servers.targets": 2}))
     assert [len(it.disks) for it in made.of("server")] == [2, 2, 2]

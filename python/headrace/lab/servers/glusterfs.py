@@ -13,6 +13,7 @@ VOLUME = "lab"
 KINDS = ("distribute", "disperse", "shard")
 KIB, MIB = 1 << 10, 1 << 20
 LEAST_SHARD = 4 * MIB
+DISPERSED = "each brick has a part of every file, which no simulation has: it tells nothing of this"
 READ_AHEAD = {"performance.read-ahead": "off"}
 """The kernel reads ahead for FUSE. With both, 1.8 bytes crossed the link for each byte of a file
 that was read in order (GlusterFS 10.3)."""
@@ -65,6 +66,7 @@ class GlusterFs:
         redundancy = int(values.amount("lab.redundancy") or 1)
         if kind == "disperse":
             _dispersed(bricks, redundancy, copies)
+            values.dropped("layout.servers", DISPERSED)
         elif bricks % copies:
             raise ScenarioError(
                 f"replication.copies = {copies}: expected a divisor of the {bricks} bricks"
@@ -73,7 +75,7 @@ class GlusterFs:
         settings = (_write_behind(values) if cached else WITHOUT_CACHE) | READ_AHEAD | DIRECT
         if kind == "shard":
             settings |= _shards(values)
-        elif values.word("layout.servers") == "1":
+        elif kind == "distribute" and values.word("layout.servers") == "1":
             values.carried("layout.servers", "a file on one brick")
         return {
             "volume": kind,
