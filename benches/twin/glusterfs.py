@@ -13,8 +13,10 @@ in OUT/glusterfs.svg. NAMEs are those of the table, such as replicate-3; all are
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -28,17 +30,20 @@ from typing import Any
 from words import words
 
 import headrace
-from headrace.lab import stood_up
+from headrace.lab import status, stood_up
 from headrace.lab.hosts import Hosts
+from headrace.lab.processes import processes
 from headrace.lab.state import Lab
 from headrace.report.figures.style import COLOURS, sheet
 from headrace.report.plots import write_figure
+from headrace.simulate.scenario import load_with_sets
 
 CLIENTS = (1, 2, 4, 8)
 BLOCKS = ("4 KiB", "64 KiB", "1 MiB", "8 MiB")
 """Hindman 2011, section 4.2: block-range goes from 4 KB to 8 MB."""
 MIB = 1 << 20
 PORT = 7417
+OWN = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 
 SYSTEM = """
 name = "{name}"
@@ -55,10 +60,13 @@ bandwidth = "10 Gbit/s"     # what such bytes pass at: a declared value, beyond 
 count = {servers}
 card = {{ bandwidth = "100 Mbit/s", burst = "12500 B" }}
 {storage}
+[layout]
+{layout}
 [replication]
 copies = {copies}
 [lab]
 image = "4 GiB"
+{volume}
 """
 CACHED = """
 [clients.machine]
@@ -75,7 +83,7 @@ LITTLE_MEMORY = """
 kind = "machine"
 daemon.threads = 16             # performance.io-thread-count of GlusterFS
 [servers.machine]
-memory = { size = "96 MiB", used = "24 MiB" }   # the daemons', by memory.stat of their group
+memory.size = "96 MiB"          # what of it is used is measured before each case
 write_back = { bytes = "24 MiB", background_bytes = "12 MiB" }
 device = { kind = "throttled", rate = "1 GB/s", read_rate = "6 MB/s", write_rate = "6 MB/s" }
 """
@@ -91,6 +99,8 @@ class System:
     copies: int = 1
     cached: bool = True
     storage: str = IN_MEMORY
+    shard: str = ""
+    """How large pieces are that files are cut into, if they are."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +145,7 @@ SYSTEMS = {
     "replicate-4": System(4, 2),
     "uncached-3": System(3, cached=False),
     "pfssim-4": System(4, cached=False, storage=LITTLE_MEMORY),
+    "shard-3": System(3, shard="4 MiB"),
 }
 
 
@@ -142,17 +153,21 @@ def cases(name: str) -> list[Case]:
     """Of a laboratory."""
     if name == "pfssim-4":
         return [Case("pfssim", it, ("write", "read"), 64, MIB, "128 KiB") for it in CLIENTS]
+    if name == "shard-3":
+        return [
+            Case("own files", clients, (phase,), files=1, block=16 * MIB)
+            for clients in (2, 8)
+            for phase in ("write", "read")
+        ]
     # What a client without a cache wrote, it can read at once.
     each = [("write",), ("read",)] if SYSTEMS[name].cached else [("write", "read")]
     found = []
     if SYSTEMS[name].cached:
         found += [Case("own files", clients, phases) for clients in CLIENTS for phases in each]
-    if SYSTEMS[name].servers == 3:
-        if SYSTEMS[name].cached:
-            found += [Case("common", clients, ("read",), files=1) for clients in (2, 8)]
-        found += [
-            Case("block-range", 1, phases, 2, 8 * MIB, size) for size in BLOCKS for phases in each
-        ]
+    if SYSTEMS[name].cached and SYSTEMS[name].servers == 3:
+        found += [Case("common", clients, ("read",), files=1) for clients in (2, 8)]
+    sizes = [(size, phases) for size in BLOCKS for phases in each]
+    found += [Case("block-range", 1, phases, 2, 8 * MIB, size) for size, phases in sizes]
     return found
 
 
@@ -167,7 +182,9 @@ def text(name: str, system: System, clients: int, calibrated: Path | None = None
         network='latency = "0 s"' if calibrated is None else cpu,
         servers=system.servers,
         storage=system.storage,
+        layout=f'unit = "{system.shard}"\nservers = "all"' if system.shard else "",
         copies=system.copies,
+        volume='volume = "shard"' if system.shard else "",
     )
 
 
@@ -232,25 +249,61 @@ def measured(base: str, case: Case, copies: int, lab: Lab, up: Path) -> dict[str
     scenario, result = up.with_name("case.toml"), up.with_name("case.json")
     scenario.write_text(base + case.workload)
     result.unlink(missing_ok=True)
+    used = memory_used(lab)
     clients = ("--clients", str(case.clients))
     quiet = ("--keep", "--no-store", "--no-progress")
+    began, before = time.monotonic(), work_of_others(lab)
     run_headrace("lab", "bench", scenario, "--name", up.stem, *clients, "-o", result, *quiet)
+    others = (work_of_others(lab) - before) / (time.monotonic() - began)
     document = json.loads(result.read_text())
     places = placement(lab, copies)
     Hosts(lab).run("client-0", "sh", "-c", f"rm -rf {lab.mount_point}/headrace-bench-*")
     throughput = {phase: document["throughput"][phase] for phase in case.phases}
-    return {"case": case.name, "throughput": throughput, "places": places}
+    return {
+        "case": case.name,
+        "throughput": throughput,
+        "places": places,
+        "used": used,
+        "others": others,
+    }
+
+
+def work_of_others(lab: Lab) -> float:
+    """Seconds that processors have worked for others than the laboratory and this program, by
+    proc_stat(5) and proc_pid_stat(5)."""
+    tick = os.sysconf("SC_CLK_TCK")
+    user, nice, system, _, _, interrupts, soft, *_ = map(
+        int, Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=8)[1:8]
+    )
+    here = sum(sum(resource.getrusage(it)[:2]) for it in OWN)
+    for number in processes(lab):
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2]
+            here += sum(map(int, words.split()[11:13])) / tick
+    return (user + nice + system + interrupts + soft) / tick - here
+
+
+def memory_used(lab: Lab) -> int:
+    """Bytes that are no page cache of a workload's files, of which there are none now: what the
+    daemons of a server have, the kernel for them, and the page cache of their own files and of
+    the file system; the median of servers."""
+    servers = [it for it in status(lab)["hosts"] if it["role"] == "server"]
+    names = ("memory_used_bytes", "memory_page_cache_bytes")
+    return round(statistics.median(sum(it[name] or 0 for name in names) for it in servers))
 
 
 def simulated(
-    name: str, case: Case, places: list[int] | None, out: Path, seed: int = 1
+    name: str, case: Case, point: dict[str, Any], places: list[int] | None, out: Path, seed: int = 1
 ) -> dict[str, float]:
     """Aggregate throughput in bytes a second, with files where they were, or drawn."""
     scenario = out / "simulated.toml"
-    known = "" if places is None else f"[layout]\nfirst_servers = {places}\n"
     base = text(name, SYSTEMS[name], case.clients, out / "machine.toml")
-    scenario.write_text(base + known + f"[run]\nseed = {seed}\n" + case.workload)
-    result: dict[str, float] = headrace.run(headrace.load(scenario)).json()["throughput"]
+    scenario.write_text(base + f"[run]\nseed = {seed}\n" + case.workload)
+    sets = [] if places is None else [f"layout.first_servers={places}"]
+    if SYSTEMS[name].storage == LITTLE_MEMORY:
+        sets.append(f'servers.machine.memory.used="{point["used"]} B"')
+    loaded = load_with_sets(scenario, sets)
+    result: dict[str, float] = headrace.run(loaded).json()["throughput"]
     return result
 
 
@@ -261,8 +314,8 @@ def errors(name: str, out: Path) -> Iterator[dict[str, Any]]:
         rounds[point["case"]].append(point)
     for case in cases(name):
         points = rounds[case.name]
-        known = [simulated(name, case, point["places"], out) for point in points]
-        drawn = [simulated(name, case, None, out, seed) for seed in range(1, 6)]
+        known = [simulated(name, case, point, point["places"], out) for point in points]
+        drawn = [simulated(name, case, points[0], None, out, seed) for seed in range(1, 6)]
         for phase in case.phases:
             seen = [point["throughput"][phase] for point in points]
             given = [it[phase] for it in known]
@@ -275,6 +328,7 @@ def errors(name: str, out: Path) -> Iterator[dict[str, Any]]:
                 "phase": phase,
                 "measured": seen,
                 "simulated": given,
+                "others": statistics.median(point["others"] for point in points),
                 "error": statistics.median(a / b for a, b in zip(given, seen, strict=True)) - 1,
                 "error_drawn": without / statistics.median(seen) - 1,
             }
@@ -297,10 +351,11 @@ def table(points: list[dict[str, Any]]) -> list[str]:
         ends = sorted({f"{value / 1e6:.1f}" for value in (min(values), max(values))}, key=float)
         return " to ".join(ends)
 
-    lines = ["| system | case | measured, MB/s | simulated | error |", "| --- " * 5 + "|"]
+    heads = "| system | case | measured, MB/s | simulated | error | processors at other work |"
+    lines = [heads, "| --- " * 6 + "|"]
     lines += [
         f"| {point['system']} | {point['case']}, {point['phase']} | {megabytes(point['measured'])}"
-        f" | {megabytes(point['simulated'])} | {point['error']:+.1%} |"
+        f" | {megabytes(point['simulated'])} | {point['error']:+.1%} | {point['others']:.1f} |"
         for point in points
     ]
     heads = "| test | cases | median error | worst | bias | median error, places drawn |"

@@ -199,7 +199,7 @@ def test_one_that_stands_meanwhile_goes_with_an_error(file: Path, before: dict[s
 
 def test_memory_used_is_that_of_programs_and_not_of_files(file: Path) -> None:
     stood = made(file)
-    before = status(stood)["hosts"][0]["memory_used_bytes"]
+    before = status(stood)["hosts"][0]
     program = """
 held = bytearray(b"x") * (48 << 20)
 with open("cached", "wb") as cached:
@@ -212,10 +212,12 @@ input()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as holding:  # type: ignore[call-overload]
         assert holding.stdout.readline() == "there\n"
-        used = status(stood)["hosts"][0]["memory_used_bytes"] - before
+        after = status(stood)["hosts"][0]
         holding.communicate("\n")
     # An interpreter has some MiB of its own; the file's pages would be as many again.
-    assert 48 << 20 <= used < 80 << 20
+    assert 48 << 20 <= after["memory_used_bytes"] - before["memory_used_bytes"] < 80 << 20
+    kept = after["memory_page_cache_bytes"] - before["memory_page_cache_bytes"]
+    assert 48 << 20 <= kept < 64 << 20
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 6])

@@ -76,9 +76,19 @@ def memory_file(group: Path) -> Path:
     return next(it for it in map(group.joinpath, names) if it.exists())
 
 
-def memory_used(group: Path) -> int:
-    """Bytes of a group's memory that are no page cache of files, as `memory.used` of a scenario:
-    its processes' own, and what the kernel keeps for them, such as stacks, page tables and inodes.
+@dataclass(frozen=True)
+class MemoryOfGroup:
+    """What a group has of memory, in bytes."""
+
+    used: int
+    """Its processes' own, and what the kernel keeps for them, such as stacks, page tables and
+    inodes: `memory.used` of a scenario."""
+    page_cache: int
+    """Of files: those that the processes have for themselves, such as logs, among them."""
+
+
+def memory_of(group: Path) -> MemoryOfGroup:
+    """What a group has of memory.
 
     Page cache is what the two lists of files have; memory of tmpfs, which the kernel counts with
     it, cannot be dropped for another page (Linux, mm/memcontrol.c: memory.stat).
@@ -90,7 +100,7 @@ def memory_used(group: Path) -> int:
     # In the first version only these include the groups within it.
     before = "total_" if first else ""
     files = of[f"{before}active_file"] + of[f"{before}inactive_file"]
-    return max(int((group / whole).read_text(encoding="ascii")) - files, 0)
+    return MemoryOfGroup(max(int((group / whole).read_text(encoding="ascii")) - files, 0), files)
 
 
 def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[Path, str, str]]:

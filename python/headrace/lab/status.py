@@ -56,6 +56,7 @@ def _host(
     number = processes.holder(lab, host.name)
     mounts = _mounts(number)
     group = groups.of_host(lab.name, host.name)
+    used = None if group is None or not group.exists() else groups.memory_of(group)
     is_client = host.role == "client"
     found = [it for it in processes.processes(lab, host.name) if it != number]
     running = Counter(map(processes.program, found))
@@ -65,7 +66,8 @@ def _host(
         "up": number is not None,
         "address": host.address,
         "memory_bytes": _memory(group),
-        "memory_used_bytes": _used(group),
+        "memory_used_bytes": used and used.used,
+        "memory_page_cache_bytes": used and used.page_cache,
         "link": host.link and _link(hosts, host, number),
         "disks": [
             _disk(disk, devices.get(f"{host.name}-{disk.name}.img"), hosts, mounts, group)
@@ -84,11 +86,6 @@ def _memory(group: Path | None) -> int | None:
     text = groups.memory_file(group).read_text(encoding="ascii").strip()
     # Without a limit the second version has the word max, the first the largest number of pages.
     return int(text) if text.isdigit() and int(text) < 1 << 62 else None
-
-
-def _used(group: Path | None) -> int | None:
-    """What `memory.used` of the scenario is; None if there is no group."""
-    return None if group is None or not group.exists() else groups.memory_used(group)
 
 
 def _link(hosts: Hosts, host: Host, number: int | None) -> dict[str, Any]:
