@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 import headrace.measure as measure
-from headrace.measure.conditions import CHECKS, conditions
+from headrace.measure.conditions import CHECKS, conditions, reports_free_pages
 from headrace.measure.counters import SERIES, Counters, device_below
 
 QUIET: Mapping[str, Any] = {
@@ -28,8 +28,8 @@ QUIET: Mapping[str, Any] = {
 
 
 def found(document: Mapping[str, Any], *, direct: bool = False, free: float = 0.5) -> set[str]:
-    # What this machine's clock and frequencies are like is its own affair.
-    machine = {"clock", "governor"}
+    # What this machine's clock, frequencies and memory are like is its own affair.
+    machine = {"clock", "governor", "memory-given-back"}
     warnings = conditions(document, direct=direct, free=free)
     return {warning["condition"] for warning in warnings} - machine
 
@@ -68,6 +68,28 @@ def test_what_disturbs_is_said(document: Mapping[str, Any], condition: str) -> N
 def test_preparation_that_takes_most_of_the_time_is_said() -> None:
     slow = {"create": {"group": "file", "bytes": 0, "prepare_seconds": 6.0}}
     assert found({**QUIET, "operations": slow}) == {"generator-was-the-limit"}
+
+
+def test_memory_that_goes_back_to_the_host_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not reports_free_pages(tmp_path / "none")
+    # Bit 4 is the poisoning of free pages, bit 5 their reporting.
+    features = tmp_path / "virtio0" / "features"
+    features.parent.mkdir()
+    for bits, reports in (("0110000", False), ("0110100", False), ("0110010", True)):
+        features.write_text(bits + "0" * 57 + "\n")
+        assert reports_free_pages(tmp_path) == reports
+    monkeypatch.setattr("headrace.measure.conditions.BALLOONS", tmp_path)
+
+    def said(document: Mapping[str, Any], *, direct: bool = False) -> bool:
+        warnings = conditions(document, direct=direct, free=0.5)
+        return "memory-given-back" in {warning["condition"] for warning in warnings}
+
+    assert said(QUIET)
+    assert not said(QUIET, direct=True) and not said({**QUIET, "calls": "null"})
+    names = {"stat": {"group": "file", "bytes": 0, "prepare_seconds": 0.0}}
+    assert not said({**QUIET, "operations": names})
 
 
 def test_a_full_file_system_is_said() -> None:

@@ -18,6 +18,9 @@ FULL = 0.95
 figure is less than its usual spread."""
 THROUGH_THE_CACHE = ("read", "fread", "read-write", "mmap", "shared-read", "shared-read-write")
 """Operations that read what memory may have."""
+BALLOONS = Path("/sys/bus/virtio/drivers/virtio_balloon")
+REPORTING = 5
+"""The bit of the feature."""
 SHORT_S = 0.5
 """Shorter times than this are too few ticks of 10 ms, which processor times are counted in."""
 
@@ -101,6 +104,24 @@ def _steal(document: Mapping[str, Any], _direct: bool, _free: float) -> str | No
     return f"this is a virtual machine, and {steal:.0%} of its processors' time went to others"
 
 
+def _memory_given_back(document: Mapping[str, Any], direct: bool, _free: float) -> str | None:
+    moved = any(counted["bytes"] for counted in document["operations"].values())
+    if direct or not moved or document["calls"] == NULL or not reports_free_pages(BALLOONS):
+        return None
+    return (
+        "this is a virtual machine that gives free memory back to its host (virtio free page"
+        " reporting): reads into memory that was free for some seconds, and writes of new files,"
+        " wait for the host"
+    )
+
+
+def reports_free_pages(drivers: Path) -> bool:
+    """Whether one of a driver's devices has the feature (virtio 1.2, section 5.5.3:
+    VIRTIO_BALLOON_F_PAGE_REPORTING, bit 5; the file has a character for each bit)."""
+    found = (_word(device / "features") for device in drivers.glob("virtio*"))
+    return any(word is not None and word[REPORTING : REPORTING + 1] == "1" for word in found)
+
+
 def _clock(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
     path = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
     source = _word(path)
@@ -137,6 +158,7 @@ CHECKS: dict[str, Callable[[Mapping[str, Any], bool, float], str | None]] = {
     "generator-was-the-limit": _generator_was_the_limit,
     "others-computed": _others_computed,
     "steal": _steal,
+    "memory-given-back": _memory_given_back,
     "clock": _clock,
     "governor": _governor,
     "nearly-full": _nearly_full,
