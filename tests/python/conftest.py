@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 import headrace as hr
+from command import command
 from headrace.store import Store
 from postgresql_server import binaries, running
 
@@ -104,18 +104,11 @@ def headrace(tmp_path: Path) -> Command:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
 
-    def command(*arguments: object) -> Ended:
-        return subprocess.run(
-            [sys.executable, "-m", "headrace", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-            env=os.environ | {"TMPDIR": str(temporary)},
-            cwd=ROOT,
-        )
+    def run(*arguments: object) -> Ended:
+        environment = os.environ | {"TMPDIR": str(temporary)}
+        return command(*map(str, arguments), env=environment, cwd=ROOT, timeout=300)
 
-    return command
+    return run
 
 
 @pytest.fixture(scope="session")

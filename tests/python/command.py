@@ -1,0 +1,149 @@
+"""The real command in a process of its own, without what imports take each time.
+
+Most of what a short command takes is Python importing libraries. A process that has imported
+them is started once by each worker of the tests and divides itself for each command: its copy
+gets the arguments, directory, environment and streams of that command, calls what
+`python -m headrace` calls, and ends as any process does. Tests of the start itself, of signals
+and of streams that are closed start `python -m headrace`.
+"""
+
+import array
+import atexit
+import functools
+import gc
+import io
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+IMPORTED = (
+    "alembic.command",
+    "headrace.cli.app",
+    "headrace.report.tables",
+    "headrace.simulate",
+    "headrace.store.catalogue",
+    "headrace.store.migration",
+    "typer._adapters",
+)
+"""What most commands import. Only imports: a library that had worked before the division may
+have threads, which a copy has not."""
+
+
+def command(
+    *arguments: str, env: Mapping[str, str], cwd: Path, timeout: float
+) -> "subprocess.CompletedProcess[str]":
+    """Runs `headrace ARGUMENTS`, as `subprocess.run` does with `capture_output` and `text`."""
+    divided = _divided()
+    request = json.dumps({"arguments": arguments, "env": dict(env), "cwd": str(cwd)}).encode()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        handed_over = array.array("i", [out.fileno(), err.fileno()])
+        divided.sendmsg(
+            [len(request).to_bytes(8, "little")],
+            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handed_over)],
+        )
+        divided.sendall(request)
+        process = _number(divided)
+        divided.settimeout(timeout)
+        try:
+            status = _number(divided)
+        except TimeoutError:
+            os.kill(process, signal.SIGKILL)
+            divided.settimeout(None)
+            _number(divided)
+            raise subprocess.TimeoutExpired(["headrace", *arguments], timeout) from None
+        divided.settimeout(None)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(io.TextIOWrapper(file).read())
+    return subprocess.CompletedProcess(["headrace", *arguments], status, *texts)
+
+
+@functools.cache
+def _divided() -> socket.socket:
+    """The connection to the process that divides itself; it ends with this process."""
+    here, there = socket.socketpair()
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(there.fileno())],
+        pass_fds=[there.fileno()],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    there.close()
+
+    def end() -> None:
+        here.close()
+        process.wait()
+
+    atexit.register(end)
+    return here
+
+
+def _number(connection: socket.socket) -> int:
+    return int.from_bytes(_received(connection, 8), "little", signed=True)
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        more = connection.recv(size - len(found))
+        if not more:
+            raise EOFError
+        found += more
+    return found
+
+
+def _serve(connection: socket.socket) -> None:
+    """Divides this process for each request; returns in the copies, as the commands."""
+    descriptors = array.array("i")
+    while True:
+        space = socket.CMSG_SPACE(2 * descriptors.itemsize)
+        length, ancillary, _, _ = connection.recvmsg(8, space)
+        if not length:
+            os._exit(0)
+        size = int.from_bytes(length + _received(connection, 8 - len(length)), "little")
+        request = json.loads(_received(connection, size))
+        descriptors = array.array("i", ancillary[0][2])
+        process = os.fork()
+        if process == 0:
+            connection.close()
+            _become(request["arguments"], request["env"], request["cwd"], *descriptors)
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+        connection.sendall(process.to_bytes(8, "little", signed=True))
+        _, status = os.waitpid(process, 0)
+        ended = os.waitstatus_to_exitcode(status)
+        connection.sendall(ended.to_bytes(8, "little", signed=True))
+
+
+def _become(arguments: list[str], env: dict[str, str], cwd: str, out: int, err: int) -> None:
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    tempfile.tempdir = None
+    for descriptor, stream in ((out, 1), (err, 2)):
+        os.dup2(descriptor, stream)
+        os.close(descriptor)
+    sys.argv = ["headrace", *arguments]
+
+
+if __name__ == "__main__":
+    # As with `python -m`; the tests' own modules are not the command's to import.
+    sys.path[0] = ""
+    for module in IMPORTED:
+        __import__(module)
+    # What is imported is no garbage: looking for some would write to all of it, and each copy
+    # would have to copy what it writes to.
+    gc.collect()
+    gc.freeze()
+    _serve(socket.socket(fileno=int(sys.argv[1])))
+    from headrace.cli import main
+
+    main()
