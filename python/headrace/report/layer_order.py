@@ -1,6 +1,7 @@
 """The order of boxes within their layers, so that few links cross."""
 
 from bisect import bisect_right, insort
+from typing import TypeAlias
 
 from headrace.report.layers import Layers
 
@@ -62,21 +63,37 @@ def _swap_neighbours(layers: Layers) -> None:
     while improved and rounds < 8:
         improved, rounds = False, rounds + 1
         for layer in layers.layers:
-            for at in range(0 if _is_fixed(layers, layer) else len(layer) - 1):
-                upper, lower = layer[at], layer[at + 1]
-                if _pair_crossings(layers, upper, lower) > _pair_crossings(layers, lower, upper):
-                    layer[at], layer[at + 1] = lower, upper
-                    layers.rank[upper], layers.rank[lower] = at + 1, at
+            if _is_fixed(layers, layer):
+                continue
+            # The other ends stand in other layers: they stay while this one changes.
+            ends = [_ends(layers, box) for box in layer]
+            for at in range(len(layer) - 1):
+                if _more_crossings(ends[at], ends[at + 1]) > 0:
+                    layer[at], layer[at + 1] = upper, lower = layer[at + 1], layer[at]
+                    ends[at], ends[at + 1] = ends[at + 1], ends[at]
+                    layers.rank[upper], layers.rank[lower] = at, at + 1
                     improved = True
 
 
-def _pair_crossings(layers: Layers, upper: int, lower: int) -> int:
-    count = 0
-    for pieces, to_west in ((layers.west_pieces, True), (layers.east_pieces, False)):
-        above = [layers.position(p.west if to_west else p.east, p.link) for p in pieces[upper]]
-        below = [layers.position(p.west if to_west else p.east, p.link) for p in pieces[lower]]
-        count += sum(a > b for a in above for b in below)
-    return count
+Ends: TypeAlias = tuple[list[float], list[float]]
+"""Where the pieces of a box end in the layers west and east of it."""
+
+
+def _ends(layers: Layers, box: int) -> Ends:
+    return (
+        [layers.position(piece.west, piece.link) for piece in layers.west_pieces[box]],
+        [layers.position(piece.east, piece.link) for piece in layers.east_pieces[box]],
+    )
+
+
+def _more_crossings(upper: Ends, lower: Ends) -> int:
+    """How many more pieces of two neighbours cross than if they stood the other way round."""
+    more = 0
+    for above, below in zip(upper, lower, strict=True):
+        for a in above:
+            for b in below:
+                more += (a > b) - (a < b)
+    return more
 
 
 def _crossings(layers: Layers) -> int:

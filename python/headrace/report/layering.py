@@ -237,6 +237,8 @@ def _layers(count: int, flows: Sequence[Flow], order: list[int]) -> list[int]:
         for thing in order:
             low = max((layers[other] + 1 for other, _ in before[thing]), default=1)
             high = min((layers[other] - 1 for other, _ in behind[thing]), default=last - 1)
+            if low == high == layers[thing]:
+                continue
             near = [(layers[other], weight) for other, weight in before[thing] + behind[thing]]
             near += [(last if f.east else 0, f.weight) for f in borders[thing]]
             if not near:

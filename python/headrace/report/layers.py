@@ -117,9 +117,11 @@ class Layers:
 
     def step(self, piece: Piece) -> float:
         """How far a piece rises or falls in its channel."""
-        return self.height(piece.east, piece.link, False) - self.height(
-            piece.west, piece.link, True
-        )
+        # What `height` gives twice; a drawing asks this some million times.
+        west, east = self.boxes[piece.west], self.boxes[piece.east]
+        start = west.y if west.lane else west.y + self.offset[piece.west, piece.link, True][1]
+        end = east.y if east.lane else east.y + self.offset[piece.east, piece.link, False][1]
+        return end - start
 
     def weight(self, piece: Piece) -> float:
         """How much it matters that a piece is straight."""
