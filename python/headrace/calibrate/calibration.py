@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from headrace._core import VERSION, RunError
 from headrace.calibrate.balance import BALANCES, balanced
-from headrace.calibrate.case import settle
+from headrace.calibrate.case import carried_out
 from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.machine_file import machine_file
@@ -19,7 +19,6 @@ from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
-from headrace.measure import measure_whole
 
 Told: TypeAlias = Callable[[int, int, str], object]
 """Called before each measurement with how many are done, how many there are, and what is next."""
@@ -110,8 +109,8 @@ class Probing:
         first = probes[0]
 
         def measure() -> None:
-            document = measure_whole(
-                first.text, self._directory, calls=first.made_by, settle=settle(first.bound)
+            document = carried_out(
+                first.text, self._directory, first.bound, calls=first.made_by
             ).document
             for probe in probes:
                 self._of_round[probe.name] = probe.seconds(document)

@@ -1,10 +1,12 @@
 """A workload of which the time is measured and predicted."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, TypeAlias
 
+from headrace.calibrate.fresh_inodes import FRESH_INODES
 from headrace.measure import Measurement, measure_whole
 
 KIB, MIB = 1024, 1024 * 1024
@@ -49,8 +51,20 @@ class Case:
         return seconds_in_calls(document)
 
     def measured(self, directory: str | PathLike[str]) -> Measurement:
-        """Carries it out in a directory. Raises as `headrace.measure.measure_whole` does."""
-        return measure_whole(self.work, directory, settle=settle(self.group))
+        """Carries it out in a directory. Raises as `carried_out` does."""
+        return carried_out(self.work, directory, self.group)
+
+
+def carried_out(
+    text: str, directory: str | PathLike[str], bound: Bound, *, calls: str = "posix"
+) -> Measurement:
+    """Measures a workload in a directory, as a simulation has it: with no limits that remember
+    what was before, and names where no inodes were freed lately.
+
+    Raises as `headrace.measure.measure_whole` does.
+    """
+    with FRESH_INODES.below(directory) if NAMES in text else nullcontext(directory) as below:
+        return measure_whole(text, below, calls=calls, settle=settle(bound))
 
 
 def scenario(name: str, workload: str, processes: int) -> str:
@@ -95,3 +109,5 @@ NEW = "existing = false"
 DIRECT = f"{COLD}, direct = true"
 SYNCHRONOUS = f"{WARM}, synchronous = true"
 RANDOM = {"order": '"uniform"'}
+NAMES = 'kind = "mdtest"'
+"""Calls on names; by this a workload of them is known."""

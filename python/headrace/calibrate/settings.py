@@ -99,7 +99,7 @@ def _journal(mount: Mount) -> Iterator[Parameter]:
     field = "machine.file_system.journal"
     source = mountinfo.SOURCE
     if mount.kind in ("ext3", "ext4"):
-        if not _has_journal(mount):
+        if not has_journal(mount):
             yield _read(f"{field}.mode", "none", "word", JOURNALS)
             return
         yield _read(f"{field}.mode", mount.option("data") or "ordered", "word", source)
@@ -130,7 +130,7 @@ JOURNALS = Path("/proc/fs/jbd2")
 """A folder for each journal in use, as vda1-8."""
 
 
-def _has_journal(mount: Mount) -> bool:
+def has_journal(mount: Mount) -> bool:
     """Ext4 can be made without one, which its mount options do not say."""
     return mount.option("data") is not None or bool(_journals(mount))
 

@@ -12,12 +12,12 @@ import polars as pl
 from headrace import kernel_trace
 from headrace.calibrate.balance import BALANCES
 from headrace.calibrate.calibration import Calibration, Told
-from headrace.calibrate.case import settle
+from headrace.calibrate.case import carried_out
 from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.kernel_times import COLD_READS, METHOD, KernelTime, Seen, kernel_times
 from headrace.calibrate.probe import Probe
 from headrace.kernel_trace import Intervals, Recording
-from headrace.measure import Measurement, measure_whole
+from headrace.measure import Measurement
 
 LEAST = 10
 """Requests of a kind of which the documents tell."""
@@ -130,7 +130,7 @@ def traced(
 
 
 def _measured(probe: Probe, directory: str | PathLike[str]) -> Measurement:
-    return measure_whole(probe.text, directory, settle=settle(probe.bound))
+    return carried_out(probe.text, directory, probe.bound)
 
 
 def _mean(measured: Measurement) -> float:

@@ -9,6 +9,7 @@ from headrace.calibrate.case import (
     DIRECT,
     KIB,
     MIB,
+    NAMES,
     NEW,
     RANDOM,
     SYNCHRONOUS,
@@ -87,7 +88,7 @@ def _cached() -> list[Case]:
         Case(
             "names of 600 files",
             "cache",
-            'kind = "mdtest"\nfiles = 600\nbytes = "0 B"\nphases = ["create", "stat", "unlink"]',
+            f'{NAMES}\nfiles = 600\nbytes = "0 B"\nphases = ["create", "stat", "unlink"]',
         )
     )
     return cases

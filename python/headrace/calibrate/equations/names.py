@@ -1,10 +1,11 @@
 """What calls on names cost."""
 
+from headrace.calibrate.case import NAMES
 from headrace.calibrate.equations.equation import Equation, Known
 from headrace.calibrate.probe import Probe, Times
 
 FILES = 2000
-WORKLOAD = f'kind = "mdtest"\nfiles = {FILES}\nbytes = "0 B"\nphases = ["create", "stat", "unlink"]'
+WORKLOAD = f'{NAMES}\nfiles = {FILES}\nbytes = "0 B"\nphases = ["create", "stat", "unlink"]'
 CREATE, STAT, UNLINK = (
     Probe(f"{operation} of empty files", WORKLOAD, operation)
     for operation in ("create", "stat", "unlink")
