@@ -7,18 +7,30 @@ use serde_json::{Value, json};
 /// The shortest scenario, which the reference shows.
 const SHORTEST: &str = include_str!("../src/shortest.toml");
 
-fn valid(scenario: &Value) -> Result<(), String> {
-    let mut schemas = boon::Schemas::new();
-    let mut compiler = boon::Compiler::new();
-    compiler
-        .add_resource("scenario.json", headrace_spec::schema())
-        .expect("a resource");
-    let index = compiler
-        .compile("scenario.json", &mut schemas)
-        .expect("a valid schema");
-    schemas
-        .validate(scenario, index)
-        .map_err(|error| error.to_string())
+/// The exported schema, compiled once for a test: that takes longer than all its questions.
+struct Schema {
+    schemas: boon::Schemas,
+    index: boon::SchemaIndex,
+}
+
+impl Schema {
+    fn new() -> Self {
+        let mut schemas = boon::Schemas::new();
+        let mut compiler = boon::Compiler::new();
+        compiler
+            .add_resource("scenario.json", headrace_spec::schema())
+            .expect("a resource");
+        let index = compiler
+            .compile("scenario.json", &mut schemas)
+            .expect("a valid schema");
+        Self { schemas, index }
+    }
+
+    fn valid(&self, scenario: &Value) -> Result<(), String> {
+        self.schemas
+            .validate(scenario, self.index)
+            .map_err(|error| error.to_string())
+    }
 }
 
 /// The smallest scenario that loads with the `pvfs2` preset.
@@ -42,7 +54,8 @@ fn changed(path: &str, value: Value) -> Value {
 
 #[test]
 fn what_loads_is_valid() {
-    valid(&smallest()).expect("the smallest scenario");
+    let schema = Schema::new();
+    schema.valid(&smallest()).expect("the smallest scenario");
     for (path, value) in [
         ("/clients/groups", json!(["G1", "G2"])),
         ("/clients/groups", json!({ "G1": 1, "G2": 2.5 })),
@@ -61,12 +74,13 @@ fn what_loads_is_valid() {
             json!([{ "kind": "ior", "block": "1 MB", "repeat": "forever" }]),
         ),
     ] {
-        valid(&changed(path, value)).expect(path);
+        schema.valid(&changed(path, value)).expect(path);
     }
 }
 
 #[test]
 fn what_does_not_load_is_invalid() {
+    let schema = Schema::new();
     for (path, value) in [
         ("/clients/count", json!(0)),
         ("/clients/count", json!("4")),
@@ -87,14 +101,14 @@ fn what_does_not_load_is_invalid() {
         ("/run", json!({ "stop": { "precision": 1.5 } })),
     ] {
         assert!(
-            valid(&changed(path, value.clone())).is_err(),
+            schema.valid(&changed(path, value.clone())).is_err(),
             "{path} = {value} is valid"
         );
     }
     for section in ["clients", "servers", "network", "workload"] {
         let mut scenario = smallest();
         scenario.as_object_mut().expect("an object").remove(section);
-        assert!(valid(&scenario).is_err(), "valid without {section}");
+        assert!(schema.valid(&scenario).is_err(), "valid without {section}");
     }
 }
 
@@ -107,7 +121,9 @@ fn every_field_of_a_full_scenario_is_in_the_schema() {
     let loaded = headrace_spec::load(&text, Path::new("x.toml"), &[]).expect("a good scenario");
     let canonical = loaded.scenario.to_canonical_toml();
     let toml: toml_edit::DocumentMut = canonical.parse().expect("TOML");
-    valid(&to_json(toml.as_item())).expect("the full scenario");
+    Schema::new()
+        .valid(&to_json(toml.as_item()))
+        .expect("the full scenario");
 }
 
 fn to_json(item: &toml_edit::Item) -> Value {
