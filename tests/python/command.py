@@ -36,11 +36,17 @@ have threads, which a copy has not."""
 
 
 def command(
-    *arguments: str, env: Mapping[str, str], cwd: Path, timeout: float
+    *arguments: object,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    timeout: float = 120,
 ) -> "subprocess.CompletedProcess[str]":
     """Runs `headrace ARGUMENTS`, as `subprocess.run` does with `capture_output` and `text`."""
     divided = _divided()
-    request = json.dumps({"arguments": arguments, "env": dict(env), "cwd": str(cwd)}).encode()
+    words = list(map(str, arguments))
+    environment = dict(os.environ if env is None else env)
+    where = str(cwd or Path.cwd())
+    request = json.dumps({"arguments": words, "env": environment, "cwd": where}).encode()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         handed_over = array.array("i", [out.fileno(), err.fileno()])
         divided.sendmsg(
@@ -56,13 +62,13 @@ def command(
             os.kill(process, signal.SIGKILL)
             divided.settimeout(None)
             _number(divided)
-            raise subprocess.TimeoutExpired(["headrace", *arguments], timeout) from None
+            raise subprocess.TimeoutExpired(["headrace", *words], timeout) from None
         divided.settimeout(None)
         texts = []
         for file in (out, err):
             file.seek(0)
             texts.append(io.TextIOWrapper(file).read())
-    return subprocess.CompletedProcess(["headrace", *arguments], status, *texts)
+    return subprocess.CompletedProcess(["headrace", *words], status, *texts)
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import headrace.measure as measure
+from command import command
 from headrace import _core
 from headrace.measure.removal import removed
 
@@ -37,12 +38,7 @@ time = "1 h"
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "headrace", "bench", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return command("bench", *arguments)
 
 
 @pytest.fixture

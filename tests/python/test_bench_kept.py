@@ -16,6 +16,7 @@ import pytest
 
 import headrace as hr
 import headrace.measure as measure
+from command import command
 from conftest import MIX
 from headrace.importing import import_results
 from headrace.measure import micro
@@ -55,12 +56,7 @@ def mixed(workload: Path, **options: Any) -> measure.MixedLoad:
 
 
 def bench(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "headrace", "bench", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return command("bench", *arguments)
 
 
 def test_a_ladder_goes_on_with_the_steps_that_are_missing(workload: Path, below: Path) -> None:

@@ -3,7 +3,6 @@
 import io
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import typer
 from rich.console import Console
 
 import headrace as hr
+from command import command
 from headrace.cli.bench.sizes import counts, size, sizes
 from headrace.measure import micro
 from headrace.measure.micro.study import Figure
@@ -20,12 +20,7 @@ from headrace.report.units import short_size
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "headrace", "bench", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return command("bench", *arguments)
 
 
 SMALL = 256 << 10

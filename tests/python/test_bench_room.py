@@ -2,12 +2,12 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from command import command
 from headrace import measure
 
 LARGE = """
@@ -46,12 +46,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 def refused(place: Path, *arguments: str) -> str:
     """The one line by which a benchmark is refused; nothing was made."""
-    done = subprocess.run(
-        [sys.executable, "-m", "headrace", "bench", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = command("bench", *arguments, timeout=60)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert "a quota is not seen" in done.stderr and "take fewer or smaller" in done.stderr

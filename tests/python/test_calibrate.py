@@ -3,13 +3,13 @@
 import json
 import socket
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from command import command
 from headrace import RunError, ScenarioError, calibrate, simulate
 from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.calibration import _solved
@@ -270,8 +270,7 @@ def test_a_real_machine_becomes_a_systems_file(tmp_path: Path) -> None:
 
 
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "headrace", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return command(*arguments)
 
 
 def test_the_command_saves_and_prints(tmp_path: Path) -> None:

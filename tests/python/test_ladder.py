@@ -3,7 +3,6 @@
 import json
 import math
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace.measure as measure
+from command import command
 from headrace.measure import cache
 from headrace.measure.cache import Reads
 from headrace.measure.ladder import findings
@@ -101,12 +101,7 @@ def test_findings_end_at_the_first_load_that_is_not_kept_up_with() -> None:
 
 
 def mix(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "headrace", "bench", "mix", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    return command("bench", "mix", *arguments, timeout=300)
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +13,7 @@ from rich.console import Console
 
 import headrace as hr
 import headrace.measure as measure
+from command import command
 from conftest import MIX
 from headrace.intervals import half_width
 from headrace.measure.benchmark import Live, Progress
@@ -272,12 +271,7 @@ def test_steps_are_catalogued_by_operation(
 
 def test_the_command_repeats_and_shows_a_step(load: measure.MixedLoad, below: Path) -> None:
     def headrace(*arguments: object) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "headrace", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        done = command(*arguments)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 

@@ -3,13 +3,13 @@
 import json
 import math
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from command import command
 from headrace import ScenarioError, calibrate, simulate, validate
 from headrace.calibrate.case import NEW, Case, transfers
 from headrace.calibrate.machine_work import work_on
@@ -311,8 +311,7 @@ def test_what_others_took_is_none_of_the_models() -> None:
 
 
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "headrace", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return command(*arguments)
 
 
 def test_a_scenario_is_laid_beside_its_measurement(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import copy
 import io
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from command import command
 from damage import damaged
 from headrace import ScenarioError, measure, validate
 from headrace.report import validation_tables
@@ -109,8 +109,7 @@ def test_what_was_measured_by_other_calls_is_no_repeat(
 
 
 def headrace(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "headrace", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return command(*arguments)
 
 
 def test_what_was_set_for_a_measurement_is_set_for_its_simulation(folder: Path) -> None:
