@@ -177,6 +177,15 @@ impl Removal<'_> {
         let mut files = Vec::new();
         for (name, kind) in entries(directory)? {
             let full = format!("{path}{name}");
+            // A benchmark may have been killed that ran within another one's directory, as those
+            // of a calibration do.
+            if name.starts_with(PREFIX)
+                && kind == FileType::Directory
+                && clean_one(directory, &name).is_ok()
+            {
+                self.tell()?;
+                continue;
+            }
             if !is_ours(&name) {
                 self.foreign.push(full);
                 continue;

@@ -57,6 +57,40 @@ fn cleaning_removes_what_carries_the_mark_and_is_not_in_use() {
 }
 
 #[test]
+fn what_a_killed_benchmark_left_within_anothers_directory_goes_too() {
+    let below = scratch();
+    let outer = Directory::make(below.path()).expect("it can be made");
+    let within = outer.path().join("hr-apart0");
+    fs::create_dir(&within).expect("made");
+    let [dead, running] = [(); 2].map(|()| Directory::make(&within).expect("it can be made"));
+    fs::write(dead.path().join("hr-f1"), "x").expect("written");
+    let unmarked = within.join("headrace-bench-9-9");
+    fs::create_dir(&unmarked).expect("made");
+    let gone = dead.path().to_path_buf();
+    drop((outer, dead));
+    let cleaned = clean(below.path(), None).expect("it can be read");
+    assert!(!gone.exists() && running.path().exists() && unmarked.exists());
+    let [(_, Left::Foreign(mut names))] = <[_; 1]>::try_from(cleaned.left).expect("one") else {
+        panic!("it has what is not its own");
+    };
+    names.sort();
+    let name = |path: &Path| format!("hr-apart0/{}", path.file_name().unwrap().display());
+    let mut expected = [name(running.path()), name(&unmarked)];
+    expected.sort();
+    assert_eq!(names, expected);
+    drop(running);
+    fs::remove_dir(&unmarked).expect("removed");
+    assert_eq!(
+        clean(below.path(), None)
+            .expect("it can be read")
+            .removed
+            .len(),
+        1
+    );
+    assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
+}
+
+#[test]
 fn cleaning_may_be_of_one_directory_only() {
     let below = scratch();
     let left_behind = [(); 2].map(|()| {
