@@ -13,6 +13,9 @@ MOST = 16
 disturb as much as one of these."""
 PROCESSES = min(len(os.sched_getaffinity(0)), MOST)
 BLOCKS = (16 * KIB, 256 * KIB)
+PASSES = 4
+"""Through each file: processes begin up to some milliseconds one after the other, and a pass takes
+ten."""
 ALONE = {
     block: Probe(f"median of {READS[block].name}", READS[block].workload, statistic="p50")
     for block in BLOCKS
@@ -20,7 +23,7 @@ ALONE = {
 TOGETHER = {
     block: Probe(
         f"cached reads of {block // KIB} KiB by {PROCESSES} processes",
-        calls(FILE // block, block, ["read"], WARM, access='"file-per-process"'),
+        calls(FILE // block, block, ["read"] * PASSES, WARM, access='"file-per-process"'),
         # Whoever else is at work keeps some calls of several processes waiting.
         statistic="p50",
         processes=PROCESSES,
