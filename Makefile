@@ -48,7 +48,7 @@ test: lint
 	@echo '== Rust tests'
 	@cargo test --workspace --quiet
 	@echo '== Python tests'
-	@$(PY) -m pytest -q -n auto
+	@$(PY) -m pytest -q -n auto --dist worksteal
 
 lint: rust-tools build
 	@echo '== Rust: format and lints'
