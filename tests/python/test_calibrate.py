@@ -12,7 +12,7 @@ import pytest
 from command import command
 from headrace import RunError, ScenarioError, calibrate, simulate
 from headrace.calibrate.balance import BALANCES, balanced
-from headrace.calibrate.calibration import _solved
+from headrace.calibrate.calibration import _solved, of_most_rounds
 from headrace.calibrate.equations import EQUATIONS, calls, device, transfers
 from headrace.calibrate.equations.calls import BUFFER
 from headrace.calibrate.equations.contention import PROCESSES
@@ -185,6 +185,21 @@ def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -
     assert "rounds" not in found["machine.device.device_write_rate"].method
     with pytest.raises(RunError, match="machine.device.rate cannot be told from direct transfers"):
         _solved([disturbed, disturbed], READ)
+
+
+def test_what_half_of_the_rounds_do_not_show_is_not_assumed() -> None:
+    balance = BALANCES[0]
+    for values, expected, told in (
+        ((0.0, 252e-6), 0.0, "1 of 2 rounds alone"),
+        ((0.0, 252e-6, 260e-6), 252e-6, None),
+        ((3e-6, 4e-6), 3.5e-6, None),
+        ((0.0, 0.0), 0.0, None),
+    ):
+        found = of_most_rounds(balance, values)
+        assert found.value == pytest.approx(expected)
+        assert (told in found.method) if told else found.method == balance.method
+        if told:
+            assert set(found.values) == {0.0}
 
 
 def test_a_line_of_three_pieces_bends_where_it_does() -> None:

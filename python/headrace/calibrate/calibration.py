@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from headrace._core import VERSION, RunError
-from headrace.calibrate.balance import BALANCES, balanced
+from headrace.calibrate.balance import BALANCES, Balance, balanced
 from headrace.calibrate.case import carried_out
 from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
@@ -145,10 +145,21 @@ class Probing:
                 write()
                 times = [of_round[balance.probe.name] for of_round in self._times]
                 values = tuple(balanced(balance, machine, time) for time in times)
-                parameters.append(Parameter(balance.field, values, "s", balance.method))
+                parameters.append(of_most_rounds(balance, values))
             write()
             checks = checked(str(machine), self._checks)
         return Calibration(directory, self._mount, tuple(parameters), checks, self._started)
+
+
+def of_most_rounds(balance: Balance, values: tuple[float, ...]) -> Parameter:
+    """The parameter that was found so in each round: nothing if half of the rounds show nothing
+    of it, since what the others saw was then something else that kept the device."""
+    method = balance.method
+    seen = sum(value > 0 for value in values)
+    if 0 < seen <= len(values) / 2:
+        method += f"; left out, as {seen} of {len(values)} rounds alone showed anything of it"
+        values = (0.0,) * len(values)
+    return Parameter(balance.field, values, "s", method)
 
 
 def _solved(times: list[dict[str, float]], read: list[Parameter]) -> list[Parameter]:
