@@ -144,6 +144,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.copying.read_call": 350e-9,
         "machine.copying.l2_share": 0.125,
         "machine.copying.l3_share": 0.125,
+        "machine.copying.write_share": 1.0,
         "machine.file_system.write_call": 400e-9,
         "machine.file_system.write_page": 100e-9,
         "machine.file_system.buffer_head": 150e-9,
@@ -185,6 +186,23 @@ def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -
     assert "rounds" not in found["machine.device.device_write_rate"].method
     with pytest.raises(RunError, match="machine.device.rate cannot be told from direct transfers"):
         _solved([disturbed, disturbed], READ)
+
+
+def test_copies_into_the_page_cache_may_take_less_than_out_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    text = KNOWN.replace('write_page = "100 ns"', 'write_page = "0 ns"')
+    file.write_text(text.replace("contention = 1.3", "contention = 1.3\nwrite_share = 0.6"))
+    probes = [probe for equation in EQUATIONS for probe in equation.probes]
+    times = {probe.name: probed(probe, file) for probe in probes}
+    found = {it.field: it.value for it in _solved([times, times], READ)}
+    for field, value in (
+        ("machine.copying.write_share", 0.6),
+        ("machine.file_system.write_call", 400e-9),
+        ("machine.file_system.new_page", 700e-9),
+        ("machine.file_system.new_folio", 1500e-9),
+    ):
+        assert found[field] == pytest.approx(value, rel=0.03), field
+    assert found["machine.file_system.write_page"] == 0.0
 
 
 def test_what_half_of_the_rounds_do_not_show_is_not_assumed() -> None:

@@ -9,6 +9,8 @@
 //! Copies of several cores at once share the way to memory: while all of n cores copy, each
 //! takes `contention` times as long, and of fewer, each one more adds an (n - 1)th of that.
 //!
+//! Copies into the page cache take `write_share` of that.
+//!
 //! Not modelled: which data the cache holds; a process that reads into changing
 //! buffers finds nothing cached however small they are.
 
@@ -22,6 +24,8 @@ pub struct CopyTime {
     thresholds: [f64; 2],
     /// Picoseconds a byte below the first, below the second, and beyond.
     times: [f64; 3],
+    /// What a copy into the page cache takes, as a part of one out of it.
+    write_share: f64,
     /// How much longer, as a part, for each other core that copies, and how many others there are.
     contention: f64,
     others: u32,
@@ -41,12 +45,19 @@ impl CopyTime {
                 per_byte(spec.page_in_l3),
                 per_byte(spec.page_in_memory),
             ],
+            write_share: spec.write_share,
             contention: (spec.contention - 1.0) / f64::from(others.max(1)),
             others,
         }
     }
 
-    /// Copying `bytes` of a request of `size` bytes beside so many other copies.
+    /// Copying `bytes` of a request of `size` bytes into the page cache, beside so many other
+    /// copies.
+    pub fn of_write(&self, bytes: u64, size: u64, beside: u32) -> Span {
+        Span((self.of(bytes, size, beside).0 as f64 * self.write_share + 0.5) as u64)
+    }
+
+    /// Copying `bytes` of a request of `size` bytes out of it.
     pub fn of(&self, bytes: u64, size: u64, beside: u32) -> Span {
         let size = size.max(bytes) as f64;
         if size == 0.0 {
@@ -76,6 +87,7 @@ mod tests {
             page_in_l3: Seconds(2e-6),
             page_in_memory: Seconds(4e-6),
             read_call: Seconds(0.0),
+            write_share: 0.75,
             contention: 1.6,
         };
         CopyTime::new(&spec, 4096, 4)
@@ -115,6 +127,14 @@ mod tests {
         let whole = copy.of(1 << 20, 1 << 20, 0);
         let pieces: u64 = (0..16).map(|_| copy.of(64 << 10, 1 << 20, 0).0).sum();
         assert!(pieces.abs_diff(whole.0) <= 16);
+    }
+
+    #[test]
+    fn copies_into_the_page_cache_take_their_share() {
+        let copy = machine(0);
+        let out = copy.of(1 << 20, 1 << 20, 2).as_seconds();
+        let into = copy.of_write(1 << 20, 1 << 20, 2).as_seconds();
+        assert!((into / out - 0.75).abs() < 1e-9, "{into} of {out}");
     }
 
     #[test]

@@ -113,7 +113,7 @@ impl Volume {
             + pages(old, self.costs.write_page)
             + self.following_lists(range, old);
         call.stage = Stage::Filling;
-        Next::Work(time + self.copy.of(end - call.at, call.size, self.copying))
+        Next::Work(time + self.copy.of_write(end - call.at, call.size, self.copying))
     }
 
     /// What it takes to follow the lists of the folios of a range, of which so many bytes are

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from headrace.calibrate.case import NEW, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
@@ -50,25 +50,38 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     call = known["machine.cpu.system_call"]
     pages = [block / PAGE for block in BLOCKS]
 
-    def besides(probes: dict[int, Probe]) -> list[float]:
-        """What calls cost beyond entering the system and copying."""
-        counted = zip(probes.values(), pages, strict=True)
-        return [times[probe.name] - call - copied(count, known) for probe, count in counted]
+    copies = [copied(count, known) for count in pages]
 
-    rewrites = besides(REWRITES)
+    def besides(probes: dict[int, Probe], share: float) -> list[float]:
+        """What calls cost beyond entering the system and copying."""
+        counted = zip(probes.values(), copies, strict=True)
+        return [times[probe.name] - call - share * copy for probe, copy in counted]
+
     whole = [times[probe.name] for probe in REWRITES.values()]
     # A folio's list is followed whole by a write that is alone in it, and by 4 KiB in order
     # once in all of the folio's calls.
     folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
     more = times[APART.name] - whole[0] - known.get("machine.cpu.discontiguous_call", 0.0)
     buffer_head = max(more / (folio - 1), 0.0) if folio > 1 else 0.0
-    rewrites = [time - buffer_head * count for time, count in zip(rewrites, pages, strict=True)]
-    write_call, write_page = call_and_page(pages, rewrites, whole)
-    new = [time - write_call for time in besides(WRITES)]
+
+    def rewrites(share: float) -> list[float]:
+        counted = zip(besides(REWRITES, share), pages, strict=True)
+        return [time - buffer_head * count for time, count in counted]
+
+    write_share = 1.0
+    write_call, write_page = call_and_page(pages, rewrites(1.0), whole)
+    if write_page == 0.0:
+        # Copies into the page cache, from a buffer that is near, may take less than out of it.
+        write_call, write_share = _two_costs(np.ones(len(pages)), copies, rewrites(0.0), whole)
+        if write_share > 1.0:
+            write_share = 1.0
+            write_call, _ = call_and_page(pages, rewrites(1.0), whole)
+    new = [time - write_call for time in besides(WRITES, write_share)]
     whole = [times[probe.name] for probe in WRITES.values()]
     largest = known.get("machine.memory.largest_folio", PAGE)
     new_page, new_folio = new_costs(new, whole, BLOCKS, largest)
     return {
+        "machine.copying.write_share": write_share,
         "machine.file_system.write_call": write_call,
         "machine.file_system.write_page": write_page,
         "machine.file_system.buffer_head": buffer_head,
@@ -86,7 +99,7 @@ def call_and_page(
     All sizes count, since no line goes through all of them: copies into the page cache do not
     become as cheap in large calls as those out of it, by which copies are known.
     """
-    return _two_costs(np.ones(len(pages)), np.array(pages), times, whole)
+    return _two_costs(np.ones(len(pages)), pages, times, whole)
 
 
 def new_costs(
@@ -108,12 +121,12 @@ def new_costs(
         costs = (time / count for time, count in zip(times, pages, strict=True))
         return max(statistics.median(costs), 0.0), 0.0
     folios = [max(block / largest, 1.0) for block in blocks]
-    return _two_costs(np.array(pages), np.array(folios), times, whole)
+    return _two_costs(pages, folios, times, whole)
 
 
 def _two_costs(
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
+    first: ArrayLike,
+    second: ArrayLike,
     times: Sequence[float],
     whole: Sequence[float],
 ) -> tuple[float, float]:
@@ -122,7 +135,7 @@ def _two_costs(
     from scipy.optimize import nnls
 
     weights = 1 / np.maximum(whole, 1e-12)
-    columns = np.stack([first, second], axis=1)
+    columns = np.stack([np.asarray(first), np.asarray(second)], axis=1)
     each, _ = nnls(columns * weights[:, None], np.array(times) * weights)
     return float(each[0]), float(each[1])
 
@@ -131,5 +144,5 @@ EQUATION = Equation(
     (*REWRITES.values(), APART, *WRITES.values()),
     _solve,
     "writes of 4 KiB to 1 MiB to a cached file, in order and a MiB apart, and to a new one",
-    {},
+    {"write_share": ""},
 )

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{Bytes, Fraction, Multiple, Seconds};
+use crate::values::{Bytes, Fraction, Multiple, Portion, Seconds};
 
 section! {
     /// The time to copy a page between the page cache and a process, which
@@ -31,6 +31,9 @@ section! {
         /// first lines of its page and what tells where that is are in no cache of the processor,
         /// and nothing has fetched them ahead. Reads that go on within a page do not take it.
         read_call: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// What a copy into the page cache takes, as a part of one out of it: a process writes from
+        /// a buffer that the processor's caches have, and reads what they have not.
+        write_share: f64 as Portion = default(1.0, "as long as out of it"),
         /// How many times as long copies take while every core copies, since cores share the way
         /// to memory; with fewer at work, so much less.
         contention: f64 as Multiple = default(1.0, "cores do not disturb each other: measure it"),
