@@ -50,7 +50,7 @@ pub(super) fn server(
     page.rest(threads);
     page.conserve(threads);
     // The job of each thread.
-    let serving = page.store("jobs", |_| vec![None::<Job>; number as usize]);
+    let serving = page.store("jobs of threads", |_| vec![None::<Job>; number as usize]);
     let chunk = match daemon.chunk.0 {
         0 => u64::MAX,
         chunk => chunk,

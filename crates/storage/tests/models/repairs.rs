@@ -39,6 +39,40 @@ fn repair(outcome: &Outcome) -> &RepairReport {
     failure.repair.as_ref().expect("copies are made anew")
 }
 
+/// Servers that are machines tell copies from jobs, and give jobs to threads.
+#[test]
+fn machines_with_threads_copy_what_was_missed() {
+    let outcome = run(
+        r#"
+        system = "glusterfs"
+        [clients]
+        count = 2
+        [network]
+        bandwidth = "1 Gbit/s"
+        latency = "0.1 ms"
+        [servers]
+        count = 2
+        [servers.machine.device]
+        kind = "throttled"
+        rate = "200 MB/s"
+        [replication]
+        copies = 2
+        [recovery]
+        timeout = "10 ms"
+        retry = "5 ms"
+        [[failure]]
+        server = 1
+        at = "0.1 s"
+        until = "0.3 s"
+        [[workload]]
+        block = "16 MiB"
+        transfer = "256 KiB"
+        "#,
+        &[],
+    );
+    assert!(repair(&outcome).copied_bytes > 0);
+}
+
 /// What the client wrote while it took the server for failed, byte for byte, is read from
 /// one device and written to the other.
 #[test]
