@@ -9,6 +9,7 @@ many others have removed is no property of a file system, and a simulation begin
 
 import fcntl
 import os
+import secrets
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,10 +54,13 @@ class FreshInodes:
             top.remove()
 
     def _unused(self, top: Path) -> Path:
-        """One of some directories, which the file system makes in the groups that have fewest."""
+        """One of some directories, which the file system makes in the groups that have fewest;
+        the last one, if all lie in groups that were used. Where it begins to look for a group
+        follows from the name (fs/ext4/ialloc.c: find_group_orlov), so names are drawn: another
+        program's of some minutes ago must not lead to the groups that it has used."""
         reach = _inodes_of_a_group(top)
-        for number in range(MOST):
-            made = top / f"hr-apart{number}"
+        for _ in range(MOST):
+            made = top / f"hr-apart{secrets.randbelow(10**12)}"
             made.mkdir()
             found = made.stat()
             if all(
