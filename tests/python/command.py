@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,10 +43,31 @@ def command(
     timeout: float = 120,
 ) -> "subprocess.CompletedProcess[str]":
     """Runs `headrace ARGUMENTS`, as `subprocess.run` does with `capture_output` and `text`."""
-    divided = _divided()
+    with _ONE_AT_A_TIME:
+        try:
+            return _command(_divided(), arguments, env, cwd, timeout)
+        except subprocess.TimeoutExpired:
+            raise
+        except BaseException:
+            # Answers that nobody took would be taken for the next command's.
+            _divided().close()
+            _divided.cache_clear()
+            raise
+
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def _command(
+    divided: socket.socket,
+    arguments: tuple[object, ...],
+    env: Mapping[str, str] | None,
+    cwd: Path | None,
+    timeout: float,
+) -> "subprocess.CompletedProcess[str]":
     words = list(map(str, arguments))
     environment = dict(os.environ if env is None else env)
-    where = str(cwd or Path.cwd())
+    where = str((cwd or Path.cwd()).resolve(strict=True))
     request = json.dumps({"arguments": words, "env": environment, "cwd": where}).encode()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         handed_over = array.array("i", [out.fileno(), err.fileno()])

@@ -87,20 +87,25 @@ class MemoryOfGroup:
     """Of files: those that the processes have for themselves, such as logs, among them."""
 
 
-def memory_of(group: Path) -> MemoryOfGroup:
-    """What a group has of memory.
+def memory_of(group: Path) -> MemoryOfGroup | None:
+    """What a group has of memory; None if it is gone.
 
     Page cache is what the two lists of files have; memory of tmpfs, which the kernel counts with
     it, cannot be dropped for another page (Linux, mm/memcontrol.c: memory.stat).
     """
     first = (group / "memory.usage_in_bytes").exists()
     whole = "memory.usage_in_bytes" if first else "memory.current"
-    lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+    try:
+        lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+        all_of_it = int((group / whole).read_text(encoding="ascii"))
+    except OSError:
+        # The last process has left, and the group with it.
+        return None
     of = {name: int(amount) for name, amount in map(str.split, lines)}
     # In the first version only these include the groups within it.
     before = "total_" if first else ""
     files = of[f"{before}active_file"] + of[f"{before}inactive_file"]
-    return MemoryOfGroup(max(int((group / whole).read_text(encoding="ascii")) - files, 0), files)
+    return MemoryOfGroup(max(all_of_it - files, 0), files)
 
 
 def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[Path, str, str]]:

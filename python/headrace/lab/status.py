@@ -56,7 +56,7 @@ def _host(
     number = processes.holder(lab, host.name)
     mounts = _mounts(number)
     group = groups.of_host(lab.name, host.name)
-    used = None if group is None or not group.exists() else groups.memory_of(group)
+    used = None if group is None else groups.memory_of(group)
     is_client = host.role == "client"
     found = [it for it in processes.processes(lab, host.name) if it != number]
     running = Counter(map(processes.program, found))
