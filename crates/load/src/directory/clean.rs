@@ -9,9 +9,9 @@ use std::thread::{self, ScopedJoinHandle};
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::mark::{MARK, PREFIX, is_mark};
-use super::names::is_ours;
-use super::{failure, open_directory};
+use super::mark::{EMPTY, MARK, PREFIX, is_mark};
+use super::names::{is_empty, is_ours};
+use super::{failure, new_name, open_directory, rename};
 use crate::Error;
 
 /// What was done with the directories of earlier runs.
@@ -28,7 +28,7 @@ pub struct Cleaned {
 pub enum Left {
     /// It has no mark, or one that no benchmark wrote.
     NotMarked,
-    /// Its run goes on.
+    /// Its run goes on, or one within it.
     InUse,
     /// Somebody else's things are in it; the run's own are gone.
     Foreign(Vec<String>),
@@ -63,6 +63,8 @@ pub fn clean(below: &Path, only: Option<&str>) -> Result<Cleaned, Error> {
         let path = below.join(&name);
         match clean_one(&parent, &name) {
             Ok(()) => cleaned.removed.push(path),
+            // Its own run, or somebody else who cleans, was faster.
+            Err(Left::Failed(Errno::NOENT)) => {}
             Err(left) => cleaned.left.push((path, left)),
         }
     }
@@ -78,43 +80,80 @@ fn clean_one(parent: &OwnedFd, name: &str) -> Result<(), Left> {
     })?;
     // A pipe of that name must not be waited for.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mark = rustix::fs::openat(&root, MARK, flags, Mode::empty());
-    let mark = mark.map_err(|_| Left::NotMarked)?;
+    let mark = match rustix::fs::openat(&root, MARK, flags, Mode::empty()) {
+        // Its run was killed before it was marked, or after its mark was removed.
+        Err(Errno::NOENT) if is_empty(name) => return remove_empty(parent, name),
+        mark => mark.map_err(|_| Left::NotMarked)?,
+    };
     let stat = rustix::fs::fstat(&mark).map_err(Left::Failed)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(Left::NotMarked);
     }
-    let mut text = [0; 4096];
-    let read = rustix::io::read(&mark, &mut text).map_err(Left::Failed)?;
-    if !is_mark(&text[..read]) {
-        return Err(Left::NotMarked);
-    }
     // On a file system without locks the mark has to do.
     let locked = rustix::fs::flock(&mark, FlockOperation::NonBlockingLockExclusive);
+    let mut text = [0; 4096];
+    let read = rustix::io::read(&mark, &mut text).map_err(Left::Failed)?;
+    // Whoever is killed while a mark is written leaves a part of it, and nothing else.
+    let marked = is_mark(&text[..read]) || is_empty(name) && holds_a_mark_only(&root)?;
+    if !marked {
+        return Err(Left::NotMarked);
+    }
     if locked == Err(Errno::WOULDBLOCK) {
         return Err(Left::InUse);
     }
     let left = empty(&root).map_err(Left::Failed)?;
-    if !left.is_empty() {
-        return Err(Left::Foreign(left));
+    if !left.foreign.is_empty() {
+        return Err(Left::Foreign(left.foreign));
+    }
+    if !left.in_use.is_empty() {
+        return Err(Left::InUse);
     }
     remove_marked(parent, &root, name).map_err(Left::Failed)
 }
 
-/// Removes the mark, then the directory itself, which must be empty but for it.
+/// Removes a directory in which nothing is.
+fn remove_empty(parent: &OwnedFd, name: &str) -> Result<(), Left> {
+    let removed = rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
+    removed.map_err(|errno| match errno {
+        Errno::NOTEMPTY | Errno::EXIST => Left::NotMarked,
+        errno => Left::Failed(errno),
+    })
+}
+
+fn holds_a_mark_only(root: &OwnedFd) -> Result<bool, Left> {
+    let all = entries(root).map_err(Left::Failed)?;
+    Ok(all.iter().all(|(name, _)| name == MARK))
+}
+
+/// Removes the mark, then the directory itself, which must be empty but for it. Meanwhile it has
+/// a name by which it is known without the mark too.
 pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Result<(), Errno> {
-    match rustix::fs::unlinkat(root, MARK, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(errno) => return Err(errno),
-    }
     let (one, other) = (
         rustix::fs::fstat(root)?,
         rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?,
     );
-    match (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino) {
-        true => rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR),
+    if (one.st_dev, one.st_ino) != (other.st_dev, other.st_ino) {
         // Somebody has put another in its place.
-        false => Err(Errno::STALE),
+        return Err(Errno::STALE);
+    }
+    let aside = match is_empty(name) {
+        true => None,
+        // Where directories cannot be renamed, it goes under its own.
+        false => new_name(EMPTY, |aside| rename(parent, name, aside)).ok(),
+    };
+    let last = aside.as_deref().unwrap_or(name);
+    let removed = match rustix::fs::unlinkat(root, MARK, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => rustix::fs::unlinkat(parent, last, AtFlags::REMOVEDIR),
+        Err(errno) => Err(errno),
+    };
+    match removed {
+        // Somebody who cleans was faster.
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(errno) => {
+            // Whoever is told of it looks under its name.
+            let _ = aside.map(|aside| rename(parent, &aside, name));
+            Err(errno)
+        }
     }
 }
 
@@ -134,8 +173,31 @@ impl From<Errno> for Broken {
     }
 }
 
-/// Removes what the engine made in a directory; gives the names of the rest.
-pub(super) fn empty(root: &OwnedFd) -> Result<Vec<String>, Errno> {
+/// What is still in a directory that was emptied, by paths from there.
+#[derive(Debug, Default)]
+pub(super) struct Rest {
+    /// What is not the engine's.
+    foreign: Vec<String>,
+    /// Directories of benchmarks that are still running.
+    in_use: Vec<String>,
+}
+
+impl Rest {
+    fn len(&self) -> usize {
+        self.foreign.len() + self.in_use.len()
+    }
+
+    /// The first of it, and why it is there.
+    pub(super) fn first(&self) -> Option<String> {
+        let foreign = self.foreign.first();
+        let in_use = self.in_use.first();
+        let foreign = foreign.map(|it| format!("{it:?} is not the run's own"));
+        foreign.or_else(|| in_use.map(|it| format!("{it:?} is of a benchmark still running")))
+    }
+}
+
+/// Removes what the engine made in a directory; gives the rest.
+pub(super) fn empty(root: &OwnedFd) -> Result<Rest, Errno> {
     let emptied = empty_watched(root, &mut |_| ControlFlow::Continue(()));
     emptied.map_err(|broken| match broken {
         Broken::By(errno) => errno,
@@ -144,16 +206,16 @@ pub(super) fn empty(root: &OwnedFd) -> Result<Vec<String>, Errno> {
 }
 
 /// As [`empty`], while somebody watches.
-pub(super) fn empty_watched(root: &OwnedFd, watch: Removing<'_>) -> Result<Vec<String>, Broken> {
+pub(super) fn empty_watched(root: &OwnedFd, watch: Removing<'_>) -> Result<Rest, Broken> {
     let mut removal = Removal {
         device: rustix::fs::fstat(root)?.st_dev,
-        foreign: Vec::new(),
+        rest: Rest::default(),
         removed: 0,
         watch,
     };
     removal.empty(root, "")?;
-    removal.foreign.retain(|name| name != MARK);
-    Ok(removal.foreign)
+    removal.rest.foreign.retain(|name| name != MARK);
+    Ok(removal.rest)
 }
 
 /// Files that are removed before somebody who watches is told.
@@ -166,8 +228,7 @@ const REMOVERS: usize = 4;
 struct Removal<'a> {
     /// The file system that it stays on.
     device: u64,
-    /// What is not the engine's.
-    foreign: Vec<String>,
+    rest: Rest,
     removed: u64,
     watch: Removing<'a>,
 }
@@ -179,15 +240,20 @@ impl Removal<'_> {
             let full = format!("{path}{name}");
             // A benchmark may have been killed that ran within another one's directory, as those
             // of a calibration do.
-            if name.starts_with(PREFIX)
-                && kind == FileType::Directory
-                && clean_one(directory, &name).is_ok()
-            {
-                self.tell()?;
+            if name.starts_with(PREFIX) && kind == FileType::Directory {
+                match clean_one(directory, &name) {
+                    Ok(()) | Err(Left::Failed(Errno::NOENT)) => self.tell()?,
+                    Err(Left::InUse) => self.rest.in_use.push(full),
+                    Err(Left::Foreign(within)) => {
+                        let paths = within.iter().map(|it| format!("{full}/{it}"));
+                        self.rest.foreign.extend(paths);
+                    }
+                    Err(Left::NotMarked | Left::Failed(_)) => self.rest.foreign.push(full),
+                }
                 continue;
             }
             if !is_ours(&name) {
-                self.foreign.push(full);
+                self.rest.foreign.push(full);
                 continue;
             }
             if kind != FileType::Directory {
@@ -197,18 +263,18 @@ impl Removal<'_> {
             let inner = match below(directory.as_fd(), &name) {
                 // Another file system, or a part of this one, is mounted there.
                 Err(Errno::XDEV) => {
-                    self.foreign.push(full);
+                    self.rest.foreign.push(full);
                     continue;
                 }
                 inner => inner?,
             };
             if rustix::fs::fstat(&inner)?.st_dev != self.device {
-                self.foreign.push(full);
+                self.rest.foreign.push(full);
                 continue;
             }
-            let before = self.foreign.len();
+            let before = self.rest.len();
             self.empty(&inner, &format!("{full}/"))?;
-            if self.foreign.len() == before {
+            if self.rest.len() == before {
                 self.remove(directory, &name, AtFlags::REMOVEDIR)?;
             }
         }

@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 /// How the names of such directories begin.
 pub const PREFIX: &str = "headrace-bench-";
 
+/// How they begin while a directory is made or removed: nothing but a mark is in it, whole, in
+/// part, or none.
+pub const EMPTY: &str = "headrace-bench-empty-";
+
 /// The name of the mark in it.
 pub const MARK: &str = ".headrace-bench";
 

@@ -3,6 +3,9 @@
 //! It carries a mark, a file that is locked as long as the run lives. What is removed is
 //! only what lies in a marked directory and has a name such as the engine gives: what
 //! somebody else put there stays, and so does everything on another file system.
+//!
+//! Whoever is killed leaves what can be told from other people's directories at any moment:
+//! without a mark it has a name that says so, under which it is made and removed, and is empty.
 
 mod clean;
 mod mark;
@@ -18,11 +21,11 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::Error;
-use mark::{MARK, PREFIX};
+use mark::{EMPTY, MARK, PREFIX};
 
 /// Names tried before giving up on a new one.
 const TRIES: u32 = 100;
@@ -51,16 +54,33 @@ impl Directory {
         let failed = |what| failure(below, what);
         let parent = open_directory(below).map_err(failed(suitable::EXPECTED))?;
         suitable::check(below, &parent)?;
-        let name = new_name(&parent).map_err(failed("no directory can be made in it"))?;
-        let mut made = Directory::open(below, parent, name)?;
-        match made.set_mark() {
-            Ok(()) => Ok(made),
-            Err(errno) => {
-                // Nobody else is in it yet.
-                let _ = clean::remove_marked(&made.parent, &made.root, &made.name);
-                Err(failed("nothing can be written in it")(errno))
+        let mut last = Errno::EXIST;
+        for _ in 0..TRIES {
+            let make = |name: &str| rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o755));
+            let empty = new_name(EMPTY, make).map_err(failed("no directory can be made in it"))?;
+            match marked(&parent, &empty) {
+                Ok((name, root, file, mark)) => {
+                    return Ok(Directory {
+                        path: below.join(&name),
+                        name,
+                        parent,
+                        root: Arc::new(root),
+                        mark,
+                        locked: Some(file),
+                    });
+                }
+                // Somebody who cleans has taken it for what a killed run left.
+                Err(errno @ (Errno::NOENT | Errno::WOULDBLOCK)) => last = errno,
+                Err(errno) => {
+                    // Nobody else is in it yet.
+                    if let Ok(root) = open_in(&parent, &empty) {
+                        let _ = clean::remove_marked(&parent, &root, &empty);
+                    }
+                    return Err(failed("nothing can be written in it")(errno));
+                }
             }
         }
+        Err(failed("no directory can be made in it")(last))
     }
 
     /// Joins a run in the directory that another program, on this host or another, has made:
@@ -93,9 +113,7 @@ impl Directory {
 
     fn open(below: &Path, parent: OwnedFd, name: String) -> Result<Directory, Error> {
         let path = below.join(&name);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let root = rustix::fs::openat(&parent, name.as_str(), flags, Mode::empty())
-            .map_err(failure(&path, "it cannot be opened"))?;
+        let root = open_in(&parent, &name).map_err(failure(&path, "it cannot be opened"))?;
         Ok(Directory {
             path,
             name,
@@ -104,24 +122,6 @@ impl Directory {
             mark: String::new(),
             locked: None,
         })
-    }
-
-    /// Writes the mark and locks it.
-    fn set_mark(&mut self) -> Result<(), Errno> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&*self.root, MARK, flags, Mode::from_raw_mode(0o644))?;
-        let text = mark::text();
-        if rustix::io::write(&file, text.as_bytes())? < text.len() {
-            return Err(Errno::NOSPC);
-        }
-        // What is left of a machine that dies is to be known for what it is.
-        rustix::fs::fsync(&file)?;
-        rustix::fs::fsync(&*self.root)?;
-        // On a file system without locks, the run that goes on has no protection.
-        let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
-        self.mark = text;
-        self.locked = Some(file);
-        Ok(())
     }
 
     /// Where it is, from the file system's root on.
@@ -197,10 +197,10 @@ impl Directory {
             return Ok(());
         }
         let left = empty_watched(&self.root, watch);
-        match left.map(|left| left.into_iter().next()) {
+        match left.map(|left| left.first()) {
             Ok(None) => {}
-            Ok(Some(foreign)) => {
-                let message = std::io::Error::other(format!("{foreign:?} is not the run's own"));
+            Ok(Some(found)) => {
+                let message = std::io::Error::other(found);
                 return Err(Error::Directory {
                     path: self.path.clone(),
                     what: "it is left as it is",
@@ -222,16 +222,66 @@ fn open_directory(path: &Path) -> Result<OwnedFd, Errno> {
     rustix::fs::openat(CWD, path, flags, Mode::empty())
 }
 
-fn new_name(parent: &OwnedFd) -> Result<String, Errno> {
-    for attempt in 0..TRIES {
-        let name = format!("{PREFIX}{}-{attempt}", std::process::id());
-        match rustix::fs::mkdirat(parent, name.as_str(), Mode::from_raw_mode(0o755)) {
+fn open_in(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
+}
+
+/// Writes the mark into a directory that was made, locks it, and gives the directory its name:
+/// that, the directory, the mark and its text.
+fn marked(parent: &OwnedFd, empty: &str) -> Result<(String, OwnedFd, OwnedFd, String), Errno> {
+    let root = open_in(parent, empty)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&root, MARK, flags, Mode::from_raw_mode(0o644))?;
+    // On a file system without locks, the run that goes on has no protection.
+    let locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+    if locked == Err(Errno::WOULDBLOCK) {
+        return Err(Errno::WOULDBLOCK);
+    }
+    let text = mark::text();
+    if rustix::io::write(&file, text.as_bytes())? < text.len() {
+        return Err(Errno::NOSPC);
+    }
+    // What is left of a machine that dies is to be known for what it is.
+    rustix::fs::fsync(&file)?;
+    rustix::fs::fsync(&root)?;
+    let name = match new_name(PREFIX, |name| rename(parent, empty, name)) {
+        Err(Errno::NOENT) => return Err(Errno::NOENT),
+        // Some file systems rename no directories: its mark is found under this name as well.
+        name => name.unwrap_or_else(|_| empty.to_owned()),
+    };
+    Ok((name, root, file, text))
+}
+
+/// The first name of this process's, so beginning, that is free for what is to be done with it.
+fn new_name(
+    prefix: &str,
+    mut attempt: impl FnMut(&str) -> Result<(), Errno>,
+) -> Result<String, Errno> {
+    for number in 0..TRIES {
+        let name = format!("{prefix}{}-{number}", std::process::id());
+        match attempt(&name) {
             Ok(()) => return Ok(name),
-            Err(Errno::EXIST) => {}
+            Err(Errno::EXIST | Errno::NOTEMPTY) => {}
             Err(errno) => return Err(errno),
         }
     }
     Err(Errno::EXIST)
+}
+
+/// Renames a directory, unless there is one of the new name.
+fn rename(parent: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
+    match rustix::fs::renameat_with(parent, from, parent, to, RenameFlags::NOREPLACE) {
+        // Not every file system can be asked so (renameat2(2)), and a plain rename would take
+        // the place of an empty directory.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            match rustix::fs::statat(parent, to, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => rustix::fs::renameat(parent, from, parent, to),
+                found => found.and(Err(Errno::EXIST)),
+            }
+        }
+        renamed => renamed,
+    }
 }
 
 fn failure(path: &Path, what: &'static str) -> impl Fn(Errno) -> Error {

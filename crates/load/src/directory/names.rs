@@ -1,5 +1,7 @@
 //! The names of what the engine makes.
 
+use super::mark::EMPTY;
+
 /// Whether a name is one that the engine gives: `hr-`, letters, a number, and perhaps a word
 /// behind a dot, as `hr-w0`, `hr-d12` or `hr-f7.renamed`. Nobody else's are like that.
 pub fn is_ours(name: &str) -> bool {
@@ -11,6 +13,14 @@ pub fn is_ours(name: &str) -> bool {
     let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let letters = stem.len() > number.len();
     digits && letters && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether a name is one under which the engine makes and removes directories, of a process and a
+/// number.
+pub fn is_empty(name: &str) -> bool {
+    let number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = name.strip_prefix(EMPTY).and_then(|it| it.split_once('-'));
+    numbers.is_some_and(|(process, attempt)| number(process) && number(attempt))
 }
 
 #[cfg(test)]
@@ -41,6 +51,20 @@ mod tests {
             ".hr-f7",
         ] {
             assert!(!is_ours(theirs), "{theirs}");
+        }
+    }
+    #[test]
+    fn directories_that_are_made_have_a_process_and_a_number() {
+        assert!(is_empty("headrace-bench-empty-17-0"));
+        for theirs in [
+            "headrace-bench-17-0",
+            "headrace-bench-empty-",
+            "headrace-bench-empty-1",
+            "headrace-bench-empty-x-1",
+            "headrace-bench-empty-1-",
+            "headrace-bench-empty-1-2-3",
+        ] {
+            assert!(!is_empty(theirs), "{theirs}");
         }
     }
 }

@@ -1,4 +1,7 @@
 use std::fs;
+use std::mem::MaybeUninit;
+
+use rustix::fs::inotify;
 
 use super::*;
 
@@ -70,14 +73,11 @@ fn what_a_killed_benchmark_left_within_anothers_directory_goes_too() {
     drop((outer, dead));
     let cleaned = clean(below.path(), None).expect("it can be read");
     assert!(!gone.exists() && running.path().exists() && unmarked.exists());
-    let [(_, Left::Foreign(mut names))] = <[_; 1]>::try_from(cleaned.left).expect("one") else {
+    let [(_, Left::Foreign(names))] = <[_; 1]>::try_from(cleaned.left).expect("one") else {
         panic!("it has what is not its own");
     };
-    names.sort();
-    let name = |path: &Path| format!("hr-apart0/{}", path.file_name().unwrap().display());
-    let mut expected = [name(running.path()), name(&unmarked)];
-    expected.sort();
-    assert_eq!(names, expected);
+    // What is still running is no stranger's.
+    assert_eq!(names, ["hr-apart0/headrace-bench-9-9"]);
     drop(running);
     fs::remove_dir(&unmarked).expect("removed");
     assert_eq!(
@@ -88,6 +88,114 @@ fn what_a_killed_benchmark_left_within_anothers_directory_goes_too() {
         1
     );
     assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
+}
+
+/// What a run that was killed leaves while its directory is made or removed.
+#[test]
+fn what_has_no_whole_mark_yet_or_no_more_is_cleaned() {
+    let below = scratch();
+    let whole = mark::text();
+    for (number, mark) in [
+        None,
+        Some(""),
+        Some(&whole[..whole.len() / 2]),
+        Some(&*whole),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let directory = below
+            .path()
+            .join(format!("headrace-bench-empty-7-{number}"));
+        fs::create_dir(&directory).expect("made");
+        if let Some(text) = mark {
+            fs::write(directory.join(MARK), text).expect("written");
+        }
+    }
+    // Somebody else's: a file in it, or a name that the engine gives nothing.
+    let others = ["headrace-bench-empty-7-9", "headrace-bench-empty-slots"];
+    let others = others.map(|name| below.path().join(name));
+    for other in &others {
+        fs::create_dir(other).expect("made");
+    }
+    fs::write(others[0].join("notes.txt"), "x").expect("written");
+    let cleaned = clean(below.path(), None).expect("it can be read");
+    assert_eq!(cleaned.removed.len(), 4);
+    assert_eq!(cleaned.left, others.clone().map(|it| (it, Left::NotMarked)));
+    fs::write(others[0].join(MARK), "half").expect("written");
+    let cleaned = clean(below.path(), None).expect("it can be read");
+    assert_eq!(cleaned.left, others.map(|it| (it, Left::NotMarked)));
+}
+
+/// The kernel tells of every name that the directory ever had, so no moment is missed.
+#[test]
+fn without_its_mark_it_has_a_name_that_says_so() {
+    let below = scratch();
+    let watched = inotify::init(inotify::CreateFlags::NONBLOCK).expect("watched");
+    let changes = inotify::WatchFlags::CREATE
+        | inotify::WatchFlags::DELETE
+        | inotify::WatchFlags::MOVED_FROM
+        | inotify::WatchFlags::MOVED_TO;
+    inotify::add_watch(&watched, below.path(), changes).expect("watched");
+    let made = Directory::make(below.path()).expect("it can be made");
+    let name = made.name.clone();
+    made.remove().expect("it goes");
+    let mut room = [MaybeUninit::uninit(); 4096];
+    let mut reader = inotify::Reader::new(&watched, &mut room);
+    let mut told = Vec::new();
+    while let Ok(event) = reader.next() {
+        let name = event.file_name().expect("a name").to_str().expect("text");
+        let what = event.events() & !inotify::ReadFlags::ISDIR;
+        told.push((what, name.to_owned()));
+    }
+    let empty = format!("headrace-bench-empty-{}-0", std::process::id());
+    let expected = [
+        (inotify::ReadFlags::CREATE, &empty),
+        (inotify::ReadFlags::MOVED_FROM, &empty),
+        (inotify::ReadFlags::MOVED_TO, &name),
+        (inotify::ReadFlags::MOVED_FROM, &name),
+        (inotify::ReadFlags::MOVED_TO, &empty),
+        (inotify::ReadFlags::DELETE, &empty),
+    ];
+    assert_eq!(told, expected.map(|(what, name)| (what, name.clone())));
+}
+
+#[test]
+fn an_empty_directory_of_somebody_elses_keeps_its_place() {
+    let below = scratch();
+    let theirs = below
+        .path()
+        .join(format!("headrace-bench-{}-0", std::process::id()));
+    fs::create_dir(&theirs).expect("made");
+    let made = Directory::make(below.path()).expect("it can be made");
+    assert_ne!(made.path(), theirs);
+    made.remove().expect("it goes");
+    assert!(theirs.exists());
+}
+
+#[test]
+fn a_running_benchmark_within_anothers_directory_keeps_both() {
+    let below = scratch();
+    let outer = Directory::make(below.path()).expect("it can be made");
+    let within = outer.path().join("hr-apart0");
+    fs::create_dir(&within).expect("made");
+    let running = Directory::make(&within).expect("it can be made");
+    let error = outer.remove().expect_err("it stays").to_string();
+    assert!(error.contains("still running"), "{error}");
+    let path = outer.path().to_path_buf();
+    drop(outer);
+    let cleaned = clean(below.path(), None).expect("it can be read");
+    assert_eq!(cleaned.left, [(path.clone(), Left::InUse)]);
+    fs::write(running.path().join("notes.txt"), "x").expect("written");
+    let inner = running.path().to_path_buf();
+    drop(running);
+    let cleaned = clean(below.path(), None).expect("it can be read");
+    let notes = inner
+        .strip_prefix(&path)
+        .expect("it is within")
+        .join("notes.txt");
+    let notes = notes.to_str().expect("text").to_owned();
+    assert_eq!(cleaned.left, [(path, Left::Foreign(vec![notes]))]);
 }
 
 #[test]
