@@ -126,6 +126,35 @@ def test_the_queue_depth_of_a_device_is_found_where_it_has_one(
     assert device.EQUATION.common(times, known | limited) == {}
 
 
+def test_a_device_that_serves_in_bulk_is_told_from_one_that_does_not(tmp_path: Path) -> None:
+    """As a virtual disk whose hypervisor has one thread for it."""
+    file = tmp_path / "machine.toml"
+    file.write_text(KNOWN + "bulk_service = true\n")
+    read = [it for it in READ if it.field == "machine.cpu.cores"]
+    probes = [*calls.EQUATION.probes, *transfers.EQUATION.probes, *device.EQUATION.probes]
+    times = {probe.name: probed(probe, file) for probe in probes}
+    equations = (calls.EQUATION, transfers.EQUATION, device.EQUATION)
+    found = {it.field: it for it in _solved([times, times], read, equations)}
+    chosen = found["machine.device.bulk_service"]
+    assert (chosen.toml(), chosen.measured) == ("true", False)
+    assert "machine.device.queue_depth" not in found
+    for name, value in (
+        ("latency", 60e-6),
+        ("write_latency", 90e-6),
+        ("time_per_transfer", 20e-6),
+        ("write_time_per_transfer", 30e-6),
+        ("rate", 2e9),
+        ("device_write_rate", 1e9),
+    ):
+        parameter = found[f"machine.device.{name}"]
+        assert parameter.value == pytest.approx(value, rel=0.03), name
+    # Of the same device that tells of each by itself nothing of it is found.
+    file.write_text(KNOWN)
+    times = {probe.name: probed(probe, file) for probe in probes}
+    fields = {it.field for it in _solved([times, times], read, equations)}
+    assert "machine.device.bulk_service" not in fields
+
+
 def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)

@@ -2,7 +2,7 @@
 
 import statistics
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike
@@ -14,6 +14,7 @@ from headrace.calibrate.balance import BALANCES, Balance, balanced
 from headrace.calibrate.case import carried_out
 from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
+from headrace.calibrate.equations.equation import Equation
 from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter, seconds_text
@@ -162,7 +163,11 @@ def of_most_rounds(balance: Balance, values: tuple[float, ...]) -> Parameter:
     return Parameter(balance.field, values, "s", method)
 
 
-def _solved(times: list[dict[str, float]], read: list[Parameter]) -> list[Parameter]:
+def _solved(
+    times: list[dict[str, float]],
+    read: list[Parameter],
+    equations: Iterable[Equation] = EQUATIONS,
+) -> list[Parameter]:
     """Each equation for each round; what it gives is known to the next by its median.
 
     What an equation's rounds have in common is found first, from the medians of their times.
@@ -174,7 +179,7 @@ def _solved(times: list[dict[str, float]], read: list[Parameter]) -> list[Parame
     settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
     known = {field: float(value) for field, value in settled.items()}
     solved = []
-    for equation in EQUATIONS:
+    for equation in equations:
         common = equation.common(middle, known)
         known |= common
         rounds = [common | equation.solve(of_round, known) for of_round in times]

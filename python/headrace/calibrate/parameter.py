@@ -37,8 +37,8 @@ class Parameter:
 
     @property
     def measured(self) -> bool:
-        """Whether it was measured, in rounds, rather than read."""
-        return len(self.values) > 1
+        """Whether it was measured, in rounds, rather than read, or decided for all of them."""
+        return len(self.values) > 1 and not isinstance(self.values[0], bool)
 
     def text(self, value: Value | None = None) -> str:
         """A value as a scenario has it, without quotes."""
@@ -58,7 +58,7 @@ class Parameter:
                 return f"{given:.6g}"
 
     def json(self) -> dict[str, Any]:
-        """As documents have it; `values` are what each round gave, none if it was read."""
+        """As documents have it; `values` are what each round gave, none if no rounds gave it."""
         numbers = [it for it in self.values if isinstance(it, (int, float))]
         found: dict[str, Any] = {"field": self.field, "value": self.text(), "method": self.method}
         rounds = list(self.values) if self.measured else []

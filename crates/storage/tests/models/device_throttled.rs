@@ -116,6 +116,58 @@ fn no_more_than_the_queue_depth_are_under_way() {
     );
 }
 
+/// 1 ms after the first has come the device begins; 10 us for each, and who comes before it is
+/// done with the others is served with them. All are done at once.
+#[test]
+fn those_served_in_bulk_are_done_together() {
+    let us = SECOND / 1_000_000;
+    let bulk = |more: &str| {
+        let text = "bulk_service = true\nlatency = \"1 ms\"\ntime_per_transfer = \"10 us\"";
+        limited(&format!("{text}\n{more}"))
+    };
+    let done = |disk: &headrace_spec::Device, script: &[Ask]| -> Vec<u64> {
+        let log = drive(disk, script, script.len());
+        log.iter().map(|took| took.done / us).collect()
+    };
+    let at = |microseconds: u64| read(0, 0).at(microseconds * us);
+    assert_eq!(done(&bulk(""), &[at(0), at(0), at(500)]), [1030; 3]);
+    // The fourth comes while the third is worked on, the fifth when all are done.
+    let script = [at(0), at(0), at(500), at(1025), at(1500)];
+    assert_eq!(done(&bulk(""), &script), [1040, 1040, 1040, 1040, 2510]);
+    // The first decides after what the device begins: a write here, after 200 us.
+    let writes = bulk("write_latency = \"200 us\"");
+    assert_eq!(done(&writes, &[write(0, 0).at(0), at(100)]), [220; 2]);
+    // A flush is work as well, a journal's own too.
+    let flushes = bulk("flush = \"300 us\"");
+    let script = [at(0), sync().at(0), sync().metadata().at(0), at(0)];
+    assert_eq!(done(&flushes, &script), [1640; 4]);
+    // No more than two are there.
+    let two = bulk("queue_depth = 2");
+    assert_eq!(done(&two, &[at(0); 3]), [1020, 1020, 2030]);
+}
+
+/// Transfers of n that are asked for again as soon as they are done: all wait for the work of
+/// all, and nothing overlaps the latency. Throughput is n / (latency + n · work), Amdahl's law,
+/// which is the lower bound of a closed system (Lazowska et al. 1984, section 5.2).
+#[test]
+fn bulk_service_reaches_the_lower_bound_of_a_closed_system() {
+    let text = "latency = \"40 us\"\ntime_per_transfer = \"8 us\"";
+    let (latency, work) = (40e-6, 8e-6 + 4096.0 / 10e9);
+    for depth in [1, 2, 4, 8, 32] {
+        let script: Vec<Ask> = (0..64 * depth as u64)
+            .map(|n| read(n * 4096, 4096))
+            .collect();
+        let apart = |more: &str| {
+            let log = drive(&limited(&format!("{text}\n{more}")), &script, depth);
+            end(&log) as f64 / SECOND as f64 / script.len() as f64
+        };
+        let each = depth as f64;
+        close(apart("bulk_service = true"), work + latency / each, 1e-3);
+        // Told of one by one, they overlap: the upper bound.
+        close(apart(""), ((work + latency) / each).max(work), 0.02);
+    }
+}
+
 /// At 400 operations a second a tick allows 1.6. 5440 blocks of a journal's
 /// transaction go at once; the next write lacks 5441 operations, which 3401
 /// ticks allow, and the window of 3425 that they are in begins at tick 3400.

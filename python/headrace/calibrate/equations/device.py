@@ -1,4 +1,4 @@
-"""What the device takes for a transfer, and how many it carries out at once."""
+"""What the device takes for a transfer, how many it carries out at once, and whether together."""
 
 import math
 from collections.abc import Iterator
@@ -63,6 +63,7 @@ AT_ONCE = {
     for block, processes, count in (*((SMALL, depth, 1024) for depth in DEPTHS), (MIDDLE, 16, 256))
 }
 
+DEPTH, BULK = "machine.device.queue_depth", "machine.device.bulk_service"
 FASTEST = 63e9
 """Bytes a second beyond which no device is: sixteen lanes of PCI Express 5.0."""
 CLOSE = 0.03
@@ -70,6 +71,27 @@ CLOSE = 0.03
 were measured without any."""
 STEPS = 400
 """Times alone that are tried, between 0 and the whole of a transfer."""
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """What transfers of several processes have in common, beside the device's work."""
+
+    depth: float = math.inf
+    """How many are under way at the most."""
+    bulk: bool = False
+    """Whether all that are there are told of together."""
+
+    @classmethod
+    def among(cls, known: Known) -> "Sharing":
+        """As it is known."""
+        return cls(known.get(DEPTH, math.inf), bool(known.get(BULK, False)))
+
+    @property
+    def fields(self) -> dict[str, float]:
+        """As a machine's file has it."""
+        depth = {} if math.isinf(self.depth) else {DEPTH: self.depth}
+        return depth | ({BULK: True} if self.bulk else {})
 
 
 @dataclass(frozen=True)
@@ -84,22 +106,30 @@ class Alone:
     """Bytes beside that."""
 
     def apart(
-        self, work: NDArray[np.float64], depth: float, block: int, processes: int
+        self, work: NDArray[np.float64], sharing: "Sharing", block: int, processes: int
     ) -> NDArray[np.float64]:
         """How far transfers of so many processes are apart, if the device does so much work for
-        each alone, and has so many under way at the most: by the one that is used up first
-        (Denning and Buzen 1978: asymptotic bounds)."""
+        each alone.
+
+        By what is used up first (Denning and Buzen 1978: asymptotic bounds), where it has so many
+        under way at the most. Where it tells of all that are there together, all of them wait for
+        each other's work, and then nobody works while the processors and the rest of the
+        latency take their time: what is left of that for each."""
         moved = block / self.per_second
         device = self.fixed + moved
+        on_processors = self.on_processor / min(self.cores, processes)
+        if sharing.bulk:
+            together = work + moved + (self.on_processor + self.fixed - work) / processes
+            return np.maximum(together, on_processors)
         bounds = (
-            device / min(depth, processes),
-            self.on_processor / min(self.cores, processes),
+            device / min(sharing.depth, processes),
+            on_processors,
             (self.on_processor + device) / processes,
         )
         return np.maximum(work + moved, max(bounds))
 
     def errors(
-        self, times: Times, direction: str, depth: float
+        self, times: Times, direction: str, sharing: "Sharing"
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Works that each transfer may take alone, and the sum of the squares of the relative
         errors with each."""
@@ -107,7 +137,7 @@ class Alone:
         total = np.zeros_like(work)
         for (way, block, processes), probe in AT_ONCE.items():
             if way == direction:
-                found = self.apart(work, depth, block, processes)
+                found = self.apart(work, sharing, block, processes)
                 total += np.log(found / max(times[probe.name], 1e-9)) ** 2
         return work, total
 
@@ -134,29 +164,30 @@ def _unlimited(known: Known) -> Iterator[str]:
             yield direction
 
 
-def _depth(times: Times, known: Known) -> dict[str, float]:
-    """How many transfers are under way at once, if a number tells more of the curves than the
-    work alone does: Bayesian information criterion (Schwarz 1978), one parameter more."""
+def _sharing(times: Times, known: Known) -> dict[str, float]:
+    """Whether so many transfers are under way at once, or all that are there are told of
+    together, if either tells more of the curves than the work alone does: Bayesian information
+    criterion (Schwarz 1978), one parameter more."""
     ways = {way: _alone(times, known, way) for way in _unlimited(known)}
     told = {way: one for way, one in ways.items() if one is not None}
     if not told:
         return {}
     points = sum(way in told for way, _, _ in AT_ONCE)
 
-    def scatter(depth: float) -> float:
-        least = (one.errors(times, way, depth)[1].min() for way, one in told.items())
+    def scatter(sharing: Sharing) -> float:
+        least = (one.errors(times, way, sharing)[1].min() for way, one in told.items())
         return float(sum(least)) + points * CLOSE**2
 
-    best = min(range(1, max(DEPTHS)), key=scatter)
-    gained = points * math.log(scatter(math.inf) / scatter(best))
-    return {"machine.device.queue_depth": best} if gained > math.log(points) else {}
+    best = min((*map(Sharing, range(1, max(DEPTHS))), Sharing(bulk=True)), key=scatter)
+    gained = points * math.log(scatter(Sharing()) / scatter(best))
+    return best.fields if gained > math.log(points) else {}
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
     """A direction cannot be told if large transfers took no longer than small ones, or hardly:
     something else kept the small ones waiting."""
     unlimited = list(_unlimited(known))
-    depth = known.get("machine.device.queue_depth", math.inf)
+    sharing = Sharing.among(known)
     found = {}
     for direction, latency, rate, alone in (
         ("read", "latency", "rate", "time_per_transfer"),
@@ -167,7 +198,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
             continue
         work = 0.0
         if direction in unlimited:
-            works, errors = one.errors(times, direction, depth)
+            works, errors = one.errors(times, direction, sharing)
             # Of those that fit as well, the least: what nothing shows is not assumed.
             work = float(works[np.argmax(errors <= errors.min() * (1 + 1e-9))])
             found[f"machine.device.{alone}"] = work
@@ -188,8 +219,8 @@ EQUATION = Equation(
     (*PROBES.values(), *AT_ONCE.values()),
     _solve,
     "direct transfers of 4 KiB and 1 MiB at random places, and by 2 to 32 processes at once",
-    {"rate": "B/s", "device_write_rate": "B/s", "queue_depth": ""},
-    _depth,
+    {"rate": "B/s", "device_write_rate": "B/s", "queue_depth": "", "bulk_service": ""},
+    _sharing,
     {
         "machine.device.latency": _curve("read"),
         "machine.device.write_latency": _curve("write"),

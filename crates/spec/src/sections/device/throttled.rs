@@ -28,6 +28,10 @@ section! {
         /// Transfers that the device has under way at once: another begins when one of them is
         /// done.
         queue_depth: Option<u32> as Option<AtLeastOne> = optional("any number"),
+        /// Transfers are served in bulk: the device begins `latency` after the first has come,
+        /// works through all that is there and what comes meanwhile, flushes too, and tells
+        /// of all of them together, with one interrupt.
+        bulk_service: bool = default(false, "each transfer is told of by itself; a hypervisor with one thread for a disk tells of all together (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs: process_queue)"),
         /// Time of a flush of its write cache, and of a write that must be on the
         /// medium (a loop device has its file written out: fsync).
         flush: Seconds = default("0 s", "nothing is assumed: measure it"),
