@@ -818,6 +818,31 @@ fn what_is_larger_than_its_device_is_refused() {
 }
 
 #[test]
+fn what_no_machine_has_is_refused_by_its_field() {
+    for (set, expected) in [
+        (
+            "machine.copying.contention=1e15",
+            "expected a number from 1 to 1000000, such as 1.2",
+        ),
+        (
+            "machine.copying.write_share=1e15",
+            "expected a number from 0 to 1, such as 0.5",
+        ),
+        (
+            "machine.write_back.interval=1 us",
+            "expected at least \"10 ms\", such as \"5 s\"",
+        ),
+        (
+            "machine.file_system.journal.commit_interval=1 us",
+            "expected at least \"1 ms\", such as \"5 s\"",
+        ),
+    ] {
+        let found = load(LOCAL, &[set]).err().map(|error| error.to_string());
+        assert_eq!(found, Some(format!("--set {set}: {expected}")));
+    }
+}
+
+#[test]
 fn drives_that_no_memory_holds_are_refused() {
     let drive = "machine.volume.0.device.member";
     for (field, value, expected) in [

@@ -46,9 +46,14 @@ def _caches() -> Iterator[Parameter]:
             yield _read(f"machine.copying.l{level}", int(size[:-1]) * KIB, "B", index / "size")
 
 
+VM = Path("/proc/sys/vm")
+NOBODY_LOOKS = {"expiry": 0.0, "interval": 24 * 3600.0}
+"""In seconds, what a 0 stands for: of the interval that old pages are not looked for at all (Linux
+6.18, Documentation/admin-guide/sysctl/vm.rst), which once a day is as good as."""
+
+
 def _write_back(mount: Mount) -> Iterator[Parameter]:
-    folder = Path("/proc/sys/vm")
-    background, most = (_dirty(folder, name) for name in ("dirty_background", "dirty"))
+    background, most = (_dirty(VM, name) for name in ("dirty_background", "dirty"))
     own = device_limit(Path("/sys/class/bdi") / mount.device)
     if own is not None and own[0] < most[0]:
         # The same part of it as of the machine's (Linux 6.18, mm/page-writeback.c:
@@ -58,8 +63,9 @@ def _write_back(mount: Mount) -> Iterator[Parameter]:
     for field, (size, path) in (("background_bytes", background), ("bytes", most)):
         yield _read(f"machine.write_back.{field}", size, "B", path)
     for field, name in (("expiry", "expire"), ("interval", "writeback")):
-        path = folder / f"dirty_{name}_centisecs"
-        yield _read(f"machine.write_back.{field}", int(word(path) or 0) / 100, "s", path)
+        path = VM / f"dirty_{name}_centisecs"
+        seconds = int(word(path) or 0) / 100
+        yield _read(f"machine.write_back.{field}", seconds or NOBODY_LOOKS[field], "s", path)
 
 
 def _dirty(folder: Path, name: str) -> tuple[int, Path]:

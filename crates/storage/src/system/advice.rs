@@ -37,8 +37,14 @@ fn fields(path: &str) -> Option<&'static str> {
         "memory" => "servers.memory.rate and the sizes of requests (workload, layout)",
         "receive buffers" => "servers.receive_buffer",
         "daemon" => "servers.daemon.time_per_job",
-        "processor" if page.contains("server/machine") => "servers.machine",
-        "processor" if page.contains("client") => "machine",
+        "processor" if page.contains("server/machine") => {
+            "the times in [servers.machine.cpu], [servers.machine.copying] and \
+             [servers.machine.file_system], and the sizes of requests (workload)"
+        }
+        "processor" if page.contains("client") => {
+            "the times in [machine.cpu], [machine.copying] and [machine.file_system], and the \
+             sizes of requests (workload)"
+        }
         "processor" => "metadata.time_per_operation",
         "cpu" => "hosts.cpu and the sizes of requests (workload, layout)",
         "asking" => "workload.think, and of a trace workload.shift and workload.scale",

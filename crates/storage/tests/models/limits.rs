@@ -198,6 +198,20 @@ fn times_past_the_end_of_time_name_the_fields_that_make_them() {
         let (_, advice) = message.split_once("look at ").expect(&message);
         assert!(advice.contains(field), "{sets:?}: {message}");
     }
+    let local = r#"
+system = "ext4"
+[machine.device]
+kind = "simple"
+read_rate = "60 MB/s"
+write_rate = "60 MB/s"
+[[workload]]
+block = "1 MiB"
+transfer = "1 MiB"
+phases = ["write"]
+"#;
+    let message = refusal(local, &["machine.copying.page_in_l2=1 d"]);
+    assert!(message.contains("213 days"), "{message}");
+    assert!(message.contains("[machine.copying]"), "{message}");
     let trace = Trace::of("late", "1000,p,write,f,0,1,0\n");
     for set in ["workload.0.scale=1e5", "workload.0.shift=213 d"] {
         let sets = ["workload.0.replay=timed", "workload.0.scale=1000", set];
