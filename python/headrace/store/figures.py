@@ -1,7 +1,7 @@
 """The figures of a result that are catalogued one by one, so that they can be asked for."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 LATENCIES = ("mean", "p50", "p95", "p99")
@@ -35,8 +35,13 @@ REPEATED = ("replications", "repetitions", "repeats")
 def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
     """Throughput, rates and latency of each operation over all groups of clients, and of each
     group of operations if there are several, where they exist."""
-    # An operation may be called as a group is: a name that is there twice would be no key.
-    yield from {(one.operation, one.figure): one for one in _figures(document)}.values()
+    yield from _once(_figures(document))
+
+
+def _once(found: Iterable[Figure]) -> Iterable[Figure]:
+    """The last of those of the same name: an operation may be called as a group is, and a name that
+    is there twice would be no key."""
+    return {(one.operation, one.figure): one for one in found}.values()
 
 
 def _figures(document: Mapping[str, Any]) -> Iterator[Figure]:
@@ -95,10 +100,8 @@ def step_figures(document: Mapping[str, Any]) -> Iterator[StepFigure]:
         each = step.get("repetitions")
         for number, it in enumerate([step, *(each if isinstance(each, list) else ())]):
             if isinstance(it, Mapping):
-                found = [*figures(it), *_responses(it)]
-                # A name that is there twice would be no key.
-                once = {(one.operation, one.figure): one for one in found}
-                yield from (StepFigure(name, number, *one) for one in once.values())
+                once = _once([*_figures(it), *_responses(it)])
+                yield from (StepFigure(name, number, *one) for one in once)
 
 
 def _responses(document: Mapping[str, Any]) -> Iterator[Figure]:
