@@ -2,6 +2,7 @@
 
 import json
 import socket
+import statistics
 import subprocess
 import tomllib
 from pathlib import Path
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 from command import command
-from headrace import RunError, ScenarioError, calibrate, simulate
+from headrace import RunError, ScenarioError, calibrate, calibrated, simulate
+from headrace.calibrate import settings
 from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.calibration import _solved, of_most_rounds
 from headrace.calibrate.equations import EQUATIONS, calls, device, transfers
@@ -24,6 +26,7 @@ from headrace.calibrate.mount import MODELLED, Mount, mount_of
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.servers import (
+    METHODS,
     SIZES,
     Messages,
     _messages,
@@ -194,6 +197,13 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     assert found.keys() == expected.keys()
     for field, value in expected.items():
         assert found[field] == pytest.approx(value, rel=0.03), field
+    # What every machine's file has is told from what depends on its caches and limits.
+    depends = {f"machine.copying.{it}" for it in ("l2_share", "l3_share")}
+    depends |= {f"machine.copying.{it}" for it in ("page_in_l3", "page_in_memory")}
+    depends |= {f"machine.device.{it}time_per_transfer" for it in ("", "write_")}
+    always = found.keys() - depends | {it.field for it in BALANCES}
+    assert set(calibrated.MACHINE) == always | {calibrated.OF_SEVERAL_CORES}
+    assert set(calibrated.SERVERS) == set(METHODS)
     for balance in BALANCES:
         value = balanced(balance, file, probed(balance.probe, file))
         expected_value = BALANCED[balance.field.rsplit(".", 1)[-1]]
@@ -288,6 +298,20 @@ def test_an_ext4_without_a_journal_is_told(tmp_path: Path, monkeypatch: pytest.M
     assert next(iter(_journal(given))).value == "writeback"
 
 
+def test_a_kernel_that_never_looks_for_old_pages_can_be_simulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"background_bytes": 1 << 20, "bytes": 1 << 21}
+    given |= {"expire_centisecs": 3000, "writeback_centisecs": 0}
+    for name, value in given.items():
+        (tmp_path / f"dirty_{name}").write_text(f"{value}\n")
+    monkeypatch.setattr(settings, "VM", tmp_path)
+    found = {it.field: it.text() for it in settings._write_back(Mount("ext4", (), "0:0"))}
+    assert found["machine.write_back.expiry"] == "30 s"
+    text = KNOWN + '[[workload]]\nblock = "1 MiB"\nphases = ["write"]\n'
+    assert simulate.run(simulate.load(text, sets=found)).json()["operations"]
+
+
 def test_memory_is_that_of_the_tightest_group(tmp_path: Path) -> None:
     (tmp_path / "memory.limit_in_bytes").write_text("1048576000\n")
     (tmp_path / "memory.usage_in_bytes").write_text("500000000\n")
@@ -308,44 +332,59 @@ def modelled(directory: Path) -> Path:
     return directory
 
 
-def test_a_real_machine_becomes_a_systems_file(tmp_path: Path) -> None:
+def test_what_is_measured_next_is_told_and_an_interruption_leaves_nothing(tmp_path: Path) -> None:
     directory = modelled(tmp_path)
-    below = directory / "below"
-    below.mkdir()
     told: list[tuple[int, int, str]] = []
-    found = calibrate.calibrate(below, rounds=2, told=lambda *it: told.append(it))
+
+    def tell(*it: object) -> None:
+        told.append(it)  # type: ignore[arg-type]
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        calibrate.calibrate(directory, rounds=2, told=tell)
+    assert list(directory.iterdir()) == []
+    assert [done for done, _, _ in told] == [0, 1, 2]
+    assert all(done < total for done, total, _ in told)
+    assert len({name for _, _, name in told}) == 3
+
+
+def test_the_command_makes_a_systems_file_of_a_real_machine(tmp_path: Path) -> None:
+    directory = modelled(tmp_path)
+    below, file = directory / "below", directory / "machine.toml"
+    below.mkdir()
+    done = headrace("calibrate", str(below), "--rounds", "2", "--json", "-o", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
     assert list(below.iterdir()) == []
-    assert told and all(done < total for done, total, _ in told)
-    values = {it.field: it.value for it in found.parameters}
-    assert values["machine.cpu.system_call"] > 0  # type: ignore[operator]
-    assert values["machine.device.rate"] > 0  # type: ignore[operator]
-    file = directory / "machine.toml"
-    file.write_text(found.toml)
+    found = json.loads(done.stdout)
+    assert found["kind"] == "calibration"
+    assert found["machine"] == file.read_text()
+    # Of what a calibration does on purpose nobody is warned.
+    conditions = {it["condition"] for it in found["warnings"]}
+    assert not conditions & {"fits-in-memory", "oversubscribed", "generator-was-the-limit"}
+    assert all("of " in it["message"] for it in found["warnings"])
+    values = {
+        it["field"]: statistics.median(it["values"]) for it in found["parameters"] if it["values"]
+    }
+    assert values["machine.cpu.system_call"] > 0
+    assert values["machine.device.rate"] > 0
     work = '[[workload]]\nblock = "1 MiB"\ntransfer = "64 KiB"\n'
     scenario = simulate.load(f'system = "{file}"\n{work}')
     assert simulate.run(scenario).json()["operations"]["write"]["count"] == 16
     document = tomllib.loads(scenario.toml)
     assert document["system"] in MODELLED
-    measured = [it.field for it in found.parameters if it.measured]
+    measured = [it["field"] for it in found["parameters"] if it["values"]]
     assert [it["field"] for it in document["calibration"]] == measured
     assert all(len(it["values"]) == 2 for it in document["calibration"])
+    # It lacks nothing of what this version measures.
+    assert "warnings" not in simulate.run(scenario).json()
+    # It is no scenario by itself, and says what is missing.
+    alone = headrace("run", str(file))
+    assert alone.returncode == 2 and "workload" in alone.stderr
 
 
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
     return command(*arguments)
-
-
-def test_the_command_saves_and_prints(tmp_path: Path) -> None:
-    directory = modelled(tmp_path)
-    file = directory / "machine.toml"
-    done = headrace("calibrate", str(directory), "--rounds", "2", "--json", "-o", str(file))
-    assert (done.returncode, done.stderr) == (0, "")
-    document = json.loads(done.stdout)
-    assert document["kind"] == "calibration"
-    assert document["machine"] == file.read_text()
-    explained = headrace("run", str(file))
-    # It is no scenario by itself, and says what is missing.
-    assert explained.returncode == 2 and "workload" in explained.stderr
 
 
 def test_a_file_system_without_a_model_is_refused(tmp_path: Path) -> None:

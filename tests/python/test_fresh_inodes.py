@@ -1,13 +1,19 @@
 """Workloads of names are measured where no inodes were freed lately."""
 
 import itertools
+import os
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
+from command import command
 from headrace import ScenarioError
-from headrace.calibrate import fresh_inodes
-from headrace.calibrate.fresh_inodes import FreshInodes
+from headrace.calibrate import case, fresh_inodes
+from headrace.calibrate.case import NAMES, carried_out, scenario
+from headrace.calibrate.fresh_inodes import LATELY_S, FreshInodes, _Used
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.settings import has_journal
 
@@ -18,8 +24,8 @@ def test_each_place_is_in_another_group_of_inodes(tmp_path: Path) -> None:
         pytest.skip(f"{tmp_path} is on {mount.kind}, which passes no inodes over with a journal")
     places, found = FreshInodes(), []
     for _ in range(3):
-        with places.below(tmp_path) as below:
-            inner = Path(below) / "work"
+        with places.below(tmp_path) as place:
+            inner = Path(place.path) / "work"
             inner.mkdir()
             made = inner / "file"
             made.touch()
@@ -38,9 +44,105 @@ def test_where_no_inodes_are_passed_over_nothing_is_made(
 ) -> None:
     _modelled(tmp_path)
     monkeypatch.setattr(fresh_inodes, "has_journal", lambda mount: True)
-    with FreshInodes().below(tmp_path) as below:
-        assert below == tmp_path
+    with FreshInodes().below(tmp_path) as place:
+        assert (place.path, place.warnings) == (tmp_path, ())
         assert list(tmp_path.iterdir()) == []
+
+
+Small: TypeAlias = Callable[..., Path]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Small]:
+    """Makes an ext2 of so many MiB, groups of 8 each, with options of mke2fs, and mounts it."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a file as a disk takes root")
+    place, image = tmp_path / "small", tmp_path / "image"
+
+    def made(mebibytes: int, *options: str) -> Path:
+        place.mkdir()
+        image.touch()
+        os.truncate(image, mebibytes << 20)
+        make = ["mke2fs", "-q", "-F", "-t", "ext2", "-b", "1024", *options, str(image)]
+        for run in (make, ["mount", "-o", "loop", str(image), str(place)]):
+            try:
+                done = subprocess.run(run, capture_output=True, text=True)
+            except FileNotFoundError as error:
+                pytest.skip(f"no {error.filename} here")
+            if done.returncode != 0:
+                pytest.skip(f"{run[0]}: {done.stderr}")
+        (place / "lost+found").rmdir()
+        return place
+
+    yield made
+    if os.path.ismount(place):
+        # What an exception's frames hold open is gone with them.
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+FEW_NAMES = scenario(
+    "names", f'{NAMES}\nfiles = 4\nbytes = "0 B"\nphases = ["create", "unlink"]', 1
+)
+
+
+def test_where_no_group_is_left_that_was_not_used_it_is_told(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory, at = small(24), [0.0]
+    monkeypatch.setattr(case, "FRESH_INODES", FreshInodes(lambda: at[0]))
+
+    def warned() -> list[str]:
+        document = carried_out(FEW_NAMES, directory, "cache").document
+        return [
+            it["message"] for it in document["warnings"] if it["condition"] == "inodes-freed-lately"
+        ]
+
+    # Three groups of inodes; some more workloads of names than that.
+    found = []
+    for _ in range(5):
+        found.append(warned())
+        at[0] += 50.0
+    assert found[0] == []
+    assert found[3] and found[4], found
+    assert "has 3 groups" in found[4][0]
+    # What was freed so long ago is passed over no more.
+    at[0] += LATELY_S
+    assert warned() == []
+    assert list(directory.iterdir()) == []
+
+
+def test_of_groups_that_were_used_that_of_the_longest_ago_is_taken(small: Small) -> None:
+    directory = small(64)
+    places = FreshInodes(lambda: 150.0)
+    device, told = os.stat(directory).st_dev, os.statvfs(directory)
+    for group in range(8):
+        inode = 1 + group * told.f_files // 8
+        places._used.append(_Used(device, inode, 0.0 if group < 4 else 100.0))
+    with places.below(directory) as place:
+        (warning,) = place.warnings
+        assert " 150 s before" in warning["message"]
+        assert os.stat(place.path).st_ino < 1 + told.f_files // 2
+
+
+def test_too_few_inodes_are_told_of_the_directory_that_was_given(small: Small) -> None:
+    directory = small(24, "-N", "1000")
+    for verb in ("calibrate", "twin"):
+        done = command(verb, str(directory), "--rounds", "2", timeout=60)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        (line,) = done.stderr.splitlines()
+        assert f"{directory}: the benchmark takes" in line, line
+    assert list(directory.iterdir()) == []
+    for number in range(1000):
+        try:
+            (directory / f"{number}").touch()
+        except OSError:
+            break
+    # Room for the benchmark's own directory and its mark.
+    for last in (1, 2):
+        (directory / f"{number - last}").unlink()
+    with pytest.raises(OSError) as raised, FreshInodes().below(directory):
+        raise AssertionError("there is no room for another")
+    assert raised.value.filename == str(directory)
 
 
 def _modelled(directory: Path) -> Mount:

@@ -5,12 +5,13 @@ import math
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from command import command
-from headrace import ScenarioError, calibrate, simulate, validate
+from headrace import ScenarioError, calibrate, calibrated, simulate, validate
 from headrace.calibrate.case import NEW, Case, transfers
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.parameter import Parameter
@@ -112,6 +113,42 @@ def test_intervals_that_tell_little_are_told(tmp_path: Path) -> None:
     assert "the check 'c' took 0.11 times as long" in told()
     machine.write_text(MACHINE.replace("12.5 us", "12.5 ms") + check)
     assert "3 rounds gave machine.cpu.system_call = 8 us, 10 us, 12.5 ms" in told()
+
+
+def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
+    file, work = tmp_path / "machine.toml", tmp_path / "work.toml"
+    work.write_text(f'system = "machine.toml"\n{WORK}')
+
+    def told(machine: str, *sets: str) -> str:
+        file.write_text(machine)
+        result = simulate.run(simulate.load_with_sets(work, sets)).json()
+        (warning,) = result.get("warnings") or [{"condition": "not-calibrated", "message": ""}]
+        assert warning["condition"] == "not-calibrated"
+        return str(warning["message"])
+
+    message = told(MACHINE, "machine.file_system.create=1 us", "machine.cpu.cores=4")
+    assert "machine.copying.contention (1.0), " in message and "calibrate again" in message
+    # What was measured, or given, stands at no default; what no calibration has is no file of one.
+    assert "machine.cpu.system_call" not in message and "create" not in message
+    assert told(MACHINE.split("[[calibration]]")[0]) == ""
+    assert "contention" not in told(MACHINE, "machine.cpu.cores=1")
+    several = "".join(
+        f'[[calibration]]\nfield = "{field}"\nvalues = ["1", "1"]\n' for field in calibrated.MACHINE
+    )
+    assert told(MACHINE.split("[[calibration]]")[0] + several) == ""
+    file.write_text(MACHINE)
+    done = command("run", str(work), "--no-store")
+    assert "says nothing of what this version measures" in " ".join(done.stdout.split())
+    document = laid_beside(work)
+    assert "not-calibrated" in {it["condition"] for it in document["warnings"]}
+
+
+def laid_beside(work: Path) -> dict[str, Any]:
+    """A scenario's simulation beside a measurement of it."""
+    result = work.with_name("result.json")
+    measured = command("bench", "run", str(work), str(work.parent), "--no-store", "-o", str(result))
+    assert measured.returncode == 0, measured.stderr
+    return validate.validate(work, [result]).json()
 
 
 def test_errors_are_summed_up_by_group() -> None:

@@ -172,6 +172,11 @@ impl PyLoaded {
             .collect()
     }
 
+    /// Whether a field was given a value, and not by a preset or a default.
+    fn gives(&self, path: &str) -> bool {
+        self.loaded.gives(path)
+    }
+
     /// The structure of the scenario's net as JSON; `traces` as in `run`.
     #[pyo3(signature = (traces=None))]
     fn structure(&self, py: Python<'_>, traces: Option<Vec<(usize, PathBuf)>>) -> PyResult<String> {

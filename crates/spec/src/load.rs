@@ -32,6 +32,16 @@ impl Loaded {
         };
         in_file(at.error(field, message), &self.tree)
     }
+
+    /// Whether the field at `path` was given a value: by the scenario, a file that it names or
+    /// `--set`, and not by a preset or a default.
+    #[must_use]
+    pub fn gives(&self, path: &str) -> bool {
+        self.tree.find(path).is_some_and(|node| match node.origin {
+            Origin::File { .. } | Origin::Whole { .. } | Origin::Set { .. } => true,
+            Origin::Preset { .. } | Origin::Default => false,
+        })
+    }
 }
 
 /// Loads a scenario from the text of `file`, with values from the command line

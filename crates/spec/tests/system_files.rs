@@ -25,6 +25,15 @@ fn a_system_may_stand_in_a_file_of_its_own() {
     let local = loaded.scenario.local().expect("ext3 is local");
     assert_eq!(local.machine.cpu.cores, 7);
     assert_eq!(loaded.scenario.name, "work");
+    // What the file gives is told from what a preset or a default does.
+    assert!(loaded.gives("machine.cpu.cores"));
+    for other in [
+        "machine.file_system.journal.mode",
+        "machine.cpu.system_call",
+        "machine.none",
+    ] {
+        assert!(!loaded.gives(other), "{other}");
+    }
     // The preset below the file still says what it says, and the whole needs no other file.
     assert_eq!(loaded.scenario.system, "ext3");
     let whole = load(

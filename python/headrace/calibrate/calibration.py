@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from headrace._core import VERSION, RunError
 from headrace.calibrate.balance import BALANCES, Balance, balanced
-from headrace.calibrate.case import carried_out
+from headrace.calibrate.case import carried_out, check_room
 from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.equations.equation import Equation
@@ -20,6 +20,7 @@ from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
+from headrace.calibrate.warned import Warned
 
 Told: TypeAlias = Callable[[int, int, str], object]
 """Called before each measurement with how many are done, how many there are, and what is next."""
@@ -34,6 +35,8 @@ class Calibration:
     parameters: tuple[Parameter, ...]
     checks: tuple[Check, ...]
     started: datetime
+    warnings: tuple[dict[str, str], ...] = ()
+    """What a reader should know of its measurements: `condition` and `message`."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -45,6 +48,7 @@ class Calibration:
             "date": self.started.isoformat(timespec="seconds"),
             "parameters": [parameter.json() for parameter in self.parameters],
             "checks": [check.json() for check in self.checks],
+            "warnings": list(self.warnings),
             "machine": self.toml,
         }
 
@@ -83,7 +87,8 @@ class Step:
 
 
 class Probing:
-    """A calibration under way. Raises as `calibrate` does.
+    """A calibration under way. Raises as `calibrate` does, and at the start if a workload takes
+    more than the file system has.
 
     A round is: each of the `steps` in turn, then `end_round`.
     """
@@ -99,12 +104,16 @@ class Probing:
         self._checks: list[list[float]] = []
         self._of_round: dict[str, float] = {}
         self._checks_of_round: list[float] = []
+        self._warned = Warned()
         # A workload that several probes look at is carried out once.
         alike: dict[tuple[str, str], list[Probe]] = {}
         for probe in probes:
             alike.setdefault((probe.workload, probe.made_by), []).append(probe)
         self.steps = [self._step(those) for those in alike.values()]
         self.steps += [Step(case.name, self._check(number)) for number, case in enumerate(CHECKS)]
+        # Before anything is measured, so that what does not fit costs no time.
+        for text in (*(those[0].text for those in alike.values()), *(it.work for it in CHECKS)):
+            check_room(text, directory)
 
     def _step(self, probes: list[Probe]) -> Step:
         first = probes[0]
@@ -113,6 +122,7 @@ class Probing:
             document = carried_out(
                 first.text, self._directory, first.bound, calls=first.made_by
             ).document
+            self._warned.add(document)
             for probe in probes:
                 self._of_round[probe.name] = probe.seconds(document)
 
@@ -121,6 +131,7 @@ class Probing:
     def _check(self, number: int) -> Callable[[], None]:
         def measure() -> None:
             measurement = CHECKS[number].measured(self._directory)
+            self._warned.add(measurement.document)
             self._checks_of_round.append(CHECKS[number].seconds(measurement.document))
 
         return measure
@@ -149,7 +160,10 @@ class Probing:
                 parameters.append(of_most_rounds(balance, values))
             write()
             checks = checked(str(machine), self._checks)
-        return Calibration(directory, self._mount, tuple(parameters), checks, self._started)
+        warnings = self._warned.all()
+        return Calibration(
+            directory, self._mount, tuple(parameters), checks, self._started, warnings
+        )
 
 
 def of_most_rounds(balance: Balance, values: tuple[float, ...]) -> Parameter:

@@ -1,13 +1,14 @@
 """A workload of which the time is measured and predicted."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, TypeAlias
 
+from headrace import _core
 from headrace.calibrate.fresh_inodes import FRESH_INODES
 from headrace.measure import Measurement, measure_whole
+from headrace.measure import load as load_workload
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -59,12 +60,24 @@ def carried_out(
     text: str, directory: str | PathLike[str], bound: Bound, *, calls: str = "posix"
 ) -> Measurement:
     """Measures a workload in a directory, as a simulation has it: with no limits that remember
-    what was before, and names where no inodes were freed lately.
+    what was before, and names where no inodes were freed lately; the document warns if there was
+    no such place.
 
     Raises as `headrace.measure.measure_whole` does.
     """
-    with FRESH_INODES.below(directory) if NAMES in text else nullcontext(directory) as below:
-        return measure_whole(text, below, calls=calls, settle=settle(bound))
+    if NAMES not in text:
+        return measure_whole(text, directory, calls=calls, settle=settle(bound))
+    # By the name that the user knows.
+    check_room(text, directory)
+    with FRESH_INODES.below(directory) as place:
+        measured = measure_whole(text, place.path, calls=calls, settle=settle(bound))
+        measured.document["warnings"] += place.warnings
+        return measured
+
+
+def check_room(text: str, directory: str | PathLike[str]) -> None:
+    """Raises ScenarioError if a workload takes more than the file system under a directory has."""
+    _core.check_room(load_workload(text), directory)
 
 
 def scenario(name: str, workload: str, processes: int) -> str:

@@ -8,11 +8,14 @@ many others have removed is no property of a file system, and a simulation begin
 """
 
 import fcntl
+import math
 import os
 import secrets
 import struct
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
@@ -26,50 +29,102 @@ TOP_DIRECTORY = 0x00020000
 """FS_TOPDIR_FL, which chattr(1) calls T."""
 MOST = 16
 """Directories that are made to find one in a group that has not been used."""
+LATELY_S = 360.0
+"""How long inodes are passed over at the most (RECENTCY_MIN and RECENTCY_DIRTY there)."""
+
+CONDITION = "inodes-freed-lately"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a workload of names is carried out."""
+
+    path: str | PathLike[str]
+    warnings: tuple[dict[str, str], ...] = ()
+    """As documents have them: if no group of inodes was left that this program had not used."""
 
 
 class FreshInodes:
     """Places for workloads of names, each in a group of inodes that no earlier one was in."""
 
-    def __init__(self) -> None:
-        self._used: list[tuple[int, int]] = []
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._used: list[_Used] = []
+        self._now = now
 
     @contextmanager
-    def below(self, directory: str | PathLike[str]) -> Iterator[str | PathLike[str]]:
+    def below(self, directory: str | PathLike[str]) -> Iterator[Place]:
         """A directory below this one, if the file system passes over inodes that were freed
         lately; it is removed again. Otherwise this one.
 
-        Raises OSError if nothing can be made there.
+        Raises OSError, which names the directory, if nothing can be made there.
         """
         mount = mount_of(directory)
         if not mount.kind.startswith("ext") or has_journal(mount):
-            yield directory
+            yield Place(directory)
             return
         # Marked as a benchmark's, so that headrace bench clean knows what a killed program leaves.
         top = _core.BenchmarkDirectory(Path(directory))
         try:
             _spread(top.path)
-            yield self._unused(Path(top.path))
+            try:
+                place, used = self._unused(Path(top.path))
+            except OSError as error:
+                # Where it was to be is gone with it.
+                raise OSError(error.errno, error.strerror, os.fspath(directory)) from None
+            try:
+                yield place
+            finally:
+                used.at = self._now()
         finally:
             top.remove()
 
-    def _unused(self, top: Path) -> Path:
+    def _unused(self, top: Path) -> tuple[Place, "_Used"]:
         """One of some directories, which the file system makes in the groups that have fewest;
-        the last one, if all lie in groups that were used. Where it begins to look for a group
-        follows from the name (fs/ext4/ialloc.c: find_group_orlov), so names are drawn: another
-        program's of some minutes ago must not lead to the groups that it has used."""
-        reach = _inodes_of_a_group(top)
+        if all lie in groups that were used lately, that of which this is the longest ago. Where
+        the file system begins to look for a group follows from the name (fs/ext4/ialloc.c:
+        find_group_orlov), so names are drawn: another program's of some minutes ago must not
+        lead to the groups that it has used."""
+        reach, now = _inodes_of_a_group(top), self._now()
+        self._used = [it for it in self._used if now - it.at < LATELY_S]
+        every: dict[float, tuple[Path, os.stat_result]] = {}
         for _ in range(MOST):
             made = top / f"hr-apart{secrets.randbelow(10**12)}"
             made.mkdir()
             found = made.stat()
-            if all(
-                device != found.st_dev or abs(inode - found.st_ino) >= reach
-                for device, inode in self._used
-            ):
+            lately = [it.at for it in self._used if it.within(found, reach)]
+            every[max(lately, default=-math.inf)] = (made, found)
+            if not lately:
                 break
-        self._used.append((found.st_dev, found.st_ino))
-        return made
+        last = min(every)
+        made, found = every[last]
+        used = _Used(found.st_dev, found.st_ino, now)
+        self._used.append(used)
+        return Place(made, () if last == -math.inf else (_warning(top, now - last),)), used
+
+
+@dataclass
+class _Used:
+    """Where names were removed."""
+
+    device: int
+    inode: int
+    at: float
+    """When the last ones were."""
+
+    def within(self, other: os.stat_result, reach: float) -> bool:
+        """Whether a directory may lie in the same group of so many inodes."""
+        return other.st_dev == self.device and abs(other.st_ino - self.inode) < reach
+
+
+def _warning(directory: Path, passed: float) -> dict[str, str]:
+    groups = math.ceil(os.statvfs(directory).f_files / _inodes_of_a_group(directory))
+    message = (
+        f"names were measured in a group of inodes where this program removed others {passed:.0f} s"
+        f" before, as the file system has {groups} groups: making files may take many times as"
+        f" long there for {LATELY_S / 60:.0f} minutes, since ext4 without a journal passes such"
+        " inodes over: take fewer rounds, or a larger file system"
+    )
+    return {"condition": CONDITION, "message": message}
 
 
 def _spread(directory: str | PathLike[str]) -> None:

@@ -18,6 +18,7 @@ from headrace.calibrate.mount import served_mount_of
 from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.probe import Probe, calls
 from headrace.calibrate.small_file import word
+from headrace.calibrate.warned import Warned
 from headrace.measure import measure_whole
 
 SECONDS = 0.3
@@ -97,6 +98,7 @@ def calibrate_servers(
     mtu, header = _way_to(addresses[0], *hosts[0])
     steps = [*addresses, *(probe.name for probe in CALLS.values())]
     found: list[dict[str, float]] = []
+    warned = Warned()
     for number in range(rounds):
         messages: list[dict[int, Messages]] = []
         seconds: dict[str, float] = {}
@@ -107,14 +109,15 @@ def calibrate_servers(
                 messages.append({size: _messages(step, token, size) for size in SIZES})
             else:
                 operation = list(CALLS)[place - len(addresses)]
-                seconds[operation] = _seconds(CALLS[operation], directory)
+                seconds[operation] = _seconds(CALLS[operation], directory, warned)
         found.append(of_round([solved(it, seconds, mtu, header) for it in messages]))
     parameters = (
         Parameter("network.mtu", (mtu,), "B", "getsockopt(2), IP_MTU"),
         Parameter("network.header", (header,), "B", "IP and TCP; net.ipv4.tcp_timestamps"),
         *of_rounds(found),
     )
-    return Calibration(str(Path(directory).resolve()), mount, parameters, (), started)
+    where = str(Path(directory).resolve())
+    return Calibration(where, mount, parameters, (), started, warned.all())
 
 
 def of_round(servers: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -185,8 +188,10 @@ def _messages(address: str, token: str, size: int) -> Messages:
     return Messages(median, (time.process_time() - before) / (count + WARM_UP))
 
 
-def _seconds(probe: Probe, directory: str | PathLike[str]) -> float:
-    return probe.seconds(measure_whole(probe.text, directory).document)
+def _seconds(probe: Probe, directory: str | PathLike[str], warned: Warned) -> float:
+    document = measure_whole(probe.text, directory).document
+    warned.add(document)
+    return probe.seconds(document)
 
 
 def host_and_port(address: str) -> tuple[str, int]:

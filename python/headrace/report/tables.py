@@ -62,6 +62,8 @@ def result(document: Document) -> RenderableType:
         parts.append(Text("\n" + _packets(packets)))
     parts.append(Text("\n" + plain(document["bottleneck"]["sentence"]), style="bold"))
     parts.append(Text(_end(document)))
+    for warning in document.get("warnings", ()):
+        parts.append(Text(f"Note: {plain(warning['message'])}.", style="yellow"))
     return Group(*parts)
 
 

@@ -33,7 +33,7 @@ def calibration(document: Document) -> RenderableType:
             f"{100 * it['error']:+.1f}",
         )
     kernel = _in_kernel(document["kernel"]) if "kernel" in document else []
-    return Group(read, Text(), measured, Text(), checks, *kernel)
+    return Group(read, Text(), measured, Text(), checks, *kernel, *_notes(document))
 
 
 def _in_kernel(kernel: Document) -> list[RenderableType]:
@@ -92,12 +92,18 @@ def validation(document: Document) -> RenderableType:
             f"{100 * it['bias']:+.1f}",
             percent(it["covered"]),
         )
-    notes = [
+    return Group(
+        *_settings(document), points, Text(), errors, *_breakdowns(document), *_notes(document)
+    )
+
+
+def _notes(document: Document) -> list[Text]:
+    """Its warnings, but those that cached reads make on purpose."""
+    return [
         Text(f"Note: {plain(warning['message'])}.", style="yellow")
         for warning in document.get("warnings", [])
         if warning["condition"] != "fits-in-memory"
     ]
-    return Group(*_settings(document), points, Text(), errors, *_breakdowns(document), *notes)
 
 
 def _settings(document: Document) -> list[RenderableType]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from headrace import _core
+from headrace.calibrated import lacking
 from headrace.simulate.frames import Outcome, outcome
 from headrace.simulate.replications import together
 from headrace.simulate.result import Result
@@ -49,8 +50,13 @@ def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None
             return outcome(this, ended)
 
         if replications == 1:
-            return Result(*once(0))
-        return Result(*together([once(number) for number in range(replications)], scenario.toml))
+            found = Result(*once(0))
+        else:
+            every = [once(number) for number in range(replications)]
+            found = Result(*together(every, scenario.toml))
+    if warnings := lacking(loaded):
+        found.document["warnings"] = warnings
+    return found
 
 
 def rerun(result: Result, **options: Any) -> Result:

@@ -64,6 +64,11 @@ class Scenario:
         """How much there is of everything that it counts or measures, defaults included."""
         return [Quantified(*each) for each in self.loaded.quantities()]
 
+    def gives(self, path: str) -> bool:
+        """Whether a field was given a value: by the scenario, a file that it names or `--set`, and
+        not by a preset or a default."""
+        return self.loaded.gives(path)
+
     def structure(self) -> dict[str, Any]:
         """The pages, places, stations and transitions of its net.
 

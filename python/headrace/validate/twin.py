@@ -1,6 +1,6 @@
 """A digital twin: a machine is calibrated, predicted for cases it has not seen, and measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
@@ -8,11 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate import Probing, mount_of, work_on
 from headrace.calibrate.calibration import Step, Told
-from headrace.calibrate.case import Case
+from headrace.calibrate.case import Case, check_room
 from headrace.calibrate.settings import settings
+from headrace.calibrated import lacking
 from headrace.measure import Measurement
 from headrace.validate.beyond import beyond
 from headrace.validate.breakdown import Breakdown, Run, from_counters
@@ -91,6 +93,8 @@ def twin(
                 f"{file}: expected a file that headrace calibrate -o saved, with a name in .toml"
             )
         over, compared = over_file(file.resolve(), cases[0].work, now if settings_now else (), sets)
+    for case in cases:
+        check_room(case.work, directory)
     probing = Probing(directory) if machine is None else None
     runs: list[list[Measurement]] = [[] for _ in cases]
 
@@ -111,10 +115,11 @@ def twin(
         found = _predicted(Path(machine).resolve(), cases, runs, over)
         return replace(found, settings=compared)
     assert probing is not None
+    calibration = probing.calibration()
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
-        file.write_text(probing.calibration().toml, encoding="utf-8")
-        return _predicted(file, cases, runs, {})
+        file.write_text(calibration.toml, encoding="utf-8")
+        return _predicted(file, cases, runs, {}, calibration.warnings)
 
 
 def _predicted(
@@ -122,9 +127,10 @@ def _predicted(
     cases: Sequence[Case],
     runs: Sequence[list[Measurement]],
     sets: Mapping[str, str],
+    of_calibration: Iterable[dict[str, str]] = (),
 ) -> Twin:
     points, breakdowns = [], []
-    warnings: dict[str, dict[str, str]] = {}
+    warnings = {it["condition"]: it for it in of_calibration}
     for case, of in zip(cases, runs, strict=True):
         predicted = predict(work_on(machine, case.work), case.seconds, case.group, sets)
         times = tuple(case.seconds(it.document) for it in of)
@@ -134,7 +140,8 @@ def _predicted(
         warnings |= {
             warning["condition"]: warning for it in of for warning in it.document["warnings"]
         }
-    for warning in wide(points, machine, cases[0].work):
+    loaded = simulate.load(work_on(machine, cases[0].work), sets=sets).loaded
+    for warning in (*lacking(loaded), *wide(points, machine, cases[0].work)):
         warnings[warning["condition"]] = warning
     return Twin(
         machine.read_text(encoding="utf-8"),

@@ -10,6 +10,7 @@ from typing import Any
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.case import seconds_in_calls
+from headrace.calibrated import lacking
 from headrace.simulate.scenario import load_with_sets
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.discrepancy import explanation
@@ -29,6 +30,7 @@ class Validation:
     """Where the time went, if that is known."""
     sets: tuple[str, ...] = ()
     """Values over the scenario's, as `path=value`."""
+    warnings: tuple[dict[str, str], ...] = ()
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -38,6 +40,7 @@ class Validation:
             "version": VERSION,
             "points": [point.json() for point in self.points],
             "summary": summary(self.points),
+            "warnings": list(self.warnings),
             **explanation([] if self.breakdown is None else [self.breakdown]),
         }
 
@@ -72,7 +75,11 @@ def validate(
         seconds = Predicted(float(predicted["latency"][name]["mean"]), None)
         points.append(Point(name, "operation", tuple(times), seconds))
     return Validation(
-        loaded.name, tuple(points), _breakdown(loaded.name, predicted, documents), over
+        loaded.name,
+        tuple(points),
+        _breakdown(loaded.name, predicted, documents),
+        over,
+        tuple(lacking(loaded.loaded)),
     )
 
 
