@@ -150,6 +150,7 @@ impl<'a> Part<'a> {
                 .place()
                 .map_err(|errno| not_prepared(c"all files", errno))?;
         }
+        pieces.empty();
         if !io.cached {
             for file in &existing {
                 files::cool(directory.root(), &self.names, *file, self.known.as_deref());

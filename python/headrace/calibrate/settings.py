@@ -127,6 +127,10 @@ def _journal_size(mount: Mount, field: str) -> Iterator[Parameter]:
             # A third is rounded down; journals are made in whole MiB (mke2fs(8)).
             whole = -(-size // MIB) * MIB
             yield _read(f"{field}.size", whole, "B", folder / "info")
+            if mount.option("data") == "journal":
+                # Room for a transaction of the largest size (Linux 6.18, fs/jbd2/checkpoint.c:
+                # __jbd2_log_wait_for_space).
+                yield _read(f"{field}.checkpoint_at", 1 / 3, "", folder / "info")
 
 
 BLOCK = 4096

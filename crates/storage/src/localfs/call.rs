@@ -37,6 +37,8 @@ pub enum Caller {
     Flusher,
     /// The journal, which commits a transaction.
     Journal,
+    /// The journal, in which room is made.
+    Checkpoint,
     /// Nobody: a client gives a lock up.
     Lock,
 }
@@ -55,14 +57,16 @@ pub struct Call {
     pub file: u32,
     /// Transfers that it waits for.
     pub transfers: u32,
-    /// The next byte to read or write; the transaction of a commit.
+    /// The next byte to read or write; the transaction of a commit or a checkpoint.
     pub at: u64,
-    /// The byte after the last.
+    /// The byte after the last; where a commit or a checkpoint moves the journal's tail.
     pub end: u64,
     /// Bytes of the whole call: they decide how well a copy is cached.
     pub size: u64,
     /// Processor time of the step under way, or how long it is held back.
     pub time: Span,
+    /// Bytes of the piece that is being copied.
+    pub piece: u32,
     /// The workload, for how it opened its files.
     pub workload: u16,
     /// The machine's volume.

@@ -6,6 +6,7 @@ use headrace_spec::IoPriority;
 use headrace_trace::Operation;
 
 use super::call::{Call, Caller, Stage};
+use super::extents::Range;
 use super::journal::{BLOCK, Metadata};
 use super::volume::{Next, Tick, Volume, Wait};
 use crate::tokens::Transfer;
@@ -23,6 +24,7 @@ impl Volume {
     pub(super) fn begin_commit(&mut self) {
         if self.journal.can_commit() {
             self.commit_wanted = false;
+            self.drop_placed();
             self.journal.commit();
             let call = self.kernel_call(Caller::Journal, Span::ZERO);
             self.spawned.push(call);
@@ -65,6 +67,7 @@ impl Volume {
             }
             Stage::Settling => {
                 call.stage = Stage::Filling;
+                call.end = self.journal.commit_can_free().unwrap_or(0);
                 let (at, bytes) = self.journal.record();
                 let record = self.own_transfer(Operation::Write, self.journal_at + at, bytes);
                 // It is metadata as the blocks before it are (Linux 6.18, include/linux/jbd2.h:
@@ -76,8 +79,16 @@ impl Volume {
                 });
                 Next::Wait(Wait::Transfers)
             }
+            Stage::Filling if call.end > 0 => {
+                // The flush before the record had the device store what was at its place.
+                call.stage = Stage::Placing;
+                self.write_superblock()
+            }
+            Stage::Placing => {
+                self.journal.frees(call.end);
+                self.end_commit(call, now)
+            }
             Stage::Filling => self.end_commit(call, now),
-            Stage::Placing => Next::End,
             Stage::Flushing => {
                 // The blocks of a checkpoint are written.
                 call.stage = Stage::Returning;
@@ -109,10 +120,13 @@ impl Volume {
         self.commit_waiters = waiting;
         self.woken.extend(ready.iter().map(|&(_, slot)| slot));
         for (file, start, end) in done.data() {
-            let range = self.cache.pages(file, start, end);
-            let unit = self.folio_of(file);
-            let soiled = self.soiled(range, unit);
-            self.soil(range, soiled, now);
+            // What the running transaction has anew can go to its place after its own commit
+            // (Linux 6.18, fs/jbd2/transaction.c: __jbd2_journal_refile_buffer).
+            for range in self.journal.left_alone(Range { file, start, end }) {
+                let unit = self.folio_of(file);
+                let soiled = self.soiled(range, unit);
+                self.soil(range, soiled, now);
+            }
         }
         self.make_room(now);
         self.flush(now);
@@ -143,7 +157,7 @@ impl Volume {
         }
     }
 
-    fn wake_writers(&mut self) {
+    pub(super) fn wake_writers(&mut self) {
         self.woken.append(&mut self.room_waiters);
     }
 

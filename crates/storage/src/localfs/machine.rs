@@ -93,7 +93,7 @@ impl Bags {
     /// Puts a call where it waits.
     fn put(self, firing: &mut Firing<'_>, call: Call, wait: Wait) -> u32 {
         let bag: u32 = match (call.caller, wait) {
-            (Caller::Flusher | Caller::Journal | Caller::Lock, _) => 3,
+            (Caller::Flusher | Caller::Journal | Caller::Checkpoint | Caller::Lock, _) => 3,
             (_, Wait::Transfers | Wait::Page(..) | Wait::Written(_)) => 0,
             (_, Wait::Commit(_) | Wait::JournalRoom) => 1,
             (_, Wait::DirtyRoom) => 2,
@@ -503,6 +503,7 @@ fn call_of(request: &Request, slot: Slot, users: &Users) -> Call {
             false => Caller::Process,
         },
         uncached: false,
+        piece: 0,
     }
 }
 
@@ -529,6 +530,7 @@ fn giving_up(lock: &GivenUp) -> Call {
         operation: Operation::Sync,
         stage: Stage::Entered,
         uncached: false,
+        piece: 0,
         caller: Caller::Lock,
     }
 }

@@ -9,6 +9,8 @@ mod above_servers;
 mod balance;
 mod buffer_heads;
 mod call;
+mod checkpoint_list;
+mod checkpointing;
 mod committing;
 mod copying;
 mod crashing;

@@ -5,17 +5,39 @@
 //! directories, the tree of names (each file is in a directory of its group).
 
 use headrace_net::{Span, Time};
+use headrace_spec::JournalMode;
 use headrace_trace::Operation;
 
 use super::call::{Call, Stage};
 use super::flushing::CHUNK;
 use super::journal::Metadata;
-use super::volume::{Next, Volume};
+use super::volume::{Next, Volume, Wait};
+
+/// Whether a call changes anything of the file system.
+fn changes(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Create
+            | Operation::Mkdir
+            | Operation::Symlink
+            | Operation::Unlink
+            | Operation::Rmdir
+            | Operation::Truncate
+            | Operation::Rename
+            | Operation::Link
+            | Operation::Setattr
+            | Operation::Setxattr
+            | Operation::Allocate
+    )
+}
 
 impl Volume {
     pub(super) fn name_step(&mut self, call: &mut Call, now: Time) -> Next {
         if call.stage != Stage::Entered {
             return Next::Return;
+        }
+        if self.journal.mode == JournalMode::Data && changes(call.operation) && !self.finds_room() {
+            return Next::Wait(Wait::JournalRoom);
         }
         call.stage = Stage::Returning;
         let file = call.file;

@@ -176,6 +176,8 @@ pub(super) struct Volume {
     /// Without a journal: blocks that an fsync of a file has to write.
     pub unsynced: BTreeMap<u32, BTreeSet<Metadata>>,
     pub commit_wanted: bool,
+    /// Whether room is being made in the journal.
+    pub checkpointing: bool,
     pub commit_waiters: Vec<(u64, u32)>,
     pub room_waiters: Vec<u32>,
     pub dirty_waiters: Vec<u32>,
@@ -364,6 +366,7 @@ impl Volume {
             changed_in: BTreeMap::new(),
             unsynced: BTreeMap::new(),
             commit_wanted: false,
+            checkpointing: false,
             commit_waiters: Vec::new(),
             room_waiters: Vec::new(),
             dirty_waiters: Vec::new(),
@@ -437,6 +440,7 @@ impl Volume {
             (Caller::Flusher, _) => Next::End,
             (Caller::Computation, _) => Next::Return,
             (Caller::Journal, _) => self.commit_step(call, now),
+            (Caller::Checkpoint, _) => self.checkpoint_step(call, now),
             (Caller::Lock, _) => self.give_up_step(call, now),
             (Caller::Process, Operation::Read) => self.read_step(call, now),
             (Caller::Process, Operation::Write) => self.write_step(call, now),
@@ -548,6 +552,7 @@ impl Volume {
             stage: Stage::Entered,
             caller,
             uncached: false,
+            piece: 0,
         }
     }
 

@@ -61,6 +61,18 @@ impl Volume {
         }
     }
 
+    /// Whether the running transaction takes what a call changes. If not, it has to wait for
+    /// `Wait::JournalRoom`.
+    fn joins_transaction(&mut self) -> bool {
+        if self.journal.is_full() {
+            self.begin_commit();
+            if self.journal.is_full() {
+                return false;
+            }
+        }
+        self.finds_room()
+    }
+
     /// The byte after the last of the piece that begins at `call.at`.
     fn piece_end(&self, call: &Call) -> u64 {
         let servers = self
@@ -70,6 +82,7 @@ impl Volume {
         let most = PIECE
             .min(self.balance.limit / 4)
             .min(servers)
+            .min(self.journal.left())
             .max(self.page);
         let border = call.at - call.at % self.page;
         (border + most).min(call.end)
@@ -86,16 +99,11 @@ impl Volume {
                 Next::Return
             };
         }
-        if self.journal.is_full() {
-            self.begin_commit();
-            if self.journal.is_full() {
-                return wait_or_work(Wait::JournalRoom, due);
-            }
-        }
-        if self.journal.committing.is_some() && !self.journal.has_room() {
+        if !self.joins_transaction() {
             return wait_or_work(Wait::JournalRoom, due);
         }
         let end = self.piece_end(call);
+        call.piece = (end - call.at) as u32;
         if let Some(page) = self.edge_to_read(call.file, call.at, end) {
             if self.arriving_until(call.file, page).is_none() {
                 self.fetch(call, page, page + self.page);
@@ -190,7 +198,11 @@ impl Volume {
 
     /// The piece that was copied becomes dirty, if there is room.
     fn fill_piece(&mut self, call: &mut Call, now: Time) -> Next {
-        let end = self.piece_end(call);
+        if self.journal.mode == JournalMode::Data && !self.joins_transaction() {
+            // Others have changed much while it was copied.
+            return Next::Wait(Wait::JournalRoom);
+        }
+        let end = self.piece_end(call).min(call.at + u64::from(call.piece));
         let range = self.cache.pages(call.file, call.at, end);
         let unit = self.set_folio(call.file, call.size);
         let soiled = self.soiled(range, unit);
@@ -411,6 +423,7 @@ impl Volume {
         if self.delayed && !self.placement.is_placed(range.file, range.start, range.end) {
             self.allocate(range, now);
         }
+        debug_assert!(self.journal.rewriting(range).is_none(), "not committed");
         let mut made = 0;
         for piece in self.placement.find(range.file, range.start, range.end) {
             let mut transfer = self.transfer(Operation::Write, range.file, piece);

@@ -214,11 +214,16 @@ proptest! {
             let volume = &driven.volume;
             let dirty = volume.dirty + volume.writing + volume.journal.held();
             prop_assert!(dirty <= driven.limit + PAGE, "{dirty} dirty");
+            let journal = &volume.journal;
+            if journal.mode == JournalMode::Data {
+                prop_assert!(journal.used() <= 1 << 20, "{} of it", journal.used());
+            }
             if volume.largest_folio == PAGE {
                 prop_assert_eq!(volume.dirty, volume.cache.dirty_bytes());
             }
         }
         prop_assert_eq!(driven.returned, asks.len() + 3);
+        prop_assert!(!driven.volume.checkpointing);
         prop_assert_eq!(driven.volume.cache.dirty_bytes(), 0);
         prop_assert_eq!(driven.volume.dirty, 0);
         prop_assert_eq!(driven.volume.writing, 0);
