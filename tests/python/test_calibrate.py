@@ -286,6 +286,22 @@ def test_limits_of_both_versions_of_control_groups_are_read(tmp_path: Path) -> N
     assert list(_limits(tmp_path, "1", "254:0")) == [("rbps", 6e7), ("wiops", 400)]
 
 
+@pytest.mark.parametrize("mode", ["ordered", "journal"])
+def test_a_journals_size_and_the_room_that_it_needs_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    mount = Mount("ext3", ("rw", f"data={mode}"), "259:7")
+    folder = tmp_path / "259:7-8"
+    folder.mkdir()
+    (folder / "info").write_text("0 transactions (0 requested), each up to 10922 blocks\n")
+    monkeypatch.setattr("headrace.calibrate.settings.JOURNALS", tmp_path)
+    monkeypatch.setattr("headrace.calibrate.settings.kernel", lambda: (6, 18))
+    told = {it.field.rsplit(".", 1)[1]: it.value for it in _journal(mount)}
+    assert (told["mode"], told["size"]) == (mode, 128 << 20)
+    # What others need is not looked at: their journals are emptied all at once.
+    assert told.get("checkpoint_at") == (pytest.approx(1 / 3) if mode == "journal" else None)
+
+
 def test_an_ext4_without_a_journal_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mount = Mount("ext4", ("rw", "relatime"), "259:7")
     monkeypatch.setattr("headrace.calibrate.settings.JOURNALS", tmp_path)

@@ -67,7 +67,6 @@ BELOW = {
     "random write, 8 KB, ordered (table 6)",
     "trace 1, read (table 7)",
     "trace 2, read (table 7)",
-    "data journal: effect of the second-level cache (figure 39)",
     "random write, 8 KB, synchronous (table 11)",
     "trace 1, write, synchronous (table 12)",
     "trace 2, write, synchronous (table 12)",
@@ -139,7 +138,9 @@ def test_writes_fall_at_the_dirty_limit() -> None:
 def test_a_full_data_journal_halves_the_disks_bandwidth_and_hides_the_copies() -> None:
     ordered, journal = bandwidth({}), bandwidth(DATA_JOURNAL)
     assert ordered == pytest.approx(60e6, rel=0.03)
-    assert journal == pytest.approx(30e6, rel=0.05)
+    # With half of the journal kept free a transaction, a third of it, is filled when the one
+    # before it is in the journal and the oldest at its place, 373 ms; filling it takes 44 ms.
+    assert 30e6 * 373 / (373 + 44) < journal < 30e6
     assert bandwidth({**DATA_JOURNAL, **COPIES_FOR_NOTHING}) == pytest.approx(journal, rel=0.03)
 
 

@@ -32,7 +32,8 @@ section! {
         /// How long a transaction gathers before it is committed.
         commit_interval: Seconds = default("5 s", "JBD2_DEFAULT_MAX_COMMIT_AGE of Linux") aka ["commit"],
         /// The free part of the journal below which what it holds is written to
-        /// its place (checkpoint): ext3 does so between 1/2 and 1/4.
+        /// its place (checkpoint): ext3 does so between 1/2 and 1/4. With data in it,
+        /// a third, the largest transaction, if that is more.
         checkpoint_at: f64 as Fraction = default(0.25, "a quarter, the least that a transaction may need: Linux, fs/jbd2/journal.c"),
         /// Whether the device's write cache is flushed around the commit record.
         barriers: bool = default(true, "the mount option barrier=1 of Linux"),
