@@ -102,7 +102,6 @@ def structures(draw_: st.DrawFn) -> Structure:
     return {"page": pages[0]}
 
 
-any_net = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 examples = pytest.mark.parametrize("name", EXAMPLES)
 
 
@@ -203,16 +202,22 @@ def test_examples_have_no_overlaps(name: str) -> None:
     check_layout(arrange(EXAMPLES[name][0]))
 
 
-@any_net
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(structures())
-def test_any_net_has_no_overlaps(structure: Structure) -> None:
-    check_layout(arrange(structure))
+def test_any_net(structure: Structure) -> None:
+    """All that holds of any net, of each net that is made up: most of the time is in arranging
+    and drawing it."""
+    before = copy.deepcopy(structure)
+    graph, svg = arrange(structure), draw(structure)
+    check_layout(graph)
+    served_tokens_leave_from_the_servers(graph)
+    every_symbol_is_in_valid_xml(structure, svg)
+    texts_lie_neither_on_each_other_nor_on_lines(graph, svg)
+    assert draw(structure) == svg, "another picture of the same net"
+    assert structure == before, "drawing has changed the net"
 
 
-@any_net
-@given(structures())
-def test_served_tokens_leave_from_the_servers(structure: Structure) -> None:
-    graph = arrange(structure)
+def served_tokens_leave_from_the_servers(graph: Graph) -> None:
     for edge in graph.edges:
         station = graph.symbols[edge.source]
         if station.kind == "station":
@@ -262,10 +267,8 @@ def net_of(svg: str) -> ElementTree.Element:
     return root
 
 
-@any_net
-@given(structures())
-def test_any_net_is_valid_xml_with_every_symbol(structure: Structure) -> None:
-    groups = list(net_of(draw(structure)).iter(f"{SVG}g"))
+def every_symbol_is_in_valid_xml(structure: Structure, svg: str) -> None:
+    groups = list(net_of(svg).iter(f"{SVG}g"))
     kinds = [g.get("data-kind") for g in groups]
     every = list(pages(structure))
     assert sum(g.get("data-page") is not None for g in groups) == len(every)
@@ -289,24 +292,14 @@ def texts(svg: str) -> list[tuple[Rectangle, str]]:
     return found
 
 
-@any_net
-@given(structures())
-def test_texts_lie_neither_on_each_other_nor_on_lines(structure: Structure) -> None:
-    boxes = texts(draw(structure))
+def texts_lie_neither_on_each_other_nor_on_lines(graph: Graph, svg: str) -> None:
+    boxes = texts(svg)
     for (a, first), (b, second) in combinations(boxes, 2):
         assert not overlap(a, b), (first, second)
-    lines = [line for edge in arrange(structure).edges for line in segments(edge)]
+    lines = [line for edge in graph.edges for line in segments(edge)]
     for box, text in boxes:
         for line in lines:
             assert not overlap(box, line), text
-
-
-@any_net
-@given(structures())
-def test_same_net_same_picture(structure: Structure) -> None:
-    before = copy.deepcopy(structure)
-    assert draw(structure) == draw(structure)
-    assert structure == before
 
 
 def test_same_picture_in_another_process() -> None:
