@@ -8,7 +8,7 @@ sizes and places then follow from the innermost pages up.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from headrace.report.layered_layout import CHANNEL_MARGIN, place
+from headrace.report.layered_layout import CHANNEL_MARGIN, Placement, place
 from headrace.report.layering import Flow, assign_layers
 from headrace.report.layers import SPACING, Box, Link, Point
 from headrace.report.net_graph import Edge, Graph, Symbol
@@ -52,6 +52,30 @@ class Plan:
     """(edge, thing at its start, thing at its end)"""
 
 
+class Placements:
+    """How pages were placed, for when they are to be placed once more with nothing changed: to try
+    an order of lines in one page changes that page and those around it, and most are neither."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], tuple[Placement, list[Point]]] = {}
+
+    def place(self, sheet: int, boxes: list[Box], links: list[Link]) -> Placement:
+        """Places the boxes of a page."""
+        # All else in a box follows from the page.
+        asked = (
+            (it.width, it.height, None if it.ports is None else tuple(it.ports.items()), it.wanted)
+            for it in boxes
+        )
+        key = (sheet, *asked)
+        if key not in self._known:
+            placement = place(boxes, links)
+            self._known[key] = placement, [(box.x, box.y) for box in boxes]
+        placement, corners = self._known[key]
+        for box, (x, y) in zip(boxes, corners, strict=True):
+            box.x, box.y = x, y
+        return placement
+
+
 def title(name: str, copies: int) -> str:
     """What is written over a page."""
     text = shorten(name, TITLE_SIZE, 260)
@@ -64,13 +88,17 @@ def shadow(copies: int) -> float:
 
 
 def lay_out(
-    graph: Graph, plans: list[Plan], load: Mapping[int, Load], port_orders: PortOrders
+    graph: Graph,
+    plans: list[Plan],
+    load: Mapping[int, Load],
+    port_orders: PortOrders,
+    placements: Placements,
 ) -> None:
     """Set the places and sizes of all sheets and symbols, and the routes of all edges."""
     ports: dict[int, dict[int, Point]] = {}
     for sheet in reversed(range(len(graph.sheets))):
         wanted = port_orders.get(sheet, {})
-        ports[sheet] = _place_sheet(graph, sheet, plans[sheet], ports, load, wanted)
+        ports[sheet] = _place_sheet(graph, sheet, plans[sheet], ports, load, wanted, placements)
     for number, sheet_ in enumerate(graph.sheets):
         if number:
             parent = graph.sheets[sheet_.parent]
@@ -150,6 +178,7 @@ def _place_sheet(
     ports: Mapping[int, dict[int, Point]],
     load: Mapping[int, Load],
     wanted: Mapping[int, float],
+    placements: Placements,
 ) -> dict[int, Point]:
     """Place what is in a page, seen from its corner; the ports on its border are returned."""
     sheet = graph.sheets[number]
@@ -175,7 +204,7 @@ def _place_sheet(
             box = Box(0, 0, 0, 0, _no_side, wanted=wanted.get(inner))
         box.layer = plan.layers[at]
         boxes.append(box)
-    placement = place(boxes, links)
+    placement = placements.place(number, boxes, links)
 
     # Without ports on a side there is only an empty layer there, and the border needs a margin.
     names = {kind for kind, _ in plan.things}

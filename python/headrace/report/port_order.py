@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from headrace.report.net_graph import Graph
 from headrace.report.net_symbols import Load
-from headrace.report.page_layout import Plan, lay_out, plan_pages
+from headrace.report.page_layout import Placements, Plan, lay_out, plan_pages
 
 ROUNDS = 2
 MOST_SHEETS = 30
@@ -18,15 +18,17 @@ MOST_SHEETS = 30
 
 def lay_out_with_ports(graph: Graph, load: Mapping[int, Load]) -> None:
     """Lay out a net, with the lines in the order at each border that crosses least."""
-    plans = plan_pages(graph)
+    plans, placements = plan_pages(graph), Placements()
     # Found without the load, so that a net looks the same before and after a run.
-    orders = _best_orders(graph, plans)
-    lay_out(graph, plans, load, orders)
+    orders = _best_orders(graph, plans, placements)
+    lay_out(graph, plans, load, orders, placements)
 
 
-def _best_orders(graph: Graph, plans: list[Plan]) -> dict[int, dict[int, float]]:
+def _best_orders(
+    graph: Graph, plans: list[Plan], placements: Placements
+) -> dict[int, dict[int, float]]:
     orders: dict[int, dict[int, float]] = {}
-    lay_out(graph, plans, {}, orders)
+    lay_out(graph, plans, {}, orders, placements)
     fewest = crossings(graph)
     for _ in range(ROUNDS if len(graph.sheets) <= MOST_SHEETS else 0):
         before = fewest
@@ -36,12 +38,12 @@ def _best_orders(graph: Graph, plans: list[Plan]) -> dict[int, dict[int, float]]
             wanted = wanted_order(graph, sheet)
             if len(wanted) < 2:
                 continue
-            lay_out(graph, plans, {}, orders | {sheet: wanted})
+            lay_out(graph, plans, {}, orders | {sheet: wanted}, placements)
             found = crossings(graph)
             if found < fewest:
                 orders[sheet], fewest = wanted, found
             else:
-                lay_out(graph, plans, {}, orders)
+                lay_out(graph, plans, {}, orders, placements)
         if fewest == before:
             break
     return orders
