@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import headrace.measure as measure
 from command import command
 from headrace import _core
+from headrace.measure import benchmark
 from headrace.measure.removal import removed
 
 WRITE_AND_READ = """
@@ -340,6 +342,26 @@ def test_figures_outlive_the_file_system(tmp_path: Path) -> None:
     out, _ = running.communicate(timeout=60)
     assert running.returncode in (0, 1)
     assert json.loads(out)["operations"]["write"]["count"] > 0
+
+
+def test_what_an_interrupted_measurement_has_left_is_noted(
+    below: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left(directory: _core.BenchmarkDirectory, **_others: object) -> dict[str, str]:
+        directory.remove()
+        return {"condition": "not-removed", "message": "it is left"}
+
+    def interrupt() -> None:
+        wait_for_files(below)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(benchmark, "removed", left)
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    with pytest.raises(KeyboardInterrupt) as raised:
+        measure.measure_whole(FOREVER, below)
+    interrupter.join()
+    assert "it is left" in raised.value.__notes__
 
 
 def test_a_second_interruption_leaves_the_rest_and_says_where(below: Path) -> None:

@@ -1,17 +1,14 @@
 """Calibration: equations that find what is known, and a real machine."""
 
-import json
 import socket
-import statistics
 import subprocess
-import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from command import command
-from headrace import RunError, ScenarioError, calibrate, calibrated, simulate
+from headrace import RunError, calibrate, calibrated, simulate
 from headrace.calibrate import settings
 from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.calibration import _solved, of_most_rounds
@@ -22,7 +19,7 @@ from headrace.calibrate.equations.copies import Calls, change_points
 from headrace.calibrate.equations.pages import new_costs
 from headrace.calibrate.limits import _limits
 from headrace.calibrate.memory import group_memory
-from headrace.calibrate.mount import MODELLED, Mount, mount_of
+from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.servers import (
@@ -36,6 +33,7 @@ from headrace.calibrate.servers import (
     solved,
 )
 from headrace.calibrate.settings import _journal
+from traceable import modelled
 
 KNOWN = """
 system = "ext4"
@@ -339,15 +337,6 @@ def test_memory_is_that_of_the_tightest_group(tmp_path: Path) -> None:
     assert group_memory(tmp_path, "memory.max", "memory.current", "file") is None
 
 
-def modelled(directory: Path) -> Path:
-    """The directory, if what lies under it can be simulated."""
-    try:
-        mount_of(directory)
-    except ScenarioError as error:
-        pytest.skip(str(error))
-    return directory
-
-
 def test_what_is_measured_next_is_told_and_an_interruption_leaves_nothing(tmp_path: Path) -> None:
     directory = modelled(tmp_path)
     told: list[tuple[int, int, str]] = []
@@ -363,40 +352,6 @@ def test_what_is_measured_next_is_told_and_an_interruption_leaves_nothing(tmp_pa
     assert [done for done, _, _ in told] == [0, 1, 2]
     assert all(done < total for done, total, _ in told)
     assert len({name for _, _, name in told}) == 3
-
-
-def test_the_command_makes_a_systems_file_of_a_real_machine(tmp_path: Path) -> None:
-    directory = modelled(tmp_path)
-    below, file = directory / "below", directory / "machine.toml"
-    below.mkdir()
-    done = headrace("calibrate", str(below), "--rounds", "2", "--json", "-o", str(file))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert list(below.iterdir()) == []
-    found = json.loads(done.stdout)
-    assert found["kind"] == "calibration"
-    assert found["machine"] == file.read_text()
-    # Of what a calibration does on purpose nobody is warned.
-    conditions = {it["condition"] for it in found["warnings"]}
-    assert not conditions & {"fits-in-memory", "oversubscribed", "generator-was-the-limit"}
-    assert all("of " in it["message"] for it in found["warnings"])
-    values = {
-        it["field"]: statistics.median(it["values"]) for it in found["parameters"] if it["values"]
-    }
-    assert values["machine.cpu.system_call"] > 0
-    assert values["machine.device.rate"] > 0
-    work = '[[workload]]\nblock = "1 MiB"\ntransfer = "64 KiB"\n'
-    scenario = simulate.load(f'system = "{file}"\n{work}')
-    assert simulate.run(scenario).json()["operations"]["write"]["count"] == 16
-    document = tomllib.loads(scenario.toml)
-    assert document["system"] in MODELLED
-    measured = [it["field"] for it in found["parameters"] if it["values"]]
-    assert [it["field"] for it in document["calibration"]] == measured
-    assert all(len(it["values"]) == 2 for it in document["calibration"])
-    # It lacks nothing of what this version measures.
-    assert "warnings" not in simulate.run(scenario).json()
-    # It is no scenario by itself, and says what is missing.
-    alone = headrace("run", str(file))
-    assert alone.returncode == 2 and "workload" in alone.stderr
 
 
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:

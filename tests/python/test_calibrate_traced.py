@@ -1,22 +1,18 @@
 """A calibration beside what the kernel says."""
 
-import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import polars as pl
 import pytest
 
-from headrace import ScenarioError, calibrate, kernel_trace, simulate
+from headrace import kernel_trace
 from headrace.calibrate.balance import FLUSH
 from headrace.calibrate.equations import calls, device
 from headrace.calibrate.kernel_times import COLD_READS, FINDS, Seen, kernel_times
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.traced import probes
-from headrace.kernel_trace import KernelTraceError, Recording
+from headrace.kernel_trace import Recording
 
 CALL_NS = 700
 
@@ -125,33 +121,3 @@ def test_each_workload_is_traced_once() -> None:
     names = {probe.name for probe in every}
     assert {calls.CALL.name, FLUSH.probe.name, COLD_READS.name} <= names
     assert {probe.name for probe in device.PROBES.values()} <= names
-
-
-def test_a_real_machine_is_seen_in_the_kernel(tmp_path: Path) -> None:
-    try:
-        calibrate.mount_of(tmp_path)
-        kernel_trace.check(tmp_path)
-    except (ScenarioError, KernelTraceError) as error:
-        pytest.skip(str(error))
-    file, events = tmp_path / "machine.toml", tmp_path / "events.parquet"
-    command = [sys.executable, "-m", "headrace", "calibrate", str(tmp_path), "--rounds", "2"]
-    command += ["--json", "-o", str(file), "--trace-to", str(events), "--plot", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    document = json.loads(done.stdout)
-    kernel = document["kernel"]
-    counts = {it["what"]: it["count"] for it in kernel["times"]}
-    assert counts["read of 4 KiB in the device"] == 256
-    assert counts["read of 1024 KiB in the device"] == 16
-    assert counts["a call of one byte, within the kernel"] == pytest.approx(100_000, abs=2)
-    small = [it for it in kernel["service"] if (it["direction"], it["bytes"]) == ("read", 4096)]
-    assert sum(it["count"] for it in small) >= 200
-    assert kernel["lost"] == 0 and kernel["cost"] > -1
-    # The parameters are those from outside; what the kernel says stands in remarks.
-    assert document["machine"] == file.read_text()
-    assert "# kernel trace: machine.device.latency = " in document["machine"]
-    work = '[[workload]]\nblock = "1 MiB"\ntransfer = "64 KiB"\n'
-    assert simulate.run(simulate.load(f'system = "{file}"\n{work}')).json()["operations"]
-    assert "block_rq_issue" in set(pl.read_parquet(events, columns=["event"])["event"])
-    for name in ("service", "activity"):
-        assert (tmp_path / f"{name}.png").stat().st_size > 10_000

@@ -45,7 +45,7 @@ def test_where_no_inodes_are_passed_over_nothing_is_made(
     _modelled(tmp_path)
     monkeypatch.setattr(fresh_inodes, "has_journal", lambda mount: True)
     with FreshInodes().below(tmp_path) as place:
-        assert (place.path, place.warnings) == (tmp_path, ())
+        assert (place.path, place.warnings) == (tmp_path, [])
         assert list(tmp_path.iterdir()) == []
 
 

@@ -406,31 +406,3 @@ def test_a_twin_is_predicted_and_measured(tmp_path: Path) -> None:
     assert document["machine"] == MACHINE
     assert [it["name"] for it in document["breakdowns"]] == [case.name for case in cases]
     assert set(document["discrepancy"]["shares"]) <= {"device", "beyond the device"}
-
-
-def test_the_command_draws_and_saves_a_twin(tmp_path: Path) -> None:
-    try:
-        calibrate.mount_of(tmp_path)
-    except ScenarioError as error:
-        pytest.skip(str(error))
-    below = tmp_path / "below"
-    below.mkdir()
-    machine, saved = tmp_path / "machine.toml", tmp_path / "twin.json"
-    machine.write_text(MACHINE)
-    done = headrace(
-        *("twin", str(below), "--machine", str(machine), "--rounds", "2", "--json"),
-        *("--plot", str(tmp_path / "plots"), "-o", str(saved)),
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    document = json.loads(done.stdout)
-    assert json.loads(saved.read_text()) == document
-    assert [point["name"] for point in document["points"]] == [case.name for case in CASES]
-    assert document["summary"].keys() == {"cache", "device"}
-    assert (tmp_path / "plots" / "breakdown.svg").read_text().count("<path") > len(CASES)
-    assert (tmp_path / "plots" / "validation.png").stat().st_size > 10_000
-    assert list(below.iterdir()) == []
-    (tmp_path / "machine").write_text(MACHINE)
-    for wrong in ("none.toml", "machine", "below"):
-        refused = headrace("twin", str(below), "--machine", str(tmp_path / wrong))
-        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
-        assert f"{wrong}: expected a file that headrace calibrate" in refused.stderr

@@ -6,13 +6,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
-from headrace import ScenarioError, calibrate, kernel_trace, validate
-from headrace.kernel_trace import KernelTraceError
+from headrace import validate
 from headrace.validate.cases import CASES
 from headrace.validate.traced import simulated_parts
+from traceable import traceable
 
 MACHINE = """system = "ext4"
 [machine.cpu]
@@ -59,16 +58,6 @@ def test_a_simulations_time_is_divided_as_its_transfers_is() -> None:
     assert found["other waiting"] == pytest.approx(1.5 * 3 / 4)
 
 
-def traceable(directory: Path) -> Path:
-    """The directory, if the kernel may be traced there and its file system be simulated."""
-    try:
-        calibrate.mount_of(directory)
-        kernel_trace.check(directory)
-    except (ScenarioError, KernelTraceError) as error:
-        pytest.skip(str(error))
-    return directory
-
-
 def test_the_time_in_calls_is_found_in_the_kernel(tmp_path: Path) -> None:
     (traceable(tmp_path) / "machine.toml").write_text(MACHINE)
     names = ("cached reads of 8 KiB", "direct random reads of 16 KiB", "names of 600 files")
@@ -97,21 +86,6 @@ def test_the_time_in_calls_is_found_in_the_kernel(tmp_path: Path) -> None:
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "headrace", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_the_command_keeps_the_trace(tmp_path: Path) -> None:
-    machine, saved = traceable(tmp_path) / "machine.toml", tmp_path / "trace.parquet"
-    machine.write_text(MACHINE)
-    done = headrace(
-        *("twin", str(tmp_path), "--machine", str(machine), "--rounds", "2", "--json"),
-        *("--trace-to", str(saved)),
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    document = json.loads(done.stdout)
-    assert {it["source"] for it in document["breakdowns"]} == {"kernel trace"}
-    events = pl.read_parquet(saved, columns=["case", "event"])
-    assert set(events["case"]) == {case.name for case in CASES}
-    assert {"block_rq_issue", "sys_enter_pread64", "sched_switch"} <= set(events["event"])
 
 
 def test_what_cannot_be_traced_is_refused_before_anything_is_measured() -> None:

@@ -97,6 +97,25 @@ fn what_is_wrong_in_a_systems_file_is_told_there() {
 }
 
 #[test]
+fn checks_take_time() {
+    let check = |measured: &str, predicted: &str| {
+        let times = format!("measured = \"{measured}\"\npredicted = \"{predicted}\"\n");
+        let machine = format!(
+            "system = \"ext3\"\n[machine.device]\nread_rate = \"1 GB/s\"\n\
+             write_rate = \"1 GB/s\"\n[[check]]\nname = \"c\"\nbound = \"cache\"\n{times}"
+        );
+        machine_and_work(&machine, WORK).map(drop)
+    };
+    check("1 ms", "1 ms").expect("it loads");
+    for (measured, predicted, field) in [("0 s", "1 ms", "measured"), ("1 ms", "0 s", "predicted")]
+    {
+        let error = check(measured, predicted).expect_err("no time").to_string();
+        let expected = format!("check.0.{field} = \"0 s\": expected more than \"0 s\"");
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
+#[test]
 fn files_that_lead_to_each_other_end_somewhere() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let write = |name: &str, system: &str| {

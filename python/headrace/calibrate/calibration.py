@@ -1,5 +1,6 @@
 """A machine's parameters, read and measured."""
 
+import os
 import statistics
 import tempfile
 from collections.abc import Callable, Iterable
@@ -73,7 +74,7 @@ def calibrate(
             if told is not None:
                 done = number * len(probing.steps) + place
                 told(done, rounds * len(probing.steps), step.name)
-            step.measure()
+            step.carry_out(directory)
         probing.end_round()
     return probing.calibration()
 
@@ -84,6 +85,14 @@ class Step:
 
     name: str
     measure: Callable[[], None]
+
+    def carry_out(self, directory: str | PathLike[str]) -> None:
+        """Measures it. Raises RunError, which says what failed and where, besides what the
+        measurement raises."""
+        try:
+            self.measure()
+        except RunError as error:
+            raise RunError(f"{os.fspath(directory)}: {self.name}: {error}") from None
 
 
 class Probing:
@@ -112,8 +121,8 @@ class Probing:
         self.steps = [self._step(those) for those in alike.values()]
         self.steps += [Step(case.name, self._check(number)) for number, case in enumerate(CHECKS)]
         # Before anything is measured, so that what does not fit costs no time.
-        for text in (*(those[0].text for those in alike.values()), *(it.work for it in CHECKS)):
-            check_room(text, directory)
+        texts = [those[0].text for those in alike.values()]
+        check_room([*texts, *(case.work for case in CHECKS)], directory)
 
     def _step(self, probes: list[Probe]) -> Step:
         first = probes[0]

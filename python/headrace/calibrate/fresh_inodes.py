@@ -15,13 +15,15 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
 from headrace import _core
 from headrace.calibrate.mount import mount_of
 from headrace.calibrate.settings import has_journal
+from headrace.interruption import held
+from headrace.measure.removal import removed
 
 GET_FLAGS, SET_FLAGS = 0x80086601, 0x40086602
 """FS_IOC_GETFLAGS and FS_IOC_SETFLAGS (include/uapi/linux/fs.h), where a long has 64 bits."""
@@ -40,8 +42,9 @@ class Place:
     """Where a workload of names is carried out."""
 
     path: str | PathLike[str]
-    warnings: tuple[dict[str, str], ...] = ()
-    """As documents have them: if no group of inodes was left that this program had not used."""
+    warnings: list[dict[str, str]] = field(default_factory=list)
+    """As documents have them: if no group of inodes was left that this program had not used, and,
+    later, if the directory could not be removed."""
 
 
 class FreshInodes:
@@ -63,8 +66,10 @@ class FreshInodes:
             yield Place(directory)
             return
         # Marked as a benchmark's, so that headrace bench clean knows what a killed program leaves.
-        top = _core.BenchmarkDirectory(Path(directory))
+        top = None
         try:
+            with held():
+                top = _core.BenchmarkDirectory(Path(directory))
             _spread(top.path)
             try:
                 place, used = self._unused(Path(top.path))
@@ -75,8 +80,14 @@ class FreshInodes:
                 yield place
             finally:
                 used.at = self._now()
-        finally:
-            top.remove()
+        except BaseException as error:
+            left = None if top is None else removed(top, interrupted=True)
+            if left is not None:
+                error.add_note(left["message"])
+            raise
+        left = removed(top)
+        if left is not None:
+            place.warnings.append(left)
 
     def _unused(self, top: Path) -> tuple[Place, "_Used"]:
         """One of some directories, which the file system makes in the groups that have fewest;
@@ -99,7 +110,7 @@ class FreshInodes:
         made, found = every[last]
         used = _Used(found.st_dev, found.st_ino, now)
         self._used.append(used)
-        return Place(made, () if last == -math.inf else (_warning(top, now - last),)), used
+        return Place(made, [] if last == -math.inf else [_warning(top, now - last)]), used
 
 
 @dataclass

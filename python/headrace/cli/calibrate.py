@@ -9,7 +9,7 @@ import typer
 from headrace.cli.bench.run import BelowDirectory
 from headrace.cli.screen import show, steps
 from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
-from headrace.files import check_directory, check_writable, whole_file
+from headrace.files import check_apart, check_directory, check_writable, whole_file
 from headrace.report.plain import plain_line
 
 Rounds = Annotated[
@@ -63,6 +63,8 @@ def calibrate(
         raise ValueError("expected both --server and --token, or neither")
     if server is not None and (trace or trace_to is not None or plot is not None):
         raise ValueError("--server: what servers do is not in this kernel: leave --trace out")
+    outputs = {"--output": output, "--trace-to": trace_to, "--plot": plot}
+    check_apart({what: path for what, path in outputs.items() if path is not None}, {})
     trace = may_trace(directory, trace or plot is not None, trace_to)
     if plot is not None:
         check_directory(plot)

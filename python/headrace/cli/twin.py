@@ -10,7 +10,7 @@ from headrace.cli.calibrate import Rounds
 from headrace.cli.screen import steps
 from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
 from headrace.cli.validate import tell
-from headrace.files import check_directory, check_writable, save_json
+from headrace.files import check_apart, check_directory, check_writable, save_json
 
 
 def twin(
@@ -67,6 +67,11 @@ def twin(
         check_writable(output)
     if plot is not None:
         check_directory(plot)
+    outputs = {"--output": output, "--trace-to": trace_to, "--plot": plot}
+    check_apart(
+        {what: path for what, path in outputs.items() if path is not None},
+        {} if machine is None else {"the machine's file": machine},
+    )
     trace = may_trace(directory, trace, trace_to)
     with steps("twin") as told:
         found = validate.twin(

@@ -1,7 +1,8 @@
 """Removing what a benchmark has made: somebody who is tired of waiting for it loses no figures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from headrace import _core
 
@@ -41,5 +42,13 @@ def noted(error: BaseException) -> list[dict[str, str]]:
     return [_warning(note) for note in getattr(error, "__notes__", ())]
 
 
+def left_behind(document: Mapping[str, Any]) -> list[str]:
+    """What a measurement's document says of directories that are still there."""
+    return [it["message"] for it in document["warnings"] if it["condition"] == CONDITION]
+
+
+CONDITION = "not-removed"
+
+
 def _warning(message: str) -> dict[str, str]:
-    return {"condition": "not-removed", "message": message}
+    return {"condition": CONDITION, "message": message}

@@ -6,6 +6,7 @@ from os import PathLike
 from headrace._core import RunError
 from headrace.measure.benchmark import measure
 from headrace.measure.measurement import Measurement
+from headrace.measure.removal import left_behind
 from headrace.measure.workload import load
 
 
@@ -15,13 +16,18 @@ def measure_whole(
     """Carries the scenario of a text out to its end.
 
     Raises as `headrace.measure.measure` does, RunError if an operation fails, and what Ctrl-C and
-    signals to end raise, however late they come.
+    signals to end raise, however late they come, with a note of what is left there.
     """
     measurement = measure(load(text), below, calls=calls, settle=settle)
-    if measurement.told_to_end is not None:
-        signal.raise_signal(measurement.told_to_end)
-    if measurement.document["stop"]["reason"] == "interrupted":
-        raise KeyboardInterrupt
+    try:
+        if measurement.told_to_end is not None:
+            signal.raise_signal(measurement.told_to_end)
+        if measurement.document["stop"]["reason"] == "interrupted":
+            raise KeyboardInterrupt
+    except BaseException as error:
+        for message in left_behind(measurement.document):
+            error.add_note(message)
+        raise
     if measurement.partial:
         raise RunError(measurement.document["error"])
     return measurement

@@ -60,6 +60,7 @@ def over_file(
         _refuse_work(it)
     text = work_on(machine, work)
     file = tomllib.loads(_of_machine(machine, text).toml)
+    _check_rounds(machine, text, file)
     now = list(now)
     sets = {it.field: it.text() for it in now}
     sources = {it.field: it.method for it in now}
@@ -105,6 +106,20 @@ def _of_machine(machine: str | PathLike[str], text: str) -> Scenario:
             f"{fspath(machine)}: this is no system that can be simulated: {error.message}:"
             " expected a file that headrace calibrate -o saved"
         ) from None
+
+
+def _check_rounds(machine: str | PathLike[str], text: str, file: Mapping[str, Any]) -> None:
+    """Raises ScenarioError if a round of the calibration cannot be simulated: the rounds are, after
+    everything is measured."""
+    calibrated = file.get("calibration", [])
+    for number in range(min((len(it["values"]) for it in calibrated), default=0)):
+        try:
+            simulate.load(text, sets={it["field"]: it["values"][number] for it in calibrated})
+        except ScenarioError as error:
+            wrong = str(error).removeprefix("--set ")
+            raise ScenarioError(
+                f"{fspath(machine)}: value {number + 1} of [[calibration]]: {wrong}"
+            ) from None
 
 
 TEXT = "scenario.toml"

@@ -93,9 +93,8 @@ def twin(
                 f"{file}: expected a file that headrace calibrate -o saved, with a name in .toml"
             )
         over, compared = over_file(file.resolve(), cases[0].work, now if settings_now else (), sets)
-    for case in cases:
-        check_room(case.work, directory)
     probing = Probing(directory) if machine is None else None
+    check_room([case.work for case in cases], directory)
     runs: list[list[Measurement]] = [[] for _ in cases]
 
     def measure(case: Case, into: list[Measurement]) -> None:
@@ -108,7 +107,7 @@ def twin(
         for place, step in enumerate(steps):
             if told is not None:
                 told(number * len(steps) + place, rounds * len(steps), step.name)
-            step.measure()
+            step.carry_out(directory)
         if probing is not None:
             probing.end_round()
     if machine is not None:

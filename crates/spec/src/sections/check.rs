@@ -1,6 +1,8 @@
 //! `[[check]]`: how well a calibrated system gives what it was not calibrated on.
 
-use crate::declare::section;
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
 use crate::values::{Seconds, choice};
 
 choice! {
@@ -27,4 +29,15 @@ section! {
         /// What the simulation gives.
         predicted: Seconds = required("5.0 ms"),
     }
+    check takes_time;
+}
+
+/// What is compared is how many times as long one takes as the other.
+fn takes_time(check: &Check, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    for (field, time) in [("measured", check.measured), ("predicted", check.predicted)] {
+        if time.0 <= 0.0 {
+            return Err(at.error(field, r#"expected more than "0 s", such as "5 ms""#));
+        }
+    }
+    Ok(())
 }
