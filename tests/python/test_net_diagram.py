@@ -14,11 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from headrace.report.layered_layout import place
 from headrace.report.net_diagram import StructureError, arrange, draw
 from headrace.report.net_drawing import shade
 from headrace.report.net_graph import Edge, Graph, Symbol
 from headrace.report.net_symbols import PAD, caption
 from headrace.report.net_ticks import tick_of
+from headrace.report.page_layout import Placements
 from headrace.report.text_size import text_width
 from net_examples import EXAMPLES, Structure, parallel_file_system, single_queue
 
@@ -213,8 +215,21 @@ def test_any_net(structure: Structure) -> None:
     served_tokens_leave_from_the_servers(graph)
     every_symbol_is_in_valid_xml(structure, svg)
     texts_lie_neither_on_each_other_nor_on_lines(graph, svg)
-    assert draw(structure) == svg, "another picture of the same net"
+    assert anew(structure) == svg, "another picture of the same net"
     assert structure == before, "drawing has changed the net"
+
+
+def anew(structure: Structure) -> str:
+    """Its picture when nothing is kept of how pages were placed before."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Placements, "place", lambda _self, _sheet, boxes, links: place(boxes, links))
+        return draw(structure)
+
+
+@examples
+def test_what_is_kept_of_placements_changes_no_picture(name: str) -> None:
+    structure = EXAMPLES[name][0]
+    assert anew(structure) == draw(structure)
 
 
 def served_tokens_leave_from_the_servers(graph: Graph) -> None:
