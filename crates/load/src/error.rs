@@ -79,7 +79,9 @@ fn meaning(errno: Errno) -> &'static str {
         }
         Errno::NXIO => "the file is shorter than what is to be read of it",
         Errno::NOLCK => "the file system's locks are used up, or its lock manager is not there",
-        Errno::FBIG => "the file is larger than the file system allows",
+        Errno::FBIG => {
+            "the file is larger than the file system, or a limit of the process (ulimit -f), allows"
+        }
         _ => "nothing was measured after it",
     }
 }
