@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from command import command
-from headrace import measure
+from headrace import ScenarioError, measure
+from headrace.calibrate.case import NAMES, check_room, scenario
 
 LARGE = """
 [clients]
@@ -93,3 +94,19 @@ def test_a_ladder_is_refused_for_its_largest_load(small: Path, tmp_path: Path) -
     mixed = measure.MixedLoad(str(file), seconds=0.2, warm_up=0.0)
     nothing = measure.ladder(mixed.at, small, rates=[0.05, 20], calls="null")
     assert nothing.document["stop"]["reason"] == "done"
+
+
+@pytest.mark.parametrize("numbers", [(1, 2), (2, 1)])
+@pytest.mark.parametrize(
+    ("work", "told"),
+    [
+        ('block = "{}00 PiB"', "takes 225 PB"),
+        (NAMES + '\nfiles = {}_000_000_000\nbytes = "0 B"', "takes 2000000000 files"),
+    ],
+)
+def test_of_several_workloads_that_which_takes_most_is_told(
+    tmp_path: Path, numbers: tuple[int, int], work: str, told: str
+) -> None:
+    texts = [scenario("work", work.format(number), 1) for number in numbers]
+    with pytest.raises(ScenarioError, match=told):
+        check_room(texts, tmp_path)
