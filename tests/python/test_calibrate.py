@@ -2,6 +2,7 @@
 
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from command import command
 from headrace import RunError, calibrate, calibrated, simulate
 from headrace.calibrate import settings
 from headrace.calibrate.balance import BALANCES, balanced
-from headrace.calibrate.calibration import _solved, of_most_rounds
+from headrace.calibrate.calibration import Probing, _solved, of_most_rounds
 from headrace.calibrate.equations import EQUATIONS, calls, device, transfers
 from headrace.calibrate.equations.calls import BUFFER
 from headrace.calibrate.equations.contention import PROCESSES
@@ -352,6 +353,18 @@ def test_what_is_measured_next_is_told_and_an_interruption_leaves_nothing(tmp_pa
     assert [done for done, _, _ in told] == [0, 1, 2]
     assert all(done < total for done, total, _ in told)
     assert len({name for _, _, name in told}) == 3
+
+
+def test_what_fails_is_told_with_where_and_in_which_measurement(tmp_path: Path) -> None:
+    directory = modelled(tmp_path)
+    # No file of more than 4 KiB: sh counts in blocks of 512 bytes, bash in such of 1,024.
+    limited = f'ulimit -f 4; exec "{sys.executable}" -m headrace calibrate "{directory}"'
+    done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"{directory}: ") and "File too large" in line, line
+    assert any(f": {step.name}: " in line for step in Probing(directory).steps), line
+    assert list(directory.iterdir()) == []
 
 
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:

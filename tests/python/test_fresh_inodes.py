@@ -49,6 +49,32 @@ def test_where_no_inodes_are_passed_over_nothing_is_made(
         assert list(tmp_path.iterdir()) == []
 
 
+@pytest.fixture
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory in which places are made, as if its file system had no journal."""
+    if not _modelled(tmp_path).kind.startswith("ext"):
+        pytest.skip(f"{tmp_path} is on no ext file system")
+    monkeypatch.setattr(fresh_inodes, "has_journal", lambda mount: False)
+    return tmp_path
+
+
+def test_a_place_that_cannot_be_removed_is_told(apart: Path) -> None:
+    with FreshInodes().below(apart) as place:
+        (top,) = apart.iterdir()
+        (top / "somebody's").touch()
+    (warning,) = place.warnings
+    assert warning["condition"] == "not-removed" and f"{top} is left" in warning["message"]
+
+
+def test_a_place_that_an_interruption_leaves_is_noted(apart: Path) -> None:
+    with pytest.raises(KeyboardInterrupt) as raised, FreshInodes().below(apart):
+        (top,) = apart.iterdir()
+        (top / "somebody's").touch()
+        raise KeyboardInterrupt
+    (note,) = raised.value.__notes__
+    assert f"{top} is left" in note
+
+
 Small: TypeAlias = Callable[..., Path]
 
 
