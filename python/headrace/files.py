@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from headrace.interruption import held
+
 LONGEST_SUFFIX = 16
 _numbers = itertools.count()
 
@@ -109,8 +111,9 @@ def _try_partial(target: Path, named: Path) -> None:
     """Makes a file beside `target` and takes it away: permissions alone do not tell."""
     partial = _partial(target)
     try:
-        partial.touch(exist_ok=False)
-        partial.unlink()
+        with held():
+            partial.touch(exist_ok=False)
+            partial.unlink()
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(named)) from None
 

@@ -15,6 +15,10 @@ from typing import NoReturn
 INTERRUPTED = 130
 PAPER_SCRIPT = "headrace.cli.paper_script"
 """What `headrace papers` runs a script by; the command itself then says how it ended."""
+LOOK_S = 0.05
+"""How long to wait for another thread at a time: polars' handlers have the system begin waits for
+locks anew (pola-rs/polars issue 21739), so that Ctrl-C would only be seen after them."""
+_commanded = False
 
 
 class EndedBySignal(SystemExit):
@@ -47,8 +51,22 @@ def as_exception() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def after_polars() -> None:
+    """Has Ctrl-C raise KeyboardInterrupt in a command as before polars was imported.
+
+    Polars' own handler, which it puts before Python's as it is imported, has its threads panic
+    where they are, and those that wait for them tell of it on standard error (pola-rs/polars
+    pull request 20961, crates/polars-error/src/signals.rs). In a notebook it is left: there,
+    queries of the user's own are ended by it.
+    """
+    if _commanded and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
+
+
 def told(work: Callable[[], int]) -> int:
     """Works; gives the exit status, that of an interruption after telling of it."""
+    global _commanded
+    _commanded = True
     try:
         as_exception()
         return work()

@@ -9,7 +9,10 @@ from typing import BinaryIO
 
 import polars as pl
 
+from headrace import interruption
 from headrace.files import whole_file
+
+interruption.after_polars()
 
 SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 

@@ -206,3 +206,26 @@ def test_an_interrupted_run_ends_at_once_and_leaves_nothing(
     assert (output, errors) == ("", says)
     assert sorted(tmp_path.iterdir()) == before
     assert not list(temporary.iterdir())
+
+
+def test_an_interrupted_import_tells_nothing_else(tmp_path: Path, headrace: Command) -> None:
+    trace = tmp_path / "t.parquet"
+    synthesis = ["--processes", "50", "--segments", "500", "--transfer", "4 KiB"]
+    assert headrace("trace", "synth", trace, *synthesis).returncode == 0
+    before = sorted(tmp_path.iterdir())
+    # Polars reads, and reads and writes.
+    for name in ("o.csv", "o.parquet") * 2:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "headrace", "trace", "import", str(trace), name],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        patience = time.monotonic() + 60
+        while sorted(tmp_path.iterdir()) == before and time.monotonic() < patience:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=30)
+        assert (process.returncode, output, errors) == (130, "", "interrupted\n")
+        assert sorted(tmp_path.iterdir()) == before

@@ -1,12 +1,15 @@
 """Traces as polars frames, and in Parquet files, which hold such a frame."""
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from headrace._core import TRACE_OPERATIONS
+from headrace.interruption import LOOK_S, held
 from headrace.parquet import parquet_file
 from headrace.profile.batches import BATCH, Batch, NamedBatches, Reader
 
@@ -39,9 +42,10 @@ def frame(reader: Reader) -> pl.DataFrame:
 def write_parquet(reader: Reader, path: Path) -> None:
     """Writes all that is left of a trace, batch by batch.
 
-    The file appears when it is whole: a failure leaves nothing half written. A device or a
-    pipe is written in place.
+    The file appears when it is whole: a failure, and Ctrl-C, leave nothing half written. A
+    device or a pipe is written in place.
     """
+    unwanted = threading.Event()
 
     def source(
         columns: list[str] | None,
@@ -50,6 +54,8 @@ def write_parquet(reader: Reader, path: Path) -> None:
         _batch: int | None,
     ) -> Iterator[pl.DataFrame]:
         for part in _frames(reader):
+            if unwanted.is_set():
+                return
             if predicate is not None:
                 part = part.filter(predicate)
             if columns is not None:
@@ -61,8 +67,17 @@ def write_parquet(reader: Reader, path: Path) -> None:
             if rows == 0:
                 return
 
-    with parquet_file(path) as file:
-        register_io_source(source, schema=SCHEMA).sink_parquet(file, engine="streaming")
+    table = register_io_source(source, schema=SCHEMA)
+    with parquet_file(path) as file, ThreadPoolExecutor(1) as aside:
+        # In a thread of its own: Python's handlers of signals run between calls of the main
+        # thread alone, which would be one call until all is written.
+        written = aside.submit(table.sink_parquet, file, engine="streaming")
+        try:
+            while not wait([written], LOOK_S).done:
+                pass
+        finally:
+            unwanted.set()
+        written.result()
 
 
 def _frames(reader: Reader) -> Iterator[pl.DataFrame]:
@@ -85,8 +100,10 @@ class ParquetReader:
 
     def __init__(self, path: Path) -> None:
         try:
-            table = pl.scan_parquet(path)
-            found = table.collect_schema()
+            # Held, here and below: polars calls Python in the midst, where it expects no exception.
+            with held():
+                table = pl.scan_parquet(path)
+                found = table.collect_schema()
         except pl.exceptions.PolarsError as error:
             problem = str(error).splitlines()[0] if str(error) else "unreadable"
             raise ValueError(f"{path}: {problem}: expected a Parquet file") from None
@@ -105,7 +122,8 @@ class ParquetReader:
     def next_batch(self, max: int) -> Batch | None:
         while self._left is None or self._left.is_empty():
             try:
-                self._left = next(self._batches, None)
+                with held():
+                    self._left = next(self._batches, None)
             except pl.exceptions.PolarsError as error:
                 problem = str(error).splitlines()[0]
                 expected = f"numbers in range, and operations of {', '.join(TRACE_OPERATIONS)}"

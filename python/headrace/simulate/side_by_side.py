@@ -12,11 +12,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from headrace._core import RunError, ScenarioError
+from headrace.interruption import LOOK_S
 from headrace.simulate.result import Result
 from headrace.simulate.runs import run
 from headrace.simulate.scenario import Scenario
-
-LOOK_S = 0.05
 
 
 class _Stopped(Exception):
@@ -86,8 +85,6 @@ class SideBySide:
         runs = [self._pool.submit(one, scenario) for scenario in scenarios]
         left = set(runs)
         while left:
-            # Not for ever: the handlers that polars puts before Python's restart waits
-            # for locks, so that Ctrl-C would only be seen after them.
             done, left = wait(left, LOOK_S, FIRST_COMPLETED)
             for ended in done:
                 ended.result()
