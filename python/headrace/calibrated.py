@@ -10,9 +10,10 @@ from headrace._core import Loaded
 
 MACHINE = (
     *(f"machine.cpu.{it}" for it in ("system_call", "library_call", "discontiguous_call")),
-    *(f"machine.cpu.{it}" for it in ("transfer", "page_fault")),
+    *(f"machine.cpu.{it}" for it in ("between_calls", "transfer", "page_fault")),
     *(f"machine.copying.{it}" for it in ("read_call", "page_in_l2", "write_share", "contention")),
     *(f"machine.file_system.{it}" for it in ("write_call", "write_page", "buffer_head")),
+    "machine.file_system.buffer_head_in_l3",
     *(f"machine.file_system.{it}" for it in ("new_page", "new_folio", "read_page", "flush_page")),
     *(f"machine.file_system.{it}" for it in ("create", "unlink", "lookup")),
     *(f"machine.device.{it}" for it in ("latency", "rate", "write_latency", "device_write_rate")),

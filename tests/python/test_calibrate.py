@@ -44,6 +44,7 @@ memory = { size = "8 GiB", largest_folio = "1 MiB" }
 cores = 4
 system_call = "300 ns"
 library_call = "5 ns"
+between_calls = "120 ns"
 discontiguous_call = "250 ns"
 transfer = "12 us"
 page_fault = "600 ns"
@@ -61,6 +62,7 @@ contention = 1.3
 write_call = "400 ns"
 write_page = "100 ns"
 buffer_head = "150 ns"
+buffer_head_in_l3 = "20 ns"
 new_page = "700 ns"
 new_folio = "1500 ns"
 flush_page = "9 us"
@@ -166,6 +168,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     expected = {
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.library_call": 5e-9,
+        "machine.cpu.between_calls": 120e-9,
         "machine.cpu.discontiguous_call": 250e-9,
         "machine.cpu.transfer": 12e-6,
         "machine.cpu.page_fault": 600e-9,
@@ -179,6 +182,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.file_system.write_call": 400e-9,
         "machine.file_system.write_page": 100e-9,
         "machine.file_system.buffer_head": 150e-9,
+        "machine.file_system.buffer_head_in_l3": 20e-9,
         "machine.file_system.new_page": 700e-9,
         "machine.file_system.new_folio": 1500e-9,
         "machine.file_system.create": 12e-6,
@@ -259,7 +263,7 @@ def test_what_half_of_the_rounds_do_not_show_is_not_assumed() -> None:
 
 
 def test_a_line_of_three_pieces_bends_where_it_does() -> None:
-    pages = np.array([1.0, 4, 16, 64, 256, 1024, 4096])
+    pages = np.array([2.0**power for power in range(13)])
 
     def calls(first: float, second: float, each: tuple[float, float, float]) -> Calls:
         middle = np.clip(pages - first, 0, second - first)

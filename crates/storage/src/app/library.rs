@@ -9,7 +9,7 @@
 //! Not modelled: positions that are not in order, which empty the buffer.
 
 use headrace_net::Span;
-use headrace_spec::{Bytes, Interface, Ior, Scenario, SystemKind, Workload};
+use headrace_spec::{Bytes, Interface, Ior, Scenario, Workload};
 
 /// The pattern of system calls that a pattern of library calls makes, and the
 /// processor time in the library for each.
@@ -51,11 +51,7 @@ pub(super) fn gathered(
     request: u64,
     size: u64,
 ) -> (u64, Span) {
-    let cpu = match &scenario.kind {
-        SystemKind::Local(local) => Some(&local.machine.cpu),
-        SystemKind::Parallel(_) => scenario.clients.machine().map(|machine| &machine.cpu),
-    };
-    let Some(cpu) = cpu else {
+    let Some(cpu) = super::processor(scenario) else {
         return (request, Span::ZERO);
     };
     if workload.io.interface != Interface::Library {

@@ -8,7 +8,8 @@ mod page;
 pub use collective::CollectiveApplication;
 pub use page::{ApplicationPorts, End, Existing, Workloads, processes};
 
-use headrace_spec::{Ior, Pipeline, Scenario, SystemKind, Workload, WorkloadKind};
+use headrace_net::Span;
+use headrace_spec::{Cpu, Ior, Pipeline, Scenario, SystemKind, Workload, WorkloadKind};
 use headrace_workload::{
     Application, Calling, IorApplication, PipelineApplication, TraceError, sequence,
 };
@@ -28,6 +29,20 @@ pub fn build(
         WorkloadKind::Pipeline(spec) => Ok(Box::new(pipeline(scenario, workload, spec, processes))),
         _ => sequence(scenario, workload, processes),
     }
+}
+
+/// The processor that the processes of a scenario run on, if it is modelled.
+fn processor(scenario: &Scenario) -> Option<&Cpu> {
+    match &scenario.kind {
+        SystemKind::Local(local) => Some(&local.machine.cpu),
+        SystemKind::Parallel(_) => scenario.clients.machine().map(|machine| &machine.cpu),
+    }
+}
+
+/// What a process does on its processor between two calls.
+pub fn between_calls(scenario: &Scenario) -> Span {
+    let time = processor(scenario).map_or(0.0, |cpu| cpu.between_calls.0);
+    Span::from_seconds(time)
 }
 
 fn ior(

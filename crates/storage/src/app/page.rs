@@ -13,7 +13,7 @@ use headrace_net::{Barrier, Node, Page, Port, Random, Slot, Span, Store, TallyId
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
-use headrace_workload::{Application, Directories, Next};
+use headrace_workload::{Application, Ask, Directories, Next};
 
 use crate::localfs::StoredFile;
 use crate::measure::Recorder;
@@ -24,6 +24,8 @@ pub struct Workloads {
     parts: Vec<Part>,
     /// The group of every client.
     groups: Vec<u8>,
+    /// What a process does on its processor before each call.
+    between_calls: Span,
 }
 
 struct Part {
@@ -36,6 +38,8 @@ struct Part {
     volume: u8,
     /// Where its waiting processes lie.
     waiting: BTreeMap<u32, Slot>,
+    /// What its processes ask for when they have computed.
+    prepared: BTreeMap<u32, Ask>,
 }
 
 /// A file that is there before the run.
@@ -69,11 +73,12 @@ impl Existing {
 }
 
 impl Workloads {
-    /// None yet, for clients of these groups.
-    pub fn new(groups: Vec<u8>) -> Workloads {
+    /// None yet, for clients of these groups, whose processes compute for so long before each call.
+    pub fn new(groups: Vec<u8>, between_calls: Span) -> Workloads {
         Workloads {
             parts: Vec::new(),
             groups,
+            between_calls,
         }
     }
 
@@ -96,6 +101,7 @@ impl Workloads {
             first_file,
             volume,
             waiting: BTreeMap::new(),
+            prepared: BTreeMap::new(),
         });
     }
 
@@ -177,12 +183,26 @@ impl Workloads {
     ) -> Result<Step, String> {
         let part = &mut self.parts[process.workload as usize];
         let group = self.groups[process.client as usize];
-        let ask = match part.application.next(process.rank, now, random)? {
-            Next::Barrier => return Ok(Step::Barrier),
-            Next::Finished => return Ok(Step::Finished),
-            Next::Wait => return Ok(Step::Wait),
-            Next::Compute(time) => return Ok(Step::Ask(computation(process, group, time, now))),
-            Next::Ask(ask) => ask,
+        let ask = match part.prepared.remove(&process.rank) {
+            Some(ask) => ask,
+            None => match part.application.next(process.rank, now, random)? {
+                Next::Barrier => return Ok(Step::Barrier),
+                Next::Finished => return Ok(Step::Finished),
+                Next::Wait => return Ok(Step::Wait),
+                Next::Compute(time) => {
+                    return Ok(Step::Ask(computation(process, group, time, now)));
+                }
+                Next::Ask(ask) if self.between_calls > Span::ZERO => {
+                    part.prepared.insert(process.rank, ask);
+                    return Ok(Step::Ask(computation(
+                        process,
+                        group,
+                        self.between_calls,
+                        now,
+                    )));
+                }
+                Next::Ask(ask) => ask,
+            },
         };
         let issued = now + ask.after;
         Ok(Step::Ask(Request {
@@ -316,7 +336,7 @@ pub fn processes(
         move |_| {
             workloads
                 .take()
-                .unwrap_or_else(|| Workloads::new(Vec::new()))
+                .unwrap_or_else(|| Workloads::new(Vec::new(), Span::ZERO))
         }
     });
 

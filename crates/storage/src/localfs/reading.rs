@@ -64,6 +64,9 @@ impl Volume {
         }
         // Loads bring the bytes of a mapping through the processor as a copy does.
         time += self.copy.of(until - call.at, call.size, self.copying);
+        if let Some(heads) = &mut self.buffer_heads {
+            heads.copy(until - call.at);
+        }
         call.at = until;
         Next::Work(time)
     }

@@ -8,6 +8,7 @@ use headrace_spec::{IoPriority, JournalMode};
 use headrace_trace::Operation;
 
 use super::balance::Load;
+use super::buffer_heads::Found;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::journal::Metadata;
@@ -120,12 +121,15 @@ impl Volume {
             + Span(folios * self.costs.new_folio.0)
             + pages(old, self.costs.write_page)
             + self.following_lists(range, old);
+        if let Some(heads) = &mut self.buffer_heads {
+            heads.copy(end - call.at);
+        }
         call.stage = Stage::Filling;
         Next::Work(time + self.copy.of_write(end - call.at, call.size, self.copying))
     }
 
     /// What it takes to follow the lists of the folios of a range, of which so many bytes are
-    /// cached: each list's whole length, if the processor does not have it.
+    /// cached: each list's whole length, by where the processor has it.
     fn following_lists(&mut self, range: Range, old: u64) -> Span {
         if old == 0 || self.buffer_heads.is_none() {
             return Span::ZERO;
@@ -136,16 +140,19 @@ impl Volume {
             return Span::ZERO;
         };
         let size = self.sizes.get(range.file).unwrap_or(0);
-        let mut blocks = 0;
+        let mut time = Span::ZERO;
         for folio in folios(range, unit) {
             // A file's last folio is no longer than the file.
             let bytes = unit.min(size.saturating_sub(folio * unit));
             let here = bytes.div_ceil(self.page).max(1);
-            if !heads.follow(range.file, folio, here) {
-                blocks += here;
-            }
+            let each = match heads.follow(range.file, folio, here) {
+                Found::Near => Span::ZERO,
+                Found::LastLevel => self.costs.buffer_head_in_l3,
+                Found::Memory => self.costs.buffer_head,
+            };
+            time += Span(here * each.0);
         }
-        Span(blocks * self.costs.buffer_head.0)
+        time
     }
 
     /// How many folios the missing bytes of a range become, for a call of so many bytes: they

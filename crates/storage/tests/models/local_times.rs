@@ -1,6 +1,6 @@
 //! How long odd systems take: no longer than their devices can need.
 
-use crate::running::run;
+use crate::running::{latency, run};
 
 /// Twelve pipelines on one small cache and one disk: every transfer takes a seek, a
 /// revolution and its bytes at most, and none waits for the disk's read-ahead to
@@ -143,6 +143,45 @@ fn reads_begin_and_contend() {
             error.abs() < 2e-3,
             "{order}, {transfer}, {processes}: {mean}"
         );
+    }
+}
+
+/// What a process does between two calls is on a processor, and in no call: who waits for that
+/// processor waits for it too.
+#[test]
+fn a_process_computes_between_its_calls() {
+    // 256 calls of 3 us, with 2 us before each: of four processes, two on each core.
+    for (processes, cores, microseconds, call) in [
+        (1, 1, 1280.0, 3_000_000),
+        (2, 2, 1280.0, 3_000_000),
+        (4, 2, 2560.0, 5_000_000),
+    ] {
+        let outcome = run(
+            r#"
+            system = "ext4"
+            [machine]
+            device = { read_rate = "1 GB/s", write_rate = "1 GB/s" }
+            cpu = { system_call = "3 us", between_calls = "2 us" }
+            [[workload]]
+            block = "1 MiB"
+            transfer = "4 KiB"
+            phases = ["read"]
+            access = "file-per-process"
+            io = { existing = true, cached = true }
+            "#,
+            &[
+                &format!("clients.processes={processes}"),
+                &format!("machine.cpu.cores={cores}"),
+            ],
+        );
+        let report = &outcome.report;
+        let found = report.simulated_seconds * 1e6;
+        assert!(
+            (found / microseconds - 1.0).abs() < 1e-6,
+            "{processes}: {found}"
+        );
+        let shortest = outcome.requests.iter().map(latency).min();
+        assert_eq!(shortest, Some(call), "{processes}");
     }
 }
 
@@ -409,13 +448,22 @@ fn blocks_of_pointers_are_read_unless_they_are_cached() {
 #[test]
 fn a_rewrite_follows_the_list_of_its_folio() {
     // 128 writes of two pages at 1 us, each in a folio of its own of 256 blocks: all 128 lists
-    // are 32,768 blocks of 1 us and 3.4 MB, and half of the cache is theirs.
-    for (order, folio, cache, lists, pages) in [
-        ("strided", "1 MiB", "16 MiB", 32_768, 256),
-        ("sequential", "1 MiB", "16 MiB", 256, 256),
-        ("strided", "4 KiB", "16 MiB", 0, 256),
-        ("strided, again", "1 MiB", "16 MiB", 32_768, 512),
-        ("strided, again", "1 MiB", "4 MiB", 2 * 32_768, 512),
+    // are 32,768 blocks of 1 us and 3.4 MB, with the pages 4.5 MB. Twice the half of the caches
+    // is so much, or is not; from the last level a block takes a quarter.
+    for (order, folio, cache, last, lists, pages) in [
+        ("strided", "1 MiB", "16 MiB", "0 B", 32_768, 256),
+        ("sequential", "1 MiB", "16 MiB", "0 B", 256, 256),
+        ("strided", "4 KiB", "16 MiB", "0 B", 0, 256),
+        ("strided, again", "1 MiB", "16 MiB", "0 B", 32_768, 512),
+        (
+            "strided, again",
+            "1 MiB",
+            "4 MiB",
+            "16 MiB",
+            32_768 + 8192,
+            512,
+        ),
+        ("strided, again", "1 MiB", "3 MiB", "4 MiB", 2 * 32_768, 512),
     ] {
         let phases = match order.ends_with("again") {
             true => r#"["write", "write"]"#,
@@ -424,6 +472,7 @@ fn a_rewrite_follows_the_list_of_its_folio() {
         let mut more = vec![
             format!("machine.memory.largest_folio={folio}"),
             format!("machine.copying.l2={cache}"),
+            format!("machine.copying.l3={last}"),
             format!("workload.0.phases={phases}"),
         ];
         if order.starts_with("strided") {
@@ -436,8 +485,8 @@ fn a_rewrite_follows_the_list_of_its_folio() {
             system = "ext4"
             [machine]
             device = { read_rate = "1 GB/s", write_rate = "1 GB/s" }
-            copying = { l2_share = 0.5 }
-            file_system = { write_page = "1 us", buffer_head = "1 us" }
+            copying = { l2_share = 0.5, l3_share = 0.5 }
+            file_system = { write_page = "1 us", buffer_head = "1 us", buffer_head_in_l3 = "0.25 us" }
             [[workload]]
             block = "128 MiB"
             transfer = "8 KiB"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from headrace.calibrate.case import NEW, WARM
+from headrace.calibrate.case import NEW, RANDOM, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
 from headrace.calibrate.equations.equation import Equation, Known
 from headrace.calibrate.probe import Probe, Times, calls
@@ -42,6 +42,14 @@ APART = Probe(
     "write",
     "p50",
 )
+FEW = Probe(
+    "random rewrites of 4 KiB in 64 MiB",
+    # Lists and pages that are used until a list is used again are some 2 MB: more than the second
+    # level has of what is copied, less than the last.
+    calls(64 * MIB // BLOCKS[0], BLOCKS[0], ["write"], WARM, **RANDOM, requests="2000"),
+    "write",
+    "p50",
+)
 REWRITES = _probes("rewrites", WARM)
 WRITES = _probes("new writes", NEW)
 
@@ -63,6 +71,10 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
     more = times[APART.name] - whole[0] - known.get("machine.cpu.discontiguous_call", 0.0)
     buffer_head = max(more / (folio - 1), 0.0) if folio > 1 else 0.0
+    more = times[FEW.name] - whole[0] - known.get("machine.cpu.discontiguous_call", 0.0)
+    # In order a page has a block's part of following the list from memory.
+    in_l3 = (more + buffer_head) / folio if folio > 1 else 0.0
+    in_l3 = min(max(in_l3, 0.0), buffer_head)
 
     def rewrites(share: float) -> list[float]:
         counted = zip(besides(REWRITES, share), pages, strict=True)
@@ -85,6 +97,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         "machine.file_system.write_call": write_call,
         "machine.file_system.write_page": write_page,
         "machine.file_system.buffer_head": buffer_head,
+        "machine.file_system.buffer_head_in_l3": in_l3,
         "machine.file_system.new_page": new_page,
         "machine.file_system.new_folio": new_folio,
     }
@@ -141,8 +154,9 @@ def _two_costs(
 
 
 EQUATION = Equation(
-    (*REWRITES.values(), APART, *WRITES.values()),
+    (*REWRITES.values(), APART, FEW, *WRITES.values()),
     _solve,
-    "writes of 4 KiB to 1 MiB to a cached file, in order and a MiB apart, and to a new one",
+    "writes of 4 KiB to 1 MiB to a cached file, in order, a MiB apart and at random places, and"
+    " to a new one",
     {"write_share": ""},
 )

@@ -22,5 +22,8 @@ section! {
         /// A call into the C library that finds or leaves its byte in the buffer
         /// (fgetc, fputc).
         library_call: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// What a process itself does between two calls: choosing the next, noting how long the last
+        /// took. It is in no call's latency.
+        between_calls: Seconds = default("0 s", "nothing is assumed: measure it"),
     }
 }

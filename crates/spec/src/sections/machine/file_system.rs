@@ -24,6 +24,10 @@ section! {
         /// Processor time for each block of a folio of several pages that is written to, unless it
         /// was lately: ext4 follows the folio's list of buffer heads, XFS has none.
         buffer_head: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// The same where the last level of the processor's caches still has the list: so many
+        /// bytes were used since as two blocks have that are copied within that level
+        /// (`copying.l3_share`), and more than two have within the second.
+        buffer_head_in_l3: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
         new_page: Seconds = same(write_page),
