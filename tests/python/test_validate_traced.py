@@ -60,9 +60,9 @@ def test_a_simulations_time_is_divided_as_its_transfers_is() -> None:
 
 def test_the_time_in_calls_is_found_in_the_kernel(tmp_path: Path) -> None:
     (traceable(tmp_path) / "machine.toml").write_text(MACHINE)
-    names = ("cached reads of 8 KiB", "direct random reads of 16 KiB", "names of 600 files")
+    names = ("cached reads of 12 KiB", "direct random reads of 16 KiB", "names of 600 files")
     cases = [case for case in CASES if case.name in names]
-    found = validate.twin(tmp_path, tmp_path / "machine.toml", cases=cases, rounds=1)
+    found = validate.twin(tmp_path, tmp_path / "machine.toml", cases=cases, rounds=1, passes=1)
     traced = validate.traced(found, tmp_path)
     assert [it.name for it in traced.breakdowns] == [case.name for case in cases]
     by_name = {it.name: it for it in traced.breakdowns}

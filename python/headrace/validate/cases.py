@@ -28,15 +28,15 @@ def _cached() -> list[Case]:
             "cache",
             transfers(48 * MIB, block, ["read"], WARM, {}),
         )
-        for block in (8 * KIB, 32 * KIB, 512 * KIB, 2 * MIB)
+        for block in (12 * KIB, 24 * KIB, 384 * KIB, 1536 * KIB)
     ]
     cases += [
         Case(
             f"cached random reads of {block // KIB} KiB",
             "cache",
-            transfers(64 * MIB, block, ["read"], WARM, RANDOM | {"requests": "2000"}),
+            transfers(48 * MIB, block, ["read"], WARM, RANDOM | {"requests": "2000"}),
         )
-        for block in (8 * KIB, 128 * KIB)
+        for block in (12 * KIB, 96 * KIB)
     ]
     cases += [
         Case(

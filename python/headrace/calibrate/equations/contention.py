@@ -16,16 +16,10 @@ BLOCKS = (16 * KIB, 256 * KIB)
 PASSES = 4
 """Through each file: processes begin up to some milliseconds one after the other, and a pass takes
 ten."""
-ALONE = {
-    block: Probe(f"median of {READS[block].name}", READS[block].workload, statistic="p50")
-    for block in BLOCKS
-}
 TOGETHER = {
     block: Probe(
         f"cached reads of {block // KIB} KiB by {PROCESSES} processes",
         calls(FILE // block, block, ["read"] * PASSES, WARM, access='"file-per-process"'),
-        # Whoever else is at work keeps some calls of several processes waiting.
-        statistic="p50",
         processes=PROCESSES,
     )
     for block in BLOCKS
@@ -40,7 +34,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     besides = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
     longer = []
     for block, probe in TOGETHER.items():
-        alone = times[ALONE[block].name]
+        alone = times[READS[block].name]
         copying = max(alone - besides, 1e-12)
         longer.append(max(times[probe.name] - alone, 0.0) / copying)
     others = known.get("machine.cpu.cores", PROCESSES) - 1
@@ -48,7 +42,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 
 
 EQUATION = Equation(
-    (*ALONE.values(), *TOGETHER.values()),
+    tuple(TOGETHER.values()),
     _solve,
     f"cached reads of 16 and 256 KiB by {PROCESSES} processes, each of a file of its own,"
     " against those of one",
