@@ -40,7 +40,17 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     below.mkdir()
     traced = ("--trace-to", str(folder / "events.parquet"), "--plot", str(folder))
     done = command(
-        *("calibrate", str(below), "--rounds", "2", "--json", "-o", str(folder / "machine.toml")),
+        *(
+            "calibrate",
+            str(below),
+            "--rounds",
+            "2",
+            "--passes",
+            "1",
+            "--json",
+            "-o",
+            str(folder / "machine.toml"),
+        ),
         *(() if why else traced),
         timeout=600,
     )

@@ -3,16 +3,17 @@
 import os
 import statistics
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import combinations_with_replacement, pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from headrace._core import VERSION, RunError
 from headrace.calibrate.balance import BALANCES, Balance, balanced
-from headrace.calibrate.case import carried_out, check_room
+from headrace.calibrate.case import Bound, carried_out, check_room
 from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.equations.equation import Equation
@@ -22,6 +23,12 @@ from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
 from headrace.calibrate.warned import Warned
+
+PASSES = 4
+"""How often a round measures what processor and memory bound. A core of a virtual machine may run
+at two speeds, as the other thread of its physical core is at work for someone else or not: here
+1.0 and 1.4 times the time of a call, for tenths of a second to seconds each. One measurement of ten
+milliseconds sees one of them; several, seconds apart, come to what is between."""
 
 Told: TypeAlias = Callable[[int, int, str], object]
 """Called before each measurement with how many are done, how many there are, and what is next."""
@@ -60,21 +67,21 @@ class Calibration:
 
 
 def calibrate(
-    directory: str | PathLike[str], *, rounds: int = 5, told: Told | None = None
+    directory: str | PathLike[str],
+    *,
+    rounds: int = 5,
+    passes: int = PASSES,
+    told: Told | None = None,
 ) -> Calibration:
-    """Reads what the kernel tells, and measures the rest: all probes once, then all again.
+    """Reads what the kernel tells, and measures the rest: all probes once, then all again; in
+    each round those that processor and memory bound `passes` times, of which the middle counts.
 
     Raises ScenarioError if the file system under the directory is none that a simulation
     knows, RunError if a parameter that is needed cannot be told from any round, otherwise as
     `headrace.measure.measure_whole` does.
     """
     probing = Probing(directory)
-    for number in range(rounds):
-        for place, step in enumerate(probing.steps):
-            if told is not None:
-                done = number * len(probing.steps) + place
-                told(done, rounds * len(probing.steps), step.name)
-            step.carry_out(directory)
+    for _ in in_rounds(probing.steps, directory, rounds, passes, told):
         probing.end_round()
     return probing.calibration()
 
@@ -84,6 +91,7 @@ class Step:
     """One measurement of a round."""
 
     name: str
+    bound: Bound
     measure: Callable[[], None]
 
     def carry_out(self, directory: str | PathLike[str]) -> None:
@@ -95,11 +103,48 @@ class Step:
             raise RunError(f"{os.fspath(directory)}: {self.name}: {error}") from None
 
 
+def in_rounds(
+    steps: Sequence[Step],
+    directory: str | PathLike[str],
+    rounds: int,
+    passes: int,
+    told: Told | None = None,
+) -> Iterator[int]:
+    """Measures all steps in a directory, then all again; gives the number of each round when it
+    has ended."""
+    order = of_round(steps, passes)
+    for number in range(rounds):
+        for place, step in enumerate(order):
+            if told is not None:
+                told(number * len(order) + place, rounds * len(order), step.name)
+            step.carry_out(directory)
+        yield number
+
+
+def middle(passes: Sequence[float]) -> float:
+    """What several measurements are in the mean, of which one may have been disturbed: the median
+    of the means of any two, or of one with itself (Hodges and Lehmann 1963, Annals of Mathematical
+    Statistics 34). Of two speeds that are seen as often it is the mean, where the median is one of
+    them."""
+    return statistics.median(
+        (one + other) / 2 for one, other in combinations_with_replacement(passes, 2)
+    )
+
+
+def of_round(steps: Sequence[Step], passes: int) -> list[Step]:
+    """The order within a round: before each of as many parts of what the device bounds as there
+    are passes, all that processor and memory bound."""
+    cached = [step for step in steps if step.bound == "cache"]
+    others = [step for step in steps if step.bound != "cache"]
+    ends = [len(others) * number // passes for number in range(passes + 1)]
+    return [step for start, end in pairwise(ends) for step in (*cached, *others[start:end])]
+
+
 class Probing:
     """A calibration under way. Raises as `calibrate` does, and at the start if a workload takes
     more than the file system has.
 
-    A round is: each of the `steps` in turn, then `end_round`.
+    A round is: each of the `steps` once or more often, then `end_round`.
     """
 
     def __init__(self, directory: str | PathLike[str]) -> None:
@@ -111,15 +156,17 @@ class Probing:
         probes += [balance.probe for balance in BALANCES]
         self._times: list[dict[str, float]] = []
         self._checks: list[list[float]] = []
-        self._of_round: dict[str, float] = {}
-        self._checks_of_round: list[float] = []
+        self._of_round: dict[str, list[float]] = {}
+        self._checks_of_round: dict[int, list[float]] = {}
         self._warned = Warned()
         # A workload that several probes look at is carried out once.
         alike: dict[tuple[str, str], list[Probe]] = {}
         for probe in probes:
             alike.setdefault((probe.workload, probe.made_by), []).append(probe)
         self.steps = [self._step(those) for those in alike.values()]
-        self.steps += [Step(case.name, self._check(number)) for number, case in enumerate(CHECKS)]
+        self.steps += [
+            Step(case.name, case.group, self._check(number)) for number, case in enumerate(CHECKS)
+        ]
         # Before anything is measured, so that what does not fit costs no time.
         texts = [those[0].text for those in alike.values()]
         check_room([*texts, *(case.work for case in CHECKS)], directory)
@@ -133,23 +180,26 @@ class Probing:
             ).document
             self._warned.add(document)
             for probe in probes:
-                self._of_round[probe.name] = probe.seconds(document)
+                self._of_round.setdefault(probe.name, []).append(probe.seconds(document))
 
-        return Step(first.name, measure)
+        return Step(first.name, first.bound, measure)
 
     def _check(self, number: int) -> Callable[[], None]:
         def measure() -> None:
-            measurement = CHECKS[number].measured(self._directory)
-            self._warned.add(measurement.document)
-            self._checks_of_round.append(CHECKS[number].seconds(measurement.document))
+            document = CHECKS[number].measured(self._directory).document
+            self._warned.add(document)
+            seconds = CHECKS[number].seconds(document)
+            self._checks_of_round.setdefault(number, []).append(seconds)
 
         return measure
 
     def end_round(self) -> None:
-        """The steps were all measured once more."""
-        self._times.append(self._of_round)
-        self._checks.append(self._checks_of_round)
-        self._of_round, self._checks_of_round = {}, []
+        """The steps were all measured once more, or some times more."""
+        self._times.append({name: middle(times) for name, times in self._of_round.items()})
+        self._checks.append(
+            [middle(self._checks_of_round[number]) for number in range(len(CHECKS))]
+        )
+        self._of_round, self._checks_of_round = {}, {}
 
     def calibration(self) -> Calibration:
         """What the rounds gave."""
@@ -191,21 +241,23 @@ def _solved(
     read: list[Parameter],
     equations: Iterable[Equation] = EQUATIONS,
 ) -> list[Parameter]:
-    """Each equation for each round; what it gives is known to the next by its median.
+    """Each equation for the medians of the rounds' times, which tell the parameter, and for each
+    round, which tell its spread.
 
-    What an equation's rounds have in common is found first, from the medians of their times.
-    A round that does not tell a parameter counts as the median of those that do.
+    What an equation's rounds have in common is found first. Where a round does not tell a
+    parameter, the median of those that do is its value, for that round too.
 
     Raises RunError if no round tells one that is needed.
     """
-    middle = {name: statistics.median(of[name] for of in times) for name in times[0]}
+    medians = {name: statistics.median(of[name] for of in times) for name in times[0]}
     settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
     known = {field: float(value) for field, value in settled.items()}
     solved = []
     for equation in equations:
-        common = equation.common(middle, known)
+        common = equation.common(medians, known)
         known |= common
-        rounds = [common | equation.solve(of_round, known) for of_round in times]
+        rounds = [common | equation.solve(of, known) for of in times]
+        whole = common | equation.solve(medians, known)
         fields = dict.fromkeys(field for found in rounds for field in found)
         for field in equation.needed:
             if field not in fields:
@@ -217,7 +269,8 @@ def _solved(
                 )
         for field in fields:
             told = [found[field] for found in rounds if field in found]
-            known[field] = statistics.median(told)
+            of_medians = whole.get(field) if len(told) == len(rounds) else None
+            known[field] = statistics.median(told) if of_medians is None else of_medians
             values = tuple(found.get(field, known[field]) for found in rounds)
             unit = equation.units.get(field.rsplit(".", 1)[-1], "s")
             method = equation.method
@@ -225,7 +278,7 @@ def _solved(
                 method += f"; {len(told)} of {len(rounds)} rounds tell it"
             points = equation.curves.get(field, {})
             curve = tuple(
-                f"{name}: {seconds_text(middle[probe.name])}" for name, probe in points.items()
+                f"{name}: {seconds_text(medians[probe.name])}" for name, probe in points.items()
             )
-            solved.append(Parameter(field, values, unit, method, curve))
+            solved.append(Parameter(field, values, unit, method, curve, of_medians))
     return solved

@@ -15,6 +15,14 @@ from headrace.report.plain import plain_line
 Rounds = Annotated[
     int, typer.Option("--rounds", min=2, help="How often everything is measured, in turn.")
 ]
+Passes = Annotated[
+    int,
+    typer.Option(
+        "--passes",
+        min=1,
+        help="How often each round measures what processor and memory bound; their middle counts.",
+    ),
+]
 
 
 def calibrate(
@@ -24,6 +32,7 @@ def calibrate(
         typer.Option("--output", "-o", metavar="FILE", help="Save the machine as a system's file."),
     ] = None,
     rounds: Rounds = 5,
+    passes: Passes = 4,
     server: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,7 +84,7 @@ def calibrate(
                 directory, server, token, rounds=rounds, told=told
             )
         else:
-            found = calibration.calibrate(directory, rounds=rounds, told=told)
+            found = calibration.calibrate(directory, rounds=rounds, passes=passes, told=told)
     if trace:
         with steps("trace") as told:
             found = calibration.traced(found, directory, told=told)

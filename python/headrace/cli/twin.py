@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench.run import BelowDirectory
-from headrace.cli.calibrate import Rounds
+from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.screen import steps
 from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
 from headrace.cli.validate import tell
@@ -39,6 +39,7 @@ def twin(
         ),
     ] = None,
     rounds: Rounds = 5,
+    passes: Passes = 4,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as one JSON document.")
     ] = False,
@@ -80,6 +81,7 @@ def twin(
             settings_now=settings_now,
             sets=sets or (),
             rounds=rounds,
+            passes=passes,
             told=told,
         )
     document = found.json()

@@ -11,7 +11,7 @@ from typing import Any
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate import Probing, mount_of, work_on
-from headrace.calibrate.calibration import Step, Told
+from headrace.calibrate.calibration import PASSES, Step, Told, in_rounds, middle
 from headrace.calibrate.case import Case, check_room
 from headrace.calibrate.settings import settings
 from headrace.calibrated import lacking
@@ -64,6 +64,7 @@ def twin(
     sets: Sequence[str] = (),
     cases: Sequence[Case] | None = None,
     rounds: int = 3,
+    passes: int = PASSES,
     told: Told | None = None,
 ) -> Twin:
     """Predicts the cases for a machine, and measures them in a directory, in rounds.
@@ -75,7 +76,8 @@ def twin(
     With `settings_now`, settings are what the kernel tells now (dirty limits, read-ahead,
     scheduler, memory, limits of the device) instead of the file's: a machine that was
     changed is predicted from what was measured before that. `sets`, each as `path=value`, are
-    put over both, for what the kernel does not tell.
+    put over both, for what the kernel does not tell. What processor and memory bound is measured
+    `passes` times in each round; their middle is one repetition.
 
     Raises ScenarioError if the file describes no system that can be simulated, or nothing is
     known of the file system; otherwise as `headrace.measure.measure_whole` does.
@@ -95,19 +97,17 @@ def twin(
         over, compared = over_file(file.resolve(), cases[0].work, now if settings_now else (), sets)
     probing = Probing(directory) if machine is None else None
     check_room([case.work for case in cases], directory)
-    runs: list[list[Measurement]] = [[] for _ in cases]
+    runs: list[list[list[Measurement]]] = [[[] for _ in range(rounds)] for _ in cases]
+    ended = 0
 
-    def measure(case: Case, into: list[Measurement]) -> None:
-        into.append(case.measured(directory))
+    def measure(case: Case, into: list[list[Measurement]]) -> None:
+        into[ended].append(case.measured(directory))
 
     steps = [] if probing is None else list(probing.steps)
     for case, into in zip(cases, runs, strict=True):
-        steps.append(Step(case.name, partial(measure, case, into)))
-    for number in range(rounds):
-        for place, step in enumerate(steps):
-            if told is not None:
-                told(number * len(steps) + place, rounds * len(steps), step.name)
-            step.carry_out(directory)
+        steps.append(Step(case.name, case.group, partial(measure, case, into)))
+    for number in in_rounds(steps, directory, rounds, passes, told):
+        ended = number + 1
         if probing is not None:
             probing.end_round()
     if machine is not None:
@@ -124,7 +124,7 @@ def twin(
 def _predicted(
     machine: Path,
     cases: Sequence[Case],
-    runs: Sequence[list[Measurement]],
+    runs: Sequence[Sequence[Sequence[Measurement]]],
     sets: Mapping[str, str],
     of_calibration: Iterable[dict[str, str]] = (),
 ) -> Twin:
@@ -132,12 +132,13 @@ def _predicted(
     warnings = {it["condition"]: it for it in of_calibration}
     for case, of in zip(cases, runs, strict=True):
         predicted = predict(work_on(machine, case.work), case.seconds, case.group, sets)
-        times = tuple(case.seconds(it.document) for it in of)
+        times = tuple(middle([case.seconds(it.document) for it in of_round]) for of_round in of)
         points.append(Point(case.name, case.group, times, predicted))
-        went = [Run.of(it, case) for it in of]
+        each = [it for of_round in of for it in of_round]
+        went = [Run.of(it, case) for it in each]
         breakdowns.append(from_counters(points[-1], case.processes, went))
         warnings |= {
-            warning["condition"]: warning for it in of for warning in it.document["warnings"]
+            warning["condition"]: warning for it in each for warning in it.document["warnings"]
         }
     loaded = simulate.load(work_on(machine, cases[0].work), sets=sets).loaded
     for warning in (*lacking(loaded), *wide(points, machine, cases[0].work)):

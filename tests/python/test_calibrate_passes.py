@@ -1,0 +1,59 @@
+"""Several measurements within a round: their order, their middle, and what follows from them."""
+
+import pytest
+
+from headrace.calibrate.calibration import Step, _solved, in_rounds, middle, of_round
+from headrace.calibrate.case import Bound
+from headrace.calibrate.equations.equation import Equation
+
+
+def test_the_middle_of_passes_is_their_mean_but_for_a_disturbed_one() -> None:
+    assert middle([3.0]) == 3.0
+    assert middle([1.0, 2.0]) == 1.5
+    # Of two speeds seen as often it lies between, where a median of three or five is one of them.
+    assert middle([1.0, 1.4, 1.0, 1.4]) == pytest.approx(1.2)
+    # By hand: of the ten means of 1, 1, 9 and 1 six are 1, three are 5, and one is 9.
+    assert middle([1.0, 1.0, 9.0, 1.0]) == 1.0
+
+
+def step(name: str, bound: Bound) -> Step:
+    return Step(name, bound, lambda: None)
+
+
+def test_passes_are_spread_over_a_round() -> None:
+    steps = [step("a", "cache"), step("d1", "device"), step("b", "cache"), step("d2", "device")]
+    assert [it.name for it in of_round(steps, 1)] == ["a", "b", "d1", "d2"]
+    assert [it.name for it in of_round(steps, 2)] == ["a", "b", "d1", "a", "b", "d2"]
+    # Though there is nothing to put between some of them.
+    assert [it.name for it in of_round(steps, 3)] == ["a", "b", "a", "b", "d1", "a", "b", "d2"]
+
+
+def test_what_is_measured_next_is_told_with_how_much_there_is() -> None:
+    steps = [step("a", "cache"), step("d1", "device")]
+    seen: list[tuple[int, int, str]] = []
+    ends = in_rounds(steps, "", 2, 2, lambda *it: seen.append(it))
+    assert next(ends) == 0
+    assert seen == [(0, 6, "a"), (1, 6, "a"), (2, 6, "d1")]
+    assert list(ends) == [1]
+    assert seen[3:] == [(3, 6, "a"), (4, 6, "a"), (5, 6, "d1")]
+
+
+def test_a_parameter_is_what_the_medians_of_the_rounds_times_give() -> None:
+    quotient = Equation(
+        (), lambda times, _: {"quotient": times["dividend"] / times["divisor"]}, "a quotient", {}
+    )
+    dividends, divisors = (1.0, 2.0, 2.0), (1.0, 0.5, 2.0)
+    times = [
+        {"dividend": one, "divisor": other} for one, other in zip(dividends, divisors, strict=True)
+    ]
+    found = _solved(times, [], [quotient])[0]
+    # The median of the rounds' own is 1.
+    assert (found.value, found.values) == (2.0, (1.0, 4.0, 1.0))
+
+    def told_by_large_ones(times: dict[str, float], _: object) -> dict[str, float]:
+        return {"dividend": times["dividend"]} if times["divisor"] > 0.7 else {}
+
+    partly = Equation((), told_by_large_ones, "what not all rounds tell", {})  # type: ignore[arg-type]
+    found = _solved(times, [], [partly])[0]
+    assert (found.value, found.values) == (1.5, (1.0, 1.5, 2.0))
+    assert found.method.endswith("2 of 3 rounds tell it")
