@@ -65,7 +65,7 @@ buffer_head = "150 ns"
 buffer_head_in_l3 = "20 ns"
 new_page = "700 ns"
 new_folio = "1500 ns"
-flush_page = "9 us"
+flush_page = "500 ns"
 read_page = "3 us"
 create = "12 us"
 unlink = "7 us"
@@ -78,10 +78,11 @@ device_write_rate = "1 GB/s"
 write_latency = "90 us"
 time_per_transfer = "20 us"
 write_time_per_transfer = "30 us"
+new_block = "3 us"
 flush = "800 us"
 """
 
-BALANCED = {"flush_page": 9e-6, "flush": 800e-6, "read_page": 3e-6}
+BALANCED = {"new_block": 3e-6, "flush": 800e-6, "read_page": 3e-6}
 
 
 READ = [
@@ -185,6 +186,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.file_system.buffer_head_in_l3": 20e-9,
         "machine.file_system.new_page": 700e-9,
         "machine.file_system.new_folio": 1500e-9,
+        "machine.file_system.flush_page": 500e-9,
         "machine.file_system.create": 12e-6,
         "machine.file_system.unlink": 7e-6,
         "machine.file_system.lookup": 1e-6,

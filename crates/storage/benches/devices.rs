@@ -3,7 +3,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headrace_net::{Builder, Limits};
 use headrace_spec::{Device, IoPriority, Parallel, ServerKind, Servers};
-use headrace_storage::{Transfer, device};
+use headrace_storage::{Content, Transfer, device};
 use headrace_trace::Operation;
 
 const NUMBER: u64 = 20_000;
@@ -61,7 +61,7 @@ fn run(device: &Device, operation: Operation, depth: u32) {
                     synchronous: true,
                     priority: IoPriority::default(),
                     forced: false,
-                    metadata: false,
+                    content: Content::Data,
                     absorbed: false,
                     member: 0,
                     part_of: None,

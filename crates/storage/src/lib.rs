@@ -31,4 +31,4 @@ pub mod system;
 mod tokens;
 
 pub use system::{Error, Observer, Options, Outcome, simulate, structure};
-pub use tokens::{Direction, GivenUp, Job, Message, Process, Request, Role, Transfer};
+pub use tokens::{Content, Direction, GivenUp, Job, Message, Process, Request, Role, Transfer};

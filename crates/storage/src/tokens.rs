@@ -243,6 +243,18 @@ impl Job {
     }
 }
 
+/// What a transfer moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// Bytes of files.
+    #[default]
+    Data,
+    /// The same, to blocks that the file system has just allocated: nothing was there.
+    NewData,
+    /// A part of the file system's own structures (REQ_META).
+    Metadata,
+}
+
 /// What a block device is asked: to read or write contiguous bytes, or, as
 /// [`Operation::Sync`], to bring what its write cache holds to the medium.
 #[derive(Clone, Copy, Debug)]
@@ -270,8 +282,8 @@ pub struct Transfer {
     pub priority: IoPriority,
     /// A write that is done only when the medium has it (REQ_FUA).
     pub forced: bool,
-    /// A part of the file system's own structures (REQ_META).
-    pub metadata: bool,
+    /// What is moved.
+    pub content: Content,
     /// It went along in another transfer, which is done.
     pub absorbed: bool,
     /// The disk of an array it is for; on its way to one of a server's targets, which
@@ -295,7 +307,7 @@ impl Transfer {
             synchronous: false,
             priority: IoPriority::default(),
             forced: false,
-            metadata: false,
+            content: Content::Data,
             absorbed: false,
             member: 0,
             part_of: None,

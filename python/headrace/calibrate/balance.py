@@ -5,6 +5,7 @@ from pathlib import Path
 
 from headrace import simulate
 from headrace.calibrate.case import COLD, NEW
+from headrace.calibrate.equations import flushing
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.probe import Probe, calls
 
@@ -28,17 +29,14 @@ class Balance:
     shows something else, and the value is 0."""
 
 
-FLUSH_PAGE = Balance(
-    "machine.file_system.flush_page",
-    Probe(
-        "a sync of 64 MiB",
-        calls(64, 1 << 20, ["write", "sync"], NEW),
-        "sync",
-        bound="device",
-    ),
+NEW_BLOCK = Balance(
+    "machine.device.new_block",
+    flushing.SYNC,
     1e-3,
-    "an fsync of 64 MiB, as a simulation takes as long; 0 if the device is busy for most of it",
-    # Its own time and the device's overlap: close to the device's, its own cannot be told.
+    "an fsync of 64 MiB of a new file, as a simulation takes as long; 0 if the device is busy for"
+    " most of it",
+    # What the processor does and what the device does overlap: close to what both are known to
+    # take, no more can be told.
     without=0.8,
 )
 
@@ -68,7 +66,7 @@ READ_PAGE = Balance(
     without=0.8,
 )
 
-BALANCES: tuple[Balance, ...] = (READ_PAGE, FLUSH_PAGE, FLUSH)
+BALANCES: tuple[Balance, ...] = (READ_PAGE, NEW_BLOCK, FLUSH)
 """In the order in which they need each other."""
 
 

@@ -23,7 +23,9 @@
 //!
 //! The device behind takes transfers in the order they come, has `queue_depth` of them
 //! under way at most, and does their work, time and bytes, one after the other; their
-//! latency overlaps.
+//! latency overlaps. Blocks that the file system has just allocated may take more: a hypervisor
+//! has nothing of them in its page cache. Of 64 MiB in a guest's new file an fsync took 23.6 ms,
+//! and of the same written again 16.1 and 17.0.
 //!
 //! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk
 //! service), as the thread of a hypervisor does that works on a virtual disk's queue and
@@ -48,13 +50,13 @@ use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, Time};
 use headrace_spec::Throttled;
 use headrace_trace::Operation;
 
-use crate::tokens::Transfer;
+use crate::tokens::{Content, Transfer};
 
 pub(super) fn station(page: &mut Page<'_>, spec: &Throttled) -> Node<Transfer> {
     page.station("device", Limited::new(spec))
 }
 
-/// Bytes of one block of metadata: journals submit each by itself.
+/// Bytes of one block: journals submit each of metadata by itself.
 const BLOCK: u64 = 4096;
 
 /// What one limit allows: bytes or operations.
@@ -295,6 +297,7 @@ struct Limited {
     /// Of reads and of writes.
     picoseconds_per_byte: [f64; 2],
     per_transfer: [Span; 2],
+    new_block: Span,
     latency: [Span; 2],
     flush: Span,
 }
@@ -317,6 +320,7 @@ impl Limited {
             picoseconds_per_byte: [spec.rate, spec.device_write_rate].map(|rate| 1e12 / rate.0),
             per_transfer: [spec.time_per_transfer, spec.write_time_per_transfer]
                 .map(|time| Span::from_seconds(time.0)),
+            new_block: Span::from_seconds(spec.new_block.0),
             latency: [spec.latency, spec.write_latency].map(|time| Span::from_seconds(time.0)),
             flush: Span::from_seconds(spec.flush.0),
         }
@@ -388,7 +392,12 @@ impl Limited {
         let transfer = station.token(slot);
         let (way, size) = (way_of(transfer), bytes_of(transfer));
         let bytes = Span((size as f64 * self.picoseconds_per_byte[way] + 0.5) as u64);
-        let work = bytes + self.per_transfer[way];
+        let new = if transfer.content == Content::NewData {
+            size.div_ceil(BLOCK)
+        } else {
+            0
+        };
+        let work = bytes + self.per_transfer[way] + Span(new * self.new_block.0);
         let flushes = transfer.forced || transfer.operation == Operation::Sync;
         let flush = if flushes { self.flush } else { Span::ZERO };
         if let Some(bulk) = &mut self.bulk {
@@ -427,13 +436,13 @@ fn bytes_of(transfer: &Transfer) -> u64 {
 
 /// A flush that belongs to a block of metadata: part of that block's request.
 fn is_free_flush(transfer: &Transfer) -> bool {
-    transfer.metadata && transfer.operation == Operation::Sync
+    transfer.content == Content::Metadata && transfer.operation == Operation::Sync
 }
 
 impl Discipline<Transfer> for Limited {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
         let transfer = station.token(slot);
-        let (metadata, size) = (transfer.metadata, bytes_of(transfer));
+        let (content, size) = (transfer.content, bytes_of(transfer));
         if is_free_flush(transfer) {
             match self.bulk {
                 Some(_) => self.serve(slot, station),
@@ -445,7 +454,7 @@ impl Discipline<Transfer> for Limited {
         let (now, it) = (station.now().0 / self.tick.0, &mut self.ways[way]);
         let empty = it.waiting.is_empty();
         it.touch(empty, now);
-        if metadata {
+        if content == Content::Metadata {
             it.charge(size, now);
             let blocks = size.div_ceil(BLOCK).max(1);
             station.busy_until(it.uses(size, blocks, self.tick, station.now()));

@@ -25,7 +25,7 @@ use super::call::{Call, Caller, Stage};
 use super::extents::Range;
 use super::journal::BLOCK;
 use super::volume::{Next, Volume, Wait};
-use crate::tokens::Transfer;
+use crate::tokens::{Content, Transfer};
 
 /// Blocks that are handed over together, which the block layer merges where they are neighbours
 /// (Linux 6.18, include/linux/jbd2.h: JBD2_NR_BATCH).
@@ -95,7 +95,7 @@ impl Volume {
                 }
                 let flush = self.own_transfer(Operation::Sync, 0, 0);
                 self.out.push(Transfer {
-                    metadata: false,
+                    content: Content::Data,
                     ..flush
                 });
                 Next::Wait(Wait::Transfers)
@@ -176,7 +176,7 @@ impl Volume {
             let before = self.out.len();
             self.write_back(part, Some(IoPriority::default()), now);
             for transfer in &mut self.out[before..] {
-                transfer.metadata = true;
+                transfer.content = Content::Metadata;
             }
         }
     }

@@ -9,7 +9,7 @@ use super::call::{Call, Caller, Stage};
 use super::extents::Range;
 use super::journal::{BLOCK, Metadata};
 use super::volume::{Next, Tick, Volume, Wait};
-use crate::tokens::Transfer;
+use crate::tokens::{Content, Transfer};
 
 impl Volume {
     /// Somebody waits for a transaction.
@@ -94,7 +94,7 @@ impl Volume {
                 call.stage = Stage::Returning;
                 let flush = self.own_transfer(Operation::Sync, 0, 0);
                 self.out.push(Transfer {
-                    metadata: false,
+                    content: Content::Data,
                     ..flush
                 });
                 Next::Wait(Wait::Transfers)

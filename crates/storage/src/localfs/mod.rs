@@ -20,6 +20,7 @@ mod giving_up;
 mod journal;
 mod machine;
 mod naming;
+mod new_blocks;
 mod page_cache;
 mod placement;
 mod places;

@@ -104,6 +104,7 @@ impl Volume {
         self.sizes.remove(file);
         self.folios.remove(&file);
         self.indirect_known.retain(|&(other, _)| other != file);
+        self.new_blocks.remove(file);
         self.marks.retain(|&(other, _)| other != file);
         if let Some(since) = self.dirty_since.remove(&file) {
             self.dirty_order.remove(&(since, file));

@@ -8,7 +8,7 @@ use super::extents::Range;
 use super::placement::Piece;
 use super::read_ahead::Window;
 use super::volume::{Next, SELF, Volume, Wait};
-use crate::tokens::Transfer;
+use crate::tokens::{Content, Transfer};
 
 /// Pages that one fault maps, if they are cached (fault_around_bytes).
 const FAULT_AROUND: u64 = 64 << 10;
@@ -283,7 +283,7 @@ impl Volume {
                 owner: None,
                 process: call.process,
                 priority: self.opened(call).priority,
-                metadata: false,
+                content: Content::Data,
                 ..self.own_transfer(Operation::Read, address.saturating_sub(4096), 4096)
             };
             self.out.push(transfer);

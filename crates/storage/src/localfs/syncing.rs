@@ -8,6 +8,7 @@ use headrace_trace::Operation;
 use super::call::{Call, NOBODY, Stage};
 use super::journal::BLOCK;
 use super::volume::{Next, Volume, Wait};
+use crate::tokens::{Content, Transfer};
 
 impl Volume {
     pub(super) fn sync_step(&mut self, call: &mut Call, now: Time) -> Next {
@@ -114,8 +115,8 @@ impl Volume {
         }
         self.set_unstable(call.file, false);
         let flush = self.own_transfer(Operation::Sync, 0, 0);
-        self.out.push(crate::tokens::Transfer {
-            metadata: false,
+        self.out.push(Transfer {
+            content: Content::Data,
             // The servers below a client are those of the file.
             file: self.remote.as_ref().map_or(flush.file, |_| call.file),
             ..flush

@@ -18,6 +18,7 @@ use super::call::{Call, Caller, Stage};
 use super::copying::CopyTime;
 use super::extents::Range;
 use super::journal::{Journal, Metadata};
+use super::new_blocks::NewBlocks;
 use super::placement::Placement;
 use super::read_ahead::{ReadAhead, Stream};
 use super::remote::Remote;
@@ -25,7 +26,7 @@ use super::sizes::Sizes;
 use super::two_lists::TwoLists;
 use super::users::{Opened, StoredFile, Users};
 use crate::span::span;
-use crate::tokens::Transfer;
+use crate::tokens::{Content, Transfer};
 
 /// What a call does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -172,6 +173,8 @@ pub(super) struct Volume {
     pub cursor: BTreeMap<u32, u64>,
     pub arriving: BTreeMap<(u32, u64), Arriving>,
     pub indirect_known: BTreeSet<(u32, u64)>,
+    /// What was allocated and not written yet.
+    pub new_blocks: NewBlocks,
     /// The transaction that last changed a file, and when its times changed.
     pub changed_in: BTreeMap<u32, (u64, u64)>,
     /// Without a journal: blocks that an fsync of a file has to write.
@@ -366,6 +369,7 @@ impl Volume {
             cursor: BTreeMap::new(),
             arriving: BTreeMap::new(),
             indirect_known: BTreeSet::new(),
+            new_blocks: NewBlocks::default(),
             changed_in: BTreeMap::new(),
             unsynced: BTreeMap::new(),
             commit_wanted: false,
@@ -533,7 +537,7 @@ impl Volume {
         Transfer {
             owner: Some(SELF),
             synchronous: true,
-            metadata: true,
+            content: Content::Metadata,
             ..self.transfer(operation, NO_FILE, piece)
         }
     }

@@ -1,7 +1,7 @@
 //! What holds for every kind of device: each transfer comes back, once.
 
 use crate::devices::{Ask, device, drive, read, sync, write};
-use headrace_storage::device;
+use headrace_storage::{Content, device};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -89,8 +89,9 @@ fn ask(capacity: u64) -> impl Strategy<Value = Ask> {
         select(vec![1 << 20, 20_000_000]),
         0..300_000_u64
     ];
-    let flags = (any::<bool>(), any::<bool>());
-    (0..9_u8, address, size, flags).prop_map(|(kind, address, size, (forced, metadata))| {
+    let contents = vec![Content::Data, Content::NewData, Content::Metadata];
+    let flags = (any::<bool>(), select(contents));
+    (0..9_u8, address, size, flags).prop_map(|(kind, address, size, (forced, content))| {
         let ask = match kind {
             0..4 => read(address, size),
             4..8 => write(address, size),
@@ -98,7 +99,7 @@ fn ask(capacity: u64) -> impl Strategy<Value = Ask> {
         };
         Ask {
             forced,
-            metadata,
+            content,
             ..ask
         }
     })

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use headrace_net::{Builder, Limits, Net, Span};
 use headrace_spec::{Device, IoPriority, ServerKind};
-use headrace_storage::Transfer;
 use headrace_storage::device::{self, BlockDevice};
+use headrace_storage::{Content, Transfer};
 use headrace_trace::Operation;
 
 /// What is asked, and when: as soon as fewer than the depth are out, or at a
@@ -17,7 +17,7 @@ pub struct Ask {
     pub address: u64,
     pub size: u64,
     pub forced: bool,
-    pub metadata: bool,
+    pub content: Content,
 }
 
 pub fn read(address: u64, size: u64) -> Ask {
@@ -27,7 +27,7 @@ pub fn read(address: u64, size: u64) -> Ask {
         address,
         size,
         forced: false,
-        metadata: false,
+        content: Content::Data,
     }
 }
 
@@ -56,7 +56,15 @@ impl Ask {
     /// Of the file system's own structures.
     pub fn metadata(self) -> Ask {
         Ask {
-            metadata: true,
+            content: Content::Metadata,
+            ..self
+        }
+    }
+
+    /// To blocks that nothing was in.
+    pub fn allocated(self) -> Ask {
+        Ask {
+            content: Content::NewData,
             ..self
         }
     }
@@ -80,7 +88,7 @@ impl Ask {
             synchronous: true,
             priority: IoPriority::default(),
             forced: self.forced,
-            metadata: self.metadata,
+            content: self.content,
             absorbed: false,
             member: 0,
             part_of: None,

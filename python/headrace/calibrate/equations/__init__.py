@@ -6,6 +6,7 @@ from headrace.calibrate.equations import (
     copies,
     device,
     faults,
+    flushing,
     names,
     pages,
     places,
@@ -23,6 +24,7 @@ EQUATIONS: tuple[Equation, ...] = (
     names.EQUATION,
     transfers.EQUATION,
     device.EQUATION,
+    flushing.EQUATION,
 )
 """In the order in which they need each other. To measure more, write a file and name it here."""
 

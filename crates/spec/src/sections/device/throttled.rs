@@ -25,6 +25,10 @@ section! {
         time_per_transfer: Seconds = default("0 s", "nothing is assumed: measure it, with transfers of several processes at once"),
         /// The same of a write.
         write_time_per_transfer: Seconds = same(time_per_transfer),
+        /// Time that each block of 4 KiB takes the device besides its bytes where the file system
+        /// has just allocated it: whatever is behind the device, a hypervisor's page cache or a
+        /// volume that grows, must make room for it.
+        new_block: Seconds = default("0 s", "nothing is assumed: measure it, with new files that are synced"),
         /// Transfers that the device has under way at once: another begins when one of them is
         /// done.
         queue_depth: Option<u32> as Option<AtLeastOne> = optional("any number"),

@@ -18,9 +18,9 @@ use headrace_spec::{
     Anticipatory, Bfq, Bytes, Cfq, Deadline, IoClass, IoPriority, IoScheduler, IoSchedulerKind,
     Kyber, MqDeadline, NoIoScheduler, Noop, Seconds,
 };
-use headrace_storage::Transfer;
 use headrace_storage::device::BlockDevice;
 use headrace_storage::iosched::build;
+use headrace_storage::{Content, Transfer};
 use headrace_trace::Operation::{self, Read, Write};
 
 const KIB: u64 = 1024;
@@ -147,7 +147,7 @@ fn transfer(operation: Operation, process: u32, address: u64, size: u64) -> Tran
         synchronous: operation == Read,
         priority: IoPriority::default(),
         forced: false,
-        metadata: false,
+        content: Content::Data,
         absorbed: false,
         member: 0,
         part_of: None,
