@@ -33,15 +33,20 @@ def ended(work: Callable[[], int]) -> int:
     try:
         return work()
     except (RunError, StoreFailure) as error:
-        return failed(str(error), 1)
+        return failed(_with_notes(error), 1)
     except ValueError as error:
-        return failed(str(error), 2)
+        return failed(_with_notes(error), 2)
     except OSError as error:
         return _of_system(error)
     except MemoryError:
         return failed("there is not enough memory", 1)
     except Exception as error:
         return failed(f"this is an error of Headrace's, please report it: {_where(error)}", 1)
+
+
+def _with_notes(error: Exception) -> str:
+    """What notes say too: of what a benchmark that failed has left."""
+    return "; ".join([str(error), *getattr(error, "__notes__", ())])
 
 
 def failed(message: str, status: int) -> int:

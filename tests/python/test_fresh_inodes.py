@@ -10,12 +10,14 @@ from typing import TypeAlias
 import pytest
 
 from command import command
-from headrace import ScenarioError
+from headrace import RunError, ScenarioError
 from headrace.calibrate import case, fresh_inodes
+from headrace.calibrate.calibration import Step
 from headrace.calibrate.case import NAMES, carried_out, scenario
 from headrace.calibrate.fresh_inodes import LATELY_S, FreshInodes, _Used
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.settings import has_journal
+from headrace.ending import ended
 
 
 def test_each_place_is_in_another_group_of_inodes(tmp_path: Path) -> None:
@@ -73,6 +75,25 @@ def test_a_place_that_an_interruption_leaves_is_noted(apart: Path) -> None:
         raise KeyboardInterrupt
     (note,) = raised.value.__notes__
     assert f"{top} is left" in note
+
+
+def test_a_place_that_a_failed_measurement_leaves_is_told(
+    apart: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails() -> None:
+        with FreshInodes().below(apart):
+            (top,) = apart.iterdir()
+            (top / "somebody's").touch()
+            raise RunError("no room")
+
+    def step() -> int:
+        Step("names", "cache", fails).carry_out(apart)
+        return 0
+
+    assert ended(step) == 1
+    (top,) = apart.iterdir()
+    told = capsys.readouterr().err
+    assert told.startswith(f"{apart}: names: no room; {top} is left"), told
 
 
 Small: TypeAlias = Callable[..., Path]

@@ -100,7 +100,10 @@ class Step:
         try:
             self.measure()
         except RunError as error:
-            raise RunError(f"{os.fspath(directory)}: {self.name}: {error}") from None
+            named = RunError(f"{os.fspath(directory)}: {self.name}: {error}")
+            for note in getattr(error, "__notes__", ()):
+                named.add_note(note)
+            raise named from None
 
 
 def in_rounds(

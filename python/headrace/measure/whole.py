@@ -16,7 +16,7 @@ def measure_whole(
     """Carries the scenario of a text out to its end.
 
     Raises as `headrace.measure.measure` does, RunError if an operation fails, and what Ctrl-C and
-    signals to end raise, however late they come, with a note of what is left there.
+    signals to end raise, however late they come; both with a note of what is left there.
     """
     measurement = measure(load(text), below, calls=calls, settle=settle)
     try:
@@ -24,10 +24,10 @@ def measure_whole(
             signal.raise_signal(measurement.told_to_end)
         if measurement.document["stop"]["reason"] == "interrupted":
             raise KeyboardInterrupt
+        if measurement.partial:
+            raise RunError(measurement.document["error"])
     except BaseException as error:
         for message in left_behind(measurement.document):
             error.add_note(message)
         raise
-    if measurement.partial:
-        raise RunError(measurement.document["error"])
     return measurement
