@@ -132,7 +132,7 @@ impl<'a> Part<'a> {
         }
         let io = &self.workload.io;
         let call = usize::try_from(io.made_by.0).unwrap_or(usize::MAX);
-        let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX);
+        let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX, false);
         let mut existing = self.application.existing();
         existing.retain(|file| self.share.makes(scenario, self.workload, file));
         let mut pieces = ThroughJournal::new(directory.root());

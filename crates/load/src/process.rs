@@ -118,7 +118,7 @@ impl Plan {
                 flags: files::flags(&self.io),
                 interface: self.io.interface,
                 stream_buffer: usize::try_from(self.io.buffer.0).unwrap_or(usize::MAX),
-                buffer: Buffer::new(self.largest, u64::from(self.rank)),
+                buffer: Buffer::new(self.largest, u64::from(self.rank), self.io.huge_pages),
                 content: self.content,
                 own_range,
                 own: self.own,

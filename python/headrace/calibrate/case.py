@@ -123,7 +123,9 @@ WARM = "existing = true, cached = true"
 COLD = "existing = true, cached = false, pointers_cached = true"
 """Its data was dropped from the page cache, as the engine can; its blocks of pointers were not."""
 NEW = "existing = false"
-DIRECT = f"{COLD}, direct = true"
+DIRECT = f"{COLD}, direct = true, huge_pages = true"
+"""Into one piece of memory, as what passes through the page cache has large folios: a virtual disk
+has a descriptor for each piece, and here took 2.8 us for each of 4 KiB beyond the first."""
 SYNCHRONOUS = f"{WARM}, synchronous = true"
 RANDOM = {"order": '"uniform"'}
 NAMES = 'kind = "mdtest"'

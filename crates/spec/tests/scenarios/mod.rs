@@ -495,6 +495,7 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
                 pointers_cached: false,
                 made_by: Bytes(1 << 20),
                 verify: false,
+                huge_pages: false,
                 volume: None,
             },
             group,

@@ -53,6 +53,11 @@ section! {
         /// Whether, when it is measured, what is read is compared with what was written, outside
         /// of the timing. A simulation moves no content, and takes no notice.
         verify: bool = default(false, "what is read is not looked at"),
+        /// Whether, when it is measured, processes read into and write from huge pages
+        /// (MADV_HUGEPAGE), if the kernel gives some. A direct transfer then is one piece of memory,
+        /// otherwise up to one for each page; a virtual disk takes longer for many. A
+        /// simulation takes each transfer for one piece.
+        huge_pages: bool = default(false, "buffers lie where programs have them that ask for nothing"),
         /// The machine's volume that its files lie on, by its name.
         volume: Option<String> = optional("the machine's first file system"),
     }
