@@ -69,6 +69,8 @@ def told(work: Callable[[], int]) -> int:
     _commanded = True
     try:
         as_exception()
+        if "polars" in sys.modules:
+            after_polars()
         return work()
     except KeyboardInterrupt as error:
         if _of_command():
@@ -97,8 +99,9 @@ def held() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if came:
-        signal.raise_signal(came[0])
+        # Also where this fails: whoever handles that is to end all the same.
+        if came:
+            signal.raise_signal(came[0])
 
 
 @contextlib.contextmanager

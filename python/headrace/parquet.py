@@ -1,6 +1,7 @@
-"""Parquet files as output."""
+"""Parquet files."""
 
 import contextlib
+import io
 import os
 import re
 from collections.abc import Iterator
@@ -15,6 +16,23 @@ from headrace.files import whole_file
 interruption.after_polars()
 
 SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
+
+
+def as_parquet(frame: pl.DataFrame) -> bytes:
+    """A table as the content of a Parquet file."""
+    written = io.BytesIO()
+    frame.write_parquet(written)
+    return written.getvalue()
+
+
+def read_parquet(content: bytes) -> pl.DataFrame:
+    """The table in the content of a Parquet file.
+
+    Raises PolarsError or OSError if there is none.
+    """
+    # Polars calls Python in the midst, where it expects no exception.
+    with interruption.held():
+        return pl.read_parquet(io.BytesIO(content))
 
 
 @contextlib.contextmanager

@@ -110,3 +110,19 @@ def test_of_several_workloads_that_which_takes_most_is_told(
     texts = [scenario("work", work.format(number), 1) for number in numbers]
     with pytest.raises(ScenarioError, match=told):
         check_room(texts, tmp_path)
+
+
+@pytest.mark.parametrize("transfer", ["100 TiB", "18446744073709486080 B"])
+def test_transfers_that_no_memory_holds_are_refused(transfer: str, tmp_path: Path) -> None:
+    below, file = tmp_path / "below", tmp_path / "large.toml"
+    below.mkdir()
+    file.write_text(
+        f'[clients]\ncount = 1\n[[workload]]\nblock = "{transfer}"\ntransfer = "{transfer}"\n'
+        'phases = ["read"]\nio = { direct = true, huge_pages = true }\n'
+    )
+    # Without calls no file has to be there.
+    done = command("bench", "run", str(file), str(below), "--calls", "null", timeout=60)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "largest transfer in memory" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert list(below.iterdir()) == []

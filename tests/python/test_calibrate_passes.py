@@ -57,3 +57,8 @@ def test_a_parameter_is_what_the_medians_of_the_rounds_times_give() -> None:
     found = _solved(times, [], [partly])[0]
     assert (found.value, found.values) == (1.5, (1.0, 1.5, 2.0))
     assert found.method.endswith("2 of 3 rounds tell it")
+
+
+def test_no_passes_are_refused() -> None:
+    with pytest.raises(ValueError, match="passes = 0: expected 1 or more"):
+        next(in_rounds([step("a", "cache")], "", 2, 0))

@@ -1,7 +1,9 @@
 """Workloads of names are measured where no inodes were freed lately."""
 
+import contextlib
 import itertools
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from command import command
 from headrace import RunError, ScenarioError
+from headrace._core import BenchmarkDirectory
 from headrace.calibrate import case, fresh_inodes
 from headrace.calibrate.calibration import Step
 from headrace.calibrate.case import NAMES, carried_out, scenario
@@ -18,6 +21,7 @@ from headrace.calibrate.fresh_inodes import LATELY_S, FreshInodes, _Used
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.settings import has_journal
 from headrace.ending import ended
+from headrace.measure import removal
 
 
 def test_each_place_is_in_another_group_of_inodes(tmp_path: Path) -> None:
@@ -125,6 +129,25 @@ def small(tmp_path: Path) -> Iterator[Small]:
     if os.path.ismount(place):
         # What an exception's frames hold open is gone with them.
         subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_ctrl_c_while_its_directory_is_removed_ends_what_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mount = _modelled(tmp_path)
+    if not mount.kind.startswith("ext") or has_journal(mount):
+        pytest.skip(f"{tmp_path}: on {mount.kind} with a journal no places are looked for")
+
+    def removed(top: BenchmarkDirectory) -> dict[str, str] | None:
+        # As it goes on at a first one.
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return removal.removed(top)
+
+    monkeypatch.setattr(fresh_inodes, "removed", removed)
+    with pytest.raises(KeyboardInterrupt), FreshInodes().below(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 FEW_NAMES = scenario(

@@ -138,3 +138,10 @@ def below(directory: Path) -> Path:
     made = directory / "measured"
     made.mkdir()
     return made
+
+
+def test_what_comes_while_something_fails_comes_all_the_same() -> None:
+    with pytest.raises(KeyboardInterrupt), contextlib.suppress(OSError), interruption.held():
+        signal.raise_signal(signal.SIGINT)
+        raise OSError
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

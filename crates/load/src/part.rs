@@ -183,6 +183,7 @@ impl<'a> Part<'a> {
             false => None,
         };
         let largest = largest_transfer(self.workload, &*self.application);
+        check_memory(largest, self.here.len())?;
         let base = directory.absolute()?;
         let content = match options.calls {
             // Nothing is read that could be looked at.
@@ -258,6 +259,22 @@ fn unsuitable(field: &str, value: &str) -> Error {
         "workload.{field} = {value:?} can be simulated, and not be carried out on a real file \
          system"
     ))
+}
+
+/// Each process has its largest transfer in memory.
+fn check_memory(largest: usize, processes: usize) -> Result<(), Error> {
+    let system = rustix::system::sysinfo();
+    let memory = system
+        .totalram
+        .saturating_mul(u64::from(system.mem_unit.max(1)));
+    let buffers = (largest as u64).saturating_mul(processes as u64);
+    if buffers > memory {
+        return Err(Error::Unsuitable(format!(
+            "each of {processes} processes has its largest transfer in memory, {buffers} bytes \
+             together, and this machine has {memory}: expected smaller transfers or fewer processes"
+        )));
+    }
+    Ok(())
 }
 
 /// Bytes of a workload's largest transfer.

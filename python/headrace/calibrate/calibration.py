@@ -114,7 +114,12 @@ def in_rounds(
     told: Told | None = None,
 ) -> Iterator[int]:
     """Measures all steps in a directory, then all again; gives the number of each round when it
-    has ended."""
+    has ended.
+
+    Raises ValueError if there are no passes.
+    """
+    if passes < 1:
+        raise ValueError(f"passes = {passes}: expected 1 or more")
     order = of_round(steps, passes)
     for number in range(rounds):
         for place, step in enumerate(order):

@@ -11,6 +11,7 @@ import fcntl
 import math
 import os
 import secrets
+import signal
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ from pathlib import Path
 from headrace import _core
 from headrace.calibrate.mount import mount_of
 from headrace.calibrate.settings import has_journal
-from headrace.interruption import held
+from headrace.interruption import held, noticed
 from headrace.measure.removal import removed
 
 GET_FLAGS, SET_FLAGS = 0x80086601, 0x40086602
@@ -85,9 +86,12 @@ class FreshInodes:
             if left is not None:
                 error.add_note(left["message"])
             raise
-        left = removed(top)
+        with noticed() as came:
+            left = removed(top)
         if left is not None:
             place.warnings.append(left)
+        if came:
+            signal.raise_signal(came[0])
 
     def _unused(self, top: Path) -> tuple[Place, "_Used"]:
         """One of some directories, which the file system makes in the groups that have fewest;

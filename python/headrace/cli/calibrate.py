@@ -20,6 +20,7 @@ Passes = Annotated[
     typer.Option(
         "--passes",
         min=1,
+        max=100,
         help="How often each round measures what processor and memory bound; their middle counts.",
     ),
 ]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from headrace.parquet import as_parquet
 from headrace.store.errors import StoreError
 from headrace.store.figures import figures, repetitions, step_figures
 from headrace.store.insertion import insert
 from headrace.store.location import Directory, Location, location
 from headrace.store.parquet_tables import (
-    as_parquet,
     checked,
     from_parquet,
     read_file,

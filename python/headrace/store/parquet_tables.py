@@ -5,7 +5,6 @@ they come and go in one transaction with the rest.
 """
 
 import contextlib
-import io
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,21 +12,15 @@ from pathlib import Path
 import polars as pl
 
 from headrace.files import whole_file
+from headrace.parquet import read_parquet
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.record import sha256
-
-
-def as_parquet(frame: pl.DataFrame) -> bytes:
-    """A table as the content of a Parquet file."""
-    written = io.BytesIO()
-    frame.write_parquet(written)
-    return written.getvalue()
 
 
 def from_parquet(content: bytes, what: str) -> pl.DataFrame:
     """The table in the content of a Parquet file. Raises StoreError if there is none."""
     try:
-        return pl.read_parquet(io.BytesIO(content))
+        return read_parquet(content)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).split("\n")[0]
         raise StoreError(f"{what}: expected a table in Parquet: {reason}") from None

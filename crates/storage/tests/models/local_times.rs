@@ -1,6 +1,6 @@
 //! How long odd systems take: no longer than their devices can need.
 
-use crate::running::{latency, run};
+use crate::running::{MICROSECOND, latency, run};
 
 /// Twelve pipelines on one small cache and one disk: every transfer takes a seek, a
 /// revolution and its bytes at most, and none waits for the disk's read-ahead to
@@ -182,6 +182,35 @@ fn a_process_computes_between_its_calls() {
         );
         let shortest = outcome.requests.iter().map(latency).min();
         assert_eq!(shortest, Some(call), "{processes}");
+    }
+}
+
+/// What has a time of its own is asked for then, or as soon as the process has computed.
+#[test]
+fn a_process_computes_while_it_waits_for_the_time_of_its_call() {
+    for milliseconds in [10, 150] {
+        let outcome = run(
+            r#"
+            system = "ext4"
+            [machine]
+            device = { read_rate = "1 GB/s", write_rate = "1 GB/s" }
+            [[workload]]
+            kind = "operation-mix"
+            weights = { stat = 1 }
+            amount = 30
+            rate = 10
+            files = 1
+            "#,
+            &[&format!("machine.cpu.between_calls={milliseconds} ms")],
+        );
+        let computing = milliseconds * 1000 * MICROSECOND;
+        let mut ended = 0;
+        for it in &outcome.requests {
+            let asked = it.request.intended.0.max(ended + computing);
+            assert_eq!(it.request.issued.0, asked, "{milliseconds} ms");
+            ended = asked + latency(it);
+        }
+        assert_eq!(outcome.requests.len(), 30);
     }
 }
 

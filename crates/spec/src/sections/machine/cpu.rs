@@ -1,6 +1,8 @@
 //! `[machine.cpu]`: the processor, and what calls cost it.
 
-use crate::declare::section;
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Seconds};
 
 section! {
@@ -26,4 +28,17 @@ section! {
         /// took. It is in no call's latency.
         between_calls: Seconds = default("0 s", "nothing is assumed: measure it"),
     }
+    check between_calls_is_short;
+}
+
+/// What a process computes at once is counted in nanoseconds of 32 bits.
+const LONGEST: f64 = 4.0;
+
+fn between_calls_is_short(cpu: &Cpu, _: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if cpu.between_calls.0 > LONGEST {
+        let message =
+            r#"expected at most "4 s": a workload's think time is what it computes or waits for"#;
+        return Err(at.error("between_calls", message));
+    }
+    Ok(())
 }
