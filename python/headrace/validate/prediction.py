@@ -22,12 +22,12 @@ class Predicted:
     """What a simulation predicts."""
 
     seconds: float
-    """With every parameter's median."""
+    """With every parameter's value."""
     interval: tuple[float, float] | None
     """Where a new measurement lies with a probability of 90 %; None if no parameter has a
     spread and no check tells of the model."""
     document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """The simulation with every parameter's median, as `headrace run --json` prints it."""
+    """The simulation with every parameter's value, as `headrace run --json` prints it."""
 
 
 def predict(
@@ -36,7 +36,7 @@ def predict(
     bound: Bound | None = None,
     sets: Mapping[str, str] = NOTHING,
 ) -> Predicted:
-    """Simulates a scenario with the medians of its calibrated parameters, and once with what
+    """Simulates a scenario with the values of its calibrated parameters, and once with what
     each round of the calibration gave.
 
     One round is what the machine was at a time: its values go together. The spread of the
