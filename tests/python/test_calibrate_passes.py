@@ -62,3 +62,13 @@ def test_a_parameter_is_what_the_medians_of_the_rounds_times_give() -> None:
 def test_no_passes_are_refused() -> None:
     with pytest.raises(ValueError, match="passes = 0: expected 1 or more"):
         next(in_rounds([step("a", "cache")], "", 2, 0))
+
+
+def test_what_a_round_gives_goes_with_what_it_gave_before() -> None:
+    call = Equation((), lambda times, _: {"call": times["empty"]}, "an empty call", {})
+    page = Equation((), lambda times, known: {"page": times["full"] - known["call"]}, "a page", {})
+    # In the second round everything took twice as long.
+    times = [{"empty": 1.0, "full": 3.0}, {"empty": 2.0, "full": 6.0}]
+    found = {it.field: it for it in _solved(times, [], [call, page])}
+    assert found["page"].values == (2.0, 4.0)
+    assert found["page"].value == 3.0

@@ -250,7 +250,7 @@ def _solved(
     equations: Iterable[Equation] = EQUATIONS,
 ) -> list[Parameter]:
     """Each equation for the medians of the rounds' times, which tell the parameter, and for each
-    round, which tell its spread.
+    round with what that round gave before, which tells its spread.
 
     What an equation's rounds have in common is found first. Where a round does not tell a
     parameter, the median of those that do is its value, for that round too.
@@ -260,11 +260,16 @@ def _solved(
     medians = {name: statistics.median(of[name] for of in times) for name in times[0]}
     settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
     known = {field: float(value) for field, value in settled.items()}
+    # One round is what the machine was at a time: its values go together.
+    known_then = [dict(known) for _ in times]
     solved = []
     for equation in equations:
         common = equation.common(medians, known)
         known |= common
-        rounds = [common | equation.solve(of, known) for of in times]
+        rounds = []
+        for of, then in zip(times, known_then, strict=True):
+            then |= common
+            rounds.append(common | equation.solve(of, then))
         whole = common | equation.solve(medians, known)
         fields = dict.fromkeys(field for found in rounds for field in found)
         for field in equation.needed:
@@ -280,6 +285,8 @@ def _solved(
             of_medians = whole.get(field) if len(told) == len(rounds) else None
             known[field] = statistics.median(told) if of_medians is None else of_medians
             values = tuple(found.get(field, known[field]) for found in rounds)
+            for then, value in zip(known_then, values, strict=True):
+                then[field] = value
             unit = equation.units.get(field.rsplit(".", 1)[-1], "s")
             method = equation.method
             if len(told) < len(rounds):
