@@ -57,6 +57,7 @@ fn run(device: &Device, operation: Operation, depth: u32) {
                     offset: address,
                     address,
                     size: 8192,
+                    new_blocks: 0,
                     operation,
                     synchronous: true,
                     priority: IoPriority::default(),
@@ -64,7 +65,7 @@ fn run(device: &Device, operation: Operation, depth: u32) {
                     content: Content::Data,
                     absorbed: false,
                     member: 0,
-                    part_of: None,
+                    part_of: 0,
                 },
             );
         });

@@ -249,8 +249,6 @@ pub enum Content {
     /// Bytes of files.
     #[default]
     Data,
-    /// The same, to blocks that the file system has just allocated: nothing was there.
-    NewData,
     /// A part of the file system's own structures (REQ_META).
     Metadata,
 }
@@ -273,6 +271,9 @@ pub struct Transfer {
     pub address: u64,
     /// Bytes.
     pub size: u64,
+    /// How many blocks of 4 KiB of them the file system has just allocated: nothing was there.
+    /// What a controller's cache writes later has forgotten it.
+    pub new_blocks: u32,
     /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,
     /// Somebody waits for it: "synchronous" in the words of Linux's block layer
@@ -289,8 +290,8 @@ pub struct Transfer {
     /// The disk of an array it is for; on its way to one of a server's targets, which
     /// of them.
     pub member: u16,
-    /// The slot of the array's transfer that it is a part of.
-    pub part_of: Option<u32>,
+    /// On a member of an array, the slot of the array's transfer that it is a part of.
+    pub part_of: u32,
 }
 
 impl Transfer {
@@ -303,6 +304,7 @@ impl Transfer {
             offset: 0,
             address,
             size,
+            new_blocks: 0,
             operation,
             synchronous: false,
             priority: IoPriority::default(),
@@ -310,7 +312,7 @@ impl Transfer {
             content: Content::Data,
             absorbed: false,
             member: 0,
-            part_of: None,
+            part_of: 0,
         }
     }
 

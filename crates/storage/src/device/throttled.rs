@@ -392,12 +392,9 @@ impl Limited {
         let transfer = station.token(slot);
         let (way, size) = (way_of(transfer), bytes_of(transfer));
         let bytes = Span((size as f64 * self.picoseconds_per_byte[way] + 0.5) as u64);
-        let new = if transfer.content == Content::NewData {
-            size.div_ceil(BLOCK)
-        } else {
-            0
-        };
-        let work = bytes + self.per_transfer[way] + Span(new * self.new_block.0);
+        let work = bytes
+            + self.per_transfer[way]
+            + Span(u64::from(transfer.new_blocks) * self.new_block.0);
         let flushes = transfer.forced || transfer.operation == Operation::Sync;
         let flush = if flushes { self.flush } else { Span::ZERO };
         if let Some(bulk) = &mut self.bulk {

@@ -161,7 +161,8 @@ impl Volume {
         Next::Wait(Wait::Transfers)
     }
 
-    /// Sends what is dirty of some data to its place, as metadata, for a call that waits.
+    /// Sends what is dirty of some data to its place, as metadata, for a call that waits. Blocks
+    /// that nothing was in yet are new to the device here, not where the journal has them.
     fn place(&mut self, range: Range, now: Time) {
         let mut at = range.start;
         while let Some(start) = self.cache.next_dirty(range.file, at)

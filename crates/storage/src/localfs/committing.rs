@@ -174,6 +174,11 @@ impl Volume {
             Metadata::Directory(file) => (self.placement.group_of(file), 3),
             Metadata::Indirect(file, index) => {
                 let offset = self.placement.first_of_indirect_block(index);
+                if !self.placement.is_placed(file, offset, offset + 1) {
+                    // The block goes before data of which none is written yet: it is new still.
+                    let gaps = self.placement.place_about(file, offset, offset + 1);
+                    self.new_blocks.add_all(file, gaps);
+                }
                 let found = self.placement.find(file, offset, offset + 1);
                 let address = found.first().map_or(0, |piece| piece.address);
                 return address.saturating_sub(BLOCK);

@@ -20,7 +20,6 @@ impl Volume {
         self.dirty_order.clear();
         self.marks.clear();
         self.indirect_known.clear();
-        self.new_blocks.clear();
         // There is room for those who dirty more.
         self.woken.append(&mut self.dirty_waiters);
         lost

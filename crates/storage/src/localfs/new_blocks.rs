@@ -1,11 +1,13 @@
 //! Bytes of files whose blocks were allocated and have not been written yet.
 //!
-//! A transfer of them is told from others, since a device may take longer where nothing was
-//! before. One that has both is taken for new as a whole.
+//! A transfer says how many blocks of it they are, since a device may take longer where nothing
+//! was before. With a journal of all data that is when they go to their places: the journal's own
+//! blocks are never new.
 
 use std::collections::BTreeMap;
 
 use super::extents::Range;
+use super::placement::Gaps;
 
 /// By file and first byte: the byte after the last. They neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
@@ -22,15 +24,22 @@ impl NewBlocks {
         self.0.insert((range.file, start), end);
     }
 
-    /// A range is written; says whether any of it was new.
-    pub fn take(&mut self, range: Range) -> bool {
-        let mut new = false;
+    /// The same for several of a file.
+    pub fn add_all(&mut self, file: u32, ranges: Gaps) {
+        for (start, end) in ranges {
+            self.add(Range { file, start, end });
+        }
+    }
+
+    /// A range is written; says how many of its bytes were new.
+    pub fn take(&mut self, range: Range) -> u64 {
+        let mut new = 0;
         if range.is_empty() {
             return new;
         }
         // What only touches it stays.
         while let Some((at, last)) = self.meets(range.file, range.start + 1, range.end - 1) {
-            new = true;
+            new += last.min(range.end) - at.max(range.start);
             self.0.remove(&(range.file, at));
             if at < range.start {
                 self.0.insert((range.file, at), range.start);
@@ -49,10 +58,6 @@ impl NewBlocks {
         }
     }
 
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
     /// The last that overlaps or touches.
     fn meets(&self, file: u32, start: u64, end: u64) -> Option<(u64, u64)> {
         let (&(of, at), &last) = self.0.range(..=(file, end)).next_back()?;
@@ -62,6 +67,10 @@ impl NewBlocks {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     fn range(start: u64, end: u64) -> Range {
@@ -79,16 +88,45 @@ mod tests {
             new.add(range(start, end));
         }
         assert_eq!(new.0.len(), 3);
-        assert!(!new.take(range(12, 20)) && !new.take(range(30, 40)));
-        assert!(!new.take(Range {
+        assert_eq!(new.take(range(12, 20)), 0);
+        assert_eq!(new.take(range(30, 40)), 0);
+        let of_another = Range {
             file: 6,
             ..range(0, 60)
-        }));
+        };
+        assert_eq!(new.take(of_another), 0);
         // Out of the middle: both ends stay.
-        assert!(new.take(range(22, 25)) && !new.take(range(22, 25)));
-        assert!(new.take(range(21, 22)) && new.take(range(25, 45)));
-        assert!(!new.take(range(21, 45)) && new.take(range(45, 46)));
+        assert_eq!(new.take(range(22, 25)), 3);
+        assert_eq!(new.take(range(22, 25)), 0);
+        assert_eq!(new.take(range(21, 22)), 1);
+        // Of two, with what is old between them and before the first.
+        assert_eq!(new.take(range(23, 45)), 5 + 5);
+        assert_eq!(new.take(range(21, 45)), 0);
+        assert_eq!(new.take(range(44, 46)), 1);
+        assert_eq!(new.take(range(7, 7)), 0);
         new.remove(7);
-        assert!(!new.take(range(0, 60)));
+        assert_eq!(new.take(range(0, 60)), 0);
+    }
+
+    proptest! {
+        /// As a set of the bytes has it.
+        #[test]
+        fn as_many_are_taken_as_a_set_has(
+            steps in prop::collection::vec((any::<bool>(), 6_u32..8, 0_u64..60, 1_u64..30), 1..60),
+        ) {
+            let mut new = NewBlocks::default();
+            let mut all: BTreeSet<(u32, u64)> = BTreeSet::new();
+            for (adds, file, start, size) in steps {
+                let end = start + size;
+                let bytes = (start..end).map(|byte| (file, byte));
+                if adds {
+                    new.add(Range { file, start, end });
+                    all.extend(bytes);
+                } else {
+                    let taken = bytes.filter(|byte| all.remove(byte)).count() as u64;
+                    prop_assert_eq!(new.take(Range { file, start, end }), taken);
+                }
+            }
+        }
     }
 }

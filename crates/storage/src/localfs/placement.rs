@@ -29,6 +29,9 @@ pub struct Piece {
 /// Some pieces; what a call asks for is mostly one.
 pub type Pieces = SmallVec<[Piece; 1]>;
 
+/// Bytes that had no place: the first, and that after the last.
+pub type Gaps = SmallVec<[(u64, u64); 1]>;
+
 /// Files that were there before are placed in pieces of this many bytes.
 const UNKNOWN: u64 = 8 << 20;
 
@@ -147,10 +150,9 @@ impl Placement {
         })
     }
 
-    /// Gives the bytes of a range that have none a place; returns how many pieces
-    /// were begun.
-    pub fn place(&mut self, file: u32, start: u64, end: u64) -> u32 {
-        let mut begun = 0;
+    /// Gives the bytes of a range that have none a place; returns which these were.
+    pub fn place(&mut self, file: u32, start: u64, end: u64) -> Gaps {
+        let mut gaps = Gaps::new();
         let mut at = if self.elsewhere { end } else { start };
         while at < end {
             if let Some(piece) = self.piece_at(file, at) {
@@ -159,13 +161,22 @@ impl Placement {
             }
             let next = self.pieces.range((file, at)..(file, end)).next();
             let until = next.map_or(end, |(&(_, offset), _)| offset);
-            at += self.place_some(file, at, until - at, &mut begun);
+            gaps.push((at, until));
+            while at < until {
+                at += self.place_some(file, at, until - at);
+            }
         }
-        begun
+        gaps
+    }
+
+    /// The same of whole pieces of a file of which nothing is known yet.
+    pub fn place_about(&mut self, file: u32, start: u64, end: u64) -> Gaps {
+        let first = start - start % UNKNOWN;
+        self.place(file, first, end.next_multiple_of(UNKNOWN))
     }
 
     /// Places the first bytes of a gap; returns how many.
-    fn place_some(&mut self, file: u32, offset: u64, size: u64, begun: &mut u32) -> u64 {
+    fn place_some(&mut self, file: u32, offset: u64, size: u64) -> u64 {
         let before = self.pieces.range(..(file, offset)).next_back();
         let before = before
             .filter(|(key, (_, size))| key.0 == file && key.1 + *size == offset)
@@ -204,7 +215,6 @@ impl Placement {
                 }
                 _ => {
                     self.pieces.insert((file, offset), (free, size));
-                    *begun += 1;
                 }
             }
             return size;
@@ -227,8 +237,7 @@ impl Placement {
         let mut at = start;
         while at < end {
             let piece = self.piece_at(file, at).or_else(|| {
-                let first = start - start % UNKNOWN;
-                self.place(file, first, end.next_multiple_of(UNKNOWN));
+                self.place_about(file, start, end);
                 self.piece_at(file, at)
             });
             let Some(piece) = piece else {

@@ -318,6 +318,10 @@ impl Volume {
             Stage::Working => {
                 if call.operation == Operation::Write {
                     self.grow(call.file, call.at, call.end, now);
+                    // What a direct write to new blocks takes more has not been measured:
+                    // nothing is charged, and the blocks are not new any more.
+                    let range = self.cache.pages(call.file, call.at, call.end);
+                    self.new_blocks.take(range);
                 }
                 let opened = self.opened(call);
                 for piece in self.placement.find(call.file, call.at, call.end) {

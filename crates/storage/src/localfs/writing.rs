@@ -11,9 +11,8 @@ use super::balance::Load;
 use super::buffer_heads::Found;
 use super::call::{Call, Stage};
 use super::extents::Range;
-use super::journal::Metadata;
+use super::journal::{BLOCK, Metadata};
 use super::volume::{Next, SELF, Tick, Volume, Wait};
-use crate::tokens::Content;
 
 /// How much of a call is copied before the limits are looked at again: the kernel
 /// does so every few folios, the largest of which are 1 MiB.
@@ -375,8 +374,9 @@ impl Volume {
 
     /// Chooses blocks for a range.
     pub(super) fn allocate(&mut self, range: Range, now: Time) {
-        self.placement.place(range.file, range.start, range.end);
-        self.new_blocks.add(range);
+        // Some of it may have blocks already, which are not new.
+        let gaps = self.placement.place(range.file, range.start, range.end);
+        self.new_blocks.add_all(range.file, gaps);
         let of = |at: u64| self.placement.group_at(range.file, at);
         for group in BTreeSet::from([of(range.start), of(range.end - 1)]) {
             self.change(range.file, Metadata::Bitmap(group), now);
@@ -433,13 +433,15 @@ impl Volume {
             self.allocate(range, now);
         }
         debug_assert!(self.journal.rewriting(range).is_none(), "not committed");
-        let new = self.new_blocks.take(range);
         let mut made = 0;
         for piece in self.placement.find(range.file, range.start, range.end) {
             let mut transfer = self.transfer(Operation::Write, range.file, piece);
-            if new {
-                transfer.content = Content::NewData;
-            }
+            let new = self.new_blocks.take(Range {
+                file: range.file,
+                start: piece.offset,
+                end: piece.offset + piece.size,
+            });
+            transfer.new_blocks = new.div_ceil(BLOCK) as u32;
             if let Some(priority) = waited {
                 transfer.synchronous = true;
                 transfer.owner = Some(SELF);

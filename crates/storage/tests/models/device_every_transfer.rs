@@ -89,9 +89,9 @@ fn ask(capacity: u64) -> impl Strategy<Value = Ask> {
         select(vec![1 << 20, 20_000_000]),
         0..300_000_u64
     ];
-    let contents = vec![Content::Data, Content::NewData, Content::Metadata];
-    let flags = (any::<bool>(), select(contents));
-    (0..9_u8, address, size, flags).prop_map(|(kind, address, size, (forced, content))| {
+    let contents = vec![Content::Data, Content::Metadata];
+    let flags = (any::<bool>(), any::<bool>(), select(contents));
+    (0..9_u8, address, size, flags).prop_map(|(kind, address, size, (forced, new, content))| {
         let ask = match kind {
             0..4 => read(address, size),
             4..8 => write(address, size),
@@ -100,6 +100,11 @@ fn ask(capacity: u64) -> impl Strategy<Value = Ask> {
         Ask {
             forced,
             content,
+            new_blocks: if new {
+                ask.size.div_ceil(4096) as u32
+            } else {
+                0
+            },
             ..ask
         }
     })

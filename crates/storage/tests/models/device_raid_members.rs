@@ -3,6 +3,7 @@
 
 use crate::devices::{Ask, device, drive, end, rate, read, write};
 use crate::running::{close, run, station};
+use headrace_trace::Operation;
 
 fn raid(more: &str) -> headrace_spec::Device {
     device(&format!(
@@ -38,6 +39,29 @@ fn a_bus_bounds_the_rate_and_costs_nothing_below_it() {
         1,
     ));
     close(wide as f64, alone as f64, 0.01);
+}
+
+/// 256 KiB on two members: two chunks each and, mirrored, all of it. A quarter of them is new: 8
+/// blocks on each of two, 16 on each mirror, at 1 ms. Reads find nothing new.
+#[test]
+fn the_parts_of_a_transfer_share_its_new_blocks() {
+    for (level, expected) in [(0, 8), (1, 16)] {
+        let device = |time: &str| {
+            device(&format!(
+                "kind = \"raid\"\nlevel = {level}\ndisks = 2\nchunk = \"64 KiB\"\n\
+                 [servers.device.member]\nkind = \"throttled\"\nrate = \"1 GB/s\"\n\
+                 new_block = \"{time}\""
+            ))
+        };
+        for ask in [read as fn(u64, u64) -> Ask, write] {
+            let script = [ask(0, 256 << 10).allocated(16)];
+            let besides =
+                end(&drive(&device("1 ms"), &script, 1)) - end(&drive(&device("0 ms"), &script, 1));
+            let writes = script[0].operation == Operation::Write;
+            let blocks = if writes { expected } else { 0 };
+            assert_eq!(besides, blocks * 1_000_000_000, "RAID {level}");
+        }
+    }
 }
 
 const SERVER: &str = r#"

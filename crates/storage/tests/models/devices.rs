@@ -16,6 +16,7 @@ pub struct Ask {
     pub operation: Operation,
     pub address: u64,
     pub size: u64,
+    pub new_blocks: u32,
     pub forced: bool,
     pub content: Content,
 }
@@ -26,6 +27,7 @@ pub fn read(address: u64, size: u64) -> Ask {
         operation: Operation::Read,
         address,
         size,
+        new_blocks: 0,
         forced: false,
         content: Content::Data,
     }
@@ -61,12 +63,9 @@ impl Ask {
         }
     }
 
-    /// To blocks that nothing was in.
-    pub fn allocated(self) -> Ask {
-        Ask {
-            content: Content::NewData,
-            ..self
-        }
+    /// So many of its blocks the file system has just allocated.
+    pub fn allocated(self, new_blocks: u32) -> Ask {
+        Ask { new_blocks, ..self }
     }
 
     pub fn at(self, picoseconds: u64) -> Ask {
@@ -84,6 +83,7 @@ impl Ask {
             offset: 0,
             address: self.address,
             size: self.size,
+            new_blocks: self.new_blocks,
             operation: self.operation,
             synchronous: true,
             priority: IoPriority::default(),
@@ -91,7 +91,7 @@ impl Ask {
             content: self.content,
             absorbed: false,
             member: 0,
-            part_of: None,
+            part_of: 0,
         }
     }
 }

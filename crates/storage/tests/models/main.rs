@@ -35,6 +35,7 @@ mod messages;
 mod metadata_hosts;
 mod metadata_servers;
 mod networks;
+mod new_blocks;
 mod operation_mixes;
 mod pipelines;
 mod positions;

@@ -208,9 +208,7 @@ struct Ends {
 impl Ends {
     fn collect(&self, firing: &mut Firing<'_>, part: &Transfer, array: &mut Array) {
         array.out[usize::from(part.member)] -= 1;
-        let Some(slot) = part.part_of.map(Slot) else {
-            return;
-        };
+        let slot = Slot(part.part_of);
         let it = firing.token_mut(self.run.waiting, slot);
         it.pending -= 1;
         if it.pending > 0 {
@@ -249,14 +247,25 @@ fn on_member(transfer: &Transfer, part: &Part, slot: Slot) -> Transfer {
         (_, true) => Operation::Write,
         (_, false) => Operation::Read,
     };
+    // Which of its blocks are new a transfer does not say: each part has as large a share of them.
+    // So have parity and a mirror's other half, where nothing was either.
+    let new_blocks = match operation {
+        Operation::Write => {
+            let share = u128::from(transfer.new_blocks) * u128::from(part.size);
+            let whole = u128::from(transfer.size.max(1));
+            ((share + whole / 2) / whole) as u32
+        }
+        _ => 0,
+    };
     Transfer {
         address: part.address,
         size: part.size,
+        new_blocks,
         operation,
         // Whatever is read is waited for (op_is_sync in Linux).
         synchronous: transfer.synchronous || operation == Operation::Read,
         member: part.member as u16,
-        part_of: Some(slot.0),
+        part_of: slot.0,
         ..*transfer
     }
 }

@@ -50,6 +50,7 @@ fn of(submission: &Submission, number: usize) -> Transfer {
         offset: 77,
         synchronous: kind != 4 && operation != Operation::Sync,
         forced: kind == 5,
+        new_blocks: if kind == 6 { blocks as u32 } else { 0 },
         ..transfer(operation, process, block * 4 * KIB, size)
     }
 }
@@ -128,6 +129,13 @@ proptest! {
         prop_assert_eq!(
             bytes(&mut log.issued.iter().map(|seen| &seen.transfer)),
             bytes(&mut first.iter().map(|(_, transfer)| transfer))
+        );
+        let new = |all: &mut dyn Iterator<Item = &Transfer>| -> u32 {
+            all.map(|transfer| transfer.new_blocks).sum()
+        };
+        prop_assert_eq!(
+            new(&mut log.issued.iter().map(|seen| &seen.transfer)),
+            new(&mut first.iter().map(|(_, transfer)| transfer))
         );
         // A carrier comes back for each request.
         let carriers = back.iter().filter(|transfer| !transfer.absorbed).count();

@@ -143,6 +143,7 @@ fn transfer(operation: Operation, process: u32, address: u64, size: u64) -> Tran
         offset: 0,
         address,
         size,
+        new_blocks: 0,
         operation,
         synchronous: operation == Read,
         priority: IoPriority::default(),
@@ -150,7 +151,7 @@ fn transfer(operation: Operation, process: u32, address: u64, size: u64) -> Tran
         content: Content::Data,
         absorbed: false,
         member: 0,
-        part_of: None,
+        part_of: 0,
     }
 }
 
