@@ -33,9 +33,9 @@ def ended(work: Callable[[], int]) -> int:
     try:
         return work()
     except (RunError, StoreFailure) as error:
-        return failed(_with_notes(error), 1)
+        return failed(with_notes(error), 1)
     except ValueError as error:
-        return failed(_with_notes(error), 2)
+        return failed(with_notes(error), 2)
     except OSError as error:
         return _of_system(error)
     except MemoryError:
@@ -44,7 +44,7 @@ def ended(work: Callable[[], int]) -> int:
         return failed(f"this is an error of Headrace's, please report it: {_where(error)}", 1)
 
 
-def _with_notes(error: Exception) -> str:
+def with_notes(error: BaseException) -> str:
     """What notes say too: of what a benchmark that failed has left."""
     return "; ".join([str(error), *getattr(error, "__notes__", ())])
 

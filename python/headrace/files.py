@@ -31,15 +31,15 @@ def check_writable(path: Path) -> None:
         _try_partial(Path(os.path.realpath(path)), path)
 
 
-def check_apart(outputs: Mapping[str, Path], inputs: Mapping[str, Path]) -> None:
+def check_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | None]) -> None:
     """Makes sure that no output takes the place of an input or of another output.
 
-    Both by what they are called in the message. Raises ValueError if one does.
+    Both by what they are called in the message; None is none. Raises ValueError if one does.
     """
     known = dict(inputs)
     for what, path in outputs.items():
         for other, taken in known.items():
-            if _same(path, taken):
+            if path is not None and taken is not None and _same(path, taken):
                 raise ValueError(f"{path}: {what} is also {other}: expected another file")
         known[what] = path
 

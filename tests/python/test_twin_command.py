@@ -8,19 +8,10 @@ import polars as pl
 import pytest
 
 from command import command
+from conftest import MACHINE
 from headrace.validate.cases import CASES
 from traceable import modelled, not_traceable
 
-MACHINE = """system = "ext4"
-[machine.cpu]
-system_call = "10 us"
-[machine.device]
-read_rate = "1 GB/s"
-write_rate = "1 GB/s"
-[[calibration]]
-field = "machine.cpu.system_call"
-values = ["8 us", "10 us", "12.5 us"]
-"""
 CHECK = '[[check]]\nname = "c"\nbound = "cache"\nmeasured = "0 s"\npredicted = "1 ms"\n'
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from command import command
+from conftest import MACHINE
 from headrace import ScenarioError, calibrate, calibrated, simulate, validate
 from headrace.calibrate.case import NEW, Case, transfers
 from headrace.calibrate.machine_work import work_on
@@ -30,16 +31,6 @@ count = 1
 block = "1 MiB"
 transfer = "64 KiB"
 phases = ["write", "read"]
-"""
-MACHINE = """system = "ext4"
-[machine.cpu]
-system_call = "10 us"
-[machine.device]
-read_rate = "1 GB/s"
-write_rate = "1 GB/s"
-[[calibration]]
-field = "machine.cpu.system_call"
-values = ["8 us", "10 us", "12.5 us"]
 """
 
 

@@ -23,7 +23,7 @@ from headrace.cli import (
     validate,
     whatif,
 )
-from headrace.ending import ended, failed
+from headrace.ending import ended, failed, with_notes
 from headrace.interruption import INTERRUPTED, EndedBySignal
 
 app = typer.Typer(
@@ -86,7 +86,7 @@ def run(arguments: list[str]) -> int:
     try:
         status = ended(lambda: _run(arguments))
     except EndedBySignal as error:
-        status = failed("; ".join([str(error), *getattr(error, "__notes__", ())]), error.status)
+        status = failed(with_notes(error), error.status)
     finally:
         status = ranks.leave(status)
     if status == INTERRUPTED:

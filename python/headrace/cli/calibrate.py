@@ -73,8 +73,7 @@ def calibrate(
         raise ValueError("expected both --server and --token, or neither")
     if server is not None and (trace or trace_to is not None or plot is not None):
         raise ValueError("--server: what servers do is not in this kernel: leave --trace out")
-    outputs = {"--output": output, "--trace-to": trace_to, "--plot": plot}
-    check_apart({what: path for what, path in outputs.items() if path is not None}, {})
+    check_apart({"--output": output, "--trace-to": trace_to, "--plot": plot}, {})
     trace = may_trace(directory, trace or plot is not None, trace_to)
     if plot is not None:
         check_directory(plot)

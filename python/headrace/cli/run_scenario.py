@@ -54,10 +54,8 @@ def run(
     if plot is not None:
         check_directory(plot)
     scenario = simulate.load_with_sets(file, sets or [])
-    outputs = {"--output": output, "--requests": requests}
     check_apart(
-        {what: path for what, path in outputs.items() if path is not None},
-        {"the scenario": file} | scenario.inputs,
+        {"--output": output, "--requests": requests}, {"the scenario": file} | scenario.inputs
     )
     started = datetime.now(UTC)
     with progress(scenario.name, show_progress) as tell:

@@ -68,10 +68,9 @@ def twin(
         check_writable(output)
     if plot is not None:
         check_directory(plot)
-    outputs = {"--output": output, "--trace-to": trace_to, "--plot": plot}
     check_apart(
-        {what: path for what, path in outputs.items() if path is not None},
-        {} if machine is None else {"the machine's file": machine},
+        {"--output": output, "--trace-to": trace_to, "--plot": plot},
+        {"the machine's file": machine},
     )
     trace = may_trace(directory, trace, trace_to)
     with steps("twin") as told:

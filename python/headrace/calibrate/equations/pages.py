@@ -69,11 +69,10 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     # A folio's list is followed whole by a write that is alone in it, and by 4 KiB in order
     # once in all of the folio's calls.
     folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
-    more = times[APART.name] - whole[0] - known.get("machine.cpu.discontiguous_call", 0.0)
-    buffer_head = max(more / (folio - 1), 0.0) if folio > 1 else 0.0
-    more = times[FEW.name] - whole[0] - known.get("machine.cpu.discontiguous_call", 0.0)
+    in_order = whole[0] + known.get("machine.cpu.discontiguous_call", 0.0)
+    buffer_head = max((times[APART.name] - in_order) / (folio - 1), 0.0) if folio > 1 else 0.0
     # In order a page has a block's part of following the list from memory.
-    in_l3 = (more + buffer_head) / folio if folio > 1 else 0.0
+    in_l3 = (times[FEW.name] - in_order + buffer_head) / folio if folio > 1 else 0.0
     in_l3 = min(max(in_l3, 0.0), buffer_head)
 
     def rewrites(share: float) -> list[float]:

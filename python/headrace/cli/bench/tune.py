@@ -74,7 +74,7 @@ def tune(
     output = output_of(output, resume)
     if mix is not None:
         check_writable(mix)
-        check_apart({"--mix": mix}, {"--output": output} if output is not None else {})
+        check_apart({"--mix": mix}, {"--output": output})
     if plot is not None:
         check_directory(plot)
     names = list(dict.fromkeys(name.strip() for name in operations.split(",") if name.strip()))
