@@ -64,6 +64,7 @@ write_page = "100 ns"
 buffer_head = "150 ns"
 buffer_head_in_l3 = "20 ns"
 new_page = "700 ns"
+uncached_page = "450 ns"
 new_folio = "1500 ns"
 flush_page = "500 ns"
 read_page = "3 us"
@@ -185,6 +186,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.file_system.buffer_head": 150e-9,
         "machine.file_system.buffer_head_in_l3": 20e-9,
         "machine.file_system.new_page": 700e-9,
+        "machine.file_system.uncached_page": 450e-9,
         "machine.file_system.new_folio": 1500e-9,
         "machine.file_system.flush_page": 500e-9,
         "machine.file_system.create": 12e-6,
@@ -445,6 +447,7 @@ def test_a_server_that_is_something_else_or_hangs_is_named() -> None:
         (("--server", "127.0.0.1:1"), "expected both --server and --token"),
         (("--server", "127.0.0.1:1", "--token", "x"), "with --server expected one of"),
         (("--server", "x:1", "--token", "x", "--trace"), "leave --trace out"),
+        (("--server", "x:1", "--token", "x", "--passes", "2"), "leave --passes out"),
         (("--server", "[::1]:1", "--token", "x"), "with --server expected one of"),
         *(
             (("--server", wrong, "--token", "x"), f"--server {wrong}: expected HOST:PORT")

@@ -137,6 +137,15 @@ impl IorApplication {
         }
     }
 
+    /// The place of a process's n-th transfer of a phase, if each is drawn.
+    ///
+    /// Like permutations, and unlike think times, it follows from the workload's seed alone:
+    /// whoever carries the workload out or simulates it has the same places.
+    fn drawn(&self, rank: u32, phase: u32, mut number: u64) -> u64 {
+        let mut random = Random::named(self.key(rank, phase), "place", &mut number);
+        random.below(self.per_phase)
+    }
+
     /// The calls of all processes, if they make them together and in order; none if they
     /// do so forever.
     pub fn calls(&self) -> Option<Calls> {
@@ -315,7 +324,7 @@ impl Application for IorApplication {
                     let key = self.key(rank, progress.phase);
                     Permutation::new(self.per_phase, key).at(number)
                 }
-                Order::Uniform => random.below(self.per_phase),
+                Order::Uniform => self.drawn(rank, progress.phase, number),
             };
             let writes = self.writes(rank, progress.phase, number);
             let progress = &mut self.progress[rank as usize];

@@ -1,6 +1,6 @@
 """Calibration: a machine and the file system under a directory, as a system's file."""
 
-from headrace.calibrate.calibration import Calibration, Probing, calibrate
+from headrace.calibrate.calibration import PASSES, Calibration, Probing, calibrate
 from headrace.calibrate.checks import Check
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.mount import Mount, mount_of
@@ -9,6 +9,7 @@ from headrace.calibrate.servers import calibrate_servers
 from headrace.calibrate.traced import TracedCalibration, timeline, traced
 
 __all__ = [
+    "PASSES",
     "Calibration",
     "Check",
     "Mount",

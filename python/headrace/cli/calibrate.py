@@ -16,11 +16,12 @@ Rounds = Annotated[
     int, typer.Option("--rounds", min=2, help="How often everything is measured, in turn.")
 ]
 Passes = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--passes",
         min=1,
         max=100,
+        show_default="4",
         help="How often each round measures what processor and memory bound; their middle counts.",
     ),
 ]
@@ -33,7 +34,7 @@ def calibrate(
         typer.Option("--output", "-o", metavar="FILE", help="Save the machine as a system's file."),
     ] = None,
     rounds: Rounds = 5,
-    passes: Passes = 4,
+    passes: Passes = None,
     server: Annotated[
         list[str] | None,
         typer.Option(
@@ -71,6 +72,8 @@ def calibrate(
         check_writable(output)
     if (server is None) != (token is None):
         raise ValueError("expected both --server and --token, or neither")
+    if server is not None and passes is not None:
+        raise ValueError("--server: servers are measured once a round: leave --passes out")
     if server is not None and (trace or trace_to is not None or plot is not None):
         raise ValueError("--server: what servers do is not in this kernel: leave --trace out")
     check_apart({"--output": output, "--trace-to": trace_to, "--plot": plot}, {})
@@ -84,7 +87,9 @@ def calibrate(
                 directory, server, token, rounds=rounds, told=told
             )
         else:
-            found = calibration.calibrate(directory, rounds=rounds, passes=passes, told=told)
+            found = calibration.calibrate(
+                directory, rounds=rounds, passes=passes or calibration.PASSES, told=told
+            )
     if trace:
         with steps("trace") as told:
             found = calibration.traced(found, directory, told=told)

@@ -39,7 +39,7 @@ def twin(
         ),
     ] = None,
     rounds: Rounds = 5,
-    passes: Passes = 4,
+    passes: Passes = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as one JSON document.")
     ] = False,
@@ -59,6 +59,7 @@ def twin(
     The cases have other block sizes, patterns and numbers of processes than the calibration.
     """
     from headrace import validate
+    from headrace.calibrate import PASSES
 
     if settings_now and machine is None:
         raise typer.BadParameter("it needs --machine FILE", param_hint="--settings-now")
@@ -80,7 +81,7 @@ def twin(
             settings_now=settings_now,
             sets=sets or (),
             rounds=rounds,
-            passes=passes,
+            passes=passes or PASSES,
             told=told,
         )
     document = found.json()

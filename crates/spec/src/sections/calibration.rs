@@ -22,7 +22,7 @@ section! {
         /// When it was measured.
         date: String = default("", "nothing is said"),
     }
-    check is_a_quantity;
+    check is_of_all_rounds;
 }
 
 fn two_times() -> crate::tree::Raw {
@@ -30,15 +30,27 @@ fn two_times() -> crate::tree::Raw {
     crate::tree::Raw::List(times.to_vec())
 }
 
-fn is_a_quantity(calibration: &Calibration, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    match names_a_quantity(&DECLARED, &calibration.field) {
-        true => Ok(()),
-        false => {
-            let message = "expected the path of a field that has a size, a time, a rate or a \
-                           number, such as machine.cpu.system_call";
-            Err(at.error("field", message))
-        }
+fn is_of_all_rounds(
+    calibration: &Calibration,
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    if !names_a_quantity(&DECLARED, &calibration.field) {
+        let message = "expected the path of a field that has a size, a time, a rate or a \
+                       number, such as machine.cpu.system_call";
+        return Err(at.error("field", message));
     }
+    let Some(first) = all.calibration.iter().flatten().next() else {
+        return Ok(());
+    };
+    let (expected, found) = (first.values.len(), calibration.values.len());
+    if found != expected {
+        let of = &first.field;
+        let message =
+            format!("expected one for each round, as many as {of} has: {expected}, found {found}");
+        return Err(at.error("values", message));
+    }
+    Ok(())
 }
 
 fn names_a_quantity(section: &Section, path: &str) -> bool {

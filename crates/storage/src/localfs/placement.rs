@@ -141,6 +141,20 @@ impl Placement {
         true
     }
 
+    /// How many bytes of a range have their place.
+    pub fn placed(&self, file: u32, start: u64, end: u64) -> u64 {
+        if self.elsewhere {
+            return end - start;
+        }
+        let before = self.piece_at(file, start).map(|piece| piece.offset);
+        let first = before.unwrap_or(start);
+        let pieces = self.pieces.range((file, first)..(file, end));
+        let within = |(&(_, offset), &(_, size)): (&(u32, u64), &(u64, u64))| {
+            (offset + size).min(end) - offset.max(start)
+        };
+        pieces.map(within).sum()
+    }
+
     fn piece_at(&self, file: u32, at: u64) -> Option<Piece> {
         let (&(of, offset), &(address, size)) = self.pieces.range(..=(file, at)).next_back()?;
         (of == file && at < offset + size).then_some(Piece {
@@ -326,6 +340,10 @@ mod tests {
                 let (start, end) = (page * 4096, (page + pages) * 4096);
                 placement.place(file, start, end);
                 prop_assert!(placement.is_placed(file, start, end));
+                let about = page.saturating_sub(300)..page + pages + 300;
+                let placed = about.clone().filter(|at| placement.is_placed(file, at * 4096, (at + 1) * 4096));
+                let (first, last) = (about.start * 4096, about.end * 4096);
+                prop_assert_eq!(placement.placed(file, first, last), placed.count() as u64 * 4096);
                 let found = placement.find(file, start, end);
                 prop_assert_eq!(found.iter().map(|piece| piece.size).sum::<u64>(), end - start);
             }

@@ -112,12 +112,14 @@ impl Volume {
             return wait_or_work(Wait::Page(call.file, page), due + self.asking());
         }
         let range = self.cache.pages(call.file, call.at, end);
-        let new = self.missing(range);
-        let old = range.len() - new;
+        let missing = self.missing(range);
+        let uncached = self.placed_of(range, missing);
+        let old = range.len() - missing;
         let pages = |bytes: u64, time: Span| Span(bytes.div_ceil(self.page) * time.0);
-        let folios = self.new_folios(range, new, call.size);
+        let folios = self.new_folios(range, missing, call.size);
         let time = due
-            + pages(new, self.costs.new_page)
+            + pages(missing - uncached, self.costs.new_page)
+            + pages(uncached, self.costs.uncached_page)
             + Span(folios * self.costs.new_folio.0)
             + pages(old, self.costs.write_page)
             + self.following_lists(range, old);
@@ -178,13 +180,35 @@ impl Volume {
 
     /// Bytes of a range that are not cached.
     fn missing(&self, range: Range) -> u64 {
-        let (mut at, mut missing) = (range.start, 0);
-        while at < range.end {
-            let until = self.cache.missing_until(range.file, at, range.end);
-            missing += until - at;
-            at = self.cache.held_until(range.file, until, range.end);
+        self.gaps(range).map(|gap| gap.len()).sum()
+    }
+
+    /// How many bytes have their blocks, of those of a range that are not cached.
+    fn placed_of(&self, range: Range, missing: u64) -> u64 {
+        if missing == 0 || self.costs.uncached_page == self.costs.new_page {
+            return 0;
         }
-        missing
+        let placed = |gap: Range| self.placement.placed(gap.file, gap.start, gap.end);
+        self.gaps(range).map(placed).sum()
+    }
+
+    /// What of a range is not cached.
+    fn gaps(&self, range: Range) -> impl Iterator<Item = Range> {
+        let Range {
+            file,
+            mut start,
+            end,
+        } = range;
+        std::iter::from_fn(move || {
+            start = self.cache.held_until(file, start, end);
+            let gap = Range {
+                file,
+                start,
+                end: self.cache.missing_until(file, start, end),
+            };
+            start = gap.end;
+            (!gap.is_empty()).then_some(gap)
+        })
     }
 
     /// A page of which only a part is written, and that must be read first.

@@ -304,3 +304,33 @@ fn an_interval_lies_before_each_repetition_and_nowhere_else() {
         [(2, Span::from_seconds(2.0)), (4, Span::from_seconds(2.0))]
     );
 }
+
+/// Whoever carries a workload out has the places that a simulation has: they follow from the
+/// seed, the process, the phase and the transfer's number, and not from what else was drawn.
+#[test]
+fn drawn_places_are_the_workload_s_own() {
+    let ior = Ior {
+        requests: Some(4000),
+        phases: vec![Phase::Read],
+        ..spec(Access::FilePerProcess, Order::Uniform)
+    };
+    let places = |seed: u64, stream: u64| -> Vec<u64> {
+        let mut application = IorApplication::new(&ior, 2, seed);
+        let mut drawn = stream;
+        let mut random = Random::named(stream, "process", &mut drawn);
+        let mut places = Vec::new();
+        for rank in [0, 1] {
+            while let Next::Ask(ask) = application.next(rank, Time::ZERO, &mut random).unwrap() {
+                if ask.operation == Operation::Read {
+                    places.push(ask.offset);
+                }
+            }
+        }
+        places
+    };
+    let own = places(7, 1);
+    assert_eq!(own, places(7, 2));
+    assert_ne!(own, places(8, 1));
+    let of_each = own.len() / 2;
+    assert_ne!(own[..of_each], own[of_each..]);
+}

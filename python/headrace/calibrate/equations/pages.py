@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from headrace.calibrate.case import NEW, RANDOM, WARM
+from headrace.calibrate.case import COLD, NEW, RANDOM, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
 from headrace.calibrate.equations.equation import Equation, Known
 from headrace.calibrate.probe import Probe, Times, calls
@@ -52,6 +52,15 @@ FEW = Probe(
 )
 REWRITES = _probes("rewrites", WARM)
 WRITES = _probes("new writes", NEW)
+UNCACHED = {
+    block: Probe(
+        f"rewrites of {block // KIB} KiB that are not cached",
+        # Small: where data goes through a journal, making such a file takes long.
+        calls(8 * MIB // block, block, ["write"], COLD),
+        "write",
+    )
+    for block in (4 * KIB, 64 * KIB)
+}
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
@@ -91,6 +100,15 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     whole = [times[probe.name] for probe in WRITES.values()]
     largest = known.get("machine.memory.largest_folio", PAGE)
     new_page, new_folio = new_costs(new, whole, BLOCKS, largest)
+    uncached_page = _uncached_page(
+        [
+            times[probe.name] - call - write_share * copied(block / PAGE, known) - write_call
+            for block, probe in UNCACHED.items()
+        ],
+        [times[probe.name] for probe in UNCACHED.values()],
+        new_folio,
+        largest,
+    )
     return {
         "machine.copying.write_share": write_share,
         "machine.file_system.write_call": write_call,
@@ -99,6 +117,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         "machine.file_system.buffer_head_in_l3": in_l3,
         "machine.file_system.new_page": new_page,
         "machine.file_system.new_folio": new_folio,
+        "machine.file_system.uncached_page": uncached_page,
     }
 
 
@@ -136,6 +155,18 @@ def new_costs(
     return _two_costs(pages, folios, times, whole)
 
 
+def _uncached_page(
+    times: Sequence[float], whole: Sequence[float], new_folio: float, largest: float
+) -> float:
+    """What a page costs that is not cached and has its blocks, by the times that rewrites of such
+    take beyond what is known of them, a new folio's cost among it: the squares of the errors are
+    least, relative to whole calls."""
+    pages = [block / PAGE for block in UNCACHED]
+    folios = [max(block / max(largest, PAGE), 1.0) for block in UNCACHED]
+    left = [time - new_folio * count for time, count in zip(times, folios, strict=True)]
+    return _two_costs(pages, np.zeros(len(pages)), left, whole)[0]
+
+
 def _two_costs(
     first: ArrayLike,
     second: ArrayLike,
@@ -153,9 +184,9 @@ def _two_costs(
 
 
 EQUATION = Equation(
-    (*REWRITES.values(), APART, FEW, *WRITES.values()),
+    (*REWRITES.values(), APART, FEW, *WRITES.values(), *UNCACHED.values()),
     _solve,
-    "writes of 4 KiB to 1 MiB to a cached file, in order, a MiB apart and at random places, and"
-    " to a new one",
+    "writes of 4 KiB to 1 MiB to a cached file, in order, a MiB apart and at random places, to a"
+    " new one, and of 4 and 64 KiB to one that is not cached",
     {"write_share": ""},
 )

@@ -31,8 +31,11 @@ section! {
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
         new_page: Seconds = same(write_page),
-        /// Processor time for each folio that is new, besides its pages: taking it and putting
-        /// it into the page cache. A call makes folios of its own length, up to
+        /// Processor time for each page written that is not cached and has its blocks: taking
+        /// memory alone.
+        uncached_page: Seconds = same(new_page),
+        /// Processor time for each folio that was not cached, besides its pages: taking it and
+        /// putting it into the page cache. A call makes folios of its own length, up to
         /// `memory.largest_folio`.
         new_folio: Seconds = default("0 s", "all of it is counted with the pages: measure it"),
         /// Processor time for each page that is read from the device: taking memory and
