@@ -17,7 +17,7 @@ MACHINE = (
     *(f"machine.file_system.{it}" for it in ("new_folio", "read_page", "flush_page")),
     *(f"machine.file_system.{it}" for it in ("create", "unlink", "lookup")),
     *(f"machine.device.{it}" for it in ("latency", "rate", "write_latency", "device_write_rate")),
-    *(f"machine.device.{it}" for it in ("new_block", "flush")),
+    *(f"machine.device.{it}" for it in ("new_block", "fresh_page", "flush")),
 )
 """What `headrace calibrate` measures of a machine, whatever caches or limits that has."""
 SERVERS = (

@@ -57,7 +57,7 @@ fn run(device: &Device, operation: Operation, depth: u32) {
                     offset: address,
                     address,
                     size: 8192,
-                    new_blocks: 0,
+                    first_used: 0,
                     operation,
                     synchronous: true,
                     priority: IoPriority::default(),

@@ -271,9 +271,10 @@ pub struct Transfer {
     pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// How many blocks of 4 KiB of them the file system has just allocated: nothing was there.
-    /// What a controller's cache writes later has forgotten it.
-    pub new_blocks: u32,
+    /// How many blocks of 4 KiB of a write the file system has just allocated: nothing was there.
+    /// What a controller's cache writes later has forgotten it. Of a read, how many pages of 4 KiB
+    /// of memory that nobody has used yet.
+    pub first_used: u32,
     /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,
     /// Somebody waits for it: "synchronous" in the words of Linux's block layer
@@ -304,7 +305,7 @@ impl Transfer {
             offset: 0,
             address,
             size,
-            new_blocks: 0,
+            first_used: 0,
             operation,
             synchronous: false,
             priority: IoPriority::default(),

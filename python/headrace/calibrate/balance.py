@@ -1,5 +1,6 @@
 """A parameter that no equation gives: the value with which a simulation takes what was measured."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,12 +54,14 @@ FLUSH = Balance(
     "appends of 4 KiB with an fsync behind each, as a simulation takes as long",
 )
 
+COLD_READS = calls(64, 1 << 20, ["read"], COLD)
+
 READ_PAGE = Balance(
     "machine.file_system.read_page",
     # Not how long they take: whatever else keeps reads waiting would be taken for the processor's.
     Probe(
         "processor time of cold reads of 1 MiB",
-        calls(64, 1 << 20, ["read"], COLD),
+        COLD_READS,
         statistic="processor",
         bound="device",
     ),
@@ -66,19 +69,35 @@ READ_PAGE = Balance(
     "processor time (getrusage) of cold reads of 1 MiB in order, as a simulation takes as much",
 )
 
-BALANCES: tuple[Balance, ...] = (READ_PAGE, NEW_BLOCK, FLUSH)
+FRESH_PAGE = Balance(
+    "machine.device.fresh_page",
+    Probe("cold reads of 1 MiB", COLD_READS, bound="device"),
+    1e-3,
+    "cold reads of 1 MiB in order, as a simulation takes as long; 0 if it takes nearly as long"
+    " without",
+    # Beside copying; what is left then is no more than what devices differ from round to round.
+    without=0.9,
+)
+
+BALANCES: tuple[Balance, ...] = (READ_PAGE, FRESH_PAGE, NEW_BLOCK, FLUSH)
 """In the order in which they need each other."""
 
 
-def balanced(balance: Balance, machine: Path, measured: float) -> float:
-    """The value in seconds, for a machine's file and the seconds that the probe took.
+NOTHING: Mapping[str, str] = {}
+
+
+def balanced(
+    balance: Balance, machine: Path, measured: float, then: Mapping[str, str] = NOTHING
+) -> float:
+    """The value in seconds, for a machine's file and the seconds that the probe took; `then` has
+    other values of the machine, by path, of when it took that long.
 
     0 if the simulation takes longer without it, or hardly less.
     """
     text = work_on(machine, balance.probe.text)
 
     def simulated(value: float) -> float:
-        sets = {balance.field: f"{value!r} s"}
+        sets = {**then, balance.field: f"{value!r} s"}
         return balance.probe.seconds(simulate.run(simulate.load(text, sets=sets)).json())
 
     least, most = 0.0, balance.longest

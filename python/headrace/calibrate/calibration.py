@@ -3,7 +3,7 @@
 import os
 import statistics
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations_with_replacement, pairwise
@@ -222,15 +222,25 @@ class Probing:
 
             for balance in BALANCES:
                 write()
-                times = [of_round[balance.probe.name] for of_round in self._times]
-                values = tuple(balanced(balance, machine, time) for time in times)
+                rounds = ((of[balance.probe.name], own) for of, own in self._rounds(parameters))
+                values = tuple(balanced(balance, machine, *it) for it in rounds)
                 parameters.append(of_most_rounds(balance, values))
             write()
-            checks = checked(str(machine), self._checks)
+            own = [values for _, values in self._rounds(parameters)]
+            checks = checked(str(machine), self._checks, own)
         warnings = self._warned.all()
         return Calibration(
             directory, self._mount, tuple(parameters), checks, self._started, warnings
         )
+
+    def _rounds(
+        self, parameters: Iterable[Parameter]
+    ) -> Iterator[tuple[Mapping[str, float], Mapping[str, str]]]:
+        """Of each round the times of the probes, and its own values of parameters by path: what
+        the machine was at a time goes together."""
+        measured = [it for it in parameters if it.measured]
+        for number, times in enumerate(self._times):
+            yield times, {it.field: it.text(it.values[number]) for it in measured}
 
 
 def of_most_rounds(balance: Balance, values: tuple[float, ...]) -> Parameter:

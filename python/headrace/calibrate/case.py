@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from headrace import _core
 from headrace.calibrate.fresh_inodes import FRESH_INODES
+from headrace.calibrate.memory_reporting import TAKEN_BACK, takes_free_memory_back
 from headrace.measure import Measurement, measure_whole
 from headrace.measure import load as load_workload
 
@@ -20,8 +21,12 @@ SETTLE = 0.25
 forgotten by then what preparation used of them, after two slices of 100 ms."""
 
 
-def settle(bound: Bound) -> float:
-    """How long the system is left alone before a measurement, in seconds."""
+def settle(bound: Bound, text: str) -> float:
+    """How long the system is left alone before the measurement of a workload, in seconds."""
+    if bound == "device" and f"io = {{ {COLD} }}" in text and takes_free_memory_back():
+        # What was dropped from the page cache is the host's or is still there, by how long ago
+        # that was: as on a machine that was left alone, it is the host's.
+        return TAKEN_BACK
     return SETTLE if bound == "device" else 0.0
 
 
@@ -66,11 +71,11 @@ def carried_out(
     Raises as `headrace.measure.measure_whole` does.
     """
     if NAMES not in text:
-        return measure_whole(text, directory, calls=calls, settle=settle(bound))
+        return measure_whole(text, directory, calls=calls, settle=settle(bound, text))
     # By the name that the user knows.
     check_room([text], directory)
     with FRESH_INODES.below(directory) as place:
-        measured = measure_whole(text, place.path, calls=calls, settle=settle(bound))
+        measured = measure_whole(text, place.path, calls=calls, settle=settle(bound, text))
     measured.document["warnings"] += place.warnings
     return measured
 

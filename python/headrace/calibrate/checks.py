@@ -5,7 +5,7 @@ was measured, is the error of the model itself.
 """
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +86,11 @@ class Check:
     name: str
     bound: Bound
     measured: float
+    """The median of the rounds."""
     predicted: float
+    """With every parameter's value."""
+    rounds: tuple[tuple[float, float], ...] = ()
+    """What it took in each, and what a simulation with that round's values gives."""
 
     def json(self) -> dict[str, Any]:
         """As documents have it."""
@@ -96,24 +100,45 @@ class Check:
             "measured_s": self.measured,
             "predicted_s": self.predicted,
             "error": self.predicted / self.measured - 1,
+            "rounds": [
+                {"measured_s": measured, "predicted_s": predicted}
+                for measured, predicted in self.rounds
+            ],
         }
 
     def toml(self) -> str:
-        """As a system's file has it."""
-        lines = [
-            "[[check]]",
-            f'name = "{self.name}"',
-            f'bound = "{self.bound}"',
-            f'measured = "{seconds_text(self.measured)}"',
-            f'predicted = "{seconds_text(self.predicted)}"',
-        ]
-        return "\n".join(lines)
+        """As a system's file has it: each round by itself, since a new measurement is one of a
+        round too."""
+        lines = []
+        for measured, predicted in self.rounds:
+            lines += [
+                "[[check]]",
+                f'name = "{self.name}"',
+                f'bound = "{self.bound}"',
+                f'measured = "{seconds_text(measured)}"',
+                f'predicted = "{seconds_text(predicted)}"',
+                "",
+            ]
+        return "\n".join(lines[:-1])
 
 
-def checked(machine: str, times: Sequence[Sequence[float]]) -> tuple[Check, ...]:
-    """The checks on a machine's file, with the times that each round gave of each."""
-    found = []
-    for case, of in zip(CHECKS, zip(*times, strict=True), strict=True):
-        result = simulate.run(simulate.load(work_on(machine, case.work))).json()
-        found.append(Check(case.name, case.group, statistics.median(of), case.seconds(result)))
-    return tuple(found)
+def checked(
+    machine: str, times: Sequence[Sequence[float]], values: Sequence[Mapping[str, str]]
+) -> tuple[Check, ...]:
+    """The checks on a machine's file, with the times that each round gave of each, and each
+    round's values by path."""
+    return tuple(
+        _checked(machine, case, of, values)
+        for case, of in zip(CHECKS, zip(*times, strict=True), strict=True)
+    )
+
+
+def _checked(
+    machine: str, case: Case, times: Sequence[float], values: Sequence[Mapping[str, str]]
+) -> Check:
+    def predicted(sets: Mapping[str, str]) -> float:
+        scenario = simulate.load(work_on(machine, case.work), sets=sets)
+        return case.seconds(simulate.run(scenario).json())
+
+    rounds = tuple((time, predicted(sets)) for time, sets in zip(times, values, strict=True))
+    return Check(case.name, case.group, statistics.median(times), predicted({}), rounds)

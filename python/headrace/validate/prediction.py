@@ -40,8 +40,9 @@ def predict(
     each round of the calibration gave.
 
     One round is what the machine was at a time: its values go together. The spread of the
-    rounds' predictions is that of the parameters; how far checks were from their simulations is
-    that of the model: the checks that have the same bound, or all. `sets` puts values over all
+    rounds' predictions is that of the parameters; how far checks were in a round from their
+    simulations is that of the model and of a single measurement: the checks that have the same
+    bound, or all. `sets` puts values over all
     of that, by path.
 
     Raises ScenarioError as `headrace.simulate.load` does.
@@ -56,12 +57,14 @@ def predict(
     for number in range(rounds):
         values = {it["field"]: it["values"][number] for it in calibrated}
         each.append(figure(simulate.run(simulate.load(text, sets={**values, **sets})).json()))
-    checks = [
-        math.log(parse_seconds(it["predicted"]) / parse_seconds(it["measured"]))
-        for it in system.get("check", [])
-        if bound in (None, it["bound"])
-    ]
-    return Predicted(middle, interval(middle, each, checks), document)
+    checks: dict[str, list[float]] = {}
+    for it in system.get("check", []):
+        if bound in (None, it["bound"]):
+            error = math.log(parse_seconds(it["predicted"]) / parse_seconds(it["measured"]))
+            checks.setdefault(it["name"], []).append(error)
+    # A check's rounds tell little more of the model than one of them.
+    errors = [math.sqrt(statistics.fmean(error * error for error in of)) for of in checks.values()]
+    return Predicted(middle, interval(middle, each, errors), document)
 
 
 def interval(

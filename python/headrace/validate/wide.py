@@ -60,14 +60,14 @@ def _why(machine: Path, work: str) -> str:
     if field is not None and apart[field] >= APART:
         values = next(it["values"] for it in calibrated if it["field"] == field)
         return f"{rounds} rounds gave {field} = {', '.join(map(str, values))}"
-    checks = {
-        it["name"]: parse_seconds(it["predicted"]) / parse_seconds(it["measured"])
+    checks = [
+        (it["name"], parse_seconds(it["predicted"]) / parse_seconds(it["measured"]))
         for it in system.get("check", [])
-    }
-    name = max(checks, key=lambda it: max(checks[it], 1 / checks[it]), default=None)
-    if name is None:
+    ]
+    worst = max(checks, key=lambda it: max(it[1], 1 / it[1]), default=None)
+    if worst is None:
         return f"so few rounds, {rounds}, tell little of the spread"
-    return f"the simulation of the check {name!r} took {checks[name]:.2g} times as long as it"
+    return f"the simulation of the check {worst[0]!r} took {worst[1]:.2g} times as long as it"
 
 
 def _amounts(text: str, sets: Mapping[str, str]) -> dict[str, float]:

@@ -16,17 +16,18 @@ choice! {
 }
 
 section! {
-    /// A workload that was measured beside a calibration, though no value follows from it, and
-    /// what a simulation of it gives: how far these are from each other is the error of the model
-    /// itself, which the interval of a prediction has besides the spread of the values.
+    /// A workload that was measured in a round of a calibration, though no value follows from it,
+    /// and what a simulation of it gives: how far these are from each other is the error of the
+    /// model itself and of one measurement, which the interval of a prediction has besides the
+    /// spread of the values.
     pub struct Check {
         /// What was measured.
         name: String = required("cached reads of 48 KiB"),
         /// What takes most of its time.
         bound: Bound = required("cache"),
-        /// Seconds that it took: the median of the rounds.
+        /// Seconds that it took.
         measured: Seconds = required("5.1 ms"),
-        /// What the simulation gives.
+        /// What the simulation gives, with the values of that round.
         predicted: Seconds = required("5.0 ms"),
     }
     check takes_time;

@@ -297,7 +297,8 @@ struct Limited {
     /// Of reads and of writes.
     picoseconds_per_byte: [f64; 2],
     per_transfer: [Span; 2],
-    new_block: Span,
+    /// Of memory that is read into, and of blocks that are written.
+    first_used: [Span; 2],
     latency: [Span; 2],
     flush: Span,
 }
@@ -320,7 +321,7 @@ impl Limited {
             picoseconds_per_byte: [spec.rate, spec.device_write_rate].map(|rate| 1e12 / rate.0),
             per_transfer: [spec.time_per_transfer, spec.write_time_per_transfer]
                 .map(|time| Span::from_seconds(time.0)),
-            new_block: Span::from_seconds(spec.new_block.0),
+            first_used: [spec.fresh_page, spec.new_block].map(|it| Span::from_seconds(it.0)),
             latency: [spec.latency, spec.write_latency].map(|time| Span::from_seconds(time.0)),
             flush: Span::from_seconds(spec.flush.0),
         }
@@ -394,7 +395,7 @@ impl Limited {
         let bytes = Span((size as f64 * self.picoseconds_per_byte[way] + 0.5) as u64);
         let work = bytes
             + self.per_transfer[way]
-            + Span(u64::from(transfer.new_blocks) * self.new_block.0);
+            + Span(u64::from(transfer.first_used) * self.first_used[way].0);
         let flushes = transfer.forced || transfer.operation == Operation::Sync;
         let flush = if flushes { self.flush } else { Span::ZERO };
         if let Some(bulk) = &mut self.bulk {

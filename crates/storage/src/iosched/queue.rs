@@ -250,7 +250,7 @@ impl Queue {
             let carrier = station.token_mut(Slot(slot));
             carrier.address = request.address;
             carrier.size = request.size;
-            carrier.new_blocks = request.new_blocks;
+            carrier.first_used = request.first_used;
             carrier.synchronous = request.synchronous;
             if let Some(owner) = carrier.owner {
                 let owner = owner as usize;

@@ -27,7 +27,7 @@ pub struct Request {
     /// Bytes.
     pub size: u64,
     /// How many blocks of them nothing was in.
-    pub new_blocks: u32,
+    pub first_used: u32,
     /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,
     /// Somebody waits for one of its transfers.
@@ -181,7 +181,7 @@ impl Requests {
             process: transfer.process,
             address: transfer.address,
             size: transfer.size,
-            new_blocks: transfer.new_blocks,
+            first_used: transfer.first_used,
             operation: transfer.operation,
             synchronous: transfer.synchronous,
             priority: transfer.priority,
@@ -241,7 +241,7 @@ impl Requests {
         let request = self.get_mut(into);
         request.address = head.address;
         request.size += moved.size;
-        request.new_blocks += moved.new_blocks;
+        request.first_used += moved.first_used;
         request.first = head.first;
         request.last = tail.last;
         request.synchronous |= moved.synchronous;

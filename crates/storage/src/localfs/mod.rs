@@ -16,6 +16,7 @@ mod copying;
 mod crashing;
 mod extents;
 mod flushing;
+mod fresh_memory;
 mod giving_up;
 mod journal;
 mod machine;

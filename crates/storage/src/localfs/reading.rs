@@ -259,6 +259,11 @@ impl Volume {
             let transfer = Transfer {
                 process: call.process,
                 priority,
+                first_used: self.fresh_memory.take(
+                    size,
+                    self.cache.bytes(),
+                    self.cache.most_bytes(),
+                ),
                 ..self.transfer(Operation::Read, call.file, part)
             };
             self.out.push(transfer);
@@ -297,6 +302,7 @@ impl Volume {
         }
         if let Some(arriving) = self.arriving.remove(&(range.file, range.start)) {
             self.woken.extend(arriving.waiting);
+            self.fresh_memory.filled(range.len());
         }
         self.cache.fill(range);
         self.make_room(now);

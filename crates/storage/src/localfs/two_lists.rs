@@ -24,6 +24,7 @@ pub struct TwoLists {
     page: u64,
     active_share: f64,
     extents: Extents,
+    most: u64,
     met_dirty: bool,
 }
 
@@ -35,14 +36,19 @@ impl TwoLists {
             page,
             active_share,
             extents: Extents::default(),
+            most: 0,
             met_dirty: false,
         }
     }
 
     /// Bytes held.
-    #[cfg(test)]
     pub fn bytes(&self) -> u64 {
         self.extents.bytes
+    }
+
+    /// The most bytes that were ever held.
+    pub fn most_bytes(&self) -> u64 {
+        self.most
     }
 
     /// Bytes held that are active.
@@ -191,6 +197,7 @@ impl TwoLists {
             }
             at = self.held_until(range.file, until, range.end);
         }
+        self.most = self.most.max(self.extents.bytes);
     }
 
     /// Pages are written: they are held and dirty, and count as used.

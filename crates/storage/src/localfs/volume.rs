@@ -17,6 +17,7 @@ use super::buffer_heads::BufferHeads;
 use super::call::{Call, Caller, Stage};
 use super::copying::CopyTime;
 use super::extents::Range;
+use super::fresh_memory::FreshMemory;
 use super::journal::{Journal, Metadata};
 use super::new_blocks::NewBlocks;
 use super::placement::Placement;
@@ -173,6 +174,7 @@ pub(super) struct Volume {
     /// Where the flusher goes on in each file.
     pub cursor: BTreeMap<u32, u64>,
     pub arriving: BTreeMap<(u32, u64), Arriving>,
+    pub fresh_memory: FreshMemory,
     pub indirect_known: BTreeSet<(u32, u64)>,
     /// What was allocated and not written yet.
     pub new_blocks: NewBlocks,
@@ -371,6 +373,7 @@ impl Volume {
             dirty_order: BTreeSet::new(),
             cursor: BTreeMap::new(),
             arriving: BTreeMap::new(),
+            fresh_memory: FreshMemory::new(room),
             indirect_known: BTreeSet::new(),
             new_blocks: NewBlocks::default(),
             changed_in: BTreeMap::new(),

@@ -465,7 +465,7 @@ impl Volume {
                 start: piece.offset,
                 end: piece.offset + piece.size,
             });
-            transfer.new_blocks = new.div_ceil(BLOCK) as u32;
+            transfer.first_used = new.div_ceil(BLOCK) as u32;
             if let Some(priority) = waited {
                 transfer.synchronous = true;
                 transfer.owner = Some(SELF);

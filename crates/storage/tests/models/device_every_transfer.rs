@@ -100,7 +100,7 @@ fn ask(capacity: u64) -> impl Strategy<Value = Ask> {
         Ask {
             forced,
             content,
-            new_blocks: if new {
+            first_used: if new {
                 ask.size.div_ceil(4096) as u32
             } else {
                 0

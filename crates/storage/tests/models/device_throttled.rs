@@ -334,6 +334,19 @@ fn blocks_just_allocated_may_take_longer() {
     }
 }
 
+/// The same of reads into memory that nobody has used yet; neither time is the other's.
+#[test]
+fn memory_that_was_not_used_yet_may_take_longer() {
+    let us = SECOND / 1_000_000;
+    let disk = limited("fresh_page = \"2 us\"\nnew_block = \"1 us\"");
+    for (ask, each) in [(read as fn(u64, u64) -> Ask, 2), (write, 1)] {
+        let script = [0, 64, 1].map(|new| ask(0, 64 * 4096).allocated(new));
+        let log = drive(&disk, &script, 1);
+        let times: Vec<u64> = log.iter().map(|took| took.time()).collect();
+        assert_eq!(times, [0, 64, 1].map(|new| 26_214_400 + new * each * us));
+    }
+}
+
 /// Two reads at once of 1 MB at 10 GB/s, 100 us: each takes the device 150 us more alone, and
 /// 60 us besides, which the second has while nobody waits.
 #[test]

@@ -16,7 +16,7 @@ pub struct Ask {
     pub operation: Operation,
     pub address: u64,
     pub size: u64,
-    pub new_blocks: u32,
+    pub first_used: u32,
     pub forced: bool,
     pub content: Content,
 }
@@ -27,7 +27,7 @@ pub fn read(address: u64, size: u64) -> Ask {
         operation: Operation::Read,
         address,
         size,
-        new_blocks: 0,
+        first_used: 0,
         forced: false,
         content: Content::Data,
     }
@@ -64,8 +64,8 @@ impl Ask {
     }
 
     /// So many of its blocks the file system has just allocated.
-    pub fn allocated(self, new_blocks: u32) -> Ask {
-        Ask { new_blocks, ..self }
+    pub fn allocated(self, first_used: u32) -> Ask {
+        Ask { first_used, ..self }
     }
 
     pub fn at(self, picoseconds: u64) -> Ask {
@@ -83,7 +83,7 @@ impl Ask {
             offset: 0,
             address: self.address,
             size: self.size,
-            new_blocks: self.new_blocks,
+            first_used: self.first_used,
             operation: self.operation,
             synchronous: true,
             priority: IoPriority::default(),

@@ -452,6 +452,57 @@ fn an_uncached_page_that_has_its_blocks_costs_less_than_a_new_one() {
     }
 }
 
+/// A device may take longer to read into memory that was not used yet: what the cache never held
+/// at once. 16 MiB at 1 GB/s are 16.777 ms, and 4,096 pages at 2 us 8.192 ms.
+#[test]
+fn a_device_reads_longer_into_memory_that_was_not_used_yet() {
+    let times = |phases: &str, more: &[&str]| {
+        let scenario = format!(
+            r#"
+            system = "ext4"
+            [machine.device]
+            kind = "throttled"
+            rate = "1 GB/s"
+            fresh_page = "2 us"
+            [[workload]]
+            block = "16 MiB"
+            transfer = "1 MiB"
+            phases = [{phases}]
+            "#
+        );
+        run(&scenario, more).report.simulated_seconds
+    };
+    let (device, fresh) = (0.016_777, 0.008_192);
+    let existing = "workload.0.io.existing=true";
+    for (phases, more, expected) in [
+        // Cold, past the page cache, and again what is cached.
+        (r#""read""#, &[existing][..], device + fresh),
+        (
+            r#""read""#,
+            &[existing, "workload.0.io.direct=true"],
+            device,
+        ),
+        (r#""read", "read""#, &[existing], device + fresh),
+        (r#""read""#, &[existing, "workload.0.io.cached=true"], 0.0),
+        // A cache of 4 MiB is used over and over.
+        (
+            r#""read""#,
+            &[
+                existing,
+                "machine.memory.size=4 MiB",
+                "machine.memory.used=0 B",
+            ],
+            device + fresh / 4.0,
+        ),
+    ] {
+        let seconds = times(phases, more);
+        assert!(
+            (seconds - expected).abs() < 3e-4,
+            "{phases}, {more:?}: {seconds}"
+        );
+    }
+}
+
 /// Who reads from the device takes a processor's time for each page; meanwhile the device
 /// reads ahead.
 #[test]

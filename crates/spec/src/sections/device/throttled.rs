@@ -29,6 +29,10 @@ section! {
         /// has just allocated it: whatever is behind the device, a hypervisor's page cache or a
         /// volume that grows, must make room for it.
         new_block: Seconds = default("0 s", "nothing is assumed: measure it, with new files that are synced"),
+        /// Time that each page of 4 KiB takes the device besides its bytes where it reads into memory
+        /// for the page cache that nobody has used yet: a hypervisor that takes free memory back
+        /// must find some (virtio 1.2, section 5.5.6.7: free page reporting).
+        fresh_page: Seconds = default("0 s", "nothing is assumed: measure it, with cold reads some seconds after memory was given back"),
         /// Transfers that the device has under way at once: another begins when one of them is
         /// done.
         queue_depth: Option<u32> as Option<AtLeastOne> = optional("any number"),

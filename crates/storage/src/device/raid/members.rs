@@ -248,10 +248,11 @@ fn on_member(transfer: &Transfer, part: &Part, slot: Slot) -> Transfer {
         (_, false) => Operation::Read,
     };
     // Which of its blocks are new a transfer does not say: each part has as large a share of them.
-    // So have parity and a mirror's other half, where nothing was either.
-    let new_blocks = match operation {
-        Operation::Write => {
-            let share = u128::from(transfer.new_blocks) * u128::from(part.size);
+    // So have parity and a mirror's other half, where nothing was either. What is read for a write
+    // goes into memory of the array's own.
+    let first_used = match operation {
+        Operation::Read | Operation::Write if operation == transfer.operation => {
+            let share = u128::from(transfer.first_used) * u128::from(part.size);
             let whole = u128::from(transfer.size.max(1));
             ((share + whole / 2) / whole) as u32
         }
@@ -260,7 +261,7 @@ fn on_member(transfer: &Transfer, part: &Part, slot: Slot) -> Transfer {
     Transfer {
         address: part.address,
         size: part.size,
-        new_blocks,
+        first_used,
         operation,
         // Whatever is read is waited for (op_is_sync in Linux).
         synchronous: transfer.synchronous || operation == Operation::Read,

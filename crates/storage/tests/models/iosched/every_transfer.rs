@@ -50,7 +50,7 @@ fn of(submission: &Submission, number: usize) -> Transfer {
         offset: 77,
         synchronous: kind != 4 && operation != Operation::Sync,
         forced: kind == 5,
-        new_blocks: if kind == 6 { blocks as u32 } else { 0 },
+        first_used: if kind == 6 { blocks as u32 } else { 0 },
         ..transfer(operation, process, block * 4 * KIB, size)
     }
 }
@@ -131,7 +131,7 @@ proptest! {
             bytes(&mut first.iter().map(|(_, transfer)| transfer))
         );
         let new = |all: &mut dyn Iterator<Item = &Transfer>| -> u32 {
-            all.map(|transfer| transfer.new_blocks).sum()
+            all.map(|transfer| transfer.first_used).sum()
         };
         prop_assert_eq!(
             new(&mut log.issued.iter().map(|seen| &seen.transfer)),

@@ -43,11 +43,11 @@ fn a_batch_of_contiguous_writes_is_one_request() {
 #[test]
 fn a_request_has_the_new_blocks_of_all_its_transfers() {
     let new = Transfer {
-        new_blocks: 1,
+        first_used: 1,
         ..write(0, 4 * KIB)
     };
     let some = Transfer {
-        new_blocks: 2,
+        first_used: 2,
         ..transfer(Write, 0, 8 * KIB, 16 * KIB)
     };
     let old = write(0, 0);
@@ -55,9 +55,9 @@ fn a_request_has_the_new_blocks_of_all_its_transfers() {
         for batch in [[old, new, some], [new, some, old], [some, new, old]] {
             let log = script(&queue(kind.clone(), 1), &at_once(batch));
             assert_eq!(ranges(&log), [(0, 24 * KIB)]);
-            assert_eq!(log.issued[0].transfer.new_blocks, 3);
+            assert_eq!(log.issued[0].transfer.first_used, 3);
             let back = log.done.iter().map(|seen| seen.transfer);
-            let back: Vec<_> = back.map(|it| (it.address, it.new_blocks)).collect();
+            let back: Vec<_> = back.map(|it| (it.address, it.first_used)).collect();
             assert_eq!(back, [(0, 0), (4 * KIB, 1), (8 * KIB, 2)]);
         }
     }

@@ -143,7 +143,7 @@ fn transfer(operation: Operation, process: u32, address: u64, size: u64) -> Tran
         offset: 0,
         address,
         size,
-        new_blocks: 0,
+        first_used: 0,
         operation,
         synchronous: operation == Read,
         priority: IoPriority::default(),
