@@ -20,7 +20,6 @@ from headrace.calibrate.equations.copies import Calls, change_points
 from headrace.calibrate.equations.pages import new_costs
 from headrace.calibrate.limits import _limits
 from headrace.calibrate.memory import group_memory
-from headrace.calibrate.memory_reporting import takes_free_memory_back
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
@@ -261,22 +260,6 @@ def test_a_round_s_time_is_that_of_the_machine_as_it_was_then(tmp_path: Path) ->
     taken = probed(balance.probe, file)
     # The device alone is all of it then, and less than half of it.
     assert balanced(balance, file, 2 * taken, slow) < balanced(balance, file, 2 * taken) - 1e-6
-
-
-def test_a_host_takes_free_memory_back_if_its_balloon_was_told_to(tmp_path: Path) -> None:
-    def device(name: str, kind: str, features: str | None) -> None:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "device").write_text(f"{kind}\n")
-        if features is not None:
-            (tmp_path / name / "features").write_text(f"{features}\n")
-
-    assert not takes_free_memory_back(tmp_path / "none")
-    device("virtio0", "0x0002", "0110010100")
-    device("virtio1", "0x0005", "0110000100")
-    device("virtio2", "0x0005", None)
-    assert not takes_free_memory_back(tmp_path)
-    device("virtio3", "0x0005", "0110010100")
-    assert takes_free_memory_back(tmp_path)
 
 
 def test_what_half_of_the_rounds_do_not_show_is_not_assumed() -> None:

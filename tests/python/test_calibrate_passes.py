@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.calibrate.calibration import Step, _solved, in_rounds, middle, of_round
+from headrace.calibrate.calibration import Step, _solved, in_rounds, in_turn, middle, of_round
 from headrace.calibrate.case import Bound
 from headrace.calibrate.equations.equation import Equation
 
@@ -26,6 +26,16 @@ def test_passes_are_spread_over_a_round() -> None:
     assert [it.name for it in of_round(steps, 2)] == ["a", "b", "d1", "a", "b", "d2"]
     # Though there is nothing to put between some of them.
     assert [it.name for it in of_round(steps, 3)] == ["a", "b", "a", "b", "d1", "a", "b", "d2"]
+
+
+def test_calibration_and_cases_take_turns() -> None:
+    probes = [step(name, "cache") for name in "ab"] + [step(name, "device") for name in "cdef"]
+    cases = [step("A", "cache"), step("B", "device"), step("C", "device")]
+    for first, second in ((probes, cases), (cases, probes)):
+        order = in_turn(first, second)
+        assert sorted(it.name for it in order) == sorted("abcdefABC")
+        assert [it.name for it in order if it.bound == "cache"] == ["a", "A", "b"]
+        assert [it.name for it in order if it.bound == "device"] == ["c", "B", "d", "e", "C", "f"]
 
 
 def test_what_is_measured_next_is_told_with_how_much_there_is() -> None:

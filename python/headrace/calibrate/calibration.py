@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import combinations_with_replacement, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from headrace._core import VERSION, RunError
 from headrace.calibrate.balance import BALANCES, Balance, balanced
@@ -146,6 +146,17 @@ def of_round(steps: Sequence[Step], passes: int) -> list[Step]:
     others = [step for step in steps if step.bound != "cache"]
     ends = [len(others) * number // passes for number in range(passes + 1)]
     return [step for start, end in pairwise(ends) for step in (*cached, *others[start:end])]
+
+
+def in_turn(some: Sequence[Step], others: Sequence[Step]) -> list[Step]:
+    """All steps of two lists, those that are bound alike each spread over all of them, in their
+    order: a device that others use too is another within minutes."""
+    placed = []
+    for steps in (some, others):
+        for bound in get_args(Bound):
+            alike = [step for step in steps if step.bound == bound]
+            placed += [((at + 0.5) / len(alike), step) for at, step in enumerate(alike)]
+    return [step for _, step in sorted(placed, key=lambda it: it[0])]
 
 
 class Probing:

@@ -7,9 +7,9 @@ from typing import Any, Literal, TypeAlias
 
 from headrace import _core
 from headrace.calibrate.fresh_inodes import FRESH_INODES
-from headrace.calibrate.memory_reporting import TAKEN_BACK, takes_free_memory_back
 from headrace.measure import Measurement, measure_whole
 from headrace.measure import load as load_workload
+from headrace.measure.conditions import BALLOONS, reports_free_pages
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -19,11 +19,16 @@ Bound: TypeAlias = Literal["cache", "device"]
 SETTLE = 0.25
 """Seconds after preparation: whatever limits a device (Linux 6.18, block/blk-throttle.c) has
 forgotten by then what preparation used of them, after two slices of 100 ms."""
+TAKEN_BACK = 5.0
+"""Seconds after which free memory is the host's, where a virtual machine gives it back: the kernel
+waits 2 s before it reports any, and begins with what was freed last (Linux 6.18,
+mm/page_reporting.c). Reads of 64 MiB that were not cached took 30 to 40 ms right after the file's
+pages were dropped, and 56 to 99 ms 5 s later."""
 
 
 def settle(bound: Bound, text: str) -> float:
     """How long the system is left alone before the measurement of a workload, in seconds."""
-    if bound == "device" and f"io = {{ {COLD} }}" in text and takes_free_memory_back():
+    if bound == "device" and f"io = {{ {COLD} }}" in text and reports_free_pages(BALLOONS):
         # What was dropped from the page cache is the host's or is still there, by how long ago
         # that was: as on a machine that was left alone, it is the host's.
         return TAKEN_BACK

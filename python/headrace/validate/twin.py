@@ -11,7 +11,7 @@ from typing import Any
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate import Probing, mount_of, work_on
-from headrace.calibrate.calibration import PASSES, Step, Told, in_rounds, middle
+from headrace.calibrate.calibration import PASSES, Step, Told, in_rounds, in_turn, middle
 from headrace.calibrate.case import Case, check_room
 from headrace.calibrate.settings import settings
 from headrace.calibrated import lacking
@@ -71,9 +71,9 @@ def twin(
 
     The cases are those of `CASES`, and those `beyond` the limits of the machine, if these are
     small; or what is given. Without a `machine`, a system's file, the directory is calibrated:
-    each round measures what the calibration needs, then the cases, so that both see the same
-    hours of a machine that others use too. The predictions are made from the calibration alone.
-    With `settings_now`, settings are what the kernel tells now (dirty limits, read-ahead,
+    each round measures what the calibration needs and the cases in turn, so that both see the
+    same minutes of a machine that others use too. The predictions are made from the calibration
+    alone. With `settings_now`, settings are what the kernel tells now (dirty limits, read-ahead,
     scheduler, memory, limits of the device) instead of the file's: a machine that was
     changed is predicted from what was measured before that. `sets`, each as `path=value`, are
     put over both, for what the kernel does not tell. What processor and memory bound is measured
@@ -103,9 +103,12 @@ def twin(
     def measure(case: Case, into: list[list[Measurement]]) -> None:
         into[ended].append(case.measured(directory))
 
-    steps = [] if probing is None else list(probing.steps)
-    for case, into in zip(cases, runs, strict=True):
-        steps.append(Step(case.name, case.group, partial(measure, case, into)))
+    steps = [
+        Step(case.name, case.group, partial(measure, case, into))
+        for case, into in zip(cases, runs, strict=True)
+    ]
+    if probing is not None:
+        steps = in_turn(probing.steps, steps)
     for number in in_rounds(steps, directory, rounds, passes, told):
         ended = number + 1
         if probing is not None:
