@@ -75,7 +75,7 @@ def one_round(
     for case in present.CASES:
         if case.journal == journal:
             text = case.text(folder)
-            measurement = measure_whole(text, directory, settle=settle(case.bound))
+            measurement = measure_whole(text, directory, settle=settle(case.bound, text))
             rates[case.name] = case.rate(measurement.document)
     return rates
 

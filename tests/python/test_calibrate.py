@@ -13,6 +13,8 @@ from headrace import RunError, calibrate, calibrated, simulate
 from headrace.calibrate import settings
 from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.calibration import Probing, _solved, of_most_rounds
+from headrace.calibrate.case import COLD, DIRECT, SETTLE, TAKEN_BACK, scenario, settle
+from headrace.calibrate.case import transfers as workload_of
 from headrace.calibrate.equations import EQUATIONS, calls, device, transfers
 from headrace.calibrate.equations.calls import BUFFER
 from headrace.calibrate.equations.contention import PROCESSES
@@ -213,7 +215,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     assert set(calibrated.MACHINE) == always | {calibrated.OF_SEVERAL_CORES}
     assert set(calibrated.SERVERS) == set(METHODS)
     for balance in BALANCES:
-        value = balanced(balance, file, probed(balance.probe, file))
+        value = balanced(balance, file, probed(balance.probe, file), {})
         expected_value = BALANCED[balance.field.rsplit(".", 1)[-1]]
         assert value == pytest.approx(expected_value, rel=0.03), balance.field
 
@@ -259,7 +261,20 @@ def test_a_round_s_time_is_that_of_the_machine_as_it_was_then(tmp_path: Path) ->
     slow = {"machine.device.rate": "1 GB/s"}
     taken = probed(balance.probe, file)
     # The device alone is all of it then, and less than half of it.
-    assert balanced(balance, file, 2 * taken, slow) < balanced(balance, file, 2 * taken) - 1e-6
+    assert balanced(balance, file, 2 * taken, slow) < balanced(balance, file, 2 * taken, {}) - 1e-6
+
+
+def test_memory_that_is_given_back_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    cold, direct = (
+        scenario("w", workload_of(1 << 20, 4096, ["read"], io, {}), 1) for io in (COLD, DIRECT)
+    )
+    for given_back in (True, False):
+        monkeypatch.setattr(
+            "headrace.calibrate.case.memory_is_given_back", lambda it=given_back: it
+        )
+        assert settle("device", cold) == (TAKEN_BACK if given_back else SETTLE)
+        assert settle("device", direct) == SETTLE
+        assert settle("cache", cold) == 0.0
 
 
 def test_what_half_of_the_rounds_do_not_show_is_not_assumed() -> None:
@@ -287,8 +302,14 @@ def test_a_line_of_three_pieces_bends_where_it_does() -> None:
         return Calls(pages, total, total + 7.0)
 
     first, second, costs = change_points(calls(64, 1024, (1.0, 2.0, 5.0)), [512.0, 8192.0])
-    assert (first, second) == (64, 1024)
+    assert (first, second) == pytest.approx((64, 1024))
     assert costs == pytest.approx((3.0, 1.0, 2.0, 5.0))
+    # Where lines that bend at 1,024 and at 2,048 are nearly as good, the bend is between.
+    between = calls(64, 1448, (1.0, 2.0, 3.0))
+    off = np.resize([1.05, 0.95], 13)
+    rough = Calls(pages, between.times * off, between.whole * off)
+    _, second, _ = change_points(rough, [512.0, 8192.0])
+    assert 1100 < second < 1900
     # Without a bend each piece costs the same.
     _, _, costs = change_points(calls(64, 1024, (4.0, 4.0, 4.0)), [512.0, 8192.0])
     assert costs == pytest.approx((3.0, 4.0, 4.0, 4.0))

@@ -22,7 +22,7 @@ from headrace.validate.cases import CASES
 from headrace.validate.changed import over_file
 from headrace.validate.discrepancy import discrepancy
 from headrace.validate.point import Point, summary
-from headrace.validate.prediction import Predicted, interval
+from headrace.validate.prediction import CheckErrors, Predicted, check_errors, interval
 from headrace.validate.wide import wide
 
 WORK = """[clients]
@@ -49,22 +49,20 @@ def test_nothing_is_said_of_one_round() -> None:
     assert interval(1.0, [1.0], []) is None
     assert interval(1.0, [], []) is None
     assert interval(1.0, [0.0, 1.0], []) is None
-    assert interval(0.0, [1.0, 2.0], [0.1]) is None
+    assert interval(0.0, [1.0, 2.0], [CheckErrors((0.1,), 0.0)]) is None
 
 
 def test_the_models_error_is_in_the_interval() -> None:
     # Errors of 10 % up and down, two of them: their root mean square is ln(1.1), and Student's
     # quantile for 90 % and two degrees of freedom 2.92.
-    off = math.log(1.1)
+    off = [CheckErrors((error,), 0.0) for error in (math.log(1.1), -math.log(1.1))]
     reach = 1.1**2.92
-    assert interval(5.0, [5.0, 5.0, 5.0], [off, -off]) == pytest.approx(
-        (5 / reach, 5 * reach), rel=1e-3
-    )
+    assert interval(5.0, [5.0, 5.0, 5.0], off) == pytest.approx((5 / reach, 5 * reach), rel=1e-3)
     # Both spreads: wider than each alone, and narrower than both.
     rounds = [4.5, 5.0, 5.5]
     alone, model, both = (
         math.log((interval(5.0, *given) or (0, 1))[1] / 5.0)
-        for given in ((rounds, []), ([], [off, -off]), (rounds, [off, -off]))
+        for given in ((rounds, []), ([], off), (rounds, off))
     )
     assert max(alone, model) * 0.8 < both < alone + model
 
@@ -76,11 +74,68 @@ def test_intervals_hold_what_they_promise() -> None:
         rounds = np.exp(random.normal(0, 0.1, 5))
         errors = random.normal(0, 0.2, 6)
         new = np.exp(random.normal(0, 0.1) + random.normal(0, 0.2))
-        found = interval(float(np.median(rounds)), [float(it) for it in rounds], list(errors))
+        checks = [CheckErrors((float(it),), 0.0) for it in errors]
+        found = interval(float(np.median(rounds)), [float(it) for it in rounds], checks)
         assert found is not None
         held += found[0] <= new <= found[1]
     # The median's own spread is nearly what the factor for one more round holds.
     assert 0.87 < held / trials < 0.93
+
+
+def test_intervals_hold_measurements_of_a_machine_that_drifts() -> None:
+    """A machine is another in each round, of which its parameters tell with errors of their own;
+    the model errs, and so does each measurement."""
+    random = np.random.default_rng(2)
+    for drift, told, model, once in (
+        (0.1, 0.02, 0.05, 0.02),
+        (0.02, 0.1, 0.05, 0.02),
+        (0.05, 0.05, 0.02, 0.1),
+        (0.02, 0.02, 0.2, 0.02),
+    ):
+        held, trials = 0, 1000
+        for _ in range(trials):
+            rounds = random.normal(0, drift, 5)
+            known = rounds + random.normal(0, told, 5)
+            checks = [
+                {
+                    "name": str(number),
+                    "bound": "device",
+                    "measured": f"{math.exp(was + random.normal(0, once))} s",
+                    "predicted": f"{math.exp(error + then)} s",
+                }
+                for number, error in enumerate(random.normal(0, model, 8))
+                for was, then in zip(rounds, known, strict=True)
+            ]
+            each = [math.exp(it) for it in known]
+            errors = list(check_errors({"check": checks}).values())
+            found = interval(float(np.median(each)), each, errors)
+            assert found is not None
+            new = math.exp(sum(random.normal(0, by) for by in (drift, model, once)))
+            held += found[0] <= new <= found[1]
+        assert 0.86 < held / trials < 0.95, (drift, told, model, once, held / trials)
+
+
+def test_checks_of_rounds_are_told_apart_by_name() -> None:
+    def check(name: str, measured: float, predicted: float, bound: str = "cache") -> dict[str, str]:
+        return {
+            "name": name,
+            "bound": bound,
+            "measured": f"{measured} s",
+            "predicted": f"{predicted} s",
+        }
+
+    system = {
+        "check": [check("a", 1, 2), check("b", 4, 4, "device"), check("a", 4, 8), check("a", 4, 4)]
+    }
+    found = check_errors(system)
+    assert set(found) == {"a", "b"} and set(check_errors(system, "device")) == {"b"}
+    # The middle of 2, 8 and 4 is 4; they lie a factor of two apart.
+    assert found["a"].of_rounds == pytest.approx([math.log(4), 0, 0])
+    assert found["a"].of_values == pytest.approx(math.log(2) ** 2)
+    # A file of an earlier version has one, of the medians.
+    assert found["b"].square == 0.0 and found["b"].of_values == 0.0
+    (old,) = check_errors({"check": [check("a", 1, 2)]}).values()
+    assert old.square == pytest.approx(math.log(2) ** 2) and old.of_values == 0.0
 
 
 def test_intervals_that_tell_little_are_told(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ impl<'a> Part<'a> {
                  host; expected {MOST_PROCESSES} at the most"
             )));
         }
-        let application = sequence(scenario, workload, processes)?;
+        let application = sequence(scenario, number, processes)?;
         Ok(Part {
             workload,
             number,
@@ -175,7 +175,7 @@ impl<'a> Part<'a> {
             self.here.len() as u32,
             self.share.clone(),
         ));
-        let again = || sequence(scenario, self.workload, self.processes);
+        let again = || sequence(scenario, self.number, self.processes);
         let shared =
             self.draws_names() || self.application.threads() || self.processes > MOST_COPIES;
         let shared = match shared {

@@ -197,10 +197,10 @@ fn told(bytes: u64) -> String {
 /// If a workload's source cannot be read.
 pub fn needed(scenario: &Scenario) -> Result<Need, Error> {
     let mut need = Need::default();
-    for workload in &scenario.workload {
+    for (number, workload) in scenario.workload.iter().enumerate() {
         let of_each = scenario.clients.processes;
         let processes = (clients(scenario, workload).len() as u32).saturating_mul(of_each);
-        let application = sequence(scenario, workload, processes)?;
+        let application = sequence(scenario, number, processes)?;
         need = need.and(Need::of(scenario, workload, &*application));
     }
     Ok(need)

@@ -273,7 +273,7 @@ pub struct Transfer {
     pub size: u64,
     /// How many blocks of 4 KiB of a write the file system has just allocated: nothing was there.
     /// What a controller's cache writes later has forgotten it. Of a read, how many pages of 4 KiB
-    /// of memory that nobody has used yet.
+    /// of memory that nobody has used yet it goes to; what such a cache has takes no longer for it.
     pub first_used: u32,
     /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,

@@ -142,8 +142,11 @@ impl IorApplication {
     /// Like permutations, and unlike think times, it follows from the workload's seed alone:
     /// whoever carries the workload out or simulates it has the same places.
     fn drawn(&self, rank: u32, phase: u32, mut number: u64) -> u64 {
-        let mut random = Random::named(self.key(rank, phase), "place", &mut number);
-        random.below(self.per_phase)
+        // Drawn from the seed, since a seed and the next, of another replication, differ as two
+        // phases do.
+        let mut of_phase = (u64::from(rank) << 32) | u64::from(phase);
+        let key = Random::named(self.seed, "places", &mut of_phase).bits();
+        Random::named(key, "place", &mut number).below(self.per_phase)
     }
 
     /// The calls of all processes, if they make them together and in order; none if they

@@ -178,22 +178,29 @@ pub fn clients(scenario: &Scenario, workload: &Workload) -> Vec<u32> {
     (0..scenario.clients.count).filter(of_group).collect()
 }
 
-/// What so many processes of a workload ask for, whatever machine they run on.
+/// What IOR's places are drawn from in the n-th workload of a scenario: two that are alike have
+/// places of their own.
+#[must_use]
+pub fn seed_of_places(scenario: &Scenario, number: usize) -> u64 {
+    scenario.run.seed ^ ((number as u64) << 48)
+}
+
+/// What so many processes of the n-th workload ask for, whatever machine they run on.
 ///
 /// # Errors
 /// What is wrong with the workload's source, such as a trace.
 pub fn sequence(
     scenario: &Scenario,
-    workload: &Workload,
+    number: usize,
     processes: u32,
 ) -> Result<Box<dyn Application>, TraceError> {
-    let seed = scenario.run.seed;
+    let (workload, seed) = (&scenario.workload[number], scenario.run.seed);
     let existing = workload.io.existing;
     Ok(match &workload.kind {
         WorkloadKind::Ior(ior) => Box::new(IorApplication::calling(
             ior,
             processes,
-            seed,
+            seed_of_places(scenario, number),
             Span::ZERO,
             existing,
         )),

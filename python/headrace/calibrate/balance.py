@@ -1,11 +1,11 @@
 """A parameter that no equation gives: the value with which a simulation takes what was measured."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from headrace import simulate
-from headrace.calibrate.case import COLD, NEW
+from headrace.calibrate.case import COLD, NEW, memory_is_given_back
 from headrace.calibrate.equations import flushing
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.probe import Probe, calls
@@ -28,6 +28,8 @@ class Balance:
     without: float = 1.0
     """If a simulation without it takes more than this part of what was measured, the probe
     shows something else, and the value is 0."""
+    applies: Callable[[], bool] = lambda: True
+    """Whether there is what it stands for; else the value is 0."""
 
 
 NEW_BLOCK = Balance(
@@ -74,21 +76,18 @@ FRESH_PAGE = Balance(
     Probe("cold reads of 1 MiB", COLD_READS, bound="device"),
     1e-3,
     "cold reads of 1 MiB in order, as a simulation takes as long; 0 if it takes nearly as long"
-    " without",
+    " without, or no host takes free memory back",
     # Beside copying; what is left then is no more than what devices differ from round to round.
     without=0.9,
+    # Whatever else keeps such reads waiting is none of memory's.
+    applies=memory_is_given_back,
 )
 
 BALANCES: tuple[Balance, ...] = (READ_PAGE, FRESH_PAGE, NEW_BLOCK, FLUSH)
 """In the order in which they need each other."""
 
 
-NOTHING: Mapping[str, str] = {}
-
-
-def balanced(
-    balance: Balance, machine: Path, measured: float, then: Mapping[str, str] = NOTHING
-) -> float:
+def balanced(balance: Balance, machine: Path, measured: float, then: Mapping[str, str]) -> float:
     """The value in seconds, for a machine's file and the seconds that the probe took; `then` has
     other values of the machine, by path, of when it took that long.
 

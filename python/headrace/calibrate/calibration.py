@@ -233,8 +233,12 @@ class Probing:
 
             for balance in BALANCES:
                 write()
-                rounds = ((of[balance.probe.name], own) for of, own in self._rounds(parameters))
-                values = tuple(balanced(balance, machine, *it) for it in rounds)
+                values = tuple(
+                    balanced(balance, machine, times[balance.probe.name], own)
+                    if balance.applies()
+                    else 0.0
+                    for times, own in self._rounds(parameters)
+                )
                 parameters.append(of_most_rounds(balance, values))
             write()
             own = [values for _, values in self._rounds(parameters)]

@@ -1,5 +1,6 @@
 """A workload of which the time is measured and predicted."""
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -26,13 +27,27 @@ mm/page_reporting.c). Reads of 64 MiB that were not cached took 30 to 40 ms righ
 pages were dropped, and 56 to 99 ms 5 s later."""
 
 
+def memory_is_given_back() -> bool:
+    """Whether a host takes back what memory this virtual machine has free."""
+    return reports_free_pages(BALLOONS)
+
+
 def settle(bound: Bound, text: str) -> float:
     """How long the system is left alone before the measurement of a workload, in seconds."""
-    if bound == "device" and f"io = {{ {COLD} }}" in text and reports_free_pages(BALLOONS):
-        # What was dropped from the page cache is the host's or is still there, by how long ago
-        # that was: as on a machine that was left alone, it is the host's.
-        return TAKEN_BACK
-    return SETTLE if bound == "device" else 0.0
+    if bound != "device":
+        return 0.0
+    # What was dropped from the page cache is the host's or is still there, by how long ago that
+    # was: as on a machine that was left alone, it is the host's.
+    return TAKEN_BACK if _fills_the_cache(text) and memory_is_given_back() else SETTLE
+
+
+def _fills_the_cache(text: str) -> bool:
+    """Whether a workload goes through the page cache to a file that is there and not in it."""
+    ways = [it.get("io", {}) for it in tomllib.loads(text)["workload"]]
+    return any(
+        way.get("existing", False) and not way.get("cached", True) and not way.get("direct", False)
+        for way in ways
+    )
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class Check:
     """The median of the rounds."""
     predicted: float
     """With every parameter's value."""
-    rounds: tuple[tuple[float, float], ...] = ()
+    rounds: tuple[tuple[float, float], ...]
     """What it took in each, and what a simulation with that round's values gives."""
 
     def json(self) -> dict[str, Any]:
@@ -109,17 +109,11 @@ class Check:
     def toml(self) -> str:
         """As a system's file has it: each round by itself, since a new measurement is one of a
         round too."""
-        lines = []
-        for measured, predicted in self.rounds:
-            lines += [
-                "[[check]]",
-                f'name = "{self.name}"',
-                f'bound = "{self.bound}"',
-                f'measured = "{seconds_text(measured)}"',
-                f'predicted = "{seconds_text(predicted)}"',
-                "",
-            ]
-        return "\n".join(lines[:-1])
+        return "\n\n".join(
+            f'[[check]]\nname = "{self.name}"\nbound = "{self.bound}"\n'
+            f'measured = "{seconds_text(measured)}"\npredicted = "{seconds_text(predicted)}"'
+            for measured, predicted in self.rounds
+        )
 
 
 def checked(

@@ -18,6 +18,21 @@ NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
+class CheckErrors:
+    """How far a check was from its simulation, in logarithms."""
+
+    of_rounds: tuple[float, ...]
+    """The middle of the simulations less each round's measurement."""
+    of_values: float
+    """The variance of simulations with each round's values."""
+
+    @property
+    def square(self) -> float:
+        """The mean square of the errors."""
+        return statistics.fmean(it * it for it in self.of_rounds)
+
+
+@dataclass(frozen=True)
 class Predicted:
     """What a simulation predicts."""
 
@@ -39,11 +54,10 @@ def predict(
     """Simulates a scenario with the values of its calibrated parameters, and once with what
     each round of the calibration gave.
 
-    One round is what the machine was at a time: its values go together. The spread of the
-    rounds' predictions is that of the parameters; how far checks were in a round from their
-    simulations is that of the model and of a single measurement: the checks that have the same
-    bound, or all. `sets` puts values over all
-    of that, by path.
+    One round is what the machine was at a time: its values go together. How far single rounds
+    of checks were from predictions tells how far a new measurement may be, of the checks that
+    have the same bound, or of all; so does the spread of the rounds' predictions where it is
+    more than that of theirs. `sets` puts values over all of that, by path.
 
     Raises ScenarioError as `headrace.simulate.load` does.
     """
@@ -57,32 +71,60 @@ def predict(
     for number in range(rounds):
         values = {it["field"]: it["values"][number] for it in calibrated}
         each.append(figure(simulate.run(simulate.load(text, sets={**values, **sets})).json()))
-    checks: dict[str, list[float]] = {}
+    checks = list(check_errors(system, bound).values())
+    return Predicted(middle, interval(middle, each, checks), document)
+
+
+def check_errors(system: Mapping[str, Any], bound: Bound | None = None) -> dict[str, CheckErrors]:
+    """How far checks were from their simulations, by name, by a system's file: those that have a
+    bound, or all."""
+    rounds: dict[str, list[tuple[float, float]]] = {}
     for it in system.get("check", []):
         if bound in (None, it["bound"]):
-            error = math.log(parse_seconds(it["predicted"]) / parse_seconds(it["measured"]))
-            checks.setdefault(it["name"], []).append(error)
-    # A check's rounds tell little more of the model than one of them.
-    errors = [math.sqrt(statistics.fmean(error * error for error in of)) for of in checks.values()]
-    return Predicted(middle, interval(middle, each, errors), document)
+            times = (
+                math.log(parse_seconds(it["measured"])),
+                math.log(parse_seconds(it["predicted"])),
+            )
+            rounds.setdefault(it["name"], []).append(times)
+    return {name: _errors(times) for name, times in rounds.items()}
+
+
+def _errors(rounds: Sequence[tuple[float, float]]) -> CheckErrors:
+    predicted = [it for _, it in rounds]
+    middle = statistics.median(predicted)
+    return CheckErrors(
+        tuple(middle - measured for measured, _ in rounds),
+        statistics.variance(predicted) if len(predicted) > 1 else 0.0,
+    )
 
 
 def interval(
-    middle: float, each: Sequence[float], errors: Sequence[float]
+    middle: float, each: Sequence[float], checks: Sequence[CheckErrors]
 ) -> tuple[float, float] | None:
     """Where a new measurement lies with a probability of 90 %, around a prediction of `middle`.
 
-    The logarithms of what the rounds predict have a deviation; so have the `errors` of the model,
-    logarithms too, whose mean ought to be 0. The variances of one more round and of one more
-    error add up; the quantile is Student's, with the degrees of freedom of Welch and
-    Satterthwaite (Welch 1947, Biometrika 34).
+    Each round of a check was a new measurement: the mean square of their errors, of logarithms,
+    has the model's, one measurement's, what the machine is from round to round, and how well its
+    values are known. What is common to all checks of a round is known from as many rounds, the
+    rest from as many checks. What the rounds' predictions have more variance than those of the
+    checks adds up: of one more round, and of the middle of so many; all, if there are no checks.
+    The quantile is Student's, with the degrees of freedom of Welch and Satterthwaite (Welch 1947,
+    Biometrika 34).
     """
     parts: list[tuple[float, int]] = []
+    known = 0.0
+    if checks:
+        square = statistics.fmean(it.square for it in checks)
+        rounds = [
+            statistics.fmean(it) for it in zip(*(it.of_rounds for it in checks), strict=False)
+        ]
+        common = min(statistics.variance(rounds), square) if len(rounds) > 1 else 0.0
+        parts += [(common, len(rounds) - 1)] if common > 0 else []
+        parts.append((square - common, len(checks)))
+        known = statistics.fmean(it.of_values for it in checks)
     if len(each) > 1 and min(each) > 0:
-        variance = statistics.variance([math.log(it) for it in each])
-        parts.append((variance * (1 + 1 / len(each)), len(each) - 1))
-    if errors:
-        parts.append((statistics.fmean(it * it for it in errors), len(errors)))
+        more = statistics.variance([math.log(it) for it in each]) - known
+        parts.append((max(more, 0.0) * (1 + 1 / len(each)), len(each) - 1))
     total = sum(variance for variance, _ in parts)
     if not parts or middle <= 0:
         return None

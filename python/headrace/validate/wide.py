@@ -1,14 +1,16 @@
 """Predictions whose intervals are so wide that they tell little: which, and why."""
 
+import math
+import statistics
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headrace import simulate
-from headrace._core import parse_seconds
 from headrace.calibrate.machine_work import work_on
 from headrace.report.units import duration
 from headrace.validate.point import Point
+from headrace.validate.prediction import check_errors
 
 WIDE = 10.0
 """Between the ends of an interval: what may be of another order of magnitude is not predicted."""
@@ -60,14 +62,12 @@ def _why(machine: Path, work: str) -> str:
     if field is not None and apart[field] >= APART:
         values = next(it["values"] for it in calibrated if it["field"] == field)
         return f"{rounds} rounds gave {field} = {', '.join(map(str, values))}"
-    checks = [
-        (it["name"], parse_seconds(it["predicted"]) / parse_seconds(it["measured"]))
-        for it in system.get("check", [])
-    ]
-    worst = max(checks, key=lambda it: max(it[1], 1 / it[1]), default=None)
-    if worst is None:
+    checks = check_errors(system)
+    name = max(checks, key=lambda it: checks[it].square, default=None)
+    if name is None:
         return f"so few rounds, {rounds}, tell little of the spread"
-    return f"the simulation of the check {worst[0]!r} took {worst[1]:.2g} times as long as it"
+    times = math.exp(statistics.median(checks[name].of_rounds))
+    return f"the simulation of the check {name!r} took {times:.2g} times as long as it"
 
 
 def _amounts(text: str, sets: Mapping[str, str]) -> dict[str, float]:

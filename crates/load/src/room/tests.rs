@@ -13,7 +13,7 @@ fn needs(workload: &str, bytes: u64, names: u64) {
     let text = format!("[clients]\ncount = 2\nprocesses = 3\n[[workload]]\n{workload}");
     let scenario = scenario(&text);
     let workload = &scenario.workload[0];
-    let application = sequence(&scenario, workload, 6).expect("a workload");
+    let application = sequence(&scenario, 0, 6).expect("a workload");
     let need = Need::of(&scenario, workload, &*application);
     assert_eq!(need, Need { bytes, names }, "{text}");
 }

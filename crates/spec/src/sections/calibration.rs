@@ -13,7 +13,7 @@ section! {
     pub struct Calibration {
         /// The field whose value was measured.
         field: String = required("machine.cpu.system_call"),
-        /// What each round gave, in the same order for all fields.
+        /// What each round gave: as many for all fields, in the same order.
         values: Vec<String> as NonEmpty<String> = required(two_times()),
         /// What it was found from, where that is a curve, such as "16 at once: 31 us".
         curve: Option<Vec<String>> as Option<NonEmpty<String>> = optional("it follows from no curve"),
@@ -46,8 +46,10 @@ fn is_of_all_rounds(
     let (expected, found) = (first.values.len(), calibration.values.len());
     if found != expected {
         let of = &first.field;
-        let message =
-            format!("expected one for each round, as many as {of} has: {expected}, found {found}");
+        let message = format!(
+            "expected one for each round, as many as {of} has: {expected}, found {found}; \
+                 calibrate again, or leave one of them out"
+        );
         return Err(at.error("values", message));
     }
     Ok(())

@@ -11,23 +11,24 @@ pub use page::{ApplicationPorts, End, Existing, Workloads, processes};
 use headrace_net::Span;
 use headrace_spec::{Cpu, Ior, Pipeline, Scenario, SystemKind, Workload, WorkloadKind};
 use headrace_workload::{
-    Application, Calling, IorApplication, PipelineApplication, TraceError, sequence,
+    Application, Calling, IorApplication, PipelineApplication, TraceError, seed_of_places, sequence,
 };
 
-/// The application of a workload for so many processes, on the machines that the scenario
-/// models.
+/// The application of the n-th workload for so many processes, on the machines that the
+/// scenario models.
 ///
 /// # Errors
 /// What is wrong with the workload's source, such as a trace.
 pub fn build(
     scenario: &Scenario,
-    workload: &Workload,
+    number: usize,
     processes: u32,
 ) -> Result<Box<dyn Application>, TraceError> {
+    let workload = &scenario.workload[number];
     match &workload.kind {
-        WorkloadKind::Ior(spec) => Ok(ior(scenario, workload, spec, processes)),
+        WorkloadKind::Ior(spec) => Ok(ior(scenario, number, spec, processes)),
         WorkloadKind::Pipeline(spec) => Ok(Box::new(pipeline(scenario, workload, spec, processes))),
-        _ => sequence(scenario, workload, processes),
+        _ => sequence(scenario, number, processes),
     }
 }
 
@@ -45,15 +46,12 @@ pub fn between_calls(scenario: &Scenario) -> Span {
     Span::from_seconds(time)
 }
 
-fn ior(
-    scenario: &Scenario,
-    workload: &Workload,
-    spec: &Ior,
-    processes: u32,
-) -> Box<dyn Application> {
+fn ior(scenario: &Scenario, number: usize, spec: &Ior, processes: u32) -> Box<dyn Application> {
+    let workload = &scenario.workload[number];
+    let seed = seed_of_places(scenario, number);
     let (spec, compute) = library::calls(scenario, workload, spec);
     let existing = workload.io.existing;
-    let ior = IorApplication::calling(&spec, processes, scenario.run.seed, compute, existing);
+    let ior = IorApplication::calling(&spec, processes, seed, compute, existing);
     match (workload.collective.two_phase(), scenario.parallel()) {
         (Some(spec), Some(parallel)) => Box::new(CollectiveApplication::new(
             scenario, parallel, workload, spec, ior,

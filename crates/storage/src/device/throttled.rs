@@ -25,7 +25,8 @@
 //! under way at most, and does their work, time and bytes, one after the other; their
 //! latency overlaps. Blocks that the file system has just allocated may take more: a hypervisor
 //! has nothing of them in its page cache. Of 64 MiB in a guest's new file an fsync took 23.6 ms,
-//! and of the same written again 16.1 and 17.0.
+//! and of the same written again 16.1 and 17.0. So may reads into memory that nobody has used yet:
+//! one that takes free memory back has to find some.
 //!
 //! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk
 //! service), as the thread of a hypervisor does that works on a virtual disk's queue and

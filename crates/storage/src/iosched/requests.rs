@@ -26,7 +26,8 @@ pub struct Request {
     pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// How many blocks of them nothing was in.
+    /// Of a write, how many blocks of them nothing was in; of a read, how many pages of memory were
+    /// not used yet.
     pub first_used: u32,
     /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,

@@ -259,11 +259,7 @@ impl Volume {
             let transfer = Transfer {
                 process: call.process,
                 priority,
-                first_used: self.fresh_memory.take(
-                    size,
-                    self.cache.bytes(),
-                    self.cache.most_bytes(),
-                ),
+                first_used: self.fresh_memory.take(size, &self.cache),
                 ..self.transfer(Operation::Read, call.file, part)
             };
             self.out.push(transfer);

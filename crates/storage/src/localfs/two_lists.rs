@@ -41,6 +41,11 @@ impl TwoLists {
         }
     }
 
+    /// Bytes that there is room for.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         self.extents.bytes

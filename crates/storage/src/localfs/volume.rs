@@ -373,7 +373,7 @@ impl Volume {
             dirty_order: BTreeSet::new(),
             cursor: BTreeMap::new(),
             arriving: BTreeMap::new(),
-            fresh_memory: FreshMemory::new(room),
+            fresh_memory: FreshMemory::default(),
             indirect_known: BTreeSet::new(),
             new_blocks: NewBlocks::default(),
             changed_in: BTreeMap::new(),

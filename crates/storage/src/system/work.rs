@@ -78,11 +78,11 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
         .parallel()
         .is_some_and(|it| it.servers.partner(0).is_some());
     let bits = if partners { 31 } else { 32 };
-    for workload in &scenario.workload {
+    for (number, workload) in scenario.workload.iter().enumerate() {
         let clients = clients(scenario, workload);
         // A scenario that loaded has no more than fit.
         let processes = (clients.len() as u32).saturating_mul(scenario.clients.processes);
-        let application = app::build(scenario, workload, processes)?;
+        let application = app::build(scenario, number, processes)?;
         files += u64::from(application.files());
         if files >= (1 << bits) - 1 {
             return Err(Error::TooLarge(format!(

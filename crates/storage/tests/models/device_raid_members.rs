@@ -42,8 +42,8 @@ fn a_bus_bounds_the_rate_and_costs_nothing_below_it() {
 }
 
 /// 256 KiB on two members: two chunks each and, mirrored, all of it. A quarter of them is new: 8
-/// blocks on each of two, 16 on each mirror, at 1 ms. Reads find nothing new there: a quarter of
-/// the memory that they go to is.
+/// blocks on each of two, 16 on each mirror, at 1 ms. So is a quarter of the memory that is read
+/// into: 8 pages of each half, and 8 of each mirror, which reads half of it.
 #[test]
 fn the_parts_of_a_transfer_share_its_new_blocks() {
     for (level, expected) in [(0, 8), (1, 16)] {

@@ -412,8 +412,7 @@ fn a_new_folio_costs_besides_its_pages() {
     }
 }
 
-/// A page that is not cached costs less than a new one if it has its blocks: of a file that is
-/// there all, and of one that was made at random places those that were met before.
+/// A page that is not cached costs less than a new one if it has its blocks.
 #[test]
 fn an_uncached_page_that_has_its_blocks_costs_less_than_a_new_one() {
     for (system, cached, existing, expected) in [

@@ -66,13 +66,14 @@ UNCACHED = {
 def _solve(times: Times, known: Known) -> dict[str, float]:
     call = known["machine.cpu.system_call"]
     pages = [block / PAGE for block in BLOCKS]
-
     copies = [copied(count, known) for count in pages]
 
     def besides(probes: dict[int, Probe], share: float) -> list[float]:
         """What calls cost beyond entering the system and copying."""
-        counted = zip(probes.values(), copies, strict=True)
-        return [times[probe.name] - call - share * copy for probe, copy in counted]
+        return [
+            times[probe.name] - call - share * copied(block / PAGE, known)
+            for block, probe in probes.items()
+        ]
 
     whole = [times[probe.name] for probe in REWRITES.values()]
     # A folio's list is followed whole by a write that is alone in it, and by 4 KiB in order
@@ -100,15 +101,9 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     whole = [times[probe.name] for probe in WRITES.values()]
     largest = known.get("machine.memory.largest_folio", PAGE)
     new_page, new_folio = new_costs(new, whole, BLOCKS, largest)
-    uncached_page = _uncached_page(
-        [
-            times[probe.name] - call - write_share * copied(block / PAGE, known) - write_call
-            for block, probe in UNCACHED.items()
-        ],
-        [times[probe.name] for probe in UNCACHED.values()],
-        new_folio,
-        largest,
-    )
+    uncached = [time - write_call for time in besides(UNCACHED, write_share)]
+    whole = [times[probe.name] for probe in UNCACHED.values()]
+    uncached_page = _uncached_page(uncached, whole, new_folio, largest)
     return {
         "machine.copying.write_share": write_share,
         "machine.file_system.write_call": write_call,
@@ -164,7 +159,9 @@ def _uncached_page(
     pages = [block / PAGE for block in UNCACHED]
     folios = [max(block / max(largest, PAGE), 1.0) for block in UNCACHED]
     left = [time - new_folio * count for time, count in zip(times, folios, strict=True)]
-    return _two_costs(pages, np.zeros(len(pages)), left, whole)[0]
+    weights = 1 / np.maximum(whole, 1e-12)
+    counted, costs = weights * pages, weights * left
+    return max(float(counted @ costs / (counted @ counted)), 0.0)
 
 
 def _two_costs(

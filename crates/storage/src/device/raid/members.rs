@@ -249,7 +249,8 @@ fn on_member(transfer: &Transfer, part: &Part, slot: Slot) -> Transfer {
     };
     // Which of its blocks are new a transfer does not say: each part has as large a share of them.
     // So have parity and a mirror's other half, where nothing was either. What is read for a write
-    // goes into memory of the array's own.
+    // goes into memory of the array's own; so does what a missing member's part is found from,
+    // though it is counted here.
     let first_used = match operation {
         Operation::Read | Operation::Write if operation == transfer.operation => {
             let share = u128::from(transfer.first_used) * u128::from(part.size);
