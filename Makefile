@@ -59,6 +59,7 @@ lint: rust-tools build
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
 	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/load benches/local benches/scale benches/schedulers benches/striped-read benches/twin
+	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 
 bench: build
 	@$(PY) benches/kernel/compare.py

@@ -267,11 +267,11 @@ def version_rows(runs: list[Run], baselines: Mapping[tuple[str, str], float]) ->
             what = f"seqprocessor {it.version.name}: part of the array's {name}"
             rows.append(number(what, "%", 100 * part, 100 * ours))
     for it in runs:
-        part = of_baseline(it, baselines)
-        reached = part is not None and part > REACHED
+        reaches = of_baseline(it, baselines)
+        reached = reaches is not None and reaches > REACHED
         limit = "processor" if not reached and it.on_processor > BOUND else "disks"
         shown = f"{limit}, {it.on_processor:.0%} on a processor"
-        shown += f", {part:.0%} of the baseline" if part is not None else ""
+        shown += f", {reaches:.0%} of the baseline" if reaches is not None else ""
         what = f"seqprocessor {it.version.name}: what limits it"
         holds = (limit == "processor") == it.version.on_processor
         rows.append(Row(what, it.version.limit, shown, "", holds))

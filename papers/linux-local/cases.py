@@ -72,8 +72,8 @@ def workload(row: dict[str, Any]) -> str:
     """What the measuring program did."""
     case, block, count = row["case"], row["block_bytes"], row["count"]
     if case in ("create", "unlink"):
-        phases = '["create"]' if case == "create" else '["create", "unlink"]'
-        return f'kind = "mdtest"\nfiles = {count}\nphases = {phases}\n'
+        names = '["create"]' if case == "create" else '["create", "unlink"]'
+        return f'kind = "mdtest"\nfiles = {count}\nphases = {names}\n'
     size = row["file_bytes"] or row["bytes"]
     lines = [f'transfer = "{block} B"']
     if case.startswith("rand") or case == "byte_read":

@@ -104,7 +104,7 @@ def hits(sets: Mapping[str, object]) -> float:
     scenario = hr.load(SCENARIO, {**sets, "clients.count": 8, "workload.0.rate": 1000})
     latencies = hr.run(scenario).latency_distribution
     fast = latencies.filter(pl.col("latency_s") < STORAGE)
-    return float(fast["share"].max() or 0) if len(fast) else 0.0
+    return max(fast["share"].to_list(), default=0.0)
 
 
 def most(sets: Mapping[str, object], clients: int) -> float:

@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import headrace.measure as measure
@@ -397,3 +398,50 @@ def test_a_second_interruption_leaves_the_rest_and_says_where(below: Path) -> No
         assert (warning is not None) == left
         if warning is not None:
             assert f"headrace bench clean {below} removes it" in warning["message"]
+
+
+def test_places_that_are_drawn_are_those_of_the_simulation(tmp_path: Path, below: Path) -> None:
+    """Files are left with holes where nothing was written."""
+    piece = 64 * 1024
+    writes = (
+        '[[workload]]\nblock = "16 MiB"\ntransfer = "64 KiB"\norder = "uniform"\nrequests = 40\n'
+        'access = "file-per-process"\nphases = ["write", "sync"]\n'
+    )
+    file = tmp_path / "drawn.toml"
+    device = '[machine.device]\nread_rate = "1 GB/s"\nwrite_rate = "1 GB/s"\n'
+    clients = "[clients]\ncount = 1\nprocesses = 2\n"
+    file.write_text(f'system = "ext4"\n{device}{clients}{writes * 2}')
+    seeds = []
+    for seed in ("1", "2"):
+        seeded = ("--set", f"run.seed={seed}", "--no-store")
+        requests = tmp_path / f"{seed}.parquet"
+        assert command("run", str(file), "--requests", str(requests), *seeded).returncode == 0
+        simulated: dict[int, set[int]] = {}
+        for it in pl.read_parquet(requests).filter(operation=pl.lit("write")).to_dicts():
+            simulated.setdefault(it["file"], set()).add(it["offset_bytes"] // piece)
+        place = below / seed
+        place.mkdir()
+        done = bench("run", str(file), str(place), "--keep", *seeded)
+        assert done.returncode == 0, done.stderr
+        made = [it for it in place.rglob("*") if it.is_file() and it.stat().st_size > piece]
+        assert sorted(map(sorted, simulated.values())) == sorted(map(_pieces_of, made))
+        seeds.append(simulated)
+    # Neither two workloads nor two processes nor two seeds have the same.
+    drawn = [frozenset(of) for simulated in seeds for of in simulated.values()]
+    assert len(set(drawn)) == len(drawn) == 8
+
+
+def _pieces_of(file: Path) -> list[int]:
+    """The pieces of 64 KiB of a file in which there is something."""
+    found, at, piece = [], 0, 64 * 1024
+    with file.open("rb") as opened:
+        size = os.fstat(opened.fileno()).st_size
+        while at < size:
+            try:
+                start = os.lseek(opened.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                # There is nothing behind.
+                break
+            at = os.lseek(opened.fileno(), start, os.SEEK_HOLE)
+            found += range(start // piece, -(-at // piece))
+    return found
