@@ -433,7 +433,8 @@ def test_places_that_are_drawn_are_those_of_the_simulation(tmp_path: Path, below
 
 def _pieces_of(file: Path) -> list[int]:
     """The pieces of 64 KiB of a file in which there is something."""
-    found, at, piece = [], 0, 64 * 1024
+    found: list[int] = []
+    at, piece = 0, 64 * 1024
     with file.open("rb") as opened:
         size = os.fstat(opened.fileno()).st_size
         while at < size:

@@ -83,7 +83,7 @@ def calibrate(
     probing = Probing(directory)
     for _ in in_rounds(probing.steps, directory, rounds, passes, told):
         probing.end_round()
-    return probing.calibration()
+    return probing.calibration(told)
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class Probing:
         )
         self._of_round, self._checks_of_round = {}, {}
 
-    def calibration(self) -> Calibration:
+    def calibration(self, told: Told | None = None) -> Calibration:
         """What the rounds gave."""
         parameters = [*self._read, *_solved(self._times, self._read)]
         directory = str(Path(self._directory).resolve())
@@ -231,7 +231,10 @@ class Probing:
                 text = machine_file(directory, self._mount, parameters, (), self._started)
                 machine.write_text(text, encoding="utf-8")
 
-            for balance in BALANCES:
+            simulations = len(BALANCES) + len(CHECKS)
+            for done, balance in enumerate(BALANCES):
+                if told is not None:
+                    told(done, simulations, f"simulated: {balance.probe.name}")
                 write()
                 values = tuple(
                     balanced(balance, machine, times[balance.probe.name], own)
@@ -242,10 +245,14 @@ class Probing:
                 parameters.append(of_most_rounds(balance, values))
             write()
             own = [values for _, values in self._rounds(parameters)]
-            checks = checked(str(machine), self._checks, own)
+            checks = []
+            for number, (case, *times) in enumerate(zip(CHECKS, *self._checks, strict=True)):
+                if told is not None:
+                    told(len(BALANCES) + number, simulations, f"simulated: {case.name}")
+                checks.append(checked(str(machine), case, times, own))
         warnings = self._warned.all()
         return Calibration(
-            directory, self._mount, tuple(parameters), checks, self._started, warnings
+            directory, self._mount, tuple(parameters), tuple(checks), self._started, warnings
         )
 
     def _rounds(

@@ -117,19 +117,11 @@ class Check:
 
 
 def checked(
-    machine: str, times: Sequence[Sequence[float]], values: Sequence[Mapping[str, str]]
-) -> tuple[Check, ...]:
-    """The checks on a machine's file, with the times that each round gave of each, and each
-    round's values by path."""
-    return tuple(
-        _checked(machine, case, of, values)
-        for case, of in zip(CHECKS, zip(*times, strict=True), strict=True)
-    )
-
-
-def _checked(
     machine: str, case: Case, times: Sequence[float], values: Sequence[Mapping[str, str]]
 ) -> Check:
+    """A check of a machine's file, with the time that each round gave of it, and each round's
+    values by path."""
+
     def predicted(sets: Mapping[str, str]) -> float:
         scenario = simulate.load(work_on(machine, case.work), sets=sets)
         return case.seconds(simulate.run(scenario).json())

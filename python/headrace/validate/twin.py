@@ -114,14 +114,14 @@ def twin(
         if probing is not None:
             probing.end_round()
     if machine is not None:
-        found = _predicted(Path(machine).resolve(), cases, runs, over)
+        found = _predicted(Path(machine).resolve(), cases, runs, over, told=told)
         return replace(found, settings=compared)
     assert probing is not None
-    calibration = probing.calibration()
+    calibration = probing.calibration(told)
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
         file.write_text(calibration.toml, encoding="utf-8")
-        return _predicted(file, cases, runs, {}, calibration.warnings)
+        return _predicted(file, cases, runs, {}, calibration.warnings, told)
 
 
 def _predicted(
@@ -130,10 +130,13 @@ def _predicted(
     runs: Sequence[Sequence[Sequence[Measurement]]],
     sets: Mapping[str, str],
     of_calibration: Iterable[dict[str, str]] = (),
+    told: Told | None = None,
 ) -> Twin:
     points, breakdowns = [], []
     warnings = {it["condition"]: it for it in of_calibration}
-    for case, of in zip(cases, runs, strict=True):
+    for number, (case, of) in enumerate(zip(cases, runs, strict=True)):
+        if told is not None:
+            told(number, len(cases), f"simulated: {case.name}")
         predicted = predict(work_on(machine, case.work), case.seconds, case.group, sets)
         times = tuple(middle([case.seconds(it.document) for it in of_round]) for of_round in of)
         points.append(Point(case.name, case.group, times, predicted))
