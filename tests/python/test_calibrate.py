@@ -65,6 +65,7 @@ write_call = "400 ns"
 write_page = "100 ns"
 buffer_head = "150 ns"
 buffer_head_in_l3 = "20 ns"
+buffer_head_reach = "6 MiB"
 new_page = "700 ns"
 uncached_page = "450 ns"
 new_folio = "1500 ns"
@@ -204,6 +205,9 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     }
     if PROCESSES > 1:
         expected["machine.copying.contention"] = 1.3
+    # By how many of 3,000 calls happen to find a list.
+    reach = found.pop("machine.file_system.buffer_head_reach")
+    assert reach == pytest.approx(6 << 20, rel=0.1)
     assert found.keys() == expected.keys()
     for field, value in expected.items():
         assert found[field] == pytest.approx(value, rel=0.03), field
@@ -211,6 +215,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     depends = {f"machine.copying.{it}" for it in ("l2_share", "l3_share")}
     depends |= {f"machine.copying.{it}" for it in ("page_in_l3", "page_in_memory")}
     depends |= {f"machine.device.{it}time_per_transfer" for it in ("", "write_")}
+    depends.add("machine.file_system.buffer_head_reach")
     always = found.keys() - depends | {it.field for it in BALANCES}
     assert set(calibrated.MACHINE) == always | {calibrated.OF_SEVERAL_CORES}
     assert set(calibrated.SERVERS) == set(METHODS)

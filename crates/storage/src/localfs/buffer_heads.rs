@@ -16,7 +16,7 @@
 
 use std::collections::BTreeMap;
 
-use headrace_spec::Copying;
+use headrace_spec::{Bytes, Copying};
 
 /// Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h).
 const HEAD: u64 = 104;
@@ -46,12 +46,14 @@ pub(super) struct BufferHeads {
 
 impl BufferHeads {
     /// Nothing is known yet. The reach is twice what a block that is copied has of a cache
-    /// (Nguyen 2011, section 4.5): its pages and the process's own memory are as large.
-    pub fn new(copying: &Copying) -> BufferHeads {
+    /// (Nguyen 2011, section 4.5): its pages and the process's own memory are as large. Of the last
+    /// level, which others use too, it may be another.
+    pub fn new(copying: &Copying, last: Option<Bytes>) -> BufferHeads {
         let reach = |cache: u64, share: f64| (2.0 * cache as f64 * share) as u64;
         let near = reach(copying.l2.0, copying.l2_share);
+        let third = reach(copying.l3.0, copying.l3_share);
         BufferHeads {
-            reach: [near, near.max(reach(copying.l3.0, copying.l3_share))],
+            reach: [near, near.max(last.map_or(third, |it| it.0))],
             used: 0,
             lists: BTreeMap::new(),
             by_use: BTreeMap::new(),
@@ -91,24 +93,27 @@ impl BufferHeads {
 
 #[cfg(test)]
 mod tests {
-    use headrace_spec::{Bytes, Seconds};
+    use headrace_spec::Seconds;
 
     use super::*;
 
     /// Levels that so many bytes pass through before a list has left them.
     fn heads(near: u64, far: u64) -> BufferHeads {
-        BufferHeads::new(&Copying {
-            l2: Bytes(near),
-            l2_share: 0.5,
-            l3: Bytes(far),
-            l3_share: 0.5,
-            page_in_l2: Seconds(0.0),
-            page_in_l3: Seconds(0.0),
-            page_in_memory: Seconds(0.0),
-            read_call: Seconds(0.0),
-            write_share: 1.0,
-            contention: 1.0,
-        })
+        BufferHeads::new(
+            &Copying {
+                l2: Bytes(near),
+                l2_share: 0.5,
+                l3: Bytes(far),
+                l3_share: 0.5,
+                page_in_l2: Seconds(0.0),
+                page_in_l3: Seconds(0.0),
+                page_in_memory: Seconds(0.0),
+                read_call: Seconds(0.0),
+                write_share: 1.0,
+                contention: 1.0,
+            },
+            None,
+        )
     }
 
     #[test]

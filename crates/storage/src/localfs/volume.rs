@@ -252,7 +252,8 @@ impl Volume {
         Volume {
             largest_folio,
             // The list of a page has one.
-            buffer_heads: lists.then(|| BufferHeads::new(&spec.copying)),
+            buffer_heads: lists
+                .then(|| BufferHeads::new(&spec.copying, file_system.buffer_head_reach)),
             costs: Costs {
                 write_call: span(file_system.write_call),
                 write_page: span(file_system.write_page),

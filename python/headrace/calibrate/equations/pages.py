@@ -1,5 +1,6 @@
 """What a page costs that is written."""
 
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -50,6 +51,24 @@ FEW = Probe(
     "write",
     "p50",
 )
+MANY_FOLIOS = 192
+MANY_CALLS = 3000
+MANY = Probe(
+    f"random rewrites of 4 KiB in {MANY_FOLIOS} MiB",
+    # So many that some lists have left the last level when they are used again. All calls count:
+    # the more of them wait for memory, the longer they take in the mean.
+    calls(
+        MANY_FOLIOS * FOLIO // BLOCKS[0],
+        BLOCKS[0],
+        ["write"],
+        WARM,
+        **RANDOM,
+        requests=str(MANY_CALLS),
+    ),
+    "write",
+)
+HEAD = 104
+"""Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h)."""
 REWRITES = _probes("rewrites", WARM)
 WRITES = _probes("new writes", NEW)
 UNCACHED = {
@@ -104,7 +123,10 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     uncached = [time - write_call for time in besides(UNCACHED, write_share)]
     whole = [times[probe.name] for probe in UNCACHED.values()]
     uncached_page = _uncached_page(uncached, whole, new_folio, largest)
-    return {
+    beside = (times[MANY.name] - in_order + buffer_head) / folio if folio > 1 else 0.0
+    near = 2 * known.get("machine.copying.l2", 0.0) * known.get("machine.copying.l2_share", 0.0)
+    reach = _reach(beside, buffer_head, in_l3, folio, near)
+    return reach | {
         "machine.copying.write_share": write_share,
         "machine.file_system.write_call": write_call,
         "machine.file_system.write_page": write_page,
@@ -114,6 +136,34 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         "machine.file_system.new_folio": new_folio,
         "machine.file_system.uncached_page": uncached_page,
     }
+
+
+def _reach(
+    block: float, memory: float, in_l3: float, folio: float, near: float
+) -> dict[str, float]:
+    """After how many bytes that were used a list has left the last level, if each block of a
+    list took so long in the mean of random calls; nothing if that cannot be told.
+
+    A list is in a level if its folio was used within the last n calls, with a probability of
+    1 - (1 - 1 / folios)^n. In the second, which it leaves after `near` bytes, it takes nothing.
+    The first call to a folio finds it in memory.
+    """
+    if memory - in_l3 < WAITED:
+        return {}
+    others = 1 - 1 / MANY_FOLIOS
+    first = MANY_FOLIOS * (1 - others**MANY_CALLS) / MANY_CALLS
+    used = folio * HEAD + PAGE
+    in_l2 = 1 - others ** (near / used)
+    found = ((memory - block) / (1 - first) - in_l2 * in_l3) / (memory - in_l3)
+    within = math.log(1 - min(max(found, 0.0), SURE)) / math.log(others)
+    return {"machine.file_system.buffer_head_reach": max(within * used, near)}
+
+
+WAITED = 20e-9
+"""Seconds of a block's that tell a list in memory from one in the last level: XFS has no lists, and
+showed up to 4 ns."""
+SURE = 0.99
+"""What more lists are found than this, few calls tell badly."""
 
 
 def call_and_page(
@@ -181,9 +231,9 @@ def _two_costs(
 
 
 EQUATION = Equation(
-    (*REWRITES.values(), APART, FEW, *WRITES.values(), *UNCACHED.values()),
+    (*REWRITES.values(), APART, FEW, MANY, *WRITES.values(), *UNCACHED.values()),
     _solve,
     "writes of 4 KiB to 1 MiB to a cached file, in order, a MiB apart and at random places, to a"
     " new one, and of 4 and 64 KiB to one that is not cached",
-    {"write_share": ""},
+    {"write_share": "", "buffer_head_reach": "B"},
 )

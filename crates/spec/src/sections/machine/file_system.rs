@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{Allocation, Device, Journal, JournalMode};
-use crate::values::Seconds;
+use crate::values::{Bytes, Seconds};
 
 section! {
     /// A file system: its journal, where it puts files, and what its own work
@@ -24,10 +24,13 @@ section! {
         /// Processor time for each block of a folio of several pages that is written to, unless it
         /// was lately: ext4 follows the folio's list of buffer heads, XFS has none.
         buffer_head: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// The same where the last level of the processor's caches still has the list: so many
-        /// bytes were used since as two blocks have that are copied within that level
-        /// (`copying.l3_share`), and more than two have within the second.
+        /// The same where the last level of the processor's caches still has the list
+        /// (`buffer_head_reach`): more bytes were used since than two blocks have that are copied
+        /// within the second level (`copying.l2_share`).
         buffer_head_in_l3: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// How many bytes of lists, and of pages that are copied, are used until the last level has a
+        /// list no more.
+        buffer_head_reach: Option<Bytes> = optional("twice `copying.l3` times `copying.l3_share`"),
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
         new_page: Seconds = same(write_page),
