@@ -21,8 +21,10 @@ Passes = Annotated[
         "--passes",
         min=1,
         max=100,
-        show_default="4",
-        help="How often each round measures what processor and memory bound; their middle counts.",
+        # typer puts a default that is a text in parentheses.
+        show_default=False,
+        help="How often each round measures what processor and memory bound; their middle counts."
+        "  [default: 4]",
     ),
 ]
 
