@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-BY_DESIGN = ("fits-in-memory", "oversubscribed", "generator-was-the-limit")
+BY_DESIGN = ("fits-in-memory", "oversubscribed", "generator-was-the-limit", "no-calls")
 """Conditions that a calibration's workloads make on purpose, to measure what a processor and
-several processes do."""
+several processes do, and what the engine takes itself."""
 
 
 class Warned:

@@ -15,7 +15,9 @@ Document = Mapping[str, Any]
 
 def calibration(document: Document) -> RenderableType:
     """A row for each parameter, those that were measured with their spread, and for each check."""
-    measured = FittedTable("Measured", 1, ["field", "median", "least", "most"])
+    # A value is of the medians of the rounds' times: all that the rounds gave may be to one side.
+    title = "Measured, and the least and most that a round alone gives"
+    measured = FittedTable(title, 1, ["field", "value", "least", "most"])
     read = FittedTable("Read", 1, ["field", "value", "from"], ["from"])
     for it in document["parameters"]:
         if it["values"]:
