@@ -86,6 +86,10 @@ fn what_is_wrong_in_a_systems_file_is_told_there() {
             "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"machine.cpu.system_call\"\nvalues = [\"1 us\", \"2 us\"]\n[[calibration]]\nfield = \"network.latency\"\nvalues = [\"1 ms\"]\n",
             "calibration.1.values = [\"1 ms\"]: expected one for each round, as many as machine.cpu.system_call has: 2, found 1",
         ),
+        (
+            "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"machine.cpu.system_call\"\nvalues = [\"1 us\"]\n[[calibration]]\nfield = \"machine.cpu.system_call\"\nvalues = [\"2 us\"]\n",
+            "machine.cpu.system_call has several: expected one",
+        ),
     ] {
         let error = machine_and_work(machine, WORK)
             .expect_err(machine)

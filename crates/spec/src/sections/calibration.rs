@@ -40,6 +40,14 @@ fn is_of_all_rounds(
                        number, such as machine.cpu.system_call";
         return Err(at.error("field", message));
     }
+    let named = |it: &&Calibration| it.field == calibration.field;
+    if all.calibration.iter().flatten().filter(named).count() > 1 {
+        let message = format!(
+            "{} has several: expected one, with what every round gave; leave the others out",
+            calibration.field
+        );
+        return Err(at.error("field", message));
+    }
     let Some(first) = all.calibration.iter().flatten().next() else {
         return Ok(());
     };

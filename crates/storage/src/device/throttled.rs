@@ -394,9 +394,8 @@ impl Limited {
         let transfer = station.token(slot);
         let (way, size) = (way_of(transfer), bytes_of(transfer));
         let bytes = Span((size as f64 * self.picoseconds_per_byte[way] + 0.5) as u64);
-        let work = bytes
-            + self.per_transfer[way]
-            + Span(u64::from(transfer.first_used) * self.first_used[way].0);
+        let work =
+            bytes + self.per_transfer[way] + self.first_used[way] * u64::from(transfer.first_used);
         let flushes = transfer.forced || transfer.operation == Operation::Sync;
         let flush = if flushes { self.flush } else { Span::ZERO };
         if let Some(bulk) = &mut self.bulk {

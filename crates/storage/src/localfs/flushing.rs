@@ -170,7 +170,7 @@ impl Volume {
     /// The flusher's own work, on the processor.
     pub(super) fn charge(&mut self, range: Range) {
         let pages = range.len().div_ceil(self.page);
-        let time = Span(pages * self.costs.flush_page.0);
+        let time = self.costs.flush_page * pages;
         if time > Span::ZERO {
             let call = self.kernel_call(Caller::Flusher, time);
             self.spawned.push(call);

@@ -60,7 +60,7 @@ impl Volume {
         let goes_on = self.stream(call).goes_on(call.at);
         self.stream(call).read(until);
         if opened.mapped {
-            time += Span(self.costs.page_fault.0 * faults(call.at, until, goes_on));
+            time += self.costs.page_fault * faults(call.at, until, goes_on);
         }
         // Loads bring the bytes of a mapping through the processor as a copy does.
         time += self.copy.of(until - call.at, call.size, self.copying);
@@ -107,7 +107,7 @@ impl Volume {
     /// Processor time of whoever asked for pages since the last time.
     pub(super) fn asking(&mut self) -> Span {
         let pages = std::mem::take(&mut self.asked).div_ceil(self.page);
-        Span(pages * self.costs.read_page.0)
+        self.costs.read_page * pages
     }
 
     /// The call comes to the marks of some bytes: what follows is read ahead.

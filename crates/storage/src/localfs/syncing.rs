@@ -80,7 +80,7 @@ impl Volume {
         let priority = self.opened(call).priority;
         if let Some(range) = self.write_part(call.file, priority, now) {
             let pages = range.len().div_ceil(self.page);
-            return Next::Work(Span(pages * self.costs.flush_page.0));
+            return Next::Work(self.costs.flush_page * pages);
         }
         call.stage = Stage::Committing;
         // It waits for what is out.

@@ -115,12 +115,12 @@ impl Volume {
         let missing = self.missing(range);
         let uncached = self.placed_of(range, missing);
         let old = range.len() - missing;
-        let pages = |bytes: u64, time: Span| Span(bytes.div_ceil(self.page) * time.0);
+        let pages = |bytes: u64, time: Span| time * bytes.div_ceil(self.page);
         let folios = self.new_folios(range, missing, call.size);
         let time = due
             + pages(missing - uncached, self.costs.new_page)
             + pages(uncached, self.costs.uncached_page)
-            + Span(folios * self.costs.new_folio.0)
+            + self.costs.new_folio * folios
             + pages(old, self.costs.write_page)
             + self.following_lists(range, old);
         if let Some(heads) = &mut self.buffer_heads {
@@ -152,7 +152,7 @@ impl Volume {
                 Found::LastLevel => self.costs.buffer_head_in_l3,
                 Found::Memory => self.costs.buffer_head,
             };
-            time += Span(here * each.0);
+            time += each * here;
         }
         time
     }

@@ -1,6 +1,6 @@
 //! How long odd systems take: no longer than their devices can need.
 
-use crate::running::{MICROSECOND, latency, run};
+use crate::running::{MICROSECOND, latency, refusal, run};
 
 /// Twelve pipelines on one small cache and one disk: every transfer takes a seek, a
 /// revolution and its bytes at most, and none waits for the disk's read-ahead to
@@ -617,5 +617,36 @@ fn a_rewrite_follows_the_list_of_its_folio() {
         let microseconds = outcome.report.simulated_seconds * 1e6;
         let error = (microseconds / f64::from(lists + pages) - 1.0).abs();
         assert!(error < 1e-3, "{order}, {folio}, {cache}: {microseconds}");
+    }
+}
+
+/// What many pages take together may be more than can be told: an error, and no small number.
+#[test]
+fn more_time_than_there_is_is_refused() {
+    for (phases, field) in [
+        ("\"write\"", "machine.file_system.new_page"),
+        ("\"write\"", "machine.file_system.new_folio"),
+        ("\"read\"", "machine.file_system.read_page"),
+        ("\"write\", \"sync\"", "machine.file_system.flush_page"),
+        ("\"write\", \"sync\"", "machine.device.new_block"),
+        ("\"read\"", "machine.device.fresh_page"),
+    ] {
+        let message = refusal(
+            r#"
+            system = "ext4"
+            [machine.device]
+            kind = "throttled"
+            rate = "1 GB/s"
+            [[workload]]
+            block = "256 MiB"
+            transfer = "128 MiB"
+            "#,
+            &[
+                &format!("workload.0.phases=[{phases}]"),
+                // 116 days each.
+                &format!("{field}=10000000 s"),
+            ],
+        );
+        assert!(message.contains("213 days"), "{field}: {message}");
     }
 }
