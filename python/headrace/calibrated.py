@@ -5,6 +5,8 @@ are off by what the parameter is there for, and nothing else tells.
 """
 
 import tomllib
+from collections.abc import Mapping
+from typing import Any
 
 from headrace._core import Loaded
 
@@ -30,6 +32,15 @@ OF_SEVERAL_CORES = "machine.copying.contention"
 """One core has nobody to disturb it."""
 
 CONDITION = "not-calibrated"
+
+
+def rounds_of(system: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What each round of a calibration gave, by the fields' paths, by a system's file. One round
+    is what the machine was at a time: its values go together."""
+    calibrated = system.get("calibration", ())
+    every = zip(*(it["values"] for it in calibrated), strict=True)
+    fields = [it["field"] for it in calibrated]
+    return [dict(zip(fields, values, strict=True)) for values in every]
 
 
 def lacking(loaded: Loaded) -> list[dict[str, str]]:

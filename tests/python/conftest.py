@@ -33,17 +33,19 @@ os.environ["HEADRACE_STORE"] = _store.name
 Ended: TypeAlias = "subprocess.CompletedProcess[str]"
 Command: TypeAlias = Callable[..., Ended]
 
-MACHINE = """system = "ext4"
+SYSTEM = """system = "ext4"
 [machine.cpu]
 system_call = "10 us"
 [machine.device]
 read_rate = "1 GB/s"
 write_rate = "1 GB/s"
-[[calibration]]
+"""
+"""A system whose predictions are known without measuring anything."""
+MACHINE = f"""{SYSTEM}[[calibration]]
 field = "machine.cpu.system_call"
 values = ["8 us", "10 us", "12.5 us"]
 """
-"""A system's file as calibrations make it, of three rounds."""
+"""The same as calibrations make it, of three rounds."""
 SMALL = """\
 name = "small"
 description = "four clients in two groups write, then read"

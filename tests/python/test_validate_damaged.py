@@ -13,17 +13,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from command import command
+from conftest import SYSTEM
 from damage import damaged
 from headrace import ScenarioError, measure, validate
 from headrace.report import validation_tables
 
-SCENARIO = """system = "ext4"
-[machine.cpu]
-system_call = "10 us"
-[machine.device]
-read_rate = "1 GB/s"
-write_rate = "1 GB/s"
-[[workload]]
+SCENARIO = f"""{SYSTEM}[[workload]]
 block = "256 KiB"
 transfer = "64 KiB"
 phases = ["write", "read"]

@@ -8,18 +8,11 @@ from typing import Any
 
 import pytest
 
+from conftest import SYSTEM
 from headrace import validate
 from headrace.validate.cases import CASES
 from headrace.validate.traced import simulated_parts
 from traceable import traceable
-
-MACHINE = """system = "ext4"
-[machine.cpu]
-system_call = "10 us"
-[machine.device]
-read_rate = "1 GB/s"
-write_rate = "1 GB/s"
-"""
 
 
 def test_a_simulations_time_is_divided_as_its_transfers_is() -> None:
@@ -59,7 +52,7 @@ def test_a_simulations_time_is_divided_as_its_transfers_is() -> None:
 
 
 def test_the_time_in_calls_is_found_in_the_kernel(tmp_path: Path) -> None:
-    (traceable(tmp_path) / "machine.toml").write_text(MACHINE)
+    (traceable(tmp_path) / "machine.toml").write_text(SYSTEM)
     names = ("cached reads of 12 KiB", "direct random reads of 16 KiB", "names of 600 files")
     cases = [case for case in CASES if case.name in names]
     found = validate.twin(tmp_path, tmp_path / "machine.toml", cases=cases, rounds=1, passes=1)
@@ -99,7 +92,7 @@ def test_a_result_keeps_what_the_kernel_tells_for_a_validation(tmp_path: Path) -
     directory = traceable(tmp_path)
     scenario, result = directory / "scenario.toml", directory / "result.json"
     work = '[[workload]]\nblock = "2 MiB"\ntransfer = "16 KiB"\nphases = ["read"]\n'
-    scenario.write_text(f"{MACHINE}{work}io = {{ direct = true }}\n")
+    scenario.write_text(f"{SYSTEM}{work}io = {{ direct = true }}\n")
     run = ("bench", "run", str(scenario), str(directory), "--trace")
     done = headrace(*run, "--no-store", "-o", str(result))
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from headrace import _core
 from headrace.calibrate.fresh_inodes import FRESH_INODES
 from headrace.measure import Measurement, measure_whole
 from headrace.measure import load as load_workload
-from headrace.measure.conditions import BALLOONS, reports_free_pages
+from headrace.measure.conditions import memory_is_given_back
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -25,11 +25,6 @@ TAKEN_BACK = 5.0
 waits 2 s before it reports any, and begins with what was freed last (Linux 6.18,
 mm/page_reporting.c). Reads of 64 MiB that were not cached took 30 to 40 ms right after the file's
 pages were dropped, and 56 to 99 ms 5 s later."""
-
-
-def memory_is_given_back() -> bool:
-    """Whether a host takes back what memory this virtual machine has free."""
-    return reports_free_pages(BALLOONS)
 
 
 def settle(bound: Bound, text: str) -> float:

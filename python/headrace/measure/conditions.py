@@ -106,13 +106,18 @@ def _steal(document: Mapping[str, Any], _direct: bool, _free: float) -> str | No
 
 def _memory_given_back(document: Mapping[str, Any], direct: bool, _free: float) -> str | None:
     moved = any(counted["bytes"] for counted in document["operations"].values())
-    if direct or not moved or document["calls"] == NULL or not reports_free_pages(BALLOONS):
+    if direct or not moved or document["calls"] == NULL or not memory_is_given_back():
         return None
     return (
         "this is a virtual machine that gives free memory back to its host (virtio free page"
         " reporting): reads into memory that was free for some seconds, and writes of new files,"
         " wait for the host"
     )
+
+
+def memory_is_given_back() -> bool:
+    """Whether a host takes back what memory this virtual machine has free."""
+    return reports_free_pages(BALLOONS)
 
 
 def reports_free_pages(drivers: Path) -> bool:

@@ -11,6 +11,7 @@ from headrace._core import ScenarioError
 from headrace.calibrate.limits import FIELDS
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.parameter import Parameter
+from headrace.calibrated import rounds_of
 from headrace.simulate import Scenario
 
 NO_LIMIT = {"B/s": "1e15 B/s", "": "1e9"}
@@ -111,14 +112,13 @@ def _of_machine(machine: str | PathLike[str], text: str) -> Scenario:
 def _check_rounds(machine: str | PathLike[str], text: str, file: Mapping[str, Any]) -> None:
     """Raises ScenarioError if a round of the calibration cannot be simulated: the rounds are, after
     everything is measured."""
-    calibrated = file.get("calibration", [])
-    for number in range(min((len(it["values"]) for it in calibrated), default=0)):
+    for number, values in enumerate(rounds_of(file), 1):
         try:
-            simulate.load(text, sets={it["field"]: it["values"][number] for it in calibrated})
+            simulate.load(text, sets=values)
         except ScenarioError as error:
             wrong = str(error).removeprefix("--set ")
             raise ScenarioError(
-                f"{fspath(machine)}: value {number + 1} of [[calibration]]: {wrong}"
+                f"{fspath(machine)}: value {number} of [[calibration]]: {wrong}"
             ) from None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from headrace import simulate
 from headrace._core import parse_seconds
 from headrace.calibrate.case import Bound
+from headrace.calibrated import rounds_of
 
 COVERAGE = 0.9
 """Which part of new measurements the interval is to hold."""
@@ -54,10 +55,9 @@ def predict(
     """Simulates a scenario with the values of its calibrated parameters, and once with what
     each round of the calibration gave.
 
-    One round is what the machine was at a time: its values go together. How far single rounds
-    of checks were from predictions tells how far a new measurement may be, of the checks that
-    have the same bound, or of all; so does the spread of the rounds' predictions where it is
-    more than that of theirs. `sets` puts values over all of that, by path.
+    How far single rounds of checks were from predictions tells how far a new measurement may be,
+    of the checks that have the same bound, or of all; so does the spread of the rounds'
+    predictions where it is more than that of theirs. `sets` puts values over all of that, by path.
 
     Raises ScenarioError as `headrace.simulate.load` does.
     """
@@ -65,12 +65,10 @@ def predict(
     document = simulate.run(scenario).json()
     middle = figure(document)
     system = tomllib.loads(scenario.toml)
-    calibrated = system.get("calibration", [])
-    rounds = min((len(it["values"]) for it in calibrated), default=0)
-    each = []
-    for number in range(rounds):
-        values = {it["field"]: it["values"][number] for it in calibrated}
-        each.append(figure(simulate.run(simulate.load(text, sets={**values, **sets})).json()))
+    each = [
+        figure(simulate.run(simulate.load(text, sets={**values, **sets})).json())
+        for values in rounds_of(system)
+    ]
     checks = list(check_errors(system, bound).values())
     return Predicted(middle, interval(middle, each, checks), document)
 
@@ -119,7 +117,8 @@ def interval(
             statistics.fmean(it) for it in zip(*(it.of_rounds for it in checks), strict=False)
         ]
         common = min(statistics.variance(rounds), square) if len(rounds) > 1 else 0.0
-        parts += [(common, len(rounds) - 1)] if common > 0 else []
+        if common > 0:
+            parts.append((common, len(rounds) - 1))
         parts.append((square - common, len(checks)))
         known = statistics.fmean(it.of_values for it in checks)
     if len(each) > 1 and min(each) > 0:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headrace import simulate
 from headrace.calibrate.machine_work import work_on
+from headrace.calibrated import rounds_of
 from headrace.report.units import duration
 from headrace.validate.point import Point
 from headrace.validate.prediction import check_errors
@@ -46,26 +47,21 @@ def _why(machine: Path, work: str) -> str:
     """What differed most, of the rounds of the calibration or of checks from their simulations."""
     text = work_on(machine, work)
     system = tomllib.loads(simulate.load(text).toml)
-    calibrated = system.get("calibration", [])
-    rounds = min((len(it["values"]) for it in calibrated), default=0)
-    each = [
-        _amounts(text, {it["field"]: it["values"][number] for it in calibrated})
-        for number in range(rounds)
-    ]
+    rounds = rounds_of(system)
+    each = [_amounts(text, values) for values in rounds]
     apart: dict[str, float] = {}
-    for it in calibrated:
-        amounts = [of[it["field"]] for of in each if it["field"] in of]
+    for path in rounds[0] if rounds else ():
+        amounts = [of[path] for of in each if path in of]
         # One that is nothing in a round changes little by being little in another.
         if amounts and min(amounts) > 0:
-            apart[it["field"]] = max(amounts) / min(amounts)
+            apart[path] = max(amounts) / min(amounts)
     field = max(apart, key=lambda it: apart[it], default=None)
     if field is not None and apart[field] >= APART:
-        values = next(it["values"] for it in calibrated if it["field"] == field)
-        return f"{rounds} rounds gave {field} = {', '.join(map(str, values))}"
+        return f"{len(rounds)} rounds gave {field} = {', '.join(of[field] for of in rounds)}"
     checks = check_errors(system)
     name = max(checks, key=lambda it: checks[it].square, default=None)
     if name is None:
-        return f"so few rounds, {rounds}, tell little of the spread"
+        return f"so few rounds, {len(rounds)}, tell little of the spread"
     times = math.exp(statistics.median(checks[name].of_rounds))
     return f"the simulation of the check {name!r} took {times:.2g} times as long as it"
 
