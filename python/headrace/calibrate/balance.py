@@ -1,14 +1,15 @@
 """A parameter that no equation gives: the value with which a simulation takes what was measured."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headrace import simulate
-from headrace.calibrate.case import COLD, NEW, memory_is_given_back
-from headrace.calibrate.equations import flushing
+from headrace.calibrate.case import COLD, NEW
+from headrace.calibrate.equations import device, flushing
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.probe import Probe, calls
+from headrace.measure.conditions import memory_is_given_back
 
 STEPS = 40
 """Halvings of the range: more than its ends' digits."""
@@ -30,6 +31,15 @@ class Balance:
     shows something else, and the value is 0."""
     applies: Callable[[], bool] = lambda: True
     """Whether there is what it stands for; else the value is 0."""
+    median_if_limited: bool = False
+    """Whether the median operation counts where a control group limits what the device writes:
+    some then wait for its next slice."""
+
+    def where(self, known: Container[str]) -> "Balance":
+        """As it is on a machine of which these fields are known."""
+        if not self.median_if_limited or "write" in device.unlimited(known):
+            return self
+        return replace(self, probe=replace(self.probe, statistic="p50"))
 
 
 NEW_BLOCK = Balance(
@@ -49,21 +59,21 @@ FLUSH = Balance(
         "new writes of 4 KiB, a sync behind each",
         calls(100, 4096, ["write"], NEW, sync_per_write="true"),
         "sync",
-        "p50",
         bound="device",
     ),
     1.0,
     "appends of 4 KiB with an fsync behind each, as a simulation takes as long",
+    median_if_limited=True,
 )
 
-COLD_READS = calls(64, 1 << 20, ["read"], COLD)
+_COLD_READS = calls(64, 1 << 20, ["read"], COLD)
 
 READ_PAGE = Balance(
     "machine.file_system.read_page",
     # Not how long they take: whatever else keeps reads waiting would be taken for the processor's.
     Probe(
         "processor time of cold reads of 1 MiB",
-        COLD_READS,
+        _COLD_READS,
         statistic="processor",
         bound="device",
     ),
@@ -73,7 +83,7 @@ READ_PAGE = Balance(
 
 FRESH_PAGE = Balance(
     "machine.device.fresh_page",
-    Probe("cold reads of 1 MiB", COLD_READS, bound="device"),
+    Probe("cold reads of 1 MiB", _COLD_READS, bound="device"),
     1e-3,
     "cold reads of 1 MiB in order, as a simulation takes as long; 0 if it takes nearly as long"
     " without, or no host takes free memory back",

@@ -1,12 +1,11 @@
 """A machine's parameters, read and measured."""
 
 import os
-import statistics
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import combinations_with_replacement, pairwise
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
@@ -18,6 +17,7 @@ from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.equations.equation import Equation
 from headrace.calibrate.machine_file import machine_file
+from headrace.calibrate.middle import middle
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
@@ -129,16 +129,6 @@ def in_rounds(
         yield number
 
 
-def middle(passes: Sequence[float]) -> float:
-    """What several measurements are in the mean, of which one may have been disturbed: the median
-    of the means of any two, or of one with itself (Hodges and Lehmann 1963, Annals of Mathematical
-    Statistics 34). Of two speeds that are seen as often it is the mean, where the median is one of
-    them."""
-    return statistics.median(
-        (one + other) / 2 for one, other in combinations_with_replacement(passes, 2)
-    )
-
-
 def of_round(steps: Sequence[Step], passes: int) -> list[Step]:
     """The order within a round: before each of as many parts of what the device bounds as there
     are passes, all that processor and memory bound."""
@@ -172,7 +162,9 @@ class Probing:
         self._started = datetime.now(UTC)
         self._read = settings(self._mount)
         probes = [probe for equation in EQUATIONS for probe in equation.probes]
-        probes += [balance.probe for balance in BALANCES]
+        known = {it.field for it in self._read}
+        self._balances = [balance.where(known) for balance in BALANCES]
+        probes += [balance.probe for balance in self._balances]
         self._times: list[dict[str, float]] = []
         self._checks: list[list[float]] = []
         self._of_round: dict[str, list[float]] = {}
@@ -231,8 +223,8 @@ class Probing:
                 text = machine_file(directory, self._mount, parameters, (), self._started)
                 machine.write_text(text, encoding="utf-8")
 
-            simulations = len(BALANCES) + len(CHECKS)
-            for done, balance in enumerate(BALANCES):
+            simulations = len(self._balances) + len(CHECKS)
+            for done, balance in enumerate(self._balances):
                 if told is not None:
                     told(done, simulations, f"simulated: {balance.probe.name}")
                 write()
@@ -248,7 +240,7 @@ class Probing:
             checks = []
             for number, (case, *times) in enumerate(zip(CHECKS, *self._checks, strict=True)):
                 if told is not None:
-                    told(len(BALANCES) + number, simulations, f"simulated: {case.name}")
+                    told(len(self._balances) + number, simulations, f"simulated: {case.name}")
                 checks.append(checked(str(machine), case, times, own))
         warnings = self._warned.all()
         return Calibration(
@@ -281,28 +273,28 @@ def _solved(
     read: list[Parameter],
     equations: Iterable[Equation] = EQUATIONS,
 ) -> list[Parameter]:
-    """Each equation for the medians of the rounds' times, which tell the parameter, and for each
+    """Each equation for the middles of the rounds' times, which tell the parameter, and for each
     round with what that round gave before, which tells its spread.
 
     What an equation's rounds have in common is found first. Where a round does not tell a
-    parameter, the median of those that do is its value, for that round too.
+    parameter, the middle of those that do is its value, for that round too.
 
     Raises RunError if no round tells one that is needed.
     """
-    medians = {name: statistics.median(of[name] for of in times) for name in times[0]}
+    middles = {name: middle([of[name] for of in times]) for name in times[0]}
     settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
     known = {field: float(value) for field, value in settled.items()}
     # One round is what the machine was at a time: its values go together.
     known_then = [dict(known) for _ in times]
     solved = []
     for equation in equations:
-        common = equation.common(medians, known)
+        common = equation.common(middles, known)
         known |= common
         rounds = []
         for of, then in zip(times, known_then, strict=True):
             then |= common
             rounds.append(common | equation.solve(of, then))
-        whole = common | equation.solve(medians, known)
+        whole = common | equation.solve(middles, known)
         fields = dict.fromkeys(field for found in rounds for field in found)
         for field in equation.needed:
             if field not in fields:
@@ -314,8 +306,8 @@ def _solved(
                 )
         for field in fields:
             told = [found[field] for found in rounds if field in found]
-            of_medians = whole.get(field) if len(told) == len(rounds) else None
-            known[field] = statistics.median(told) if of_medians is None else of_medians
+            of_middles = whole.get(field) if len(told) == len(rounds) else None
+            known[field] = middle(told) if of_middles is None else of_middles
             values = tuple(found.get(field, known[field]) for found in rounds)
             for then, value in zip(known_then, values, strict=True):
                 then[field] = value
@@ -325,7 +317,7 @@ def _solved(
                 method += f"; {len(told)} of {len(rounds)} rounds tell it"
             points = equation.curves.get(field, {})
             curve = tuple(
-                f"{name}: {seconds_text(medians[probe.name])}" for name, probe in points.items()
+                f"{name}: {seconds_text(middles[probe.name])}" for name, probe in points.items()
             )
-            solved.append(Parameter(field, values, unit, method, curve, of_medians))
+            solved.append(Parameter(field, values, unit, method, curve, of_middles))
     return solved

@@ -4,7 +4,6 @@ No parameter follows from a check. The time that a simulation of it gives, again
 was measured, is the error of the model itself.
 """
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ from headrace.calibrate.case import (
     transfers,
 )
 from headrace.calibrate.machine_work import work_on
+from headrace.calibrate.middle import middle
 from headrace.calibrate.parameter import seconds_text
 
 CHECKS: tuple[Case, ...] = (
@@ -86,7 +86,7 @@ class Check:
     name: str
     bound: Bound
     measured: float
-    """The median of the rounds."""
+    """The middle of the rounds."""
     predicted: float
     """With every parameter's value."""
     rounds: tuple[tuple[float, float], ...]
@@ -127,4 +127,4 @@ def checked(
         return case.seconds(simulate.run(scenario).json())
 
     rounds = tuple((time, predicted(sets)) for time, sets in zip(times, values, strict=True))
-    return Check(case.name, case.group, statistics.median(times), predicted({}), rounds)
+    return Check(case.name, case.group, middle(times), predicted({}), rounds)

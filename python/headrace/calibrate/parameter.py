@@ -1,9 +1,9 @@
 """A parameter of a machine, how it was found, and how well it is known."""
 
-import statistics
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from headrace.calibrate.middle import middle
 from headrace.report.units import binary_size
 
 Unit: TypeAlias = Literal["s", "B", "B/s", "", "word"]
@@ -25,18 +25,18 @@ class Parameter:
     """Where it comes from: the file that was read, or what was measured."""
     curve: tuple[str, ...] = ()
     """Points of what was measured, as "16 at once: 31 us", if it follows from a curve."""
-    of_medians: float | None = None
-    """What the medians of the rounds' times give, if they tell it: of what several times
-    together decide, a better value than the median of what each round's give."""
+    of_middles: float | None = None
+    """What the middles of the rounds' times give, if they tell it: of what several times
+    together decide, a better value than the middle of what each round's give."""
 
     @property
     def value(self) -> Value:
-        """Of the medians of the rounds' times, or the median of the rounds."""
+        """Of the middles of the rounds' times, or the middle of the rounds."""
         numbers = [it for it in self.values if isinstance(it, (int, float))]
         if len(numbers) < len(self.values) or isinstance(self.values[0], bool):
             return self.values[0]
-        middle = statistics.median(numbers) if self.of_medians is None else self.of_medians
-        return round(middle) if self.unit == "B" else middle
+        value = middle(numbers) if self.of_middles is None else self.of_middles
+        return round(value) if self.unit == "B" else value
 
     @property
     def measured(self) -> bool:

@@ -2,7 +2,6 @@
 
 import re
 import socket
-import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from headrace import _core
 from headrace._core import RunError
 from headrace.calibrate.calibration import Calibration, Told
 from headrace.calibrate.case import DIRECT
+from headrace.calibrate.middle import middle
 from headrace.calibrate.mount import served_mount_of
 from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.probe import Probe, calls
@@ -86,7 +86,7 @@ def calibrate_servers(
 ) -> Calibration:
     """The network between this host and servers, where `headrace bench net answer` listens, and
     what a server takes for a request to a file in a directory, which has no copies and is in the
-    server's memory. All of it once, then all of it again; of several servers the median.
+    server's memory. All of it once, then all of it again; of several servers the middle.
 
     Raises ScenarioError if the directory's file system is none on servers that a simulation
     knows; ValueError, which names the server, if one cannot be asked; RunError if no round tells a
@@ -121,16 +121,16 @@ def calibrate_servers(
 
 
 def of_round(servers: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The median of those servers that tell a parameter."""
+    """The middle of those servers that tell a parameter."""
     return {
-        name: statistics.median(told)
+        name: middle(told)
         for name in METHODS
         if (told := [it[name] for it in servers if name in it])
     }
 
 
 def of_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
-    """A round that does not tell a parameter counts as the median of those that do. Raises
+    """A round that does not tell a parameter counts as the middle of those that do. Raises
     RunError if none does."""
     parameters = []
     for name, (unit, method) in METHODS.items():
@@ -143,8 +143,8 @@ def of_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
             )
         if len(told) < len(found):
             method += f"; {len(told)} of {len(found)} rounds tell it"
-        middle = statistics.median(told)
-        values = tuple(it.get(name, middle) for it in found)
+        others = middle(told)
+        values = tuple(it.get(name, others) for it in found)
         parameters.append(Parameter(name, values, unit, method))
     return parameters
 

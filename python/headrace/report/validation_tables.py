@@ -15,7 +15,7 @@ Document = Mapping[str, Any]
 
 def calibration(document: Document) -> RenderableType:
     """A row for each parameter, those that were measured with their spread, and for each check."""
-    # A value is of the medians of the rounds' times: all that the rounds gave may be to one side.
+    # A value is of the middles of the rounds' times: all that the rounds gave may be to one side.
     title = "Measured, and the least and most that a round alone gives"
     measured = FittedTable(title, 1, ["field", "value", "least", "most"])
     read = FittedTable("Read", 1, ["field", "value", "from"], ["from"])
@@ -74,7 +74,7 @@ def validation(document: Document) -> RenderableType:
         among = "*" if point["among_repetitions"] else ""
         points.add_row(
             point["name"],
-            milliseconds(point["measured_median_s"]),
+            milliseconds(point["measured_middle_s"]),
             milliseconds(min(point["measured_s"])),
             milliseconds(max(point["measured_s"])),
             milliseconds(point["predicted_s"]),

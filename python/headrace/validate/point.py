@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from headrace.calibrate.middle import middle
 from headrace.validate.prediction import Predicted
 
 
@@ -19,9 +20,9 @@ class Point:
 
     @property
     def error(self) -> float:
-        """Of the prediction, as a part of the median that was measured."""
-        middle = median(self.measured)
-        return self.predicted.seconds / middle - 1 if middle > 0 else 0.0
+        """Of the prediction, as a part of the middle of what was measured."""
+        seconds = middle(self.measured)
+        return self.predicted.seconds / seconds - 1 if seconds > 0 else 0.0
 
     @property
     def among(self) -> bool:
@@ -42,7 +43,7 @@ class Point:
             "name": self.name,
             "group": self.group,
             "measured_s": list(self.measured),
-            "measured_median_s": median(self.measured),
+            "measured_middle_s": middle(self.measured),
             "predicted_s": self.predicted.seconds,
             "interval_s": self.predicted.interval,
             "error": self.error,

@@ -11,8 +11,9 @@ from typing import Any
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate import Probing, mount_of, work_on
-from headrace.calibrate.calibration import PASSES, Step, Told, in_rounds, in_turn, middle
+from headrace.calibrate.calibration import PASSES, Step, Told, in_rounds, in_turn
 from headrace.calibrate.case import Case, check_room
+from headrace.calibrate.middle import middle
 from headrace.calibrate.settings import settings
 from headrace.calibrated import lacking
 from headrace.measure import Measurement

@@ -114,8 +114,7 @@ def change_points(calls: Calls, caches: list[float]) -> tuple[float, float, Cost
     pages = calls.pages
     smallest = pages[FEWEST - 1]
     candidates = [
-        [share for share in reversed(pages) if smallest <= share <= LARGEST_SHARE * cache]
-        or [cache / 2]
+        [share for share in pages if smallest <= share <= LARGEST_SHARE * cache] or [cache / 2]
         for cache in [*caches, *caches[-1:], 2 * smallest][:2]
     ]
     bends = np.array([it for it in itertools.product(*candidates) if it[1] >= it[0]])

@@ -32,7 +32,7 @@ class Equation:
     units: Mapping[str, Unit]
     """By the field's last word; those of others are seconds."""
     common: Callable[[Times, Known], dict[str, float]] = nothing
-    """Parameters that all rounds have in common, from the medians of their times; known when
+    """Parameters that all rounds have in common, from the middles of their times; known when
     the rounds are solved."""
     curves: Mapping[str, Curve] = field(default_factory=dict)
     """By the field that follows from it: probes to be told of, in the machine's file."""

@@ -2,14 +2,14 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from headrace.calibrate.case import COLD, NEW, RANDOM, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
 from headrace.calibrate.equations.equation import Equation, Known
+from headrace.calibrate.equations.least_squares import two_costs
 from headrace.calibrate.probe import Probe, Times, calls
 
 FILE = 32 * MIB
@@ -112,7 +112,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     write_call, write_page = call_and_page(pages, rewrites(1.0), whole)
     if write_page == 0.0:
         # Copies into the page cache, from a buffer that is near, may take less than out of it.
-        write_call, write_share = _two_costs(np.ones(len(pages)), copies, rewrites(0.0), whole)
+        write_call, write_share = two_costs(np.ones(len(pages)), copies, rewrites(0.0), whole)
         if write_share > 1.0:
             write_share = 1.0
             write_call, _ = call_and_page(pages, rewrites(1.0), whole)
@@ -175,7 +175,7 @@ def call_and_page(
     All sizes count, since no line goes through all of them: copies into the page cache do not
     become as cheap in large calls as those out of it, by which copies are known.
     """
-    return _two_costs(np.ones(len(pages)), pages, times, whole)
+    return two_costs(np.ones(len(pages)), pages, times, whole)
 
 
 def new_costs(
@@ -196,8 +196,12 @@ def new_costs(
     if largest <= PAGE:
         costs = (time / count for time, count in zip(times, pages, strict=True))
         return max(statistics.median(costs), 0.0), 0.0
-    folios = [max(block / largest, 1.0) for block in blocks]
-    return _two_costs(pages, folios, times, whole)
+    return two_costs(pages, _folios(blocks, largest), times, whole)
+
+
+def _folios(blocks: Iterable[int], largest: float) -> list[float]:
+    """How many a new write of each size makes."""
+    return [max(block / max(largest, PAGE), 1.0) for block in blocks]
 
 
 def _uncached_page(
@@ -207,27 +211,11 @@ def _uncached_page(
     take beyond what is known of them, a new folio's cost among it: the squares of the errors are
     least, relative to whole calls."""
     pages = [block / PAGE for block in UNCACHED]
-    folios = [max(block / max(largest, PAGE), 1.0) for block in UNCACHED]
-    left = [time - new_folio * count for time, count in zip(times, folios, strict=True)]
+    folios = zip(times, _folios(UNCACHED, largest), strict=True)
+    left = [time - new_folio * count for time, count in folios]
     weights = 1 / np.maximum(whole, 1e-12)
     counted, costs = weights * pages, weights * left
     return max(float(counted @ costs / (counted @ counted)), 0.0)
-
-
-def _two_costs(
-    first: ArrayLike,
-    second: ArrayLike,
-    times: Sequence[float],
-    whole: Sequence[float],
-) -> tuple[float, float]:
-    """What one of the first and one of the second costs, none of them less than nothing, if so
-    many of them take so long: the squares of the errors are least, relative to whole calls."""
-    from scipy.optimize import nnls
-
-    weights = 1 / np.maximum(whole, 1e-12)
-    columns = np.stack([np.asarray(first), np.asarray(second)], axis=1)
-    each, _ = nnls(columns * weights[:, None], np.array(times) * weights)
-    return float(each[0]), float(each[1])
 
 
 EQUATION = Equation(

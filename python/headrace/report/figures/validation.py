@@ -21,10 +21,10 @@ def draw(document: Mapping[str, Any]) -> Figure:
     groups = list(dict.fromkeys(point["group"] for point in points))
     for number, group in enumerate(groups):
         of = [point for point in points if point["group"] == group]
-        x = [1e3 * point["measured_median_s"] for point in of]
+        x = [1e3 * point["measured_middle_s"] for point in of]
         y = [1e3 * point["predicted_s"] for point in of]
         across = [
-            [1e3 * abs(it["measured_median_s"] - end(it["measured_s"])) for it in of]
+            [1e3 * abs(it["measured_middle_s"] - end(it["measured_s"])) for it in of]
             for end in (min, max)
         ]
         up = [
@@ -53,7 +53,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
     ends = [
         1e3 * value
         for point in points
-        for value in (point["measured_median_s"], point["predicted_s"])
+        for value in (point["measured_middle_s"], point["predicted_s"])
         if value > 0
     ]
     line = [min(ends, default=1.0) / 2, max(ends, default=1.0) * 2]
