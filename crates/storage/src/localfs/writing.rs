@@ -120,7 +120,7 @@ impl Volume {
         let time = due
             + pages(missing - uncached, self.costs.new_page)
             + pages(uncached, self.costs.uncached_page)
-            + self.costs.new_folio * folios
+            + self.new_folio(call.size) * folios
             + pages(old, self.costs.write_page)
             + self.following_lists(range, old);
         if let Some(heads) = &mut self.buffer_heads {
@@ -170,6 +170,12 @@ impl Volume {
         let all = range.end.div_ceil(unit) - range.start / unit;
         // Of a range that is cached in part, as large a part.
         (all * missing).div_ceil(range.len())
+    }
+
+    /// What each folio takes that a call of so many bytes makes.
+    fn new_folio(&self, call: u64) -> Span {
+        let order = (self.folio_for(call) / self.page).ilog2();
+        self.costs.new_folio + self.costs.new_folio_order * u64::from(order)
     }
 
     /// The size of folios that a call of so many bytes makes.

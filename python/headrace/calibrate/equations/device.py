@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from headrace.calibrate.case import DIRECT
 from headrace.calibrate.equations.copies import KIB, MIB
 from headrace.calibrate.equations.equation import Equation, Known
-from headrace.calibrate.equations.least_squares import two_costs
+from headrace.calibrate.equations.least_squares import costs
 from headrace.calibrate.probe import Probe, Times, calls
 
 SMALL, MIDDLE, LARGE = 4 * KIB, 64 * KIB, MIB
@@ -166,7 +166,7 @@ def _alone(times: Times, known: Known, direction: str) -> Alone | None:
     in_device = np.maximum(np.subtract(whole, processor), 0.0)
     # As parts of the largest, so that both costs are of one order of magnitude.
     sizes = np.array(list(BLOCKS)) / LARGE
-    fixed, largest = two_costs(np.ones(len(sizes)), sizes, in_device, whole)
+    fixed, largest = map(float, costs((np.ones(len(sizes)), sizes), in_device, whole))
     if FASTEST * largest < LARGE:
         return None
     return Alone(processor, known.get("machine.cpu.cores", math.inf), fixed, LARGE / largest)

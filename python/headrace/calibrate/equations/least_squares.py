@@ -1,19 +1,20 @@
-"""Two costs that several times have in common."""
+"""Costs that several times have in common."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
-def two_costs(
-    first: ArrayLike, second: ArrayLike, times: ArrayLike, whole: Sequence[float]
-) -> tuple[float, float]:
-    """What one of the first and one of the second costs, none of them less than nothing, if so
-    many of them take so long: the squares of the errors are least, relative to whole calls."""
+def costs(
+    counts: Sequence[ArrayLike], times: ArrayLike, whole: Sequence[float]
+) -> NDArray[np.float64]:
+    """What one of each kind costs, none less than nothing, if so many of each kind take so long:
+    the squares of the errors are least, relative to whole calls. `counts` has the kinds, each
+    with how many of it the times have."""
     from scipy.optimize import nnls
 
     weights = 1 / np.maximum(whole, 1e-12)
-    columns = np.stack([np.asarray(first), np.asarray(second)], axis=1)
+    columns = np.stack([np.asarray(kind, float) for kind in counts], axis=1)
     each, _ = nnls(columns * weights[:, None], np.asarray(times) * weights)
-    return float(each[0]), float(each[1])
+    return np.asarray(each, float)

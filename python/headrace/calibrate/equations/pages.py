@@ -2,14 +2,14 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from headrace.calibrate.case import COLD, NEW, RANDOM, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
 from headrace.calibrate.equations.equation import Equation, Known
-from headrace.calibrate.equations.least_squares import two_costs
+from headrace.calibrate.equations.least_squares import costs
 from headrace.calibrate.probe import Probe, Times, calls
 
 FILE = 32 * MIB
@@ -112,17 +112,19 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     write_call, write_page = call_and_page(pages, rewrites(1.0), whole)
     if write_page == 0.0:
         # Copies into the page cache, from a buffer that is near, may take less than out of it.
-        write_call, write_share = two_costs(np.ones(len(pages)), copies, rewrites(0.0), whole)
+        write_call, write_share = map(
+            float, costs((np.ones(len(pages)), copies), rewrites(0.0), whole)
+        )
         if write_share > 1.0:
             write_share = 1.0
             write_call, _ = call_and_page(pages, rewrites(1.0), whole)
     new = [time - write_call for time in besides(WRITES, write_share)]
     whole = [times[probe.name] for probe in WRITES.values()]
     largest = known.get("machine.memory.largest_folio", PAGE)
-    new_page, new_folio = new_costs(new, whole, BLOCKS, largest)
+    new_page, new_folio, order = new_costs(new, whole, BLOCKS, largest)
     uncached = [time - write_call for time in besides(UNCACHED, write_share)]
     whole = [times[probe.name] for probe in UNCACHED.values()]
-    uncached_page = _uncached_page(uncached, whole, new_folio, largest)
+    uncached_page = _uncached_page(uncached, whole, (new_folio, order), largest)
     beside = (times[MANY.name] - in_order + buffer_head) / folio if folio > 1 else 0.0
     near = 2 * known.get("machine.copying.l2", 0.0) * known.get("machine.copying.l2_share", 0.0)
     reach = _reach(beside, buffer_head, in_l3, folio, near)
@@ -134,6 +136,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         "machine.file_system.buffer_head_in_l3": in_l3,
         "machine.file_system.new_page": new_page,
         "machine.file_system.new_folio": new_folio,
+        "machine.file_system.new_folio_order": order,
         "machine.file_system.uncached_page": uncached_page,
     }
 
@@ -175,15 +178,16 @@ def call_and_page(
     All sizes count, since no line goes through all of them: copies into the page cache do not
     become as cheap in large calls as those out of it, by which copies are known.
     """
-    return two_costs(np.ones(len(pages)), pages, times, whole)
+    call, page = costs((np.ones(len(pages)), pages), times, whole)
+    return float(call), float(page)
 
 
 def new_costs(
     times: Sequence[float], whole: Sequence[float], blocks: Sequence[int], largest: float
-) -> tuple[float, float]:
-    """What a new page costs, and a new folio besides, by the times that writes of some sizes
-    take beyond what is known of them: the squares of the errors are least, relative to whole
-    calls.
+) -> tuple[float, float, float]:
+    """What a new page costs, a new folio besides, and each order of that, by the times that
+    writes of some sizes take beyond what is known of them: the squares of the errors are least,
+    relative to whole calls.
 
     A write makes folios of its own size up to the largest (Linux 6.18, include/linux/pagemap.h:
     fgf_set_order). Where all folios are pages, all is the pages': the median of the sizes.
@@ -194,28 +198,32 @@ def new_costs(
     """
     pages = [block / PAGE for block in blocks]
     if largest <= PAGE:
-        costs = (time / count for time, count in zip(times, pages, strict=True))
-        return max(statistics.median(costs), 0.0), 0.0
-    return two_costs(pages, _folios(blocks, largest), times, whole)
+        each = (time / count for time, count in zip(times, pages, strict=True))
+        return max(statistics.median(each), 0.0), 0.0, 0.0
+    made = [_made(block, largest) for block in blocks]
+    page, folio, order = costs((pages, *zip(*made, strict=True)), times, whole)
+    return float(page), float(folio), float(order)
 
 
-def _folios(blocks: Iterable[int], largest: float) -> list[float]:
-    """How many a new write of each size makes."""
-    return [max(block / max(largest, PAGE), 1.0) for block in blocks]
+def _made(block: int, largest: float) -> tuple[float, float]:
+    """How many folios a new write makes, and how many orders these have together."""
+    folios = max(block / max(largest, PAGE), 1.0)
+    return folios, folios * math.log2(max(block / folios / PAGE, 1.0))
 
 
 def _uncached_page(
-    times: Sequence[float], whole: Sequence[float], new_folio: float, largest: float
+    times: Sequence[float],
+    whole: Sequence[float],
+    of_folio: tuple[float, float],
+    largest: float,
 ) -> float:
     """What a page costs that is not cached and has its blocks, by the times that rewrites of such
-    take beyond what is known of them, a new folio's cost among it: the squares of the errors are
-    least, relative to whole calls."""
-    pages = [block / PAGE for block in UNCACHED]
-    folios = zip(times, _folios(UNCACHED, largest), strict=True)
-    left = [time - new_folio * count for time, count in folios]
-    weights = 1 / np.maximum(whole, 1e-12)
-    counted, costs = weights * pages, weights * left
-    return max(float(counted @ costs / (counted @ counted)), 0.0)
+    take beyond what is known of them, the cost of a new folio and its orders among it: the squares
+    of the errors are least, relative to whole calls."""
+    made = np.array([_made(block, largest) for block in UNCACHED])
+    left = np.subtract(times, made @ of_folio)
+    (page,) = costs(([block / PAGE for block in UNCACHED],), left, whole)
+    return float(page)
 
 
 EQUATION = Equation(

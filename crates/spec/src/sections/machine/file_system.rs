@@ -41,6 +41,9 @@ section! {
         /// putting it into the page cache. A call makes folios of its own length, up to
         /// `memory.largest_folio`.
         new_folio: Seconds = default("0 s", "all of it is counted with the pages: measure it"),
+        /// Processor time for each order of such a folio besides: one of 2^n pages takes n times as
+        /// much.
+        new_folio_order: Seconds = default("0 s", "folios of all sizes take as long: measure it"),
         /// Processor time for each page that is read from the device: taking memory and
         /// putting it into the page cache, by whoever asks for it.
         read_page: Seconds = default("0 s", "nothing is assumed: measure it"),
