@@ -75,8 +75,13 @@ def test_what_is_no_machines_file_is_refused_before_anything_is_measured(tmp_pat
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ('"8 us"', '"x"', "value 1 of [[calibration]]: machine.cpu.system_call=x: expected a time"),
-        ('"12.5 us"', '"-1 us"', "value 3 of [[calibration]]: machine.cpu.system_call=-1 us"),
+        ('"8 us"', '"x"', 'expected a time such as "0.2 ms" or "10 s" of each round, found "x"'),
+        ('"12.5 us"', '"-1 us"', 'of each round, found "-1 us"'),
+        (
+            'cpu.system_call"\nvalues = ["8 us", "10 us", "12.5 us"]',
+            'cpu.cores"\nvalues = ["1", "2", "0.5"]',
+            "value 3 of [[calibration]]: machine.cpu.cores=0.5",
+        ),
         ("[[calibration]]", f"{CHECK}[[calibration]]", 'check.0.measured = "0 s": expected more'),
     ],
 )

@@ -35,6 +35,24 @@ impl Quantity {
         }
     }
 
+    /// What its values look like.
+    pub(crate) fn example(self) -> String {
+        match self {
+            Quantity::Rate => Rate::expected(),
+            Quantity::Bytes => Bytes::expected(),
+            Quantity::Seconds => Seconds::expected(),
+            Quantity::Count | Quantity::Number => "a number".to_owned(),
+        }
+    }
+
+    /// Whether a text is a value of it, as `--set` has it. Which values a field has is its own.
+    pub(crate) fn reads(self, text: &str) -> bool {
+        match self {
+            Quantity::Count | Quantity::Number => text.trim().parse::<f64>().is_ok(),
+            _ => self.amount(&Node::plain(text.into())).is_some(),
+        }
+    }
+
     /// The amount that a canonical value stands for, in the unit of the variant;
     /// none for a word in its place, such as `"all"`.
     fn amount(self, node: &Node) -> Option<f64> {

@@ -90,6 +90,10 @@ fn what_is_wrong_in_a_systems_file_is_told_there() {
             "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"machine.cpu.system_call\"\nvalues = [\"1 us\"]\n[[calibration]]\nfield = \"machine.cpu.system_call\"\nvalues = [\"2 us\"]\n",
             "machine.cpu.system_call has several: expected one",
         ),
+        (
+            "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"machine.cpu.system_call\"\nvalues = [\"1 us\", \"2 MB\"]\n",
+            "expected a time such as \"0.2 ms\" or \"10 s\" of each round, found \"2 MB\"",
+        ),
     ] {
         let error = machine_and_work(machine, WORK)
             .expect_err(machine)

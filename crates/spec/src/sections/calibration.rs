@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::declare::{Nature, Place, Section, Shape, section};
 use crate::load::DECLARED;
+use crate::quantities::Quantity;
 use crate::sections::Scenario;
 use crate::values::NonEmpty;
 
@@ -35,10 +36,20 @@ fn is_of_all_rounds(
     all: &Scenario,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    if !names_a_quantity(&DECLARED, &calibration.field) {
+    let quantities = quantities_of(&DECLARED, &calibration.field);
+    if quantities.is_empty() {
         let message = "expected the path of a field that has a size, a time, a rate or a \
                        number, such as machine.cpu.system_call";
         return Err(at.error("field", message));
+    }
+    for value in &calibration.values {
+        if !quantities.iter().any(|quantity| quantity.reads(value)) {
+            let message = format!(
+                "expected {} of each round, found {value:?}",
+                quantities[0].example()
+            );
+            return Err(at.error("values", message));
+        }
     }
     let named = |it: &&Calibration| it.field == calibration.field;
     if all.calibration.iter().flatten().filter(named).count() > 1 {
@@ -63,16 +74,21 @@ fn is_of_all_rounds(
     Ok(())
 }
 
-fn names_a_quantity(section: &Section, path: &str) -> bool {
+/// What a path's field counts or measures: nothing if it names no such field.
+fn quantities_of(section: &Section, path: &str) -> Vec<Quantity> {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     let fields = section.fields(None);
     // Kinds may have fields of the same name.
     fields
         .iter()
         .filter(|field| field.name == first)
-        .any(|field| match &field.shape {
-            Shape::Leaf { nature, .. } => rest.is_empty() && matches!(nature, Nature::Quantity(_)),
-            Shape::Section(inner) => names_a_quantity(inner, rest),
-            _ => false,
+        .flat_map(|field| match &field.shape {
+            Shape::Leaf {
+                nature: Nature::Quantity(quantity),
+                ..
+            } if rest.is_empty() => vec![*quantity],
+            Shape::Section(inner) => quantities_of(inner, rest),
+            _ => Vec::new(),
         })
+        .collect()
 }

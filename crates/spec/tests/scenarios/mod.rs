@@ -568,7 +568,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                             calibration: own.then(|| {
                                 vec![Calibration {
                                     field: "network.latency".to_owned(),
-                                    values: vec!["1 ms".to_owned(), name.clone()],
+                                    values: vec!["1 ms".to_owned(), "0.25 us".to_owned()],
                                     curve: Some(vec![name.clone()]),
                                     method: description.clone(),
                                     date: String::new(),
