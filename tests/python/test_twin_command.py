@@ -79,8 +79,8 @@ def test_what_is_no_machines_file_is_refused_before_anything_is_measured(tmp_pat
         ('"12.5 us"', '"-1 us"', 'of each round, found "-1 us"'),
         (
             'cpu.system_call"\nvalues = ["8 us", "10 us", "12.5 us"]',
-            'cpu.cores"\nvalues = ["1", "2", "0.5"]',
-            "value 3 of [[calibration]]: machine.cpu.cores=0.5",
+            'copying.l2_share"\nvalues = ["0.5", "0.5", "2"]',
+            "value 3 of [[calibration]]: machine.copying.l2_share=2",
         ),
         ("[[calibration]]", f"{CHECK}[[calibration]]", 'check.0.measured = "0 s": expected more'),
     ],

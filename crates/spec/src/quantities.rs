@@ -4,7 +4,8 @@
 use crate::declare::{Codec, Leaf, Nature, Section, Shape};
 use crate::load::{DECLARED, Loaded};
 use crate::sections::Scenario;
-use crate::tree::{Node, Raw, Table, join};
+use crate::syntax;
+use crate::tree::{Node, Origin, Raw, Table, join};
 use crate::values::{Bytes, Rate, Seconds};
 
 /// What a field counts or measures.
@@ -41,16 +42,15 @@ impl Quantity {
             Quantity::Rate => Rate::expected(),
             Quantity::Bytes => Bytes::expected(),
             Quantity::Seconds => Seconds::expected(),
-            Quantity::Count | Quantity::Number => "a number".to_owned(),
+            Quantity::Count => "a whole number".to_owned(),
+            Quantity::Number => "a number".to_owned(),
         }
     }
 
     /// Whether a text is a value of it, as `--set` has it. Which values a field has is its own.
     pub(crate) fn reads(self, text: &str) -> bool {
-        match self {
-            Quantity::Count | Quantity::Number => text.trim().parse::<f64>().is_ok(),
-            _ => self.amount(&Node::plain(text.into())).is_some(),
-        }
+        let node = syntax::read_set(text, &Origin::Default);
+        self.amount(&node).is_some_and(f64::is_finite)
     }
 
     /// The amount that a canonical value stands for, in the unit of the variant;

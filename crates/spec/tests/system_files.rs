@@ -94,6 +94,14 @@ fn what_is_wrong_in_a_systems_file_is_told_there() {
             "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"machine.cpu.system_call\"\nvalues = [\"1 us\", \"2 MB\"]\n",
             "expected a time such as \"0.2 ms\" or \"10 s\" of each round, found \"2 MB\"",
         ),
+        (
+            "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"machine.copying.l2_share\"\nvalues = [\"0.5\", \"nan\"]\n",
+            "expected a number of each round, found \"nan\"",
+        ),
+        (
+            "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n[[calibration]]\nfield = \"machine.cpu.cores\"\nvalues = [\"0x2\", \"0.5\"]\n",
+            "expected a whole number of each round, found \"0.5\"",
+        ),
     ] {
         let error = machine_and_work(machine, WORK)
             .expect_err(machine)

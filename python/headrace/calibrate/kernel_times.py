@@ -98,8 +98,8 @@ def _calls(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[K
 
 
 def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
-    """By the same equations as from outside, but for each call the time in which the device had
-    its request."""
+    """By a line through the medians of the smallest and the largest transfer, of each the time in
+    which the device had its request."""
     ways = {
         "read": ("latency", "time_per_transfer", "rate"),
         "write": ("write_latency", "write_time_per_transfer", "device_write_rate"),

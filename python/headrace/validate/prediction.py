@@ -10,6 +10,7 @@ from typing import Any
 from headrace import simulate
 from headrace._core import parse_seconds
 from headrace.calibrate.case import Bound
+from headrace.calibrate.middle import middle
 from headrace.calibrated import rounds_of
 
 COVERAGE = 0.9
@@ -63,14 +64,14 @@ def predict(
     """
     scenario = simulate.load(text, sets=sets)
     document = simulate.run(scenario).json()
-    middle = figure(document)
+    seconds = figure(document)
     system = tomllib.loads(scenario.toml)
     each = [
         figure(simulate.run(simulate.load(text, sets={**values, **sets})).json())
         for values in rounds_of(system)
     ]
     checks = list(check_errors(system, bound).values())
-    return Predicted(middle, interval(middle, each, checks), document)
+    return Predicted(seconds, interval(seconds, each, checks), document)
 
 
 def check_errors(system: Mapping[str, Any], bound: Bound | None = None) -> dict[str, CheckErrors]:
@@ -89,17 +90,18 @@ def check_errors(system: Mapping[str, Any], bound: Bound | None = None) -> dict[
 
 def _errors(rounds: Sequence[tuple[float, float]]) -> CheckErrors:
     predicted = [it for _, it in rounds]
-    middle = statistics.median(predicted)
+    simulated = middle(predicted)
     return CheckErrors(
-        tuple(middle - measured for measured, _ in rounds),
+        tuple(simulated - measured for measured, _ in rounds),
         statistics.variance(predicted) if len(predicted) > 1 else 0.0,
     )
 
 
 def interval(
-    middle: float, each: Sequence[float], checks: Sequence[CheckErrors]
+    seconds: float, each: Sequence[float], checks: Sequence[CheckErrors]
 ) -> tuple[float, float] | None:
-    """Where a new measurement lies with a probability of 90 %, around a prediction of `middle`.
+    """Where a new measurement lies with a probability of 90 %, around a prediction of so many
+    seconds.
 
     Each round of a check was a new measurement: the mean square of their errors, of logarithms,
     has the model's, one measurement's, what the machine is from round to round, and how well its
@@ -125,12 +127,12 @@ def interval(
         more = statistics.variance([math.log(it) for it in each]) - known
         parts.append((max(more, 0.0) * (1 + 1 / len(each)), len(each) - 1))
     total = sum(variance for variance, _ in parts)
-    if not parts or middle <= 0:
+    if not parts or seconds <= 0:
         return None
     if total == 0:
-        return middle, middle
+        return seconds, seconds
     from scipy import stats
 
     freedom = total**2 / sum(variance**2 / degrees for variance, degrees in parts)
     reach = math.exp(float(stats.t.ppf((1 + COVERAGE) / 2, freedom)) * math.sqrt(total))
-    return middle / reach, middle * reach
+    return seconds / reach, seconds * reach

@@ -10,6 +10,7 @@ from typing import Any
 from headrace import kernel_trace
 from headrace.calibrate.calibration import Told
 from headrace.calibrate.case import seconds_in_calls
+from headrace.calibrate.middle import middle
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
 from headrace.measure.traced import in_kernel
@@ -62,7 +63,7 @@ def traced(twin: Twin, directory: str | PathLike[str], *, told: Told | None = No
                 told(number, len(twin.cases), case.name)
             measured, recording = tracing.recorded(partial(case.measured, directory))
             recordings[case.name] = recording
-            costs.append(case.seconds(measured.document) / median(point.measured) - 1)
+            costs.append(case.seconds(measured.document) / middle(point.measured) - 1)
             breakdowns.append(from_trace(point, case.processes, measured, recording))
     found = tuple(it for it in breakdowns if it is not None)
     return Traced(twin, found, recordings, median(costs))
