@@ -8,12 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.calibrate.case import DIRECT
+from headrace.calibrate.case import DIRECT, RANDOM
 from headrace.calibrate.equations.copies import KIB, MIB
 from headrace.calibrate.equations.equation import Equation, Known
 from headrace.calibrate.equations.least_squares import costs
 from headrace.calibrate.probe import Probe, Times, calls
 
+DIRECTIONS = ("read", "write")
 SMALL, MIDDLE, LARGE = 4 * KIB, 64 * KIB, MIB
 FILE = 64 * MIB
 BLOCKS = {SMALL: 256, 48 * KIB: 96, 384 * KIB: 32, LARGE: 16}
@@ -22,29 +23,25 @@ BLOCKS = {SMALL: 256, 48 * KIB: 96, 384 * KIB: 32, LARGE: 16}
 alone is 14 % below what is between."""
 
 
-def _probe(direction: str, block: int, count: int, statistic: Literal["mean", "p50"]) -> Probe:
+def _probes(statistic: Literal["mean", "p50"]) -> dict[tuple[str, int], Probe]:
     # At random places: nothing is read ahead, or gathered, by whatever is below.
-    return Probe(
-        f"direct {direction}s of {block // KIB} KiB" + (", mean" if statistic == "mean" else ""),
-        calls(FILE // block, block, [direction], DIRECT, order='"uniform"', requests=str(count)),
-        direction,
-        statistic,
-        bound="device",
-    )
+    return {
+        (direction, block): Probe(
+            f"direct {direction}s of {block // KIB} KiB"
+            + (", mean" if statistic == "mean" else ""),
+            calls(FILE // block, block, [direction], DIRECT, **RANDOM, requests=str(count)),
+            direction,
+            statistic,
+            bound="device",
+        )
+        for direction in DIRECTIONS
+        for block, count in BLOCKS.items()
+    }
 
 
-DIRECTIONS = ("read", "write")
-PROBES = {
-    (direction, block): _probe(direction, block, count, "p50")
-    for direction in DIRECTIONS
-    for block, count in BLOCKS.items()
-}
+PROBES = _probes("p50")
 """The median: where a control group limits the device, some transfers wait for its next slice."""
-MEANS = {
-    (direction, block): _probe(direction, block, count, "mean")
-    for direction in DIRECTIONS
-    for block, count in BLOCKS.items()
-}
+MEANS = _probes("mean")
 """Where nothing limits it, a benchmark's time is that of all: on a virtual disk the mean was 4 to
 12 % above the median."""
 
@@ -57,7 +54,7 @@ def _at_once(direction: str, block: int, processes: int, count: int) -> Probe:
             block,
             [direction],
             DIRECT,
-            order='"uniform"',
+            **RANDOM,
             access='"file-per-process"',
             requests=str(count // processes),
         ),
