@@ -59,6 +59,8 @@ page_in_l2 = "200 ns"
 page_in_l3 = "300 ns"
 page_in_memory = "500 ns"
 read_call = "350 ns"
+l3_reach = "10 MiB"
+reuse_share = 0.4
 contention = 1.3
 [machine.file_system]
 write_call = "400 ns"
@@ -176,13 +178,13 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.library_call": 5e-9,
         "machine.cpu.between_calls": 120e-9,
-        "machine.cpu.discontiguous_call": 250e-9,
         "machine.cpu.transfer": 12e-6,
         "machine.cpu.page_fault": 600e-9,
         "machine.copying.page_in_l2": 200e-9,
         "machine.copying.page_in_l3": 300e-9,
         "machine.copying.page_in_memory": 500e-9,
         "machine.copying.read_call": 350e-9,
+        "machine.copying.reuse_share": 0.4,
         "machine.copying.l2_share": 0.125,
         "machine.copying.l3_share": 0.125,
         "machine.copying.write_share": 1.0,
@@ -210,6 +212,11 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     # By how many of 3,000 calls happen to find a list.
     reach = found.pop("machine.file_system.buffer_head_reach")
     assert reach == pytest.approx(6 << 20, rel=0.1)
+    # By how many random calls happen to find their block.
+    kept = found.pop("machine.copying.l3_reach")
+    assert kept == pytest.approx(10 << 20, rel=0.1)
+    besides = found.pop("machine.cpu.discontiguous_call")
+    assert besides == pytest.approx(250e-9, rel=0.05)
     assert found.keys() == expected.keys()
     for field, value in expected.items():
         assert found[field] == pytest.approx(value, rel=0.03), field
@@ -218,7 +225,8 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     depends |= {f"machine.copying.{it}" for it in ("page_in_l3", "page_in_memory")}
     depends |= {f"machine.device.{it}time_per_transfer" for it in ("", "write_")}
     depends.add("machine.file_system.buffer_head_reach")
-    always = found.keys() - depends | {it.field for it in BALANCES}
+    always = found.keys() - depends | {"machine.copying.l3_reach", "machine.cpu.discontiguous_call"}
+    always |= {it.field for it in BALANCES}
     assert set(calibrated.MACHINE) == always | {calibrated.OF_SEVERAL_CORES}
     assert set(calibrated.SERVERS) == set(METHODS)
     for balance in BALANCES:

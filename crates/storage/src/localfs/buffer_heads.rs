@@ -109,6 +109,8 @@ mod tests {
                 page_in_l3: Seconds(0.0),
                 page_in_memory: Seconds(0.0),
                 read_call: Seconds(0.0),
+                l3_reach: Bytes(0),
+                reuse_share: 1.0,
                 write_share: 1.0,
                 contention: 1.0,
             },

@@ -11,7 +11,9 @@
 //!
 //! Copies into the page cache take `write_share` of that.
 //!
-//! Not modelled: which data the cache holds; a process that reads into changing
+//! Which data the last level of the caches holds is `last_level`'s.
+//!
+//! Not modelled: which of the process's buffers the caches hold; one that reads into changing
 //! buffers finds nothing cached however small they are.
 
 use headrace_net::Span;
@@ -87,6 +89,8 @@ mod tests {
             page_in_l3: Seconds(2e-6),
             page_in_memory: Seconds(4e-6),
             read_call: Seconds(0.0),
+            l3_reach: Bytes(0),
+            reuse_share: 1.0,
             write_share: 0.75,
             contention: 1.6,
         };

@@ -19,6 +19,7 @@ mod flushing;
 mod fresh_memory;
 mod giving_up;
 mod journal;
+mod last_level;
 mod machine;
 mod naming;
 mod new_blocks;

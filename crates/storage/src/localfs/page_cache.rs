@@ -40,6 +40,17 @@ impl PageCache {
         }
     }
 
+    /// An empty cache of bytes that nobody waits for, in units of so many.
+    pub(super) fn clean(capacity: u64, unit: u64) -> PageCache {
+        PageCache {
+            capacity: capacity - capacity % unit,
+            page: unit,
+            dirty_limit: 0,
+            largest_write_back: unit,
+            extents: Extents::default(),
+        }
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         self.extents.bytes
@@ -62,6 +73,16 @@ impl PageCache {
         let end = offset.saturating_add(size).div_ceil(self.page);
         let end = end.saturating_mul(self.page);
         Range { file, start, end }
+    }
+
+    /// Whether a byte of a file is held.
+    pub(super) fn holds(&self, file: u32, at: u64) -> bool {
+        let byte = Range {
+            file,
+            start: at,
+            end: at.saturating_add(1),
+        };
+        !self.extents.overlapping(byte).is_empty()
     }
 
     /// Uses some bytes of a file: what is cached of them becomes the most
@@ -126,7 +147,7 @@ impl PageCache {
     /// that had to leave.
     pub fn write_through(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
         let range = self.pages(file, offset, size);
-        self.take_out(range);
+        self.forget(range);
         self.append(range, false);
         self.evict()
     }
@@ -136,7 +157,7 @@ impl PageCache {
     /// the limit stays dirty, and dirty data that had to leave.
     pub fn write(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
         let range = self.pages(file, offset, size);
-        self.take_out(range);
+        self.forget(range);
         self.append(range, true);
         let mut leaving = self.write_back();
         leaving.extend(self.evict());
@@ -213,7 +234,7 @@ impl PageCache {
     }
 
     /// Forgets held pages, dirty or not.
-    fn take_out(&mut self, range: Range) {
+    pub(super) fn forget(&mut self, range: Range) {
         for id in self.cut(range) {
             self.extents.remove(id);
         }

@@ -63,7 +63,8 @@ impl Volume {
             time += self.costs.page_fault * faults(call.at, until, goes_on);
         }
         // Loads bring the bytes of a mapping through the processor as a copy does.
-        time += self.copy.of(until - call.at, call.size, self.copying);
+        let copying = self.copy.of(until - call.at, call.size, self.copying);
+        time += self.copied(call.file, call.at, until, copying);
         if let Some(heads) = &mut self.buffer_heads {
             heads.copy(until - call.at);
         }
@@ -79,6 +80,14 @@ impl Volume {
             return Span::ZERO;
         }
         self.costs.read_call
+    }
+
+    /// What copying some bytes takes, of what it would if the processor had none of them.
+    pub(super) fn copied(&mut self, file: u32, start: u64, end: u64, time: Span) -> Span {
+        match &mut self.last_level {
+            Some(level) => level.copy(Range { file, start, end }, time),
+            None => time,
+        }
     }
 
     /// The next byte is not cached: it is asked for, if it was not yet.
@@ -301,6 +310,9 @@ impl Volume {
             self.fresh_memory.filled(range.len());
         }
         self.cache.fill(range);
+        if let Some(level) = &mut self.last_level {
+            level.forget(range);
+        }
         self.make_room(now);
     }
 

@@ -19,6 +19,7 @@ use super::copying::CopyTime;
 use super::extents::Range;
 use super::fresh_memory::FreshMemory;
 use super::journal::{Journal, Metadata};
+use super::last_level::LastLevel;
 use super::new_blocks::NewBlocks;
 use super::placement::Placement;
 use super::read_ahead::{ReadAhead, Stream};
@@ -160,6 +161,8 @@ pub(super) struct Volume {
     pub folios: BTreeMap<u32, u64>,
     /// Lists of blocks that the processor's caches have, where folios have such lists.
     pub buffer_heads: Option<BufferHeads>,
+    /// Bytes of the cache that the processor's last level has, where that makes a difference.
+    pub last_level: Option<LastLevel>,
     /// Dirty bytes as the limits count them: whole folios.
     pub dirty: u64,
     /// Bytes under write-back, whole folios too, and what a transfer counts for
@@ -368,6 +371,7 @@ impl Volume {
             largest_folio: spec.memory.largest_folio.0.max(page),
             folios: BTreeMap::new(),
             buffer_heads: None,
+            last_level: LastLevel::new(spec.copying),
             dirty: 0,
             writing: 0,
             writing_besides: BTreeMap::new(),
@@ -442,6 +446,10 @@ impl Volume {
     pub fn entering(&mut self, call: &Call) -> Span {
         let costs = self.costs;
         if costs.discontiguous_call == Span::ZERO || self.stream(call).continued(call) {
+            return costs.system_call;
+        }
+        let level = self.last_level.as_ref();
+        if level.is_some_and(|it| it.has(call.file, call.at)) {
             return costs.system_call;
         }
         costs.system_call + costs.discontiguous_call

@@ -126,8 +126,12 @@ impl Volume {
         if let Some(heads) = &mut self.buffer_heads {
             heads.copy(end - call.at);
         }
+        let copying = self.copy.of_write(end - call.at, call.size, self.copying);
+        if let Some(level) = self.last_level.as_mut().filter(|_| missing > 0) {
+            level.forget(range);
+        }
         call.stage = Stage::Filling;
-        Next::Work(time + self.copy.of_write(end - call.at, call.size, self.copying))
+        Next::Work(time + self.copied(call.file, call.at, end, copying))
     }
 
     /// What it takes to follow the lists of the folios of a range, of which so many bytes are

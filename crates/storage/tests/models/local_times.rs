@@ -146,6 +146,49 @@ fn reads_begin_and_contend() {
     }
 }
 
+/// Bytes that the last level of the processor's caches has yet are copied in less time, and a call
+/// on them need not follow another: where the file is no larger than what the level keeps.
+#[test]
+fn what_was_copied_lately_is_copied_again_in_less_time() {
+    // Three times each: of what is there before, the first time is that of memory.
+    let again = (1.0 + 0.4 + 0.4) / 3.0;
+    for (phase, order, block, cached, expected) in [
+        ("read", "sequential", 4, true, 16e-6 * again),
+        ("read", "sequential", 4, false, 16e-6 * again),
+        ("write", "sequential", 4, true, 16e-6 * again),
+        ("read", "sequential", 12, true, 16e-6),
+        ("read", "backward", 4, true, 16e-6 * again + 3e-6 / 3.0),
+        ("read", "backward", 12, true, 16e-6 + 3e-6),
+    ] {
+        let sets = [
+            format!("workload.0.phases=[\"{phase}\", \"{phase}\", \"{phase}\"]"),
+            format!("workload.0.order={order}"),
+            format!("workload.0.block={block} MiB"),
+            format!("workload.0.io.cached={cached}"),
+        ];
+        let outcome = run(
+            r#"
+            system = "ext4"
+            [machine]
+            cpu = { discontiguous_call = "3 us" }
+            copying = { page_in_l2 = "1 us", l3_reach = "8 MiB", reuse_share = 0.4 }
+            [machine.device]
+            read_rate = "1000 TB/s"
+            write_rate = "1000 TB/s"
+            [[workload]]
+            transfer = "64 KiB"
+            io = { existing = true }
+            "#,
+            &sets.each_ref().map(String::as_str),
+        );
+        let mean = outcome.report.latency[phase].mean;
+        assert!(
+            (mean / expected - 1.0).abs() < 0.01,
+            "{phase}, {order}, {block}, {cached}: {mean}"
+        );
+    }
+}
+
 /// What a process does between two calls is on a processor, and in no call: who waits for that
 /// processor waits for it too.
 #[test]

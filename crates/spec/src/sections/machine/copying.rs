@@ -31,6 +31,11 @@ section! {
         /// first lines of its page and what tells where that is are in no cache of the processor,
         /// and nothing has fetched them ahead. Reads that go on within a page do not take it.
         read_call: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// How many of the bytes that were copied last the last level of the processor's caches has
+        /// yet. Others use it too: it may be less than the level's size.
+        l3_reach: Bytes = default("0 B", "nothing is found again: measure it"),
+        /// What copying such bytes again takes, as a part of what it takes if they are in memory.
+        reuse_share: f64 as Portion = default(1.0, "as long as others: measure it"),
         /// What a copy into the page cache takes, as a part of one out of it: a process writes from
         /// a buffer that the processor's caches have, and reads what they have not.
         write_share: f64 as Portion = default(1.0, "as long as out of it"),
