@@ -54,6 +54,15 @@ def _cached() -> list[Case]:
         )
         for block in (16 * KIB, 256 * KIB)
     ]
+    # Small enough that the last level of the processor's caches has what is used again.
+    cases += [
+        Case(
+            f"{what} of 48 KiB in 6 MiB",
+            "cache",
+            transfers(6 * MIB, 48 * KIB, [way], WARM, RANDOM | {"requests": "4000"}),
+        )
+        for what, way in (("cached random reads", "read"), ("random rewrites", "write"))
+    ]
     # Its folios' lists of blocks are 6.8 MB (crates/storage/src/localfs/buffer_heads.rs).
     cases.append(
         Case(

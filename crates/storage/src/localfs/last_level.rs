@@ -16,23 +16,28 @@ use headrace_spec::Copying;
 use super::extents::Range;
 use super::page_cache::PageCache;
 
-/// Bytes that come and go together: a line of x86-64 processors and of most others.
-const LINE: u64 = 64;
+/// Bytes that come and go together. Lines of the caches are shorter, and far more to keep in order;
+/// of calls of less than this the copy is a small part.
+const UNIT: u64 = 512;
+
+/// A copy of more than one of so many parts of all that stays goes in such parts.
+const PARTS: u64 = 16;
 
 /// The bytes that were copied last.
 #[derive(Debug)]
 pub(super) struct LastLevel {
     copied: PageCache,
+    reach: u64,
     /// What copying takes again, as a part of what it takes.
     reuse_share: f64,
 }
 
 impl LastLevel {
-    /// Nothing is there yet. None if it makes no difference.
+    /// Nothing is there yet. None if nothing stays there.
     pub fn new(copying: &Copying) -> Option<LastLevel> {
-        let differs = copying.l3_reach.0 >= LINE && copying.reuse_share < 1.0;
-        differs.then(|| LastLevel {
-            copied: PageCache::clean(copying.l3_reach.0, LINE),
+        (copying.l3_reach.0 >= UNIT).then(|| LastLevel {
+            reach: copying.l3_reach.0,
+            copied: PageCache::clean(copying.l3_reach.0, UNIT),
             reuse_share: copying.reuse_share,
         })
     }
@@ -44,16 +49,27 @@ impl LastLevel {
 
     /// Some bytes are copied: what that takes, of the time it would take if none were there.
     pub fn copy(&mut self, range: Range, time: Span) -> Span {
-        let Range { file, start, end } = range;
-        let lines = end.div_ceil(LINE) - start / LINE;
+        // What is copied first drives out what is copied last, if that is far behind.
+        let most = (self.reach / PARTS).max(UNIT);
+        let (mut at, mut there) = (range.start, 0);
+        while at < range.end {
+            let end = (at - at % UNIT).saturating_add(most).min(range.end);
+            there += self.use_part(range.file, at, end);
+            at = end;
+        }
+        let share = there as f64 / range.len().max(1) as f64;
+        Span((time.0 as f64 * (1.0 - (1.0 - self.reuse_share) * share) + 0.5) as u64)
+    }
+
+    /// How many of some bytes were there; now all of them are.
+    fn use_part(&mut self, file: u32, start: u64, end: u64) -> u64 {
         let gaps = self.copied.read(file, start, end - start);
-        let missing: u64 = gaps.iter().map(Range::len).sum();
+        let outside = |gap: &Range| gap.end.min(end) - gap.start.max(start);
+        let missing: u64 = gaps.iter().map(outside).sum();
         for gap in gaps {
             self.copied.fill(gap);
         }
-        let there = 1.0 - (missing / LINE) as f64 / lines.max(1) as f64;
-        let less = (1.0 - self.reuse_share) * there;
-        Span((time.0 as f64 * (1.0 - less) + 0.5) as u64)
+        end - start - missing
     }
 
     /// Pages lie in other memory now.
@@ -93,35 +109,50 @@ mod tests {
 
     #[test]
     fn what_was_copied_last_takes_less() {
-        let mut last = last_level(4 * LINE, 0.4).unwrap();
-        assert_eq!(last.copy(range(1, 0, 2 * LINE), TIME), TIME);
-        assert!(last.has(1, 2 * LINE - 1) && !last.has(1, 2 * LINE) && !last.has(2, 0));
-        assert_eq!(last.copy(range(1, 0, 2 * LINE), TIME), Span(400));
+        let mut last = last_level(4 * UNIT, 0.4).unwrap();
+        assert_eq!(last.copy(range(1, 0, 2 * UNIT), TIME), TIME);
+        assert!(last.has(1, 2 * UNIT - 1) && !last.has(1, 2 * UNIT) && !last.has(2, 0));
+        assert_eq!(last.copy(range(1, 0, 2 * UNIT), TIME), Span(400));
         // Half of it is there.
-        assert_eq!(last.copy(range(1, LINE, 3 * LINE), TIME), Span(700));
-        // A line is, if one of its bytes was copied.
-        assert_eq!(last.copy(range(1, 3 * LINE, 3 * LINE + 1), TIME), TIME);
-        assert_eq!(last.copy(range(1, 4 * LINE - 1, 4 * LINE), TIME), Span(400));
+        assert_eq!(last.copy(range(1, UNIT, 3 * UNIT), TIME), Span(700));
+        // All of a unit is there, if one of its bytes was copied.
+        assert_eq!(last.copy(range(1, 3 * UNIT, 3 * UNIT + 1), TIME), TIME);
+        assert_eq!(last.copy(range(1, 4 * UNIT - 1, 4 * UNIT), TIME), Span(400));
         // There is room for four, and the first was not used again for the longest time.
-        assert_eq!(last.copy(range(2, 0, LINE), TIME), TIME);
-        assert!(!last.has(1, 0) && last.has(1, LINE));
-        last.forget(range(1, 0, 2 * LINE));
-        assert!(!last.has(1, LINE) && last.has(1, 2 * LINE));
+        assert_eq!(last.copy(range(2, 0, UNIT), TIME), TIME);
+        assert!(!last.has(1, 0) && last.has(1, UNIT));
+        last.forget(range(1, 0, 2 * UNIT));
+        assert!(!last.has(1, UNIT) && last.has(1, 2 * UNIT));
     }
 
     #[test]
     fn a_file_that_is_larger_is_not_found_when_it_is_copied_again() {
-        let mut last = last_level(8 * LINE, 0.4).unwrap();
+        let mut last = last_level(8 * UNIT, 0.4).unwrap();
         for line in (0..9).chain(0..9) {
-            let copied = last.copy(range(1, line * LINE, (line + 1) * LINE), TIME);
+            let copied = last.copy(range(1, line * UNIT, (line + 1) * UNIT), TIME);
             assert_eq!(copied, TIME, "{line}");
         }
     }
 
     #[test]
-    fn nothing_is_kept_where_it_makes_no_difference() {
-        assert!(last_level(0, 0.4).is_none());
-        assert!(last_level(1 << 20, 1.0).is_none());
+    fn a_copy_of_more_than_stays_drives_out_what_it_comes_to() {
+        let mut last = last_level(32 * UNIT, 0.4).unwrap();
+        for _ in 0..3 {
+            assert_eq!(last.copy(range(1, 0, 48 * UNIT), TIME), TIME);
+        }
+        // Of its parts that are there: the last 32 units, unaligned or not.
+        assert_eq!(
+            last.copy(range(1, 46 * UNIT + 1, 48 * UNIT - 1), TIME),
+            Span(400)
+        );
+    }
+
+    #[test]
+    fn nothing_is_kept_where_nothing_stays() {
+        assert!(last_level(UNIT - 1, 0.4).is_none());
+        let mut equal = last_level(1 << 20, 1.0).unwrap();
+        assert_eq!(equal.copy(range(1, 0, 5), TIME), TIME);
+        assert!(equal.has(1, 0), "which a call at a random place asks");
         let nothing = last_level(1 << 20, 0.0).unwrap().copy(range(1, 5, 5), TIME);
         assert_eq!(nothing, TIME);
     }

@@ -9,6 +9,7 @@ use headrace_spec::JournalMode;
 use headrace_trace::Operation;
 
 use super::call::{Call, Stage};
+use super::extents::Range;
 use super::flushing::CHUNK;
 use super::journal::Metadata;
 use super::volume::{Next, Volume, Wait};
@@ -98,6 +99,11 @@ impl Volume {
             self.servers_have(range);
         }
         self.cache.forget(file);
+        self.in_other_memory(Range {
+            file,
+            start: 0,
+            end: u64::MAX,
+        });
         let gone = before - self.cache.dirty_bytes();
         self.dirty = self.dirty.saturating_sub(gone);
         self.placement.remove(file);

@@ -90,6 +90,13 @@ impl Volume {
         }
     }
 
+    /// Pages have come into the cache, or are gone: the processor has none of them.
+    pub(super) fn in_other_memory(&mut self, range: Range) {
+        if let Some(level) = &mut self.last_level {
+            level.forget(range);
+        }
+    }
+
     /// The next byte is not cached: it is asked for, if it was not yet.
     fn miss(&mut self, call: &mut Call) -> Next {
         let at = call.at - call.at % self.page;
@@ -310,9 +317,7 @@ impl Volume {
             self.fresh_memory.filled(range.len());
         }
         self.cache.fill(range);
-        if let Some(level) = &mut self.last_level {
-            level.forget(range);
-        }
+        self.in_other_memory(range);
         self.make_room(now);
     }
 

@@ -449,7 +449,9 @@ impl Volume {
             return costs.system_call;
         }
         let level = self.last_level.as_ref();
-        if level.is_some_and(|it| it.has(call.file, call.at)) {
+        if level.is_some_and(|it| it.has(call.file, call.at))
+            && self.cache.held_until(call.file, call.at, call.at + 1) > call.at
+        {
             return costs.system_call;
         }
         costs.system_call + costs.discontiguous_call

@@ -127,8 +127,11 @@ impl Volume {
             heads.copy(end - call.at);
         }
         let copying = self.copy.of_write(end - call.at, call.size, self.copying);
-        if let Some(level) = self.last_level.as_mut().filter(|_| missing > 0) {
-            level.forget(range);
+        if missing > 0 && self.last_level.is_some() {
+            let gaps: Vec<Range> = self.gaps(range).collect();
+            for gap in gaps {
+                self.in_other_memory(gap);
+            }
         }
         call.stage = Stage::Filling;
         Next::Work(time + self.copied(call.file, call.at, end, copying))

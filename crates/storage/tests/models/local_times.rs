@@ -189,6 +189,33 @@ fn what_was_copied_lately_is_copied_again_in_less_time() {
     }
 }
 
+/// An append within a page that others wrote leaves what they copied where it is.
+#[test]
+fn what_was_appended_lately_is_read_in_less_time() {
+    for call in [1000, 4096, 47_008] {
+        let sets = [
+            format!("workload.0.transfer={call} B"),
+            format!("workload.0.block={} B", 40 * call),
+        ];
+        let outcome = run(
+            r#"
+            system = "ext4"
+            [machine]
+            copying = { page_in_l2 = "1 us", l3_reach = "8 MiB", reuse_share = 0.4 }
+            [machine.device]
+            read_rate = "1000 TB/s"
+            write_rate = "1000 TB/s"
+            [[workload]]
+            phases = ["write", "read"]
+            "#,
+            &sets.each_ref().map(String::as_str),
+        );
+        let mean = outcome.report.latency["read"].mean;
+        let expected = f64::from(call) / 4096.0 * 0.4e-6;
+        assert!((mean / expected - 1.0).abs() < 0.01, "{call}: {mean}");
+    }
+}
+
 /// What a process does between two calls is on a processor, and in no call: who waits for that
 /// processor waits for it too.
 #[test]

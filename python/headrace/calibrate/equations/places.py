@@ -33,8 +33,8 @@ BLOCKS = tuple(size * KIB for size in (4, 8, 16, 64, 128, 256))
 AT_RANDOM = {block: _probe(LARGE, block, SELDOM) for block in BLOCKS}
 BLOCK = 64 * KIB
 AGAIN = _probe(SMALL, BLOCK, OFTEN)
-DIFFERS = 0.05
-"""What of copies must be less for more than the scatter of such times."""
+DIFFERS = 0.1
+"""What part of a copy must be saved for more than the scatter of such times."""
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
@@ -44,18 +44,22 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     in_order = np.array([times[READS[block].name] for block in BLOCKS])
     whole = [times[probe.name] for probe in AT_RANDOM.values()]
     copies = np.maximum(in_order - call, 0.0)
-    besides, less = map(float, costs((np.ones(len(whole)), -copies), whole - in_order, whole))
+    more = np.subtract(whole, in_order)
+    besides, less = map(float, costs((np.ones(len(more)), -copies), more, whole))
     # Each block of the small file is there from its second time on.
     found = 1 - 1 / OFTEN
     saved = times[READS[BLOCK].name] - times[AGAIN.name] + besides / OFTEN
-    copy = max(times[READS[BLOCK].name] - call, 1e-12)
-    share = 1 - min(max(saved / (found * copy), 0.0), 1.0)
-    there = 0.0
-    if 1 - share > DIFFERS:
-        there = min(less / (1 - share), float(FOUND[-1]))
+    part = min(saved / (found * copies[BLOCKS.index(BLOCK)]), 1.0) if copies.all() else 0.0
+    if part < DIFFERS:
+        return {
+            "machine.cpu.discontiguous_call": max(float(np.median(more)), 0.0),
+            "machine.copying.reuse_share": 1.0,
+            "machine.copying.l3_reach": 0.0,
+        }
+    there = min(less / part, float(FOUND[-1]))
     return {
         "machine.cpu.discontiguous_call": besides / (1 - there),
-        "machine.copying.reuse_share": share,
+        "machine.copying.reuse_share": 1 - part,
         "machine.copying.l3_reach": float(np.interp(there, FOUND, PARTS)) * LARGE,
     }
 

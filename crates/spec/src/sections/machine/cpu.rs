@@ -14,7 +14,8 @@ section! {
         system_call: Seconds = default("0 s", "nothing is assumed: measure it, for instance by reading single bytes")
             aka ["syscall"],
         /// What a read or write takes besides that does not go on where the last one of the file
-        /// ended: what it looks up and copies is in no cache of the processor yet.
+        /// ended: what it looks up and copies is in no cache of the processor yet (unless its first
+        /// byte is: `copying.l3_reach`).
         discontiguous_call: Seconds = default("0 s", "nothing is assumed: measure it, by reading a cached file in order and at random"),
         /// Making a transfer and taking its completion.
         transfer: Seconds = default("0 s", "nothing is assumed: measure it, for instance by direct reads")
