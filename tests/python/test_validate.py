@@ -178,7 +178,8 @@ def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
     assert "machine.cpu.system_call" not in message and "create" not in message
     assert told(SYSTEM) == ""
     assert "contention" not in told(MACHINE, "machine.cpu.cores=1")
-    units = {"write_share": "1", "contention": "1", "rate": "1 GB/s", "device_write_rate": "1 GB/s"}
+    units = dict.fromkeys(("write_share", "reuse_share", "contention"), "1")
+    units |= {"rate": "1 GB/s", "device_write_rate": "1 GB/s", "l3_reach": "1 MiB"}
     values = {field: units.get(field.rsplit(".")[-1], "1 us") for field in calibrated.MACHINE}
     several = "".join(
         f'[[calibration]]\nfield = "{field}"\nvalues = ["{it}", "{it}"]\n'
