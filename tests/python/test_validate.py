@@ -67,6 +67,19 @@ def test_the_models_error_is_in_the_interval() -> None:
     assert max(alone, model) * 0.8 < both < alone + model
 
 
+def test_a_round_that_was_disturbed_does_not_decide_the_interval() -> None:
+    errors = [(0.01, -0.01, 0.012), (-0.008, 0.01, -0.01), (0.01, 0.011, -0.009)]
+    stalled = [*errors[1:], (0.01, -2.3, 0.012)]
+    once, never = (
+        math.log((interval(1.0, [], [CheckErrors(it, 0.0) for it in every]) or (0, 1))[1])
+        for every in (stalled, errors)
+    )
+    assert never < once < 2.5 * never
+    # An error that all of them show is the model's.
+    off = [CheckErrors((0.3, 0.31, 0.29), 0.0) for _ in range(3)]
+    assert math.log((interval(1.0, [], off) or (0, 1))[1]) > 0.3
+
+
 def test_intervals_hold_what_they_promise() -> None:
     random = np.random.default_rng(1)
     held, trials = 0, 2000

@@ -4,7 +4,7 @@ import math
 import statistics
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headrace import simulate
@@ -15,6 +15,13 @@ from headrace.calibrated import rounds_of
 
 COVERAGE = 0.9
 """Which part of new measurements the interval is to hold."""
+
+DISTURBED = 3.0
+"""Standard deviations beyond which an error tells of a disturbance: a transfer of 64 KiB that took
+a second, once in three rounds, made the intervals of all cases ten times as wide as their errors
+were. Further ones count as this (Huber 1964, Annals of Mathematical Statistics 35)."""
+NORMAL = 0.6745
+"""The median of the absolute errors of a normal distribution, in standard deviations."""
 
 NOTHING: Mapping[str, str] = {}
 
@@ -97,23 +104,35 @@ def _errors(rounds: Sequence[tuple[float, float]]) -> CheckErrors:
     )
 
 
+def _undisturbed(checks: Sequence[CheckErrors]) -> list[CheckErrors]:
+    """None of the errors further from nothing than some standard deviations of all of them, by
+    their median."""
+    every = [abs(error) for it in checks for error in it.of_rounds]
+    most = DISTURBED * statistics.median(every) / NORMAL or math.inf
+    return [
+        replace(it, of_rounds=tuple(min(max(error, -most), most) for error in it.of_rounds))
+        for it in checks
+    ]
+
+
 def interval(
     seconds: float, each: Sequence[float], checks: Sequence[CheckErrors]
 ) -> tuple[float, float] | None:
     """Where a new measurement lies with a probability of 90 %, around a prediction of so many
     seconds.
 
-    Each round of a check was a new measurement: the mean square of their errors, of logarithms,
-    has the model's, one measurement's, what the machine is from round to round, and how well its
-    values are known. What is common to all checks of a round is known from as many rounds, the
-    rest from as many checks. What the rounds' predictions have more variance than those of the
-    checks adds up: of one more round, and of the middle of so many; all, if there are no checks.
-    The quantile is Student's, with the degrees of freedom of Welch and Satterthwaite (Welch 1947,
-    Biometrika 34).
+    Each round of a check was a new measurement: the mean square of their errors, of logarithms, has
+    the model's, one measurement's, what the machine is from round to round, and how well its values
+    are known, disturbances aside. What is common to all checks of a round is known from as many
+    rounds, the rest from as many checks. What the rounds' predictions have more variance than those
+    of the checks adds up: of one more round, and of the middle of so many; all, if there are no
+    checks. The quantile is Student's, with the degrees of freedom of Welch and Satterthwaite (Welch
+    1947,  Biometrika 34).
     """
     parts: list[tuple[float, int]] = []
     known = 0.0
     if checks:
+        checks = _undisturbed(checks)
         square = statistics.fmean(it.square for it in checks)
         rounds = [
             statistics.fmean(it) for it in zip(*(it.of_rounds for it in checks), strict=False)
