@@ -127,7 +127,7 @@ def interval(
     rounds, the rest from as many checks. What the rounds' predictions have more variance than those
     of the checks adds up: of one more round, and of the middle of so many; all, if there are no
     checks. The quantile is Student's, with the degrees of freedom of Welch and Satterthwaite (Welch
-    1947,  Biometrika 34).
+    1947, Biometrika 34).
     """
     parts: list[tuple[float, int]] = []
     known = 0.0

@@ -50,7 +50,7 @@ impl LastLevel {
     /// Some bytes are copied: what that takes, of the time it would take if none were there.
     pub fn copy(&mut self, range: Range, time: Span) -> Span {
         // What is copied first drives out what is copied last, if that is far behind.
-        let most = (self.reach / PARTS).max(UNIT);
+        let most = (self.reach / PARTS / UNIT).max(1) * UNIT;
         let (mut at, mut there) = (range.start, 0);
         while at < range.end {
             let end = (at - at % UNIT).saturating_add(most).min(range.end);
