@@ -2,6 +2,7 @@
 caches have what it copies."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,30 +38,53 @@ DIFFERS = 0.1
 """What part of a copy must be saved for more than the scatter of such times."""
 
 
+@dataclass(frozen=True)
+class Calls:
+    """Random calls against those in order, in seconds."""
+
+    more: NDArray[np.float64]
+    """What each takes more, by its size."""
+    copies: NDArray[np.float64]
+    """What it copies in order."""
+    whole: list[float]
+    again: float
+    """What a call takes less if all of it was copied before, as a part of its copy; nothing if that
+    cannot be told."""
+
+    @classmethod
+    def of(cls, times: Times, known: Known) -> "Calls":
+        """As it was measured."""
+        call = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
+        in_order = np.array([times[READS[block].name] for block in BLOCKS])
+        copies = np.maximum(in_order - call, 0.0)
+        whole = [times[probe.name] for probe in AT_RANDOM.values()]
+        # Each block of the small file is there from its second time on.
+        saved = (times[READS[BLOCK].name] - times[AGAIN.name]) / (1 - 1 / OFTEN)
+        again = min(saved / copies[BLOCKS.index(BLOCK)], 1.0) if copies.all() else 0.0
+        return cls(np.subtract(whole, in_order), copies, whole, again if again > DIFFERS else 0.0)
+
+
+def _common(times: Times, known: Known) -> dict[str, float]:
+    """What the last level has: a random call costs more unless its first bytes are there, a part of
+    the calls, and copies take less in that part. Of small calls the one shows, of large ones the
+    other."""
+    random = Calls.of(times, known)
+    there = 0.0
+    if random.again > 0:
+        _, less = costs((np.ones(len(random.more)), -random.copies), random.more, random.whole)
+        there = float(less) / random.again
+    return {"machine.copying.l3_reach": float(np.interp(there, FOUND, PARTS)) * LARGE}
+
+
 def _solve(times: Times, known: Known) -> dict[str, float]:
-    """A random call costs more unless the caches have its first bytes, a part of the calls, and
-    copies take less in that part: of small calls the one shows, of large ones the other."""
-    call = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
-    in_order = np.array([times[READS[block].name] for block in BLOCKS])
-    whole = [times[probe.name] for probe in AT_RANDOM.values()]
-    copies = np.maximum(in_order - call, 0.0)
-    more = np.subtract(whole, in_order)
-    besides, less = map(float, costs((np.ones(len(more)), -copies), more, whole))
-    # Each block of the small file is there from its second time on.
-    found = 1 - 1 / OFTEN
-    saved = times[READS[BLOCK].name] - times[AGAIN.name] + besides / OFTEN
-    part = min(saved / (found * copies[BLOCKS.index(BLOCK)]), 1.0) if copies.all() else 0.0
-    if part < DIFFERS:
-        return {
-            "machine.cpu.discontiguous_call": max(float(np.median(more)), 0.0),
-            "machine.copying.reuse_share": 1.0,
-            "machine.copying.l3_reach": 0.0,
-        }
-    there = min(less / part, float(FOUND[-1]))
+    random = Calls.of(times, known)
+    reach = known["machine.copying.l3_reach"]
+    there = float(np.interp(reach / LARGE, PARTS, FOUND))
+    less = there * random.again * random.copies
+    (besides,) = costs((np.ones(len(random.more)),), random.more + less, random.whole)
     return {
-        "machine.cpu.discontiguous_call": besides / (1 - there),
-        "machine.copying.reuse_share": 1 - part,
-        "machine.copying.l3_reach": float(np.interp(there, FOUND, PARTS)) * LARGE,
+        "machine.cpu.discontiguous_call": float(besides) / (1 - there),
+        "machine.copying.reuse_share": 1 - random.again if reach > 0 else 1.0,
     }
 
 
@@ -83,4 +107,5 @@ EQUATION = Equation(
     "cached reads of 4 to 256 KiB at random places in 32 MiB and of 64 KiB in 4 MiB, against"
     " those in order in 64 MiB",
     {"l3_reach": "B", "reuse_share": ""},
+    _common,
 )
