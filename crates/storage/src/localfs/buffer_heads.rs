@@ -93,8 +93,7 @@ impl BufferHeads {
 
 #[cfg(test)]
 mod tests {
-    use headrace_spec::Seconds;
-
+    use super::super::copying::NO_TIME;
     use super::*;
 
     /// Levels that so many bytes pass through before a list has left them.
@@ -105,14 +104,7 @@ mod tests {
                 l2_share: 0.5,
                 l3: Bytes(far),
                 l3_share: 0.5,
-                page_in_l2: Seconds(0.0),
-                page_in_l3: Seconds(0.0),
-                page_in_memory: Seconds(0.0),
-                read_call: Seconds(0.0),
-                l3_reach: Bytes(0),
-                reuse_share: 1.0,
-                write_share: 1.0,
-                contention: 1.0,
+                ..NO_TIME
             },
             None,
         )

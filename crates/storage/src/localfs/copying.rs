@@ -75,6 +75,23 @@ impl CopyTime {
     }
 }
 
+/// Copies that take no time, on a processor without caches.
+#[cfg(test)]
+pub(super) const NO_TIME: Copying = Copying {
+    l2: Bytes(0),
+    l2_share: 0.0,
+    l3: Bytes(0),
+    l3_share: 0.0,
+    page_in_l2: Seconds(0.0),
+    page_in_l3: Seconds(0.0),
+    page_in_memory: Seconds(0.0),
+    read_call: Seconds(0.0),
+    l3_reach: Bytes(0),
+    reuse_share: 1.0,
+    write_share: 1.0,
+    contention: 1.0,
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,11 +105,9 @@ mod tests {
             page_in_l2: Seconds(1e-6),
             page_in_l3: Seconds(2e-6),
             page_in_memory: Seconds(4e-6),
-            read_call: Seconds(0.0),
-            l3_reach: Bytes(0),
-            reuse_share: 1.0,
             write_share: 0.75,
             contention: 1.6,
+            ..NO_TIME
         };
         CopyTime::new(&spec, 4096, 4)
     }

@@ -27,7 +27,8 @@ const PARTS: u64 = 16;
 #[derive(Debug)]
 pub(super) struct LastLevel {
     copied: PageCache,
-    reach: u64,
+    /// Bytes that a copy comes to before it drives out others.
+    part: u64,
     /// What copying takes again, as a part of what it takes.
     reuse_share: f64,
 }
@@ -36,7 +37,8 @@ impl LastLevel {
     /// Nothing is there yet. None if nothing stays there.
     pub fn new(copying: &Copying) -> Option<LastLevel> {
         (copying.l3_reach.0 >= UNIT).then(|| LastLevel {
-            reach: copying.l3_reach.0,
+            // What is copied first drives out what is copied last, if that is far behind.
+            part: (copying.l3_reach.0 / PARTS / UNIT).max(1) * UNIT,
             copied: PageCache::clean(copying.l3_reach.0, UNIT),
             reuse_share: copying.reuse_share,
         })
@@ -49,11 +51,9 @@ impl LastLevel {
 
     /// Some bytes are copied: what that takes, of the time it would take if none were there.
     pub fn copy(&mut self, range: Range, time: Span) -> Span {
-        // What is copied first drives out what is copied last, if that is far behind.
-        let most = (self.reach / PARTS / UNIT).max(1) * UNIT;
         let (mut at, mut there) = (range.start, 0);
         while at < range.end {
-            let end = (at - at % UNIT).saturating_add(most).min(range.end);
+            let end = (at - at % UNIT).saturating_add(self.part).min(range.end);
             there += self.use_part(range.file, at, end);
             at = end;
         }
@@ -80,26 +80,18 @@ impl LastLevel {
 
 #[cfg(test)]
 mod tests {
-    use headrace_spec::{Bytes, Seconds};
+    use headrace_spec::Bytes;
 
+    use super::super::copying::NO_TIME;
     use super::*;
 
     const TIME: Span = Span(1000);
 
     fn last_level(l3_reach: u64, reuse_share: f64) -> Option<LastLevel> {
         LastLevel::new(&Copying {
-            l2: Bytes(1 << 20),
-            l2_share: 0.5,
-            l3: Bytes(32 << 20),
-            l3_share: 0.5,
             l3_reach: Bytes(l3_reach),
             reuse_share,
-            page_in_l2: Seconds(0.0),
-            page_in_l3: Seconds(0.0),
-            page_in_memory: Seconds(0.0),
-            read_call: Seconds(0.0),
-            write_share: 1.0,
-            contention: 1.0,
+            ..NO_TIME
         })
     }
 

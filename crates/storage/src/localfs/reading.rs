@@ -65,9 +65,6 @@ impl Volume {
         // Loads bring the bytes of a mapping through the processor as a copy does.
         let copying = self.copy.of(until - call.at, call.size, self.copying);
         time += self.copied(call.file, call.at, until, copying);
-        if let Some(heads) = &mut self.buffer_heads {
-            heads.copy(until - call.at);
-        }
         call.at = until;
         Next::Work(time)
     }
@@ -80,21 +77,6 @@ impl Volume {
             return Span::ZERO;
         }
         self.costs.read_call
-    }
-
-    /// What copying some bytes takes, of what it would if the processor had none of them.
-    pub(super) fn copied(&mut self, file: u32, start: u64, end: u64, time: Span) -> Span {
-        match &mut self.last_level {
-            Some(level) => level.copy(Range { file, start, end }, time),
-            None => time,
-        }
-    }
-
-    /// Pages have come into the cache, or are gone: the processor has none of them.
-    pub(super) fn in_other_memory(&mut self, range: Range) {
-        if let Some(level) = &mut self.last_level {
-            level.forget(range);
-        }
     }
 
     /// The next byte is not cached: it is asked for, if it was not yet.

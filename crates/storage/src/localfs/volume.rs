@@ -442,6 +442,24 @@ impl Volume {
             && (!self.opened(call).direct || self.buffers_direct())
     }
 
+    /// What copying some bytes takes, of what it would if the processor had none of them.
+    pub fn copied(&mut self, file: u32, start: u64, end: u64, time: Span) -> Span {
+        if let Some(heads) = &mut self.buffer_heads {
+            heads.copy(end - start);
+        }
+        match &mut self.last_level {
+            Some(level) => level.copy(Range { file, start, end }, time),
+            None => time,
+        }
+    }
+
+    /// Pages have come into the cache, or are gone: the processor has none of them.
+    pub fn in_other_memory(&mut self, range: Range) {
+        if let Some(level) = &mut self.last_level {
+            level.forget(range);
+        }
+    }
+
     /// What a read or write through the page cache takes to come in.
     pub fn entering(&mut self, call: &Call) -> Span {
         let costs = self.costs;

@@ -123,9 +123,6 @@ impl Volume {
             + self.new_folio(call.size) * folios
             + pages(old, self.costs.write_page)
             + self.following_lists(range, old);
-        if let Some(heads) = &mut self.buffer_heads {
-            heads.copy(end - call.at);
-        }
         let copying = self.copy.of_write(end - call.at, call.size, self.copying);
         if missing > 0 && self.last_level.is_some() {
             let gaps: Vec<Range> = self.gaps(range).collect();
