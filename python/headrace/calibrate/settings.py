@@ -39,10 +39,12 @@ def _processor() -> Iterator[Parameter]:
 
 
 def _caches() -> Iterator[Parameter]:
-    """The second and third level of the first core."""
+    """The levels of the first core, for data."""
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, size = word(index / "level"), word(index / "size")
-        if level in ("2", "3") and size is not None and size.endswith("K"):
+        if word(index / "type") == "Instruction":
+            continue
+        if level in ("1", "2", "3") and size is not None and size.endswith("K"):
             yield _read(f"machine.copying.l{level}", int(size[:-1]) * KIB, "B", index / "size")
 
 

@@ -73,6 +73,7 @@ pub(super) struct Costs {
     pub write_call: Span,
     pub write_page: Span,
     pub buffer_head: Span,
+    pub buffer_head_in_l2: Span,
     pub buffer_head_in_l3: Span,
     pub new_page: Span,
     pub uncached_page: Span,
@@ -256,12 +257,12 @@ impl Volume {
         Volume {
             largest_folio,
             // The list of a page has one.
-            buffer_heads: lists
-                .then(|| BufferHeads::new(&spec.copying, file_system.buffer_head_reach)),
+            buffer_heads: lists.then(|| BufferHeads::new(&spec.copying)),
             costs: Costs {
                 write_call: span(file_system.write_call),
                 write_page: span(file_system.write_page),
                 buffer_head: span(file_system.buffer_head),
+                buffer_head_in_l2: span(file_system.buffer_head_in_l2),
                 buffer_head_in_l3: span(file_system.buffer_head_in_l3),
                 new_page: span(file_system.new_page),
                 uncached_page: span(file_system.uncached_page),
@@ -328,6 +329,7 @@ impl Volume {
                 write_call: Span::ZERO,
                 write_page: Span::ZERO,
                 buffer_head: Span::ZERO,
+                buffer_head_in_l2: Span::ZERO,
                 buffer_head_in_l3: Span::ZERO,
                 new_page: Span::ZERO,
                 uncached_page: Span::ZERO,

@@ -151,10 +151,15 @@ impl Volume {
             // A file's last folio is no longer than the file.
             let bytes = unit.min(size.saturating_sub(folio * unit));
             let here = bytes.div_ceil(self.page).max(1);
-            let each = match heads.follow(range.file, folio, here) {
-                Found::Near => Span::ZERO,
-                Found::LastLevel => self.costs.buffer_head_in_l3,
-                Found::Memory => self.costs.buffer_head,
+            let found = heads.follow(range.file, folio, here);
+            let level = self.last_level.as_mut();
+            let there =
+                level.is_some_and(|it| it.follow(range.file, folio * unit / self.page, here));
+            let each = match found {
+                Found::First => Span::ZERO,
+                Found::Second => self.costs.buffer_head_in_l2,
+                Found::Beyond if there => self.costs.buffer_head_in_l3,
+                Found::Beyond => self.costs.buffer_head,
             };
             time += each * here;
         }

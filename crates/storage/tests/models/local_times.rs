@@ -639,22 +639,47 @@ fn blocks_of_pointers_are_read_unless_they_are_cached() {
 #[test]
 fn a_rewrite_follows_the_list_of_its_folio() {
     // 128 writes of two pages at 1 us, each in a folio of its own of 256 blocks: all 128 lists
-    // are 32,768 blocks of 1 us and 3.4 MB, with the pages 4.5 MB. Twice the half of the caches
-    // is so much, or is not; from the last level a block takes a quarter.
-    for (order, folio, cache, last, lists, pages) in [
-        ("strided", "1 MiB", "16 MiB", "0 B", 32_768, 256),
-        ("sequential", "1 MiB", "16 MiB", "0 B", 256, 256),
-        ("strided", "4 KiB", "16 MiB", "0 B", 0, 256),
-        ("strided, again", "1 MiB", "16 MiB", "0 B", 32_768, 512),
+    // are 32,768 blocks of 1 us and 3.4 MB, with the pages 4.5 MB. A level has them when they are
+    // used again, or has not; from the second a block takes a fourth, from the last a half.
+    for (order, folio, [first, second, last], lists, pages) in [
+        ("strided", "1 MiB", ["8 MiB", "8 MiB", "8 MiB"], 32_768, 256),
+        ("sequential", "1 MiB", ["1 MiB", "8 MiB", "8 MiB"], 256, 256),
+        (
+            "sequential",
+            "1 MiB",
+            ["0 B", "8 MiB", "8 MiB"],
+            256 + 127 * 64,
+            256,
+        ),
+        ("strided", "4 KiB", ["0 B", "0 B", "0 B"], 0, 256),
         (
             "strided, again",
             "1 MiB",
-            "4 MiB",
-            "16 MiB",
+            ["8 MiB", "8 MiB", "0 B"],
+            32_768,
+            512,
+        ),
+        (
+            "strided, again",
+            "1 MiB",
+            ["4 MiB", "8 MiB", "8 MiB"],
             32_768 + 8192,
             512,
         ),
-        ("strided, again", "1 MiB", "3 MiB", "4 MiB", 2 * 32_768, 512),
+        (
+            "strided, again",
+            "1 MiB",
+            ["0 B", "4 MiB", "8 MiB"],
+            32_768 + 16_384,
+            512,
+        ),
+        (
+            "strided, again",
+            "1 MiB",
+            ["0 B", "4 MiB", "4 MiB"],
+            2 * 32_768,
+            512,
+        ),
     ] {
         let phases = match order.ends_with("again") {
             true => r#"["write", "write"]"#,
@@ -662,8 +687,9 @@ fn a_rewrite_follows_the_list_of_its_folio() {
         };
         let mut more = vec![
             format!("machine.memory.largest_folio={folio}"),
-            format!("machine.copying.l2={cache}"),
-            format!("machine.copying.l3={last}"),
+            format!("machine.copying.l1={first}"),
+            format!("machine.copying.l2={second}"),
+            format!("machine.copying.l3_reach={last}"),
             format!("workload.0.phases={phases}"),
         ];
         if order.starts_with("strided") {
@@ -676,8 +702,12 @@ fn a_rewrite_follows_the_list_of_its_folio() {
             system = "ext4"
             [machine]
             device = { read_rate = "1 GB/s", write_rate = "1 GB/s" }
-            copying = { l2_share = 0.5, l3_share = 0.5 }
-            file_system = { write_page = "1 us", buffer_head = "1 us", buffer_head_in_l3 = "0.25 us" }
+
+            [machine.file_system]
+            write_page = "1 us"
+            buffer_head = "1 us"
+            buffer_head_in_l2 = "0.25 us"
+            buffer_head_in_l3 = "0.5 us"
             [[workload]]
             block = "128 MiB"
             transfer = "8 KiB"
@@ -688,7 +718,10 @@ fn a_rewrite_follows_the_list_of_its_folio() {
         );
         let microseconds = outcome.report.simulated_seconds * 1e6;
         let error = (microseconds / f64::from(lists + pages) - 1.0).abs();
-        assert!(error < 1e-3, "{order}, {folio}, {cache}: {microseconds}");
+        assert!(
+            error < 1e-3,
+            "{order}, {folio}, {first}, {second}: {microseconds}"
+        );
     }
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headrace.calibrate.case import COLD, NEW, RANDOM, WARM
+from headrace.calibrate.case import COLD, NEW, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
 from headrace.calibrate.equations.equation import Equation, Known
 from headrace.calibrate.equations.least_squares import costs
@@ -43,30 +43,31 @@ APART = Probe(
     "write",
     "p50",
 )
-FEW = Probe(
-    "random rewrites of 4 KiB in 64 MiB",
-    # Lists and pages that are used until a list is used again are some 2 MB: more than the second
-    # level has of what is copied, less than the last.
-    calls(64 * MIB // BLOCKS[0], BLOCKS[0], ["write"], WARM, **RANDOM, requests="2000"),
-    "write",
-    "p50",
-)
-MANY_FOLIOS = 192
-MANY_CALLS = 3000
-MANY = Probe(
-    f"random rewrites of 4 KiB in {MANY_FOLIOS} MiB",
-    # So many that some lists have left the last level when they are used again. All calls count:
-    # the more of them wait for memory, the longer they take in the mean.
-    calls(
-        MANY_FOLIOS * FOLIO // BLOCKS[0],
-        BLOCKS[0],
-        ["write"],
-        WARM,
-        **RANDOM,
-        requests=str(MANY_CALLS),
-    ),
-    "write",
-)
+
+
+def _again(file: int, often: int = 1, **more: str) -> Probe:
+    return Probe(
+        f"rewrites of 4 KiB, a MiB apart in {file // MIB} MiB, again and again",
+        calls(
+            file // BLOCKS[0],
+            BLOCKS[0],
+            ["write"] * often,
+            WARM,
+            order='"strided"',
+            stride=str(FOLIO // BLOCKS[0]),
+            **more,
+        ),
+        "write",
+        "p50",
+    )
+
+
+NEAR_FILE = 4 * MIB
+NEAR = _again(NEAR_FILE, 4)
+"""What is used until a list is used again is 123 KB: more than the first level of a processor's
+caches has, less than the second. Three of the four times, the last level has the pages."""
+FAR = _again(96 * FOLIO, requests="960")
+"""It is 2.9 MB: more than the second level of most processors' caches has, less than the last."""
 HEAD = 104
 """Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h)."""
 REWRITES = _probes("rewrites", WARM)
@@ -101,12 +102,24 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     in_order = whole[0] + known.get("machine.cpu.discontiguous_call", 0.0)
     buffer_head = max((times[APART.name] - in_order) / (folio - 1), 0.0) if folio > 1 else 0.0
     # In order a page has a block's part of following the list from memory.
-    in_l3 = (times[FEW.name] - in_order + buffer_head) / folio if folio > 1 else 0.0
+    in_l3 = (times[FAR.name] - in_order + buffer_head) / folio if folio > 1 else 0.0
     in_l3 = min(max(in_l3, 0.0), buffer_head)
+    first_level = known.get("machine.copying.l1", 0.0) - folio * HEAD
+    in_l2 = 0.0
+    # If not even a list and a page fit into the first level, calls have it all.
+    if folio > 1 and first_level >= PAGE:
+        in_l2 = (times[NEAR.name] - _of_near(whole[0] - buffer_head, known)) / folio
+        in_l2 = min(max(in_l2, 0.0), in_l3)
+
+    def lists(count: float) -> float:
+        """What calls of so many pages in order take of following lists: from memory for the
+        first of a folio, then from where it is."""
+        again = in_l2 if count * PAGE > first_level else 0.0
+        return buffer_head * count + again * (folio - count)
 
     def rewrites(share: float) -> list[float]:
         counted = zip(besides(REWRITES, share), pages, strict=True)
-        return [time - buffer_head * count for time, count in counted]
+        return [time - lists(count) for time, count in counted]
 
     write_share = 1.0
     write_call, write_page = call_and_page(pages, rewrites(1.0), whole)
@@ -125,14 +138,12 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     uncached = [time - write_call for time in besides(UNCACHED, write_share)]
     whole = [times[probe.name] for probe in UNCACHED.values()]
     uncached_page = _uncached_page(uncached, whole, (new_folio, order), largest)
-    beside = (times[MANY.name] - in_order + buffer_head) / folio if folio > 1 else 0.0
-    near = 2 * known.get("machine.copying.l2", 0.0) * known.get("machine.copying.l2_share", 0.0)
-    reach = _reach(beside, buffer_head, in_l3, folio, near)
-    return reach | {
+    return {
         "machine.copying.write_share": write_share,
         "machine.file_system.write_call": write_call,
         "machine.file_system.write_page": write_page,
         "machine.file_system.buffer_head": buffer_head,
+        "machine.file_system.buffer_head_in_l2": in_l2,
         "machine.file_system.buffer_head_in_l3": in_l3,
         "machine.file_system.new_page": new_page,
         "machine.file_system.new_folio": new_folio,
@@ -141,32 +152,12 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     }
 
 
-def _reach(
-    block: float, memory: float, in_l3: float, folio: float, near: float
-) -> dict[str, float]:
-    """After how many bytes that were used a list has left the last level, if each block of a
-    list took so long in the mean of random calls; nothing if that cannot be told.
-
-    A list is in a level if its folio was used within the last n calls, with a probability of
-    1 - (1 - 1 / folios)^n. In the second, which it leaves after `near` bytes, it takes nothing.
-    The first call to a folio finds it in memory.
-    """
-    if memory - in_l3 < WAITED:
-        return {}
-    others = 1 - 1 / MANY_FOLIOS
-    first = MANY_FOLIOS * (1 - others**MANY_CALLS) / MANY_CALLS
-    used = folio * HEAD + PAGE
-    in_l2 = 1 - others ** (near / used)
-    found = ((memory - block) / (1 - first) - in_l2 * in_l3) / (memory - in_l3)
-    within = math.log(1 - min(max(found, 0.0), SURE)) / math.log(others)
-    return {"machine.file_system.buffer_head_reach": max(within * used, near)}
-
-
-WAITED = 20e-9
-"""Seconds of a block's that tell a list in memory from one in the last level: XFS has no lists, and
-showed up to 4 ns."""
-SURE = 0.99
-"""What more lists are found than this, few calls tell badly."""
+def _of_near(in_order: float, known: Known) -> float:
+    """What a call of NEAR takes whose list is in the first level, by what one in order does."""
+    copy = copied(1, known)
+    if known.get("machine.copying.l3_reach", 0.0) > NEAR_FILE * (1 + HEAD / PAGE):
+        return in_order - (1 - known.get("machine.copying.reuse_share", 1.0)) * copy
+    return in_order + known.get("machine.cpu.discontiguous_call", 0.0)
 
 
 def call_and_page(
@@ -227,9 +218,9 @@ def _uncached_page(
 
 
 EQUATION = Equation(
-    (*REWRITES.values(), APART, FEW, MANY, *WRITES.values(), *UNCACHED.values()),
+    (*REWRITES.values(), APART, NEAR, FAR, *WRITES.values(), *UNCACHED.values()),
     _solve,
-    "writes of 4 KiB to 1 MiB to a cached file, in order, a MiB apart and at random places, to a"
-    " new one, and of 4 and 64 KiB to one that is not cached",
-    {"write_share": "", "buffer_head_reach": "B"},
+    "writes of 4 KiB to 1 MiB to a cached file, in order and a MiB apart, to a new one, and of 4"
+    " and 64 KiB to one that is not cached",
+    {"write_share": ""},
 )

@@ -2,10 +2,10 @@
 caches have what it copies."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headrace.calibrate.case import RANDOM, WARM
 from headrace.calibrate.equations.copies import KIB, MIB, READS
@@ -17,21 +17,21 @@ LARGE = 32 * MIB
 """A file of which the last level of most processors' caches has a part, since others use it too."""
 SMALL = 4 * MIB
 """A file of which it has all."""
-OFTEN, SELDOM = 16, 4
-"""Calls for each block of the small file, and of the large one."""
+ONCE, OFTEN = 1, 16
+"""Calls for each block of a file: most of one find it for the first time, few of 16."""
 
 
 def _probe(file: int, block: int, often: int) -> Probe:
     requests = str(often * file // block)
     return Probe(
-        f"cached random reads of {block // KIB} KiB in {file // MIB} MiB",
+        f"cached random reads of {block // KIB} KiB in {file // MIB} MiB, {often} a block",
         calls(file // block, block, ["read"], WARM, **RANDOM, requests=requests),
     )
 
 
-# Calls of a page or some show what a call costs more, those of many what copies cost less.
 BLOCKS = tuple(size * KIB for size in (4, 8, 16, 64, 128, 256))
-AT_RANDOM = {block: _probe(LARGE, block, SELDOM) for block in BLOCKS}
+FIRST = {block: _probe(LARGE, block, ONCE) for block in BLOCKS}
+KEPT = {block: _probe(LARGE, block, OFTEN) for block in (16 * KIB, 64 * KIB)}
 BLOCK = 64 * KIB
 AGAIN = _probe(SMALL, BLOCK, OFTEN)
 DIFFERS = 0.1
@@ -42,11 +42,10 @@ DIFFERS = 0.1
 class Calls:
     """Random calls against those in order, in seconds."""
 
-    more: NDArray[np.float64]
-    """What each takes more, by its size."""
-    copies: NDArray[np.float64]
-    """What it copies in order."""
-    whole: list[float]
+    in_order: Mapping[int, float]
+    """What each takes in order, by its size."""
+    copies: Mapping[int, float]
+    """What it copies of that."""
     again: float
     """What a call takes less if all of it was copied before, as a part of its copy; nothing if that
     cannot be told."""
@@ -55,54 +54,70 @@ class Calls:
     def of(cls, times: Times, known: Known) -> "Calls":
         """As it was measured."""
         call = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
-        in_order = np.array([times[READS[block].name] for block in BLOCKS])
-        copies = np.maximum(in_order - call, 0.0)
-        whole = [times[probe.name] for probe in AT_RANDOM.values()]
+        in_order = {block: times[READS[block].name] for block in BLOCKS}
+        copies = {block: max(time - call, 0.0) for block, time in in_order.items()}
         # Each block of the small file is there from its second time on.
-        saved = (times[READS[BLOCK].name] - times[AGAIN.name]) / (1 - 1 / OFTEN)
-        again = min(saved / copies[BLOCKS.index(BLOCK)], 1.0) if copies.all() else 0.0
-        return cls(np.subtract(whole, in_order), copies, whole, again if again > DIFFERS else 0.0)
+        saved = (in_order[BLOCK] - times[AGAIN.name]) / (1 - 1 / OFTEN)
+        again = min(saved / copies[BLOCK], 1.0) if copies[BLOCK] else 0.0
+        return cls(in_order, copies, again if again > DIFFERS else 0.0)
+
+    def more(self, times: Times, probes: Mapping[int, Probe], there: float) -> dict[int, float]:
+        """What calls that are not found take more than in order, by their size, if such a part of
+        all is found."""
+        return {
+            block: (times[probe.name] - self.in_order[block] + there * self.again * copy)
+            / (1 - there)
+            for block, probe in probes.items()
+            for copy in (self.copies[block],)
+        }
 
 
 def _common(times: Times, known: Known) -> dict[str, float]:
-    """What the last level has: a random call costs more unless its first bytes are there, a part of
-    the calls, and copies take less in that part. Of small calls the one shows, of large ones the
-    other."""
+    """What the last level has: as much as lets calls that are not found take the same, whether few
+    or many of them are; the squares of the errors are least, relative to whole calls."""
     random = Calls.of(times, known)
-    there = 0.0
-    if random.again > 0:
-        _, less = costs((np.ones(len(random.more)), -random.copies), random.more, random.whole)
-        there = float(less) / random.again
-    return {"machine.copying.l3_reach": float(np.interp(there, FOUND, PARTS)) * LARGE}
+    if random.again == 0:
+        return {"machine.copying.l3_reach": 0.0}
+
+    def error(part: float) -> float:
+        first = random.more(times, FIRST, found(part, ONCE))
+        there = found(part, OFTEN)
+        kept = random.more(times, KEPT, there)
+        return sum(
+            ((kept[block] - first[block]) * (1 - there) / times[probe.name]) ** 2
+            for block, probe in KEPT.items()
+        )
+
+    return {"machine.copying.l3_reach": min(PARTS, key=error) * LARGE}
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
     random = Calls.of(times, known)
     reach = known["machine.copying.l3_reach"]
-    there = float(np.interp(reach / LARGE, PARTS, FOUND))
-    less = there * random.again * random.copies
-    (besides,) = costs((np.ones(len(random.more)),), random.more + less, random.whole)
+    more = random.more(times, FIRST, found(reach / LARGE, ONCE))
+    whole = [times[probe.name] for probe in FIRST.values()]
+    (besides,) = costs((np.ones(len(more)),), list(more.values()), whole)
     return {
-        "machine.cpu.discontiguous_call": float(besides) / (1 - there),
+        "machine.cpu.discontiguous_call": float(besides),
         "machine.copying.reuse_share": 1 - random.again if reach > 0 else 1.0,
     }
 
 
-def _found(part: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How many of the calls find what they copy, if the caches keep a part of the large file that
-    was used last.
+def found(part: float, often: float) -> float:
+    """Which part of the calls finds what it copies, of so many for each block of a file at random
+    places, if the caches keep a part of the file that was used last.
 
     After x calls for each block a call finds its own with a probability of 1 - exp(-x), until that
     is the part."""
-    full = -np.log1p(-part)
-    return np.asarray((full - part + part * (SELDOM - full)) / SELDOM, float)
+    full = -math.log1p(-part) if part < 1 else often
+    until = min(full, often)
+    return (until + math.expm1(-until) + part * (often - until)) / often
 
 
-PARTS = np.linspace(0.0, 1 - math.exp(-SELDOM), 500)
-FOUND = _found(PARTS)
+PARTS = [number / 500 for number in range(500)]
 
 EQUATION = Equation(
-    (*AT_RANDOM.values(), AGAIN),
+    (*FIRST.values(), *KEPT.values(), AGAIN),
     _solve,
     "cached reads of 4 to 256 KiB at random places in 32 MiB and of 64 KiB in 4 MiB, against"
     " those in order in 64 MiB",

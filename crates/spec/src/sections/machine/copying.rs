@@ -13,6 +13,8 @@ section! {
     /// those up to the share of the second `page_in_l3`, the rest
     /// `page_in_memory`.
     pub struct Copying {
+        /// The first-level cache of a core for data; 0 if nothing is assumed of one.
+        l1: Bytes = default("0 B", "none is assumed: the processor's data sheet"),
         /// The second-level cache of a core.
         l2: Bytes = default("512 KiB", "the Xeon of Nguyen 2011, section 3.2"),
         /// The share of it that a buffer can have before copies slow down.
@@ -31,8 +33,9 @@ section! {
         /// first lines of its page and what tells where that is are in no cache of the processor,
         /// and nothing has fetched them ahead. Reads that go on within a page do not take it.
         read_call: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// How many of the bytes that were copied last the last level of the processor's caches has
-        /// yet. Others use it too: it may be less than the level's size.
+        /// How many of the bytes that were used last, pages copied and lists of buffer heads, the
+        /// last level of the processor's caches has yet. Others use it too: it may be less than the
+        /// level's size.
         l3_reach: Bytes = default("0 B", "nothing is found again: measure it"),
         /// What copying such bytes again takes, as a part of what it takes if they are in memory.
         reuse_share: f64 as Portion = default(1.0, "as long as others: measure it"),

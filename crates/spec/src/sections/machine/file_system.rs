@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{Allocation, Device, Journal, JournalMode};
-use crate::values::{Bytes, Seconds};
+use crate::values::Seconds;
 
 section! {
     /// A file system: its journal, where it puts files, and what its own work
@@ -22,15 +22,16 @@ section! {
         /// Processor time for each page written that is cached already.
         write_page: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time for each block of a folio of several pages that is written to, unless it
-        /// was lately: ext4 follows the folio's list of buffer heads, XFS has none.
+        /// was lately: ext4 follows the folio's list of buffer heads, XFS has none. It takes
+        /// nothing as long as no more bytes of lists and pages were used since than the first level
+        /// of the processor's caches has (`copying.l1`).
         buffer_head: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// The same where the second level of the processor's caches still has the list
+        /// (`copying.l2`), and the first has not.
+        buffer_head_in_l2: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// The same where the last level of the processor's caches still has the list
-        /// (`buffer_head_reach`): more bytes were used since than two blocks have that are copied
-        /// within the second level (`copying.l2_share`).
+        /// (`copying.l3_reach`), and the second has not.
         buffer_head_in_l3: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// How many bytes of lists, and of pages that are copied, are used until the last level has a
-        /// list no more.
-        buffer_head_reach: Option<Bytes> = optional("twice `copying.l3` times `copying.l3_share`"),
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
         new_page: Seconds = same(write_page),
