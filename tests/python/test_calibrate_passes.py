@@ -1,7 +1,10 @@
 """Several measurements within a round: their order, their middle, and what follows from them."""
 
+import os
+
 import pytest
 
+from headrace._core import RunError
 from headrace.calibrate.calibration import Step, _solved, in_rounds, in_turn, of_round
 from headrace.calibrate.case import Bound
 from headrace.calibrate.equations.equation import Equation
@@ -86,3 +89,28 @@ def test_what_a_round_gives_goes_with_what_it_gave_before() -> None:
     found = {it.field: it for it in _solved(times, [], [call, page])}
     assert found["page"].values == (2.0, 4.0)
     assert found["page"].value == 3.0
+
+
+def test_one_process_is_measured_on_each_processor_in_turn() -> None:
+    before = os.sched_getaffinity(0)
+    on: dict[str, list[set[int]]] = {"cached": [], "device": [], "several": []}
+
+    def noted(name: str, bound: Bound, processes: int = 1) -> Step:
+        return Step(name, bound, lambda: on[name].append(os.sched_getaffinity(0)), processes)
+
+    steps = [noted("cached", "cache"), noted("device", "device"), noted("several", "device", 2)]
+    for _ in in_rounds(steps, "", 4, 2):
+        assert os.sched_getaffinity(0) == before
+    assert on["several"] == [before] * 4
+    for name, turns in (("cached", 8), ("device", 4)):
+        chosen = [it for (it,) in on[name]]
+        times = [chosen.count(it) for it in set(chosen)]
+        assert len(chosen) == turns and len(times) == min(len(before), turns)
+        assert max(times) - min(times) <= 1
+    with pytest.raises(RunError):
+        list(in_rounds([Step("fails", "device", fail)], "", 1, 1))
+    assert os.sched_getaffinity(0) == before
+
+
+def fail() -> None:
+    raise RunError("no room")

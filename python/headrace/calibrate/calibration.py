@@ -2,7 +2,9 @@
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -22,6 +24,7 @@ from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
+from headrace.calibrate.turns import only_on, processor
 from headrace.calibrate.warned import Warned
 
 PASSES = 4
@@ -93,12 +96,14 @@ class Step:
     name: str
     bound: Bound
     measure: Callable[[], None]
+    processes: int = 1
 
-    def carry_out(self, directory: str | PathLike[str]) -> None:
-        """Measures it. Raises RunError, which says what failed and where, besides what the
-        measurement raises."""
+    def carry_out(self, directory: str | PathLike[str], on: int | None = None) -> None:
+        """Measures it, on one processor if that is given. Raises RunError, which says what failed
+        and where, besides what the measurement raises."""
         try:
-            self.measure()
+            with nullcontext() if on is None else only_on(on):
+                self.measure()
         except RunError as error:
             named = RunError(f"{os.fspath(directory)}: {self.name}: {error}")
             for note in getattr(error, "__notes__", ()):
@@ -113,19 +118,23 @@ def in_rounds(
     passes: int,
     told: Told | None = None,
 ) -> Iterator[int]:
-    """Measures all steps in a directory, then all again; gives the number of each round when it
-    has ended.
+    """Measures all steps in a directory, then all again, those of one process on each processor
+    in turn; gives the number of each round when it has ended.
 
     Raises ValueError if there are no passes.
     """
     if passes < 1:
         raise ValueError(f"passes = {passes}: expected 1 or more")
     order = of_round(steps, passes)
+    of_each, turns = Counter(map(id, order)), Counter[int]()
+    processors = sorted(os.sched_getaffinity(0))
     for number in range(rounds):
         for place, step in enumerate(order):
             if told is not None:
                 told(number * len(order) + place, rounds * len(order), step.name)
-            step.carry_out(directory)
+            on = processor(turns[id(step)], rounds * of_each[id(step)], processors)
+            step.carry_out(directory, on if step.processes == 1 else None)
+            turns[id(step)] += 1
         yield number
 
 
@@ -176,7 +185,8 @@ class Probing:
             alike.setdefault((probe.workload, probe.made_by), []).append(probe)
         self.steps = [self._step(those) for those in alike.values()]
         self.steps += [
-            Step(case.name, case.group, self._check(number)) for number, case in enumerate(CHECKS)
+            Step(case.name, case.group, self._check(number), case.processes)
+            for number, case in enumerate(CHECKS)
         ]
         # Before anything is measured, so that what does not fit costs no time.
         texts = [those[0].text for those in alike.values()]
@@ -193,7 +203,7 @@ class Probing:
             for probe in probes:
                 self._of_round.setdefault(probe.name, []).append(probe.seconds(document))
 
-        return Step(first.name, first.bound, measure)
+        return Step(first.name, first.bound, measure, first.processes)
 
     def _check(self, number: int) -> Callable[[], None]:
         def measure() -> None:

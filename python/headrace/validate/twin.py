@@ -105,7 +105,7 @@ def twin(
         into[ended].append(case.measured(directory))
 
     steps = [
-        Step(case.name, case.group, partial(measure, case, into))
+        Step(case.name, case.group, partial(measure, case, into), case.processes)
         for case, into in zip(cases, runs, strict=True)
     ]
     if probing is not None:
