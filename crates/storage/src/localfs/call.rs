@@ -16,6 +16,8 @@ pub enum Stage {
     Filling,
     /// Its data is on its way to the device.
     Flushing,
+    /// So it is, in parts that the call prepares.
+    Sending,
     /// The journal commits what it changed.
     Committing,
     /// What the journal has committed of its data is on its way to its place.
@@ -75,6 +77,8 @@ pub struct Call {
     pub operation: Operation,
     /// What it does next.
     pub stage: Stage,
+    /// It waited for transfers that it made: the processor's part of them comes first.
+    pub made: bool,
     /// On whose behalf.
     pub caller: Caller,
     /// It goes past the page cache however the file was opened.

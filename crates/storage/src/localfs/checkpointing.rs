@@ -104,7 +104,7 @@ impl Volume {
                 call.stage = Stage::Filling;
                 self.write_superblock()
             }
-            Stage::Filling | Stage::Committing | Stage::Returning => {
+            Stage::Filling | Stage::Sending | Stage::Committing | Stage::Returning => {
                 self.journal.frees(call.end);
                 call.stage = Stage::Entered;
                 self.checkpoint_step(call, now)

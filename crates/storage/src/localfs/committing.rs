@@ -88,7 +88,7 @@ impl Volume {
                 self.journal.frees(call.end);
                 self.end_commit(call, now)
             }
-            Stage::Filling => self.end_commit(call, now),
+            Stage::Filling | Stage::Sending => self.end_commit(call, now),
             Stage::Flushing => {
                 // The blocks of a checkpoint are written.
                 call.stage = Stage::Returning;

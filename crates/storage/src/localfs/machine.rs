@@ -494,6 +494,7 @@ fn call_of(request: &Request, slot: Slot, users: &Users) -> Call {
         end: request.offset.saturating_add(size),
         size,
         time: Span(u64::from(request.compute) * 1000),
+        made: false,
         workload: request.process.workload as u16,
         volume: request.volume,
         operation: request.operation,
@@ -525,6 +526,7 @@ fn giving_up(lock: &GivenUp) -> Call {
         // Of no size, it has room for the target.
         size: u64::from(target),
         time: Span::ZERO,
+        made: false,
         workload: u16::MAX,
         volume: 0,
         operation: Operation::Sync,

@@ -354,12 +354,12 @@ impl Volume {
                 }
                 Next::Wait(Wait::Transfers)
             }
-            Stage::Committing
+            Stage::Flushing
+            | Stage::Sending
+            | Stage::Committing
             | Stage::Placing
-            | Stage::Settling
-            | Stage::Flushing
-            | Stage::Filling => self.sync_step(call, now),
-            Stage::Returning => Next::Return,
+            | Stage::Settling => self.sync_step(call, now),
+            Stage::Filling | Stage::Returning => Next::Return,
         }
     }
 }

@@ -23,14 +23,14 @@ impl Volume {
                 Next::Wait(Wait::Written(call.file))
             }
             Stage::Flushing if self.costs.flush_page > Span::ZERO => {
-                call.stage = Stage::Filling;
+                call.stage = Stage::Sending;
                 self.sync_step(call, now)
             }
-            Stage::Filling => self.sync_part(call, now),
+            Stage::Sending => self.sync_part(call, now),
             Stage::Flushing => {
                 call.stage = Stage::Committing;
                 if self.write_file(call.file, self.opened(call).priority, now) > 0 {
-                    Next::Wait(Wait::Transfers)
+                    self.wait_for_own(call)
                 } else {
                     self.sync_step(call, now)
                 }
@@ -62,7 +62,7 @@ impl Volume {
                 // It is in the journal; now to its place.
                 call.stage = Stage::Placing;
                 if self.write_file(call.file, self.opened(call).priority, now) > 0 {
-                    return Next::Wait(Wait::Transfers);
+                    return self.wait_for_own(call);
                 }
                 self.sync_step(call, now)
             }
@@ -70,7 +70,7 @@ impl Volume {
                 Next::Wait(Wait::Written(call.file))
             }
             Stage::Placing => self.settle(call),
-            Stage::Working | Stage::Returning => Next::Return,
+            Stage::Working | Stage::Filling | Stage::Returning => Next::Return,
         }
     }
 
@@ -83,8 +83,26 @@ impl Volume {
             return Next::Work(self.costs.flush_page * pages);
         }
         call.stage = Stage::Committing;
-        // It waits for what is out.
+        if self.writing_of.contains_key(&call.file) {
+            // It waits for what is out.
+            call.made = self.makes_transfers();
+            return Next::Wait(Wait::Written(call.file));
+        }
         self.sync_step(call, now)
+    }
+
+    /// Waits for transfers that the call has made.
+    fn wait_for_own(&mut self, call: &mut Call) -> Next {
+        call.made = self.makes_transfers();
+        Next::Wait(Wait::Transfers)
+    }
+
+    /// Whether the processor has a part in transfers each time that a call waits for some, in
+    /// making them and taking their completion, as in a direct one. What each further transfer
+    /// takes is with its pages. On a virtual disk an fsync of nothing took 51 us, of an inode 107,
+    /// of a page 115, of both 172, and a direct write of a page 56.
+    fn makes_transfers(&self) -> bool {
+        self.remote.is_none() && self.costs.transfer > Span::ZERO
     }
 
     /// Without a journal an fsync of ext2 or ext4 writes the file's inode and its pointer
@@ -102,7 +120,7 @@ impl Volume {
             self.out.push(transfer);
         }
         call.stage = Stage::Placing;
-        Next::Wait(Wait::Transfers)
+        self.wait_for_own(call)
     }
 
     /// Flushes the device's write cache.
@@ -121,7 +139,7 @@ impl Volume {
             file: self.remote.as_ref().map_or(flush.file, |_| call.file),
             ..flush
         });
-        Next::Wait(Wait::Transfers)
+        self.wait_for_own(call)
     }
 
     /// The transaction, not committed yet, that holds a file's changes.

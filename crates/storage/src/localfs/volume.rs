@@ -486,6 +486,9 @@ impl Volume {
             }
             (Caller::Flusher, _) => Next::End,
             (Caller::Computation, _) => Next::Return,
+            (Caller::Process, _) if std::mem::take(&mut call.made) => {
+                Next::Work(self.costs.transfer)
+            }
             (Caller::Journal, _) => self.commit_step(call, now),
             (Caller::Checkpoint, _) => self.checkpoint_step(call, now),
             (Caller::Lock, _) => self.give_up_step(call, now),
@@ -593,6 +596,7 @@ impl Volume {
             end: 0,
             size: 0,
             time,
+            made: false,
             workload: 0,
             volume: self.number,
             operation: Operation::Sync,

@@ -56,9 +56,11 @@ impl Volume {
             Stage::Working => self.copy_piece(call, Span::ZERO, now),
             Stage::Filling => self.fill_piece(call, now),
             Stage::Returning => Next::Return,
-            Stage::Flushing | Stage::Committing | Stage::Placing | Stage::Settling => {
-                self.sync_step(call, now)
-            }
+            Stage::Flushing
+            | Stage::Sending
+            | Stage::Committing
+            | Stage::Placing
+            | Stage::Settling => self.sync_step(call, now),
         }
     }
 

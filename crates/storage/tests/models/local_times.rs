@@ -725,6 +725,79 @@ fn a_rewrite_follows_the_list_of_its_folio() {
     }
 }
 
+/// A call that waits for transfers has made them, on its processor: for its data, its inode, and
+/// the flush.
+#[test]
+fn an_fsync_makes_its_transfers() {
+    for (existing, journal, flush_page, waits) in [
+        (true, "none", "0 s", 2.0),
+        (true, "none", "1 us", 2.0),
+        (false, "none", "0 s", 3.0),
+        (false, "none", "1 us", 3.0),
+        // The journal's thread makes the rest.
+        (false, "ordered", "0 s", 1.0),
+        (false, "ordered", "1 us", 1.0),
+    ] {
+        let mean = |transfer: &str| {
+            let sets = [
+                format!("workload.0.io.existing={existing}"),
+                format!("machine.file_system.journal.mode={journal}"),
+                format!("machine.file_system.flush_page={flush_page}"),
+                format!("machine.cpu.transfer={transfer}"),
+            ];
+            let outcome = run(
+                r#"
+                system = "ext4"
+                [machine.device]
+                kind = "throttled"
+                rate = "1 GB/s"
+                latency = "40 us"
+                flush = "30 us"
+                [[workload]]
+                block = "80 KiB"
+                transfer = "4 KiB"
+                phases = ["write"]
+                sync_per_write = true
+                "#,
+                &sets.each_ref().map(String::as_str),
+            );
+            outcome.report.latency["sync"].mean
+        };
+        let more = (mean("10 us") - mean("0 s")) / 10e-6;
+        // A file's first fsync of blocks that are there, or one in some milliseconds, has an inode.
+        assert!(
+            (more - waits).abs() < 0.2,
+            "{existing}, {journal}, {flush_page}: {more}"
+        );
+    }
+}
+
+/// Each of the calls ends within a page, which the next one writes again.
+#[test]
+fn a_synchronous_write_prepares_its_pages_once() {
+    let outcome = run(
+        r#"
+        system = "ext4"
+        [machine]
+        file_system = { flush_page = "10 us", journal = { mode = "none" } }
+        [machine.device]
+        kind = "throttled"
+        rate = "1 TB/s"
+        latency = "40 us"
+        [[workload]]
+        block = "400 kB"
+        transfer = "1 kB"
+        phases = ["write"]
+        io = { existing = true, cached = true, synchronous = true }
+        "#,
+        &[],
+    );
+    // A page is written, then the cache is flushed; preparing it goes on beside the device. One
+    // in some milliseconds writes the inode too.
+    let mean = outcome.report.latency["write"].mean;
+    assert!((80e-6..84e-6).contains(&mean), "{mean}");
+}
+
 /// What many pages take together may be more than can be told: an error, and no small number.
 #[test]
 fn more_time_than_there_is_is_refused() {
