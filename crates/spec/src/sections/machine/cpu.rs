@@ -17,7 +17,8 @@ section! {
         /// ended: what it looks up and copies is in no cache of the processor yet (unless its first
         /// byte is: `copying.l3_reach`).
         discontiguous_call: Seconds = default("0 s", "nothing is assumed: measure it, by reading a cached file in order and at random"),
-        /// Making a transfer and taking its completion.
+        /// Making a transfer and taking its completion: of each direct call, and each time that a
+        /// read or an fsync waits for some.
         transfer: Seconds = default("0 s", "nothing is assumed: measure it, for instance by direct reads")
             aka ["io"],
         /// A fault on a mapped file, which maps up to 64 KiB.
