@@ -9,7 +9,7 @@ processor in turn makes that the same for all.
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 
 def processor(turn: int, turns: int, processors: Sequence[int]) -> int:
@@ -27,9 +27,11 @@ def processor(turn: int, turns: int, processors: Sequence[int]) -> int:
 
 @contextmanager
 def only_on(chosen: int) -> Iterator[None]:
-    """This thread, and whatever it starts, is on one processor. Raises OSError if it may not."""
+    """This thread, and whatever it starts, is on one processor; where it was, if that may not be
+    used any more."""
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {chosen})
+    with suppress(OSError):
+        os.sched_setaffinity(0, {chosen})
     try:
         yield
     finally:

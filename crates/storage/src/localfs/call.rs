@@ -67,7 +67,7 @@ pub struct Call {
     pub size: u64,
     /// Processor time of the step under way, or how long it is held back.
     pub time: Span,
-    /// Bytes of the piece that is being copied.
+    /// Bytes of the piece that is being copied; of an fsync, whether it has sent some.
     pub piece: u32,
     /// The workload, for how it opened its files.
     pub workload: u16,

@@ -24,6 +24,7 @@ impl Volume {
             }
             Stage::Flushing if self.costs.flush_page > Span::ZERO => {
                 call.stage = Stage::Sending;
+                call.piece = 0;
                 self.sync_step(call, now)
             }
             Stage::Sending => self.sync_part(call, now),
@@ -80,13 +81,19 @@ impl Volume {
         let priority = self.opened(call).priority;
         if let Some(range) = self.write_part(call.file, priority, now) {
             let pages = range.len().div_ceil(self.page);
+            call.piece = self.page as u32;
             return Next::Work(self.costs.flush_page * pages);
         }
         call.stage = Stage::Committing;
+        let made = call.piece > 0 && self.makes_transfers();
         if self.writing_of.contains_key(&call.file) {
-            // It waits for what is out.
-            call.made = self.makes_transfers();
+            // It waits for what is out, if others have made that.
+            call.made = made;
             return Next::Wait(Wait::Written(call.file));
+        }
+        if made {
+            // All has arrived while it prepared the last.
+            return Next::Work(self.costs.transfer);
         }
         self.sync_step(call, now)
     }

@@ -439,8 +439,10 @@ impl Volume {
 
     /// Whether a call at the processor copies to or from the page cache.
     pub fn copies(&self, call: &Call) -> bool {
+        // A synchronous write that sends what it has copied is at other work.
         call.caller == Caller::Process
             && matches!(call.operation, Operation::Read | Operation::Write)
+            && matches!(call.stage, Stage::Entered | Stage::Working | Stage::Filling)
             && (!self.opened(call).direct || self.buffers_direct())
     }
 

@@ -734,6 +734,9 @@ fn an_fsync_makes_its_transfers() {
         (true, "none", "1 us", 2.0),
         (false, "none", "0 s", 3.0),
         (false, "none", "1 us", 3.0),
+        // The device is done before the call is.
+        (false, "none", "60 us", 3.0),
+        (true, "none", "60 us", 2.0),
         // The journal's thread makes the rest.
         (false, "ordered", "0 s", 1.0),
         (false, "ordered", "1 us", 1.0),
