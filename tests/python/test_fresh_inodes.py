@@ -167,14 +167,16 @@ def test_where_no_group_is_left_that_was_not_used_it_is_told(
             it["message"] for it in document["warnings"] if it["condition"] == "inodes-freed-lately"
         ]
 
-    # Three groups of inodes; some more workloads of names than that.
+    # Three groups of inodes; two more workloads of names than that. Which of them meets a group
+    # again is ext4's choice, which leaves out groups that are fuller than the middle one.
     found = []
     for _ in range(5):
         found.append(warned())
         at[0] += 50.0
     assert found[0] == []
-    assert found[3] and found[4], found
-    assert "has 3 groups" in found[4][0]
+    told = [message for messages in found for message in messages]
+    assert len(told) >= 2, found
+    assert all("has 3 groups" in message for message in told)
     # What was freed so long ago is passed over no more.
     at[0] += LATELY_S
     assert warned() == []
