@@ -40,17 +40,6 @@ impl PageCache {
         }
     }
 
-    /// An empty cache of bytes that nobody waits for, in units of so many.
-    pub(super) fn clean(capacity: u64, unit: u64) -> PageCache {
-        PageCache {
-            capacity: capacity - capacity % unit,
-            page: unit,
-            dirty_limit: 0,
-            largest_write_back: unit,
-            extents: Extents::default(),
-        }
-    }
-
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         self.extents.bytes
@@ -73,16 +62,6 @@ impl PageCache {
         let end = offset.saturating_add(size).div_ceil(self.page);
         let end = end.saturating_mul(self.page);
         Range { file, start, end }
-    }
-
-    /// Whether a byte of a file is held.
-    pub(super) fn holds(&self, file: u32, at: u64) -> bool {
-        let byte = Range {
-            file,
-            start: at,
-            end: at.saturating_add(1),
-        };
-        !self.extents.overlapping(byte).is_empty()
     }
 
     /// Uses some bytes of a file: what is cached of them becomes the most

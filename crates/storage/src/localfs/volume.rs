@@ -27,7 +27,7 @@ use super::remote::Remote;
 use super::sizes::Sizes;
 use super::two_lists::TwoLists;
 use super::users::{Opened, StoredFile, Users};
-use crate::span::span;
+use crate::span::{part_of, span};
 use crate::tokens::{Content, Transfer};
 
 /// What a call does next.
@@ -471,12 +471,12 @@ impl Volume {
             return costs.system_call;
         }
         let level = self.last_level.as_ref();
-        if level.is_some_and(|it| it.has(call.file, call.at))
-            && self.cache.held_until(call.file, call.at, call.at + 1) > call.at
-        {
-            return costs.system_call;
-        }
-        costs.system_call + costs.discontiguous_call
+        let held = self.cache.held_until(call.file, call.at, call.at + 1) > call.at;
+        let there = match level {
+            Some(level) if held => level.has(call.file, call.at),
+            _ => 0.0,
+        };
+        costs.system_call + part_of(costs.discontiguous_call, 1.0 - there)
     }
 
     /// Goes one step with a call.

@@ -13,6 +13,7 @@ use super::call::{Call, Stage};
 use super::extents::Range;
 use super::journal::{BLOCK, Metadata};
 use super::volume::{Next, SELF, Tick, Volume, Wait};
+use crate::span::part_of;
 
 /// How much of a call is copied before the limits are looked at again: the kernel
 /// does so every few folios, the largest of which are 1 MiB.
@@ -155,13 +156,16 @@ impl Volume {
             let here = bytes.div_ceil(self.page).max(1);
             let found = heads.follow(range.file, folio, here);
             let level = self.last_level.as_mut();
-            let there =
-                level.is_some_and(|it| it.follow(range.file, folio * unit / self.page, here));
+            let there = level.map_or(0.0, |it| {
+                it.follow(range.file, folio * unit / self.page, here)
+            });
             let each = match found {
                 Found::First => Span::ZERO,
                 Found::Second => self.costs.buffer_head_in_l2,
-                Found::Beyond if there => self.costs.buffer_head_in_l3,
-                Found::Beyond => self.costs.buffer_head,
+                Found::Beyond => {
+                    part_of(self.costs.buffer_head_in_l3, there)
+                        + part_of(self.costs.buffer_head, 1.0 - there)
+                }
             };
             time += each * here;
         }

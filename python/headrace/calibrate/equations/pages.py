@@ -65,8 +65,9 @@ def _again(file: int, often: int = 1, **more: str) -> Probe:
 NEAR_FILE = 4 * MIB
 NEAR = _again(NEAR_FILE, 4)
 """What is used until a list is used again is 123 KB: more than the first level of a processor's
-caches has, less than the second. Three of the four times, the last level has the pages."""
-FAR = _again(96 * FOLIO, requests="960")
+caches has, less than the second. Three of the four times, the last level has most of the pages."""
+FAR_LISTS = 96
+FAR = _again(FAR_LISTS * FOLIO, requests=str(10 * FAR_LISTS))
 """It is 2.9 MB: more than the second level of most processors' caches has, less than the last."""
 HEAD = 104
 """Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h)."""
@@ -102,8 +103,11 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     in_order = whole[0] + known.get("machine.cpu.discontiguous_call", 0.0)
     buffer_head = max((times[APART.name] - in_order) / (folio - 1), 0.0) if folio > 1 else 0.0
     # In order a page has a block's part of following the list from memory.
-    in_l3 = (times[FAR.name] - in_order + buffer_head) / folio if folio > 1 else 0.0
-    in_l3 = min(max(in_l3, 0.0), buffer_head)
+    in_l3 = 0.0
+    if folio > 1:
+        there = _far_there(folio, known)
+        each = (times[FAR.name] - in_order + buffer_head) / folio
+        in_l3 = min(max((each - (1 - there) * buffer_head) / there, 0.0), buffer_head)
     first_level = known.get("machine.copying.l1", 0.0) - folio * HEAD
     in_l2 = 0.0
     # If not even a list and a page fit into the first level, calls have it all.
@@ -155,9 +159,31 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 def _of_near(in_order: float, known: Known) -> float:
     """What a call of NEAR takes whose list is in the first level, by what one in order does."""
     copy = copied(1, known)
-    if known.get("machine.copying.l3_reach", 0.0) > NEAR_FILE * (1 + HEAD / PAGE):
-        return in_order - (1 - known.get("machine.copying.reuse_share", 1.0)) * copy
-    return in_order + known.get("machine.cpu.discontiguous_call", 0.0)
+    # Of four times the middle one is where the second ends and the third begins. In the second,
+    # of what is found exp(-a), what came in since falls from the whole file by a' = -exp(-a), all
+    # in reaches; so exp(a) = exp(file) - file there.
+    there, reach = 0.0, known.get("machine.copying.l3_reach", 0.0)
+    if reach > 0 and NEAR_FILE / reach < LARGEST_EXPONENT:
+        there = 1 / (math.exp(NEAR_FILE / reach) - NEAR_FILE / reach)
+    less = there * (1 - known.get("machine.copying.reuse_share", 1.0)) * copy
+    return in_order - less + (1 - there) * known.get("machine.cpu.discontiguous_call", 0.0)
+
+
+def _far_there(folio: float, known: Known) -> float:
+    """Which part of the lists the last level has for a call of FAR, of folios of so many pages:
+    all that is not comes in, and pages that were not used before."""
+    reach = known.get("machine.copying.l3_reach", 0.0)
+    if reach <= 0:
+        return 1.0  # No simulation finds any.
+    there = 1.0
+    for _ in range(100):
+        came = FAR_LISTS * (PAGE + (1 - there) * folio * HEAD)
+        there = math.exp(-min(came / reach, LARGEST_EXPONENT))
+    return there
+
+
+LARGEST_EXPONENT = 20.0
+"""Of reaches that come in until something is used again: nothing is found."""
 
 
 def call_and_page(

@@ -47,19 +47,19 @@ class Calls:
     copies: Mapping[int, float]
     """What it copies of that."""
     again: float
-    """What a call takes less if all of it was copied before, as a part of its copy; nothing if that
-    cannot be told."""
+    """What a call takes less if all of it is found, as a part of its copy; nothing if that cannot
+    be told."""
 
     @classmethod
-    def of(cls, times: Times, known: Known) -> "Calls":
-        """As it was measured."""
+    def of(cls, times: Times, known: Known, reach: float) -> "Calls":
+        """As it was measured, if the caches have such a reach."""
         call = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
         in_order = {block: times[READS[block].name] for block in BLOCKS}
         copies = {block: max(time - call, 0.0) for block, time in in_order.items()}
-        # Each block of the small file is there from its second time on.
-        saved = (in_order[BLOCK] - times[AGAIN.name]) / (1 - 1 / OFTEN)
-        again = min(saved / copies[BLOCK], 1.0) if copies[BLOCK] else 0.0
-        return cls(in_order, copies, again if again > DIFFERS else 0.0)
+        saved = max(in_order[BLOCK] - times[AGAIN.name], 0.0) / (copies[BLOCK] or math.inf)
+        if saved <= DIFFERS or reach <= 0:
+            return cls(in_order, copies, 0.0)
+        return cls(in_order, copies, min(saved / found(reach / SMALL, OFTEN), 1.0))
 
     def more(self, times: Times, probes: Mapping[int, Probe], there: float) -> dict[int, float]:
         """What calls that are not found take more than in order, by their size, if such a part of
@@ -75,11 +75,11 @@ class Calls:
 def _common(times: Times, known: Known) -> dict[str, float]:
     """What the last level has: as much as lets calls that are not found take the same, whether few
     or many of them are; the squares of the errors are least, relative to whole calls."""
-    random = Calls.of(times, known)
-    if random.again == 0:
+    if Calls.of(times, known, LARGE).again == 0:
         return {"machine.copying.l3_reach": 0.0}
 
     def error(part: float) -> float:
+        random = Calls.of(times, known, part * LARGE)
         first = random.more(times, FIRST, found(part, ONCE))
         there = found(part, OFTEN)
         kept = random.more(times, KEPT, there)
@@ -92,8 +92,8 @@ def _common(times: Times, known: Known) -> dict[str, float]:
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
-    random = Calls.of(times, known)
     reach = known["machine.copying.l3_reach"]
+    random = Calls.of(times, known, reach)
     more = random.more(times, FIRST, found(reach / LARGE, ONCE))
     whole = [times[probe.name] for probe in FIRST.values()]
     (besides,) = costs((np.ones(len(more)),), list(more.values()), whole)
@@ -104,17 +104,21 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 
 
 def found(part: float, often: float) -> float:
-    """Which part of the calls finds what it copies, of so many for each block of a file at random
-    places, if the caches keep a part of the file that was used last.
+    """Which part of what calls copy is found, of so many calls for each block of a file at random
+    places, if the reach of the caches is a part of the file.
 
-    After x calls for each block a call finds its own with a probability of 1 - exp(-x), until that
-    is the part."""
-    full = -math.log1p(-part) if part < 1 else often
-    until = min(full, often)
-    return (until + math.expm1(-until) + part * (often - until)) / often
+    What comes in takes the place of anything (crates/storage/src/localfs/last_level.rs): of a file
+    r is there, and of each block that comes in r / part leaves again, so that after x calls for
+    each block r' = (1 - r) (1 - r / part); this is the mean of r."""
+    if part <= 0:
+        return 0.0
+    if abs(part - 1) < 1e-6:
+        return 1 - math.log1p(often) / often
+    left = -math.expm1(math.log(part) - often * (1 - part) / part)
+    return part + part / often * math.log((1 - part) / left)
 
 
-PARTS = [number / 500 for number in range(500)]
+PARTS = [number / 500 for number in range(1, 500)]
 
 EQUATION = Equation(
     (*FIRST.values(), *KEPT.values(), AGAIN),

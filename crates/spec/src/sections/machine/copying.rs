@@ -33,9 +33,10 @@ section! {
         /// first lines of its page and what tells where that is are in no cache of the processor,
         /// and nothing has fetched them ahead. Reads that go on within a page do not take it.
         read_call: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// How many of the bytes that were used last, pages copied and lists of buffer heads, the
-        /// last level of the processor's caches has yet. Others use it too: it may be less than the
-        /// level's size.
+        /// How long the last level of the processor's caches keeps what was used, pages copied and
+        /// lists of buffer heads: a part of exp(-x / reach) is there yet when x bytes have come in
+        /// since, as with random replacement. Others use it too: it may be less than the level's
+        /// size.
         l3_reach: Bytes = default("0 B", "nothing is found again: measure it"),
         /// What copying such bytes again takes, as a part of what it takes if they are in memory.
         reuse_share: f64 as Portion = default(1.0, "as long as others: measure it"),
