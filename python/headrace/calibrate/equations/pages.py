@@ -67,6 +67,8 @@ NEAR = _again(NEAR_FILE, 4)
 """What is used until a list is used again is 123 KB: more than the first level of a processor's
 caches has, less than the second. Three of the four times, the last level has most of the pages."""
 FAR_LISTS = 96
+FEW = 0.3
+"""Which part of the lists the last level must have for the calls to tell what that saves."""
 FAR = _again(FAR_LISTS * FOLIO, requests=str(10 * FAR_LISTS))
 """It is 2.9 MB: more than the second level of most processors' caches has, less than the last."""
 HEAD = 104
@@ -107,7 +109,9 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     if folio > 1:
         there = _far_there(folio, known)
         each = (times[FAR.name] - in_order + buffer_head) / folio
-        in_l3 = min(max((each - (1 - there) * buffer_head) / there, 0.0), buffer_head)
+        in_l3 = buffer_head
+        if there >= FEW:
+            in_l3 = min(max((each - (1 - there) * buffer_head) / there, 0.0), buffer_head)
     first_level = known.get("machine.copying.l1", 0.0) - folio * HEAD
     in_l2 = 0.0
     # If not even a list and a page fit into the first level, calls have it all.

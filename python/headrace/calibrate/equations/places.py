@@ -53,13 +53,23 @@ class Calls:
     @classmethod
     def of(cls, times: Times, known: Known, reach: float) -> "Calls":
         """As it was measured, if the caches have such a reach."""
-        call = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
-        in_order = {block: times[READS[block].name] for block in BLOCKS}
-        copies = {block: max(time - call, 0.0) for block, time in in_order.items()}
-        saved = max(in_order[BLOCK] - times[AGAIN.name], 0.0) / (copies[BLOCK] or math.inf)
+        in_order, copies = cls._in_order(times, known)
+        saved = cls.saved(times, known)
         if saved <= DIFFERS or reach <= 0:
             return cls(in_order, copies, 0.0)
         return cls(in_order, copies, min(saved / found(reach / SMALL, OFTEN), 1.0))
+
+    @classmethod
+    def saved(cls, times: Times, known: Known) -> float:
+        """What calls of the small file take less than in order, as a part of their copies."""
+        in_order, copies = cls._in_order(times, known)
+        return max(in_order[BLOCK] - times[AGAIN.name], 0.0) / (copies[BLOCK] or math.inf)
+
+    @staticmethod
+    def _in_order(times: Times, known: Known) -> tuple[dict[int, float], dict[int, float]]:
+        call = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
+        in_order = {block: times[READS[block].name] for block in BLOCKS}
+        return in_order, {block: max(time - call, 0.0) for block, time in in_order.items()}
 
     def more(self, times: Times, probes: Mapping[int, Probe], there: float) -> dict[int, float]:
         """What calls that are not found take more than in order, by their size, if such a part of
@@ -77,6 +87,9 @@ def _common(times: Times, known: Known) -> dict[str, float]:
     or many of them are; the squares of the errors are least, relative to whole calls."""
     if Calls.of(times, known, LARGE).again == 0:
         return {"machine.copying.l3_reach": 0.0}
+    # As much is found as it takes to save what was saved: of less, no share could.
+    saved = Calls.saved(times, known)
+    parts = [part for part in PARTS if saved <= found(part * LARGE / SMALL, OFTEN)] or PARTS[-1:]
 
     def error(part: float) -> float:
         random = Calls.of(times, known, part * LARGE)
@@ -88,7 +101,7 @@ def _common(times: Times, known: Known) -> dict[str, float]:
             for block, probe in KEPT.items()
         )
 
-    return {"machine.copying.l3_reach": min(PARTS, key=error) * LARGE}
+    return {"machine.copying.l3_reach": min(parts, key=error) * LARGE}
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
