@@ -19,6 +19,8 @@
 use headrace_net::Span;
 use headrace_spec::{Bytes, Copying, Seconds};
 
+use crate::span::part_of;
+
 /// The time of copies.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyTime {
@@ -56,7 +58,7 @@ impl CopyTime {
     /// Copying `bytes` of a request of `size` bytes into the page cache, beside so many other
     /// copies.
     pub fn of_write(&self, bytes: u64, size: u64, beside: u32) -> Span {
-        Span((self.of(bytes, size, beside).0 as f64 * self.write_share + 0.5) as u64)
+        part_of(self.of(bytes, size, beside), self.write_share)
     }
 
     /// Copying `bytes` of a request of `size` bytes out of it.

@@ -147,6 +147,7 @@ impl LastLevel {
     /// Takes out what is known of some bytes: where each piece began, and what was known.
     fn take_out(&mut self, file: u32, start: u64, end: u64) -> Vec<(u64, Used)> {
         let mut pieces = Vec::new();
+        // What begins before is cut in two there.
         let before = self.used.range_mut(..(file, start)).next_back();
         if let Some((&(of, _), used)) = before
             && of == file
@@ -154,20 +155,13 @@ impl LastLevel {
         {
             let whole = *used;
             used.end = start;
-            let inside = whole.end.min(end);
-            pieces.push((
-                start,
-                Used {
-                    end: inside,
-                    ..whole
-                },
-            ));
-            if whole.end > end {
-                self.used.insert((file, end), whole);
-            }
+            self.used.insert((file, start), whole);
         }
         while let Some((&(_, from), &used)) = self.used.range((file, start)..(file, end)).next() {
             self.used.remove(&(file, from));
+            if used.end > end {
+                self.used.insert((file, end), used);
+            }
             let inside = used.end.min(end);
             pieces.push((
                 from,
@@ -176,9 +170,6 @@ impl LastLevel {
                     ..used
                 },
             ));
-            if used.end > end {
-                self.used.insert((file, end), used);
-            }
         }
         pieces
     }

@@ -470,10 +470,10 @@ impl Volume {
         if costs.discontiguous_call == Span::ZERO || self.stream(call).continued(call) {
             return costs.system_call;
         }
-        let level = self.last_level.as_ref();
-        let held = self.cache.held_until(call.file, call.at, call.at + 1) > call.at;
-        let there = match level {
-            Some(level) if held => level.has(call.file, call.at),
+        let there = match &self.last_level {
+            Some(level) if self.cache.held_until(call.file, call.at, call.at + 1) > call.at => {
+                level.has(call.file, call.at)
+            }
             _ => 0.0,
         };
         costs.system_call + part_of(costs.discontiguous_call, 1.0 - there)

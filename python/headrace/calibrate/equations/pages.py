@@ -67,10 +67,12 @@ NEAR = _again(NEAR_FILE, 4)
 """What is used until a list is used again is 123 KB: more than the first level of a processor's
 caches has, less than the second. Three of the four times, the last level has most of the pages."""
 FAR_LISTS = 96
-FEW = 0.3
-"""Which part of the lists the last level must have for the calls to tell what that saves."""
 FAR = _again(FAR_LISTS * FOLIO, requests=str(10 * FAR_LISTS))
 """It is 2.9 MB: more than the second level of most processors' caches has, less than the last."""
+FEW = 0.3
+"""Which part of those lists the last level must have for FAR to tell what that saves."""
+LARGEST_EXPONENT = 20.0
+"""Of reaches that come in until something is used again: nothing is found."""
 HEAD = 104
 """Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h)."""
 REWRITES = _probes("rewrites", WARM)
@@ -184,10 +186,6 @@ def _far_there(folio: float, known: Known) -> float:
         came = FAR_LISTS * (PAGE + (1 - there) * folio * HEAD)
         there = math.exp(-min(came / reach, LARGEST_EXPONENT))
     return there
-
-
-LARGEST_EXPONENT = 20.0
-"""Of reaches that come in until something is used again: nothing is found."""
 
 
 def call_and_page(

@@ -85,10 +85,10 @@ class Calls:
 def _common(times: Times, known: Known) -> dict[str, float]:
     """What the last level has: as much as lets calls that are not found take the same, whether few
     or many of them are; the squares of the errors are least, relative to whole calls."""
-    if Calls.of(times, known, LARGE).again == 0:
+    saved = Calls.saved(times, known)
+    if saved <= DIFFERS:
         return {"machine.copying.l3_reach": 0.0}
     # As much is found as it takes to save what was saved: of less, no share could.
-    saved = Calls.saved(times, known)
     parts = [part for part in PARTS if saved <= found(part * LARGE / SMALL, OFTEN)] or PARTS[-1:]
 
     def error(part: float) -> float:
@@ -112,7 +112,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     (besides,) = costs((np.ones(len(more)),), list(more.values()), whole)
     return {
         "machine.cpu.discontiguous_call": float(besides),
-        "machine.copying.reuse_share": 1 - random.again if reach > 0 else 1.0,
+        "machine.copying.reuse_share": 1 - random.again,
     }
 
 
