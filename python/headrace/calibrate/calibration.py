@@ -5,7 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 from os import PathLike
@@ -48,6 +48,8 @@ class Calibration:
     started: datetime
     warnings: tuple[dict[str, str], ...] = ()
     """What a reader should know of its measurements: `condition` and `message`."""
+    probes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """What each round took of each probe, in seconds: all that the equations have."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -59,6 +61,9 @@ class Calibration:
             "date": self.started.isoformat(timespec="seconds"),
             "parameters": [parameter.json() for parameter in self.parameters],
             "checks": [check.json() for check in self.checks],
+            "probes": [
+                {"name": name, "rounds_s": list(rounds)} for name, rounds in self.probes.items()
+            ],
             "warnings": list(self.warnings),
             "machine": self.toml,
         }
@@ -252,9 +257,15 @@ class Probing:
                 if told is not None:
                     told(len(self._balances) + number, simulations, f"simulated: {case.name}")
                 checks.append(checked(str(machine), case, times, own))
-        warnings = self._warned.all()
+        probes = {name: tuple(of[name] for of in self._times) for name in self._times[0]}
         return Calibration(
-            directory, self._mount, tuple(parameters), tuple(checks), self._started, warnings
+            directory,
+            self._mount,
+            tuple(parameters),
+            tuple(checks),
+            self._started,
+            self._warned.all(),
+            probes,
         )
 
     def _rounds(

@@ -10,7 +10,7 @@ from typing import Any
 
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
-from headrace.calibrate import Probing, mount_of, work_on
+from headrace.calibrate import Calibration, Probing, mount_of, work_on
 from headrace.calibrate.calibration import PASSES, Step, Told, in_rounds, in_turn
 from headrace.calibrate.case import Case, check_room
 from headrace.calibrate.middle import middle
@@ -41,9 +41,12 @@ class Twin:
     """What was measured, in the order of the points."""
     settings: tuple[Setting, ...] = ()
     """What was put over the machine's file."""
+    calibration: Calibration | None = None
+    """That of the same rounds, if they had one."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
+        own = {} if self.calibration is None else {"calibration": self.calibration.json()}
         return {
             "kind": "validation",
             "scenario": {"name": "twin", "description": "a calibrated machine and itself"},
@@ -54,6 +57,7 @@ class Twin:
             "summary": summary(self.points),
             "warnings": list(self.warnings),
             **explanation(self.breakdowns),
+            **own,
         }
 
 
@@ -122,7 +126,8 @@ def twin(
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
         file.write_text(calibration.toml, encoding="utf-8")
-        return _predicted(file, cases, runs, {}, calibration.warnings, told)
+        found = _predicted(file, cases, runs, {}, calibration.warnings, told)
+        return replace(found, calibration=calibration)
 
 
 def _predicted(

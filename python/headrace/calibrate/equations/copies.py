@@ -83,8 +83,9 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     return found
 
 
-def copied(pages: float, known: Known) -> float:
-    """Seconds to copy a request of so many pages, besides what a call costs, by what is known."""
+def copied(pages: float, known: Known, share: str = "l2_share") -> float:
+    """Seconds to copy a request of so many pages, besides what a call costs, by what is known;
+    `share` has the name of the share of the second level."""
 
     def value(name: str, otherwise: float) -> float:
         return known.get(f"machine.copying.{name}", otherwise)
@@ -92,7 +93,7 @@ def copied(pages: float, known: Known) -> float:
     near = value("page_in_l2", 0.0)
     middle = value("page_in_l3", near)
     far = value("page_in_memory", middle)
-    first = value("l2", 0.0) * value("l2_share", 0.0) / PAGE or math.inf
+    first = value("l2", 0.0) * value(share, 0.0) / PAGE or math.inf
     second = value("l3", 0.0) * value("l3_share", 0.0) / PAGE or first
     return (
         min(pages, first) * near

@@ -2,26 +2,30 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from headrace.calibrate.case import COLD, NEW, WARM
-from headrace.calibrate.equations.copies import KIB, MIB, PAGE, copied
+from headrace.calibrate.equations.copies import KIB, LARGEST_SHARE, MIB, PAGE, copied
 from headrace.calibrate.equations.equation import Equation, Known
 from headrace.calibrate.equations.least_squares import costs
 from headrace.calibrate.probe import Probe, Times, calls
 
 FILE = 32 * MIB
 BLOCKS = (4 * KIB, 64 * KIB, MIB)
+OLD_BLOCKS = (4 * KIB, 64 * KIB, 128 * KIB, 384 * KIB, MIB, 2 * MIB)
+"""Of rewrites: where a line bends takes more sizes to tell."""
 
 
-def _probes(what: str, io: str) -> dict[int, Probe]:
+def _probes(what: str, io: str, blocks: Sequence[int]) -> dict[int, Probe]:
     return {
         block: Probe(
             f"{what} of {block // KIB} KiB", calls(FILE // block, block, ["write"], io), "write"
         )
-        for block in BLOCKS
+        for block in blocks
     }
 
 
@@ -73,10 +77,14 @@ FEW = 0.3
 """Which part of those lists the last level must have for FAR to tell what that saves."""
 LARGEST_EXPONENT = 20.0
 """Of reaches that come in until something is used again: nothing is found."""
+SHARE, WRITE_SHARE = "machine.copying.l2_share", "machine.copying.write_l2_share"
+BENDS = tuple(size * KIB for size in (64, 128, 192, 256, 384, 512, 768, 1024, 1536))
+"""Where the line of writes may bend, besides where that of reads does and at all of the second
+level."""
 HEAD = 104
 """Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h)."""
-REWRITES = _probes("rewrites", WARM)
-WRITES = _probes("new writes", NEW)
+REWRITES = _probes("rewrites", WARM, OLD_BLOCKS)
+WRITES = _probes("new writes", NEW, BLOCKS)
 UNCACHED = {
     block: Probe(
         f"rewrites of {block // KIB} KiB that are not cached",
@@ -101,8 +109,9 @@ def _alone(times: Times, known: Known) -> float:
 
 
 def _common(times: Times, known: Known) -> dict[str, float]:
-    """What lists take that the last level has. It is the same in all rounds: a measurement of some
-    milliseconds tells as well what others do there, 3 ns in one round and 35 in the next."""
+    """Where the line of writes bends; and what lists take that the last level has, which is the
+    same in all rounds: a measurement of some milliseconds tells as well what others do there, 3 ns
+    in one round and 35 in the next."""
     folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
     buffer_head = _buffer_head(times, known, folio)
     in_l3 = 0.0
@@ -113,22 +122,49 @@ def _common(times: Times, known: Known) -> dict[str, float]:
         in_l3 = buffer_head
         if there >= FEW:
             in_l3 = min(max((each - (1 - there) * buffer_head) / there, 0.0), buffer_head)
-    return {"machine.file_system.buffer_head_in_l3": in_l3}
+    found = {"machine.file_system.buffer_head_in_l3": in_l3}
+    level = known.get("machine.copying.l2", 0.0)
+    if level > 0 and SHARE in known:
+        found[WRITE_SHARE] = _bend(times, {**known, **found}, level)
+    return found
 
 
-def _solve(times: Times, known: Known) -> dict[str, float]:
-    call = known["machine.cpu.system_call"]
-    pages = [block / PAGE for block in BLOCKS]
-    copies = [copied(count, known) for count in pages]
+def _bend(times: Times, known: Known, level: float) -> float:
+    """Up to which share of the second level the first pages of a request take `page_in_l2`: the
+    mean of the bends of all lines, in logarithms, each by how likely its errors make it, as those
+    of reads are found (`copies.change_points`)."""
+    shares = [block / level for block in BENDS if block < LARGEST_SHARE * level]
+    shares = [*shares, LARGEST_SHARE, known[SHARE]]
+    lists = _lists(times, known)
+    errors = np.array(
+        [_Line.of(times, {**known, WRITE_SHARE: share}, lists).error for share in shares]
+    )
+    likely = np.maximum(errors, 1e-12) ** (-len(REWRITES) / 2)
+    return float(np.exp(np.average(np.log(shares), weights=likely / likely.max())))
 
-    def besides(probes: dict[int, Probe], share: float) -> list[float]:
-        """What calls cost beyond entering the system and copying."""
-        return [
-            times[probe.name] - call - share * copied(block / PAGE, known)
-            for block, probe in probes.items()
-        ]
 
-    whole = [times[probe.name] for probe in REWRITES.values()]
+@dataclass(frozen=True)
+class _Lists:
+    """What following lists takes of a call."""
+
+    folio: float
+    """Pages of a folio."""
+    buffer_head: float
+    in_l2: float
+    in_l3: float
+    first_level: float
+    """Bytes that calls in order may copy until what they used last has left the first level."""
+
+    def in_order(self, pages: float) -> float:
+        """Of a call of so many pages: from memory for the first of a folio, then from where the
+        list is."""
+        again = self.in_l2 if pages * PAGE > self.first_level else 0.0
+        # A call lies in (pages + folio - divisor) / folio folios in the mean.
+        divisor = math.gcd(round(pages), round(self.folio))
+        return self.buffer_head * pages + again * (self.folio - divisor)
+
+
+def _lists(times: Times, known: Known) -> _Lists:
     folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
     buffer_head = _buffer_head(times, known, folio)
     in_l3 = min(known.get("machine.file_system.buffer_head_in_l3", buffer_head), buffer_head)
@@ -136,43 +172,69 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     in_l2 = 0.0
     # If not even a list and a page fit into the first level, calls have it all.
     if folio > 1 and first_level >= PAGE:
-        in_l2 = (times[NEAR.name] - _of_near(whole[0] - buffer_head, known)) / folio
+        in_order = times[REWRITES[PAGE].name] - buffer_head
+        in_l2 = (times[NEAR.name] - _of_near(in_order, known)) / folio
         in_l2 = min(max(in_l2, 0.0), in_l3)
+    return _Lists(folio, buffer_head, in_l2, in_l3, first_level)
 
-    def lists(count: float) -> float:
-        """What calls of so many pages in order take of following lists: from memory for the
-        first of a folio, then from where it is."""
-        again = in_l2 if count * PAGE > first_level else 0.0
-        return buffer_head * count + again * (folio - count)
 
-    def rewrites(share: float) -> list[float]:
-        counted = zip(besides(REWRITES, share), pages, strict=True)
-        return [time - lists(count) for time, count in counted]
+def _besides(times: Times, known: Known, probes: Mapping[int, Probe], share: float) -> list[float]:
+    """What calls cost beyond entering the system and such a share of copying."""
+    call = known["machine.cpu.system_call"]
+    return [
+        times[probe.name] - call - share * copied(block / PAGE, known, WRITE_SHARE.split(".")[-1])
+        for block, probe in probes.items()
+    ]
 
-    write_share = 1.0
-    write_call, write_page = call_and_page(pages, rewrites(1.0), whole)
-    if write_page == 0.0:
-        # Copies into the page cache, from a buffer that is near, may take less than out of it.
-        write_call, write_share = map(
-            float, costs((np.ones(len(pages)), copies), rewrites(0.0), whole)
-        )
-        if write_share > 1.0:
-            write_share = 1.0
-            write_call, _ = call_and_page(pages, rewrites(1.0), whole)
-    new = [time - write_call for time in besides(WRITES, write_share)]
+
+@dataclass(frozen=True)
+class _Line:
+    """What rewrites take by their size."""
+
+    call: float
+    page: float
+    share: float
+    """What copying takes, of what it takes out of the page cache."""
+    error: float
+    """The sum of the squares of relative errors."""
+
+    @classmethod
+    def of(cls, times: Times, known: Known, lists: _Lists) -> "_Line":
+        """By what is known of copies and lists."""
+        pages = [block / PAGE for block in REWRITES]
+        whole = [times[probe.name] for probe in REWRITES.values()]
+        following = np.array([lists.in_order(count) for count in pages])
+        alone = np.array(_besides(times, known, REWRITES, 0.0)) - following
+        rest = np.array(_besides(times, known, REWRITES, 1.0)) - following
+        copies = alone - rest
+        share = 1.0
+        call, page = call_and_page(pages, rest, whole)
+        if page == 0.0:
+            # Copies into the page cache, from a buffer that is near, may take less than out of it.
+            cheaper, part = map(float, costs((np.ones(len(pages)), copies), alone, whole))
+            if part <= 1.0:
+                call, share = cheaper, part
+        errors = (alone - call - page * np.array(pages) - share * copies) / np.array(whole)
+        return cls(call, page, share, float(errors @ errors))
+
+
+def _solve(times: Times, known: Known) -> dict[str, float]:
+    lists = _lists(times, known)
+    line = _Line.of(times, known, lists)
+    new = [time - line.call for time in _besides(times, known, WRITES, line.share)]
     whole = [times[probe.name] for probe in WRITES.values()]
     largest = known.get("machine.memory.largest_folio", PAGE)
     new_page, new_folio, order = new_costs(new, whole, BLOCKS, largest)
-    uncached = [time - write_call for time in besides(UNCACHED, write_share)]
+    uncached = [time - line.call for time in _besides(times, known, UNCACHED, line.share)]
     whole = [times[probe.name] for probe in UNCACHED.values()]
     uncached_page = _uncached_page(uncached, whole, (new_folio, order), largest)
     return {
-        "machine.copying.write_share": write_share,
-        "machine.file_system.write_call": write_call,
-        "machine.file_system.write_page": write_page,
-        "machine.file_system.buffer_head": buffer_head,
-        "machine.file_system.buffer_head_in_l2": in_l2,
-        "machine.file_system.buffer_head_in_l3": in_l3,
+        "machine.copying.write_share": line.share,
+        "machine.file_system.write_call": line.call,
+        "machine.file_system.write_page": line.page,
+        "machine.file_system.buffer_head": lists.buffer_head,
+        "machine.file_system.buffer_head_in_l2": lists.in_l2,
+        "machine.file_system.buffer_head_in_l3": lists.in_l3,
         "machine.file_system.new_page": new_page,
         "machine.file_system.new_folio": new_folio,
         "machine.file_system.new_folio_order": order,
@@ -207,7 +269,7 @@ def _far_there(folio: float, known: Known) -> float:
 
 
 def call_and_page(
-    pages: Sequence[float], times: Sequence[float], whole: Sequence[float]
+    pages: Sequence[float], times: ArrayLike, whole: Sequence[float]
 ) -> tuple[float, float]:
     """What a call costs, and each of its pages, by the times that calls of so many pages take
     beyond what is known of them: the squares of the errors are least, relative to whole calls.
@@ -266,8 +328,8 @@ def _uncached_page(
 EQUATION = Equation(
     (*REWRITES.values(), APART, NEAR, FAR, *WRITES.values(), *UNCACHED.values()),
     _solve,
-    "writes of 4 KiB to 1 MiB to a cached file, in order and a MiB apart, to a new one, and of 4"
+    "writes of 4 KiB to 2 MiB to a cached file, in order and a MiB apart, to a new one, and of 4"
     " and 64 KiB to one that is not cached",
-    {"write_share": ""},
+    {"write_share": "", "write_l2_share": ""},
     _common,
 )

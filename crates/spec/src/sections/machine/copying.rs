@@ -43,6 +43,10 @@ section! {
         /// What a copy into the page cache takes, as a part of one out of it: a process writes from
         /// a buffer that the processor's caches have, and reads what they have not.
         write_share: f64 as Portion = default(1.0, "as long as out of it"),
+        /// The share of the second level up to which pages of a request that is copied into the page
+        /// cache take `page_in_l2`: what a process reads goes where the last request went, what it
+        /// writes to memory that it has not used lately.
+        write_l2_share: f64 as Fraction = same(l2_share),
         /// How many times as long copies take while every core copies, since cores share the way
         /// to memory; with fewer at work, so much less.
         contention: f64 as Multiple = default(1.0, "cores do not disturb each other: measure it"),
