@@ -8,6 +8,9 @@ from typing import Any, TypeAlias
 
 Check: TypeAlias = Callable[[str, Any], None]
 
+LEAST, MOST = 1e-18, 1e18
+"""Of anything, if it is not 0: products and quotients of such numbers can be written down."""
+
 LONGEST = 40
 """Characters that an error has of a value."""
 
@@ -85,3 +88,28 @@ def an_object(fields: Mapping[str, Check], maybe: Mapping[str, Check] | None = N
                 of(f"{where}.{name}", value[name])
 
     return check
+
+
+def number(where: str, value: Any) -> None:
+    """A number that can be reckoned with."""
+    if not is_number(value) or not (value == 0 or LEAST <= abs(value) <= MOST):
+        raise WrongField(where, value, f"a number, between {LEAST:g} and {MOST:g} if it is not 0")
+
+
+def amount(where: str, value: Any) -> None:
+    """Such a number, and not less than nothing."""
+    number(where, value)
+    if value < 0:
+        raise WrongField(where, value, "0 or more")
+
+
+def count(where: str, value: Any) -> None:
+    """How many of something there are."""
+    if not (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST):
+        raise WrongField(where, value, "a whole number, 1 or more")
+
+
+def flag(where: str, value: Any) -> None:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise WrongField(where, value, "true or false")

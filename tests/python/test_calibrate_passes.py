@@ -5,9 +5,10 @@ import os
 import pytest
 
 from headrace._core import RunError
-from headrace.calibrate.calibration import Step, _solved, in_rounds, in_turn, of_round
+from headrace.calibrate.calibration import Step, in_rounds, in_turn, of_round
 from headrace.calibrate.case import Bound
 from headrace.calibrate.equations.equation import Equation
+from headrace.calibrate.measured import _solved
 from headrace.calibrate.middle import middle
 
 

@@ -1,6 +1,6 @@
 """A parameter that no equation gives: the value with which a simulation takes what was measured."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +9,6 @@ from headrace.calibrate.case import COLD, WARM
 from headrace.calibrate.equations import device, flushing
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.probe import Probe, calls
-from headrace.measure.conditions import memory_is_given_back
 
 STEPS = 40
 """Halvings of the range: more than its ends' digits."""
@@ -29,8 +28,8 @@ class Balance:
     without: float = 1.0
     """If a simulation without it takes more than this part of what was measured, the probe
     shows something else, and the value is 0."""
-    applies: Callable[[], bool] = lambda: True
-    """Whether there is what it stands for; else the value is 0."""
+    of_memory_given_back: bool = False
+    """Whether it is 0 on all but virtual machines that give free memory back to their hosts."""
     median_if_limited: bool = False
     """Whether the median operation counts where a control group limits what the device writes:
     some then wait for its next slice."""
@@ -93,7 +92,7 @@ FRESH_PAGE = Balance(
     # Beside copying; what is left then is no more than what devices differ from round to round.
     without=0.9,
     # Whatever else keeps such reads waiting is none of memory's.
-    applies=memory_is_given_back,
+    of_memory_given_back=True,
 )
 
 BALANCES: tuple[Balance, ...] = (READ_PAGE, FRESH_PAGE, NEW_BLOCK, FLUSH)

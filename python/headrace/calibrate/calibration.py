@@ -1,77 +1,33 @@
 """A machine's parameters, read and measured."""
 
 import os
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import get_args
 
-from headrace._core import VERSION, RunError
-from headrace.calibrate.balance import BALANCES, Balance, balanced
+from headrace._core import RunError
 from headrace.calibrate.case import Bound, carried_out, check_room
-from headrace.calibrate.checks import CHECKS, Check, checked
-from headrace.calibrate.equations import EQUATIONS
-from headrace.calibrate.equations.equation import Equation
-from headrace.calibrate.machine_file import machine_file
+from headrace.calibrate.checks import CHECKS
+from headrace.calibrate.measured import Calibration, Measured, Told, probes_of
 from headrace.calibrate.middle import middle
-from headrace.calibrate.mount import Mount, mount_of
-from headrace.calibrate.parameter import Parameter, seconds_text
+from headrace.calibrate.mount import mount_of
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
 from headrace.calibrate.turns import only_on, processor
 from headrace.calibrate.warned import Warned
+from headrace.measure.conditions import memory_is_given_back
 
 PASSES = 4
 """How often a round measures what processor and memory bound. A core of a virtual machine may run
 at two speeds, as the other thread of its physical core is at work for someone else or not: here
 1.0 and 1.4 times the time of a call, for tenths of a second to seconds each. One measurement of ten
 milliseconds sees one of them; several, seconds apart, come to what is between."""
-
-Told: TypeAlias = Callable[[int, int, str], object]
-"""Called before each measurement with how many are done, how many there are, and what is next."""
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """What a machine and a file system under a directory are like."""
-
-    directory: str
-    mount: Mount
-    parameters: tuple[Parameter, ...]
-    checks: tuple[Check, ...]
-    started: datetime
-    warnings: tuple[dict[str, str], ...] = ()
-    """What a reader should know of its measurements: `condition` and `message`."""
-    probes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """What each round took of each probe, in seconds: all that the equations have."""
-
-    def json(self) -> dict[str, Any]:
-        """All figures."""
-        return {
-            "kind": "calibration",
-            "directory": self.directory,
-            "file_system": self.mount.kind,
-            "version": VERSION,
-            "date": self.started.isoformat(timespec="seconds"),
-            "parameters": [parameter.json() for parameter in self.parameters],
-            "checks": [check.json() for check in self.checks],
-            "probes": [
-                {"name": name, "rounds_s": list(rounds)} for name, rounds in self.probes.items()
-            ],
-            "warnings": list(self.warnings),
-            "machine": self.toml,
-        }
-
-    @property
-    def toml(self) -> str:
-        """The system's file."""
-        return machine_file(self.directory, self.mount, self.parameters, self.checks, self.started)
 
 
 def calibrate(
@@ -175,10 +131,7 @@ class Probing:
         self._mount = mount_of(directory)
         self._started = datetime.now(UTC)
         self._read = settings(self._mount)
-        probes = [probe for equation in EQUATIONS for probe in equation.probes]
-        known = {it.field for it in self._read}
-        self._balances = [balance.where(known) for balance in BALANCES]
-        probes += [balance.probe for balance in self._balances]
+        probes = probes_of(self._read)
         self._times: list[dict[str, float]] = []
         self._checks: list[list[float]] = []
         self._of_round: dict[str, list[float]] = {}
@@ -229,116 +182,20 @@ class Probing:
 
     def calibration(self, told: Told | None = None) -> Calibration:
         """What the rounds gave."""
-        parameters = [*self._read, *_solved(self._times, self._read)]
-        directory = str(Path(self._directory).resolve())
-        with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-            machine = Path(folder) / "machine.toml"
+        return self.measured().calibration(told)
 
-            def write() -> None:
-                text = machine_file(directory, self._mount, parameters, (), self._started)
-                machine.write_text(text, encoding="utf-8")
-
-            simulations = len(self._balances) + len(CHECKS)
-            for done, balance in enumerate(self._balances):
-                if told is not None:
-                    told(done, simulations, f"simulated: {balance.probe.name}")
-                write()
-                values = tuple(
-                    balanced(balance, machine, times[balance.probe.name], own)
-                    if balance.applies()
-                    else 0.0
-                    for times, own in self._rounds(parameters)
-                )
-                parameters.append(of_most_rounds(balance, values))
-            write()
-            own = [values for _, values in self._rounds(parameters)]
-            checks = []
-            for number, (case, *times) in enumerate(zip(CHECKS, *self._checks, strict=True)):
-                if told is not None:
-                    told(len(self._balances) + number, simulations, f"simulated: {case.name}")
-                checks.append(checked(str(machine), case, times, own))
-        probes = {name: tuple(of[name] for of in self._times) for name in self._times[0]}
-        return Calibration(
-            directory,
-            self._mount,
-            tuple(parameters),
-            tuple(checks),
+    def measured(self) -> Measured:
+        """What the rounds took."""
+        checks = {
+            case.name: tuple(times) for case, *times in zip(CHECKS, *self._checks, strict=True)
+        }
+        return Measured(
+            str(Path(self._directory).resolve()),
+            self._mount.kind,
             self._started,
+            tuple(self._read),
+            tuple(self._times),
+            checks,
+            memory_is_given_back(),
             self._warned.all(),
-            probes,
         )
-
-    def _rounds(
-        self, parameters: Iterable[Parameter]
-    ) -> Iterator[tuple[Mapping[str, float], Mapping[str, str]]]:
-        """Of each round the times of the probes, and its own values of parameters by path: what
-        the machine was at a time goes together."""
-        measured = [it for it in parameters if it.measured]
-        for number, times in enumerate(self._times):
-            yield times, {it.field: it.text(it.values[number]) for it in measured}
-
-
-def of_most_rounds(balance: Balance, values: tuple[float, ...]) -> Parameter:
-    """The parameter that was found so in each round: nothing if half of the rounds show nothing
-    of it, since what the others saw was then something else that kept the device."""
-    method = balance.method
-    seen = sum(value > 0 for value in values)
-    if 0 < seen <= len(values) / 2:
-        method += f"; left out, as {seen} of {len(values)} rounds alone showed anything of it"
-        values = (0.0,) * len(values)
-    return Parameter(balance.field, values, "s", method)
-
-
-def _solved(
-    times: list[dict[str, float]],
-    read: list[Parameter],
-    equations: Iterable[Equation] = EQUATIONS,
-) -> list[Parameter]:
-    """Each equation for the middles of the rounds' times, which tell the parameter, and for each
-    round with what that round gave before, which tells its spread.
-
-    What an equation's rounds have in common is found first. Where a round does not tell a
-    parameter, the middle of those that do is its value, for that round too.
-
-    Raises RunError if no round tells one that is needed.
-    """
-    middles = {name: middle([of[name] for of in times]) for name in times[0]}
-    settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
-    known = {field: float(value) for field, value in settled.items()}
-    # One round is what the machine was at a time: its values go together.
-    known_then = [dict(known) for _ in times]
-    solved = []
-    for equation in equations:
-        common = equation.common(middles, known)
-        known |= common
-        rounds = []
-        for of, then in zip(times, known_then, strict=True):
-            then |= common
-            rounds.append(common | equation.solve(of, then))
-        whole = common | equation.solve(middles, known)
-        fields = dict.fromkeys(field for found in rounds for field in found)
-        for field in equation.needed:
-            if field not in fields:
-                raise RunError(
-                    f"{field} cannot be told from {equation.method}: in each of {len(rounds)}"
-                    " rounds the large ones took no longer than the small ones, which something"
-                    " else kept waiting; repeat this when processors and device are less busy,"
-                    " or with more rounds"
-                )
-        for field in fields:
-            told = [found[field] for found in rounds if field in found]
-            of_middles = whole.get(field) if len(told) == len(rounds) else None
-            known[field] = middle(told) if of_middles is None else of_middles
-            values = tuple(found.get(field, known[field]) for found in rounds)
-            for then, value in zip(known_then, values, strict=True):
-                then[field] = value
-            unit = equation.units.get(field.rsplit(".", 1)[-1], "s")
-            method = equation.method
-            if len(told) < len(rounds):
-                method += f"; {len(told)} of {len(rounds)} rounds tell it"
-            points = equation.curves.get(field, {})
-            curve = tuple(
-                f"{name}: {seconds_text(middles[probe.name])}" for name, probe in points.items()
-            )
-            solved.append(Parameter(field, values, unit, method, curve, of_middles))
-    return solved

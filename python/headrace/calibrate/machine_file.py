@@ -6,25 +6,24 @@ from datetime import datetime
 
 from headrace._core import VERSION
 from headrace.calibrate.checks import Check
-from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter
 
 
 def machine_file(
     directory: str,
-    mount: Mount,
+    file_system: str,
     parameters: Iterable[Parameter],
     checks: Iterable[Check],
     started: datetime,
 ) -> str:
-    """Its text."""
+    """Its text; `file_system` is the kind of what is under the directory, as ext4."""
     parameters = list(parameters)
     date = started.isoformat(timespec="seconds")
     lines = [
-        f"# The {mount.kind} under {directory} on {platform.node()}, as headrace calibrate",
+        f"# The {file_system} under {directory} on {platform.node()}, as headrace calibrate",
         f"# found it on {date} with Headrace {VERSION}. A scenario takes it by",
         '#   system = "this-file.toml"',
-        f'system = "{mount.kind}"',
+        f'system = "{file_system}"',
     ]
     section = None
     for parameter in sorted(parameters, key=lambda it: it.field.split(".")[:-1]):

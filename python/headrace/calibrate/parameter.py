@@ -1,8 +1,10 @@
 """A parameter of a machine, how it was found, and how well it is known."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, get_args
 
+from headrace._core import parse_bytes, parse_seconds
 from headrace.calibrate.middle import middle
 from headrace.report.units import binary_size
 
@@ -68,6 +70,23 @@ class Parameter:
         ends = {"least": self.text(min(numbers)), "most": self.text(max(numbers))} if rounds else {}
         curve = {"curve": list(self.curve)} if self.curve else {}
         return found | {"unit": self.unit, "values": rounds} | ends | curve
+
+    @classmethod
+    def read_from(cls, document: Mapping[str, Any]) -> Self:
+        """One that was read, by what a document has of it."""
+        text, unit = str(document["value"]), document["unit"]
+        if unit not in get_args(Unit):
+            raise ValueError(f"{document['field']}: the unit {unit!r}")
+        value: Value = text
+        if text in ("true", "false"):
+            value = text == "true"
+        elif unit == "s":
+            value = parse_seconds(text)
+        elif unit == "B":
+            value = parse_bytes(text)
+        elif unit != "word":
+            value = float(text.removesuffix(" B/s"))
+        return cls(str(document["field"]), (value,), unit, str(document["method"]))
 
     def toml(self) -> str:
         """The value as TOML."""

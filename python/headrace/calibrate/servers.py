@@ -11,8 +11,8 @@ from pathlib import Path
 
 from headrace import _core
 from headrace._core import RunError
-from headrace.calibrate.calibration import Calibration, Told
 from headrace.calibrate.case import DIRECT
+from headrace.calibrate.measured import Calibration, Told
 from headrace.calibrate.middle import middle
 from headrace.calibrate.mount import served_mount_of
 from headrace.calibrate.parameter import Parameter, Unit
@@ -117,7 +117,7 @@ def calibrate_servers(
         *of_rounds(found),
     )
     where = str(Path(directory).resolve())
-    return Calibration(where, mount, parameters, (), started, warned.all())
+    return Calibration(where, mount.kind, parameters, (), started, warned.all())
 
 
 def of_round(servers: Sequence[dict[str, float]]) -> dict[str, float]:

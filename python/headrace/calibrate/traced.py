@@ -11,10 +11,10 @@ import polars as pl
 
 from headrace import kernel_trace
 from headrace.calibrate.balance import BALANCES
-from headrace.calibrate.calibration import Calibration, Told
 from headrace.calibrate.case import carried_out
 from headrace.calibrate.equations import EQUATIONS
 from headrace.calibrate.kernel_times import COLD_READS, METHOD, KernelTime, Seen, kernel_times
+from headrace.calibrate.measured import Calibration, Told
 from headrace.calibrate.probe import Probe
 from headrace.kernel_trace import Intervals, Recording
 from headrace.measure import Measurement

@@ -1,11 +1,11 @@
 """`headrace twin`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.bench.run import BelowDirectory
+from headrace.cli.bench.run import directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.screen import steps
 from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
@@ -14,7 +14,15 @@ from headrace.files import check_apart, check_directory, check_writable, save_js
 
 
 def twin(
-    directory: BelowDirectory,
+    directory: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DIR",
+            help="A directory on the file system to be measured; none with --again.",
+            parser=directory_to_measure,
+            show_default=False,
+        ),
+    ] = None,
     machine: Annotated[
         Path | None,
         typer.Option(
@@ -36,6 +44,15 @@ def twin(
             metavar="PATH=VALUE",
             help="With --machine: put a value over the file's, such as"
             ' machine.device.rate="60 MB/s" for another disk; can be repeated.',
+        ),
+    ] = None,
+    again: Annotated[
+        Path | None,
+        typer.Option(
+            "--again",
+            metavar="FILE",
+            help="Measure nothing: solve and predict anew, with what a twin that was saved had"
+            " measured.",
         ),
     ] = None,
     rounds: Rounds = 5,
@@ -61,6 +78,19 @@ def twin(
     from headrace import validate
     from headrace.calibrate import PASSES
 
+    if again is not None:
+        others = {
+            "DIR": directory,
+            "--machine": machine,
+            "--settings-now": settings_now,
+            "--set": sets,
+            "--trace": trace or trace_to,
+        }
+        for name, given in others.items():
+            if given:
+                raise typer.BadParameter("with --again nothing is measured", param_hint=name)
+    elif directory is None:
+        raise typer.BadParameter("it is missing, as is --again FILE", param_hint="DIR")
     if settings_now and machine is None:
         raise typer.BadParameter("it needs --machine FILE", param_hint="--settings-now")
     if sets and machine is None:
@@ -71,8 +101,14 @@ def twin(
         check_directory(plot)
     check_apart(
         {"--output": output, "--trace-to": trace_to, "--plot": plot},
-        {"the machine's file": machine},
+        {"the machine's file": machine, "--again": again},
     )
+    if directory is None:
+        assert again is not None
+        with steps("twin") as told:
+            document = validate.again(again, told=told).json()
+        keep(document, as_json, plot, output)
+        return
     trace = may_trace(directory, trace, trace_to)
     with steps("twin") as told:
         found = validate.twin(
@@ -90,6 +126,11 @@ def twin(
             traced = validate.traced(found, directory, told=told)
         document = traced.json()
         keep_trace(traced.recordings, trace_to)
+    keep(document, as_json, plot, output)
+
+
+def keep(document: dict[str, Any], as_json: bool, plot: Path | None, output: Path | None) -> None:
+    """Shows the document, and saves what was asked for."""
     tell(document, as_json, plot)
     if output is not None:
         save_json(output, document)

@@ -1,6 +1,7 @@
 """Validation: predictions beside what was measured."""
 
 from headrace.calibrate.case import Case
+from headrace.validate.again import again
 from headrace.validate.cases import CASES
 from headrace.validate.point import Point
 from headrace.validate.prediction import Predicted, predict
@@ -16,6 +17,7 @@ __all__ = [
     "Traced",
     "Twin",
     "Validation",
+    "again",
     "predict",
     "traced",
     "twin",

@@ -95,23 +95,31 @@ def from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdow
     measurement, or none on the machines of the simulation.
     """
     run = sorted(runs, key=lambda it: it.seconds)[(len(runs) - 1) // 2]
-    simulated = point.predicted.document
-    device = simulated_device(simulated)
     busy = _total(run.series, "device_busy")
     flushing = _total(run.series, "device_flushing") or 0.0
     reads = _total(run.series, "device_reads_per_s")
     writes = _total(run.series, "device_writes_per_s")
-    if device is None or busy is None or reads is None or writes is None:
+    if busy is None or reads is None or writes is None:
         return None
     busy += flushing
+    return beside(point, processes, {DEVICE: busy, REST: run.seconds - busy}, reads + writes)
+
+
+def beside(point: Point, processes: int, measured: Parts, transfers: float) -> Breakdown | None:
+    """What counters told of a measurement, and a simulation's device beside it. None if there is
+    no device on the machines of the simulation."""
+    simulated = point.predicted.document
+    device = simulated_device(simulated)
+    if device is None:
+        return None
     served = _served(simulated, device, processes)
     return Breakdown(
         point.name,
         COUNTERS,
-        {DEVICE: busy, REST: run.seconds - busy},
+        measured,
         {DEVICE: served, REST: point.predicted.seconds - served},
         point.among,
-        (reads + writes, float(device["visits"])),
+        (transfers, float(device["visits"])),
     )
 
 

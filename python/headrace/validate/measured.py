@@ -9,18 +9,17 @@ from headrace._core import ScenarioError
 from headrace.fields import (
     Check,
     WrongField,
+    amount,
     an_object,
     anything,
+    count,
     each_in_list,
     each_in_object,
-    is_number,
+    number,
     text,
 )
 from headrace.saved import read_saved
 from headrace.store.record import CALLS, NO_CALLS
-
-LEAST, MOST = 1e-18, 1e18
-"""Of anything, if it is not 0: products and quotients of such numbers can be written down."""
 
 
 def measured(path: Path) -> dict[str, Any]:
@@ -43,25 +42,9 @@ def measured(path: Path) -> dict[str, Any]:
     return document
 
 
-def _number(where: str, value: Any) -> None:
-    if not is_number(value) or not (value == 0 or LEAST <= abs(value) <= MOST):
-        raise WrongField(where, value, f"a number, between {LEAST:g} and {MOST:g} if it is not 0")
-
-
-def _amount(where: str, value: Any) -> None:
-    _number(where, value)
-    if value < 0:
-        raise WrongField(where, value, "0 or more")
-
-
-def _count(where: str, value: Any) -> None:
-    if not (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST):
-        raise WrongField(where, value, "a whole number, 1 or more")
-
-
 def _sample(where: str, value: Any) -> None:
     if value is not None:
-        _number(where, value)
+        number(where, value)
 
 
 def _scenario(where: str, value: Mapping[str, Any]) -> None:
@@ -73,7 +56,7 @@ def _scenario(where: str, value: Mapping[str, Any]) -> None:
         raise WrongField(where, value["toml"], f"a scenario, and {error}") from None
     if "workload" not in document:
         raise WrongField(where, value["toml"], "a scenario with a [[workload]]")
-    an_object({"count": _count, "processes": _count})(f"{where}: clients", document.get("clients"))
+    an_object({"count": count, "processes": count})(f"{where}: clients", document.get("clients"))
     each_in_list(text)("scenario.sets", value.get("sets", []))
 
 
@@ -85,12 +68,12 @@ def _real_calls(where: str, value: Any) -> None:
 
 
 FIELDS: dict[str, Check] = {
-    "processes": _count,
+    "processes": count,
     "calls": _real_calls,
     "hosts": each_in_list(anything),
-    "latency": each_in_object(an_object({"mean": _amount})),
-    "operations": each_in_object(an_object({"count": _amount})),
+    "latency": each_in_object(an_object({"mean": amount})),
+    "operations": each_in_object(an_object({"count": amount})),
     "counter_series": each_in_object(each_in_list(_sample)),
-    "kernel": an_object({"seconds": each_in_object(_number), "requests": _amount}),
+    "kernel": an_object({"seconds": each_in_object(number), "requests": amount}),
 }
 """What a validation reads of a measurement, by its field."""

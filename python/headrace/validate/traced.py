@@ -8,8 +8,8 @@ from statistics import median
 from typing import Any
 
 from headrace import kernel_trace
-from headrace.calibrate.calibration import Told
 from headrace.calibrate.case import seconds_in_calls
+from headrace.calibrate.measured import Told
 from headrace.calibrate.middle import middle
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement

@@ -1,18 +1,19 @@
 """A digital twin: a machine is calibrated, predicted for cases it has not seen, and measured."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate import Calibration, Probing, mount_of, work_on
-from headrace.calibrate.calibration import PASSES, Step, Told, in_rounds, in_turn
+from headrace.calibrate.calibration import PASSES, Step, in_rounds, in_turn
 from headrace.calibrate.case import Case, check_room
+from headrace.calibrate.measured import Told
 from headrace.calibrate.middle import middle
 from headrace.calibrate.settings import settings
 from headrace.calibrated import lacking
@@ -118,47 +119,73 @@ def twin(
         ended = number + 1
         if probing is not None:
             probing.end_round()
+    times = [
+        [middle([case.seconds(it.document) for it in of]) for of in into]
+        for case, into in zip(cases, runs, strict=True)
+    ]
+    each = [[it for of in into for it in of] for into in runs]
+
+    def went(number: int, point: Point) -> Breakdown | None:
+        case = cases[number]
+        return from_counters(point, case.processes, [Run.of(it, case) for it in each[number]])
+
+    warned = [it for of in each for measured in of for it in measured.document["warnings"]]
     if machine is not None:
-        found = _predicted(Path(machine).resolve(), cases, runs, over, told=told)
+        found = predicted(Path(machine).resolve(), cases, times, went, over, warned, told)
         return replace(found, settings=compared)
     assert probing is not None
     calibration = probing.calibration(told)
+    warned = [*calibration.warnings, *warned]
+    return of_calibration(calibration, cases, times, went, warned, told)
+
+
+Times: TypeAlias = Sequence[Sequence[float]]
+"""Of each case, what its repetitions took, in seconds."""
+Went: TypeAlias = Callable[[int, Point], Breakdown | None]
+"""Where the time of a case went, by its number, if that is known."""
+
+
+def of_calibration(
+    calibration: Calibration,
+    cases: Sequence[Case],
+    times: Times,
+    went: Went,
+    warnings: Iterable[dict[str, str]],
+    told: Told | None = None,
+) -> Twin:
+    """A twin by a calibration of the same rounds."""
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
         file.write_text(calibration.toml, encoding="utf-8")
-        found = _predicted(file, cases, runs, {}, calibration.warnings, told)
-        return replace(found, calibration=calibration)
+        found = predicted(file, cases, times, went, {}, warnings, told)
+    return replace(found, calibration=calibration)
 
 
-def _predicted(
+def predicted(
     machine: Path,
     cases: Sequence[Case],
-    runs: Sequence[Sequence[Sequence[Measurement]]],
+    times: Times,
+    went: Went,
     sets: Mapping[str, str],
-    of_calibration: Iterable[dict[str, str]] = (),
+    warnings: Iterable[dict[str, str]],
     told: Told | None = None,
 ) -> Twin:
+    """A twin by a machine's file, with values over it by path."""
     points, breakdowns = [], []
-    warnings = {it["condition"]: it for it in of_calibration}
-    for number, (case, of) in enumerate(zip(cases, runs, strict=True)):
+    warned = {it["condition"]: it for it in warnings}
+    for number, (case, of) in enumerate(zip(cases, times, strict=True)):
         if told is not None:
             told(number, len(cases), f"simulated: {case.name}")
-        predicted = predict(work_on(machine, case.work), case.seconds, case.group, sets)
-        times = tuple(middle([case.seconds(it.document) for it in of_round]) for of_round in of)
-        points.append(Point(case.name, case.group, times, predicted))
-        each = [it for of_round in of for it in of_round]
-        went = [Run.of(it, case) for it in each]
-        breakdowns.append(from_counters(points[-1], case.processes, went))
-        warnings |= {
-            warning["condition"]: warning for it in each for warning in it.document["warnings"]
-        }
+        found = predict(work_on(machine, case.work), case.seconds, case.group, sets)
+        points.append(Point(case.name, case.group, tuple(of), found))
+        breakdowns.append(went(number, points[-1]))
     loaded = simulate.load(work_on(machine, cases[0].work), sets=sets).loaded
     for warning in (*lacking(loaded), *wide(points, machine, cases[0].work)):
-        warnings[warning["condition"]] = warning
+        warned[warning["condition"]] = warning
     return Twin(
         machine.read_text(encoding="utf-8"),
         tuple(points),
-        tuple(warnings.values()),
+        tuple(warned.values()),
         tuple(it for it in breakdowns if it is not None),
         tuple(cases),
     )

@@ -17,7 +17,8 @@ from headrace.ranks import current, of_first
 from headrace.report.plain import plain_line
 
 
-def _directory(text: str) -> Path:
+def directory_to_measure(text: str) -> Path:
+    """A directory as the command line has it."""
     # A variable that is not set is no directory, and least of all the one one happens to be in.
     if not text:
         raise typer.BadParameter("expected a directory; . is the current one")
@@ -29,7 +30,7 @@ BelowDirectory = Annotated[
     typer.Argument(
         metavar="DIR",
         help="A directory on the file system to be measured.",
-        parser=_directory,
+        parser=directory_to_measure,
     ),
 ]
 

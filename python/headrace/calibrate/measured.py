@@ -1,0 +1,251 @@
+"""What was measured for a calibration, and the parameters that follow from it."""
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+from headrace._core import VERSION, RunError, ScenarioError
+from headrace.calibrate.balance import BALANCES, Balance, balanced
+from headrace.calibrate.checks import CHECKS, Check, checked
+from headrace.calibrate.equations import EQUATIONS
+from headrace.calibrate.equations.equation import Equation
+from headrace.calibrate.machine_file import machine_file
+from headrace.calibrate.middle import middle
+from headrace.calibrate.parameter import Parameter, seconds_text
+from headrace.calibrate.probe import Probe
+
+Told: TypeAlias = Callable[[int, int, str], object]
+"""Called before each measurement with how many are done, how many there are, and what is next."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a machine and a file system under a directory are like."""
+
+    directory: str
+    file_system: str
+    """Its kind, as ext4."""
+    parameters: tuple[Parameter, ...]
+    checks: tuple[Check, ...]
+    started: datetime
+    warnings: tuple[dict[str, str], ...] = ()
+    """What a reader should know of its measurements: `condition` and `message`."""
+    measured: "Measured | None" = None
+    """All that it follows from, if it follows from probes of a file system."""
+
+    def json(self) -> dict[str, Any]:
+        """All figures."""
+        return {
+            "kind": "calibration",
+            "directory": self.directory,
+            "file_system": self.file_system,
+            "version": VERSION,
+            "date": self.started.isoformat(timespec="seconds"),
+            "parameters": [parameter.json() for parameter in self.parameters],
+            "checks": [check.json() for check in self.checks],
+            "warnings": list(self.warnings),
+            "machine": self.toml,
+            **({} if self.measured is None else self.measured.json()),
+        }
+
+    @property
+    def toml(self) -> str:
+        """The system's file."""
+        return machine_file(
+            self.directory, self.file_system, self.parameters, self.checks, self.started
+        )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All that a calibration has read and measured: parameters follow from it alone."""
+
+    directory: str
+    file_system: str
+    started: datetime
+    read: tuple[Parameter, ...]
+    """Settings that the kernel tells."""
+    times: tuple[Mapping[str, float], ...]
+    """What each round took of each probe, in seconds, by its name."""
+    checks: Mapping[str, tuple[float, ...]]
+    """What each round took of each check."""
+    memory_given_back: bool
+    """Whether the machine is a virtual one that gives free memory back to its host."""
+    warnings: tuple[dict[str, str], ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        """What a calibration's document has besides parameters and checks, so that it can be
+        made again."""
+        names = self.times[0]
+        return {
+            "settings": [it.field for it in self.read],
+            "memory_given_back": self.memory_given_back,
+            "probes": [{"name": it, "rounds_s": [of[it] for of in self.times]} for it in names],
+        }
+
+    @classmethod
+    def saved(cls, document: Mapping[str, Any]) -> Self:
+        """By a calibration's document.
+
+        The fields that are read are there and of their types. Raises ScenarioError if it lacks
+        what this version measures, or rounds of it, ValueError if a text says nothing.
+        """
+        settings = set(document["settings"])
+        parameters = (it for it in document["parameters"] if it["field"] in settings)
+        rounds = {it["name"]: [float(time) for time in it["rounds_s"]] for it in document["probes"]}
+        read = tuple(map(Parameter.read_from, parameters))
+        checks = {
+            it["name"]: tuple(float(of["measured_s"]) for of in it["rounds"])
+            for it in document["checks"]
+        }
+        count = max(map(len, rounds.values()), default=0)
+        told = {**rounds, **checks}
+        for name in (*(it.name for it in probes_of(read)), *(case.name for case in CHECKS)):
+            if len(told.get(name, ())) != count or count == 0:
+                raise ScenarioError(
+                    f"it has no times of {name!r} in each round, which this version measures:"
+                    " measure again"
+                )
+        rounds = {name: times for name, times in rounds.items() if len(times) == count}
+        return cls(
+            str(document["directory"]),
+            str(document["file_system"]),
+            datetime.fromisoformat(document["date"]),
+            read,
+            tuple(
+                {name: times[number] for name, times in rounds.items()} for number in range(count)
+            ),
+            checks,
+            bool(document["memory_given_back"]),
+            tuple(document["warnings"]),
+        )
+
+    def calibration(self, told: Told | None = None) -> Calibration:
+        """What follows from it. Raises RunError if a parameter that is needed cannot be told from
+        any round."""
+        parameters = [*self.read, *_solved(self.times, self.read)]
+        balances = balances_of(self.read)
+        with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+            machine = Path(folder) / "machine.toml"
+
+            def write() -> None:
+                text = machine_file(self.directory, self.file_system, parameters, (), self.started)
+                machine.write_text(text, encoding="utf-8")
+
+            simulations = len(balances) + len(CHECKS)
+            for done, balance in enumerate(balances):
+                if told is not None:
+                    told(done, simulations, f"simulated: {balance.probe.name}")
+                write()
+                applies = self.memory_given_back or not balance.of_memory_given_back
+                values = tuple(
+                    balanced(balance, machine, times[balance.probe.name], own) if applies else 0.0
+                    for times, own in self._rounds(parameters)
+                )
+                parameters.append(of_most_rounds(balance, values))
+            write()
+            own = [values for _, values in self._rounds(parameters)]
+            checks = []
+            for number, case in enumerate(CHECKS):
+                if told is not None:
+                    told(len(balances) + number, simulations, f"simulated: {case.name}")
+                checks.append(checked(str(machine), case, self.checks[case.name], own))
+        return Calibration(
+            self.directory,
+            self.file_system,
+            tuple(parameters),
+            tuple(checks),
+            self.started,
+            self.warnings,
+            self,
+        )
+
+    def _rounds(
+        self, parameters: Iterable[Parameter]
+    ) -> Iterator[tuple[Mapping[str, float], Mapping[str, str]]]:
+        """Of each round the times of the probes, and its own values of parameters by path: what
+        the machine was at a time goes together."""
+        measured = [it for it in parameters if it.measured]
+        for number, times in enumerate(self.times):
+            yield times, {it.field: it.text(it.values[number]) for it in measured}
+
+
+def balances_of(read: Iterable[Parameter]) -> list[Balance]:
+    """The balances, as they are on a machine of such settings."""
+    known = {it.field for it in read}
+    return [balance.where(known) for balance in BALANCES]
+
+
+def probes_of(read: Iterable[Parameter]) -> list[Probe]:
+    """All that a calibration measures on a machine of such settings, but for the checks."""
+    probes = [probe for equation in EQUATIONS for probe in equation.probes]
+    return [*probes, *(balance.probe for balance in balances_of(read))]
+
+
+def of_most_rounds(balance: Balance, values: tuple[float, ...]) -> Parameter:
+    """The parameter that was found so in each round: nothing if half of the rounds show nothing
+    of it, since what the others saw was then something else that kept the device."""
+    method = balance.method
+    seen = sum(value > 0 for value in values)
+    if 0 < seen <= len(values) / 2:
+        method += f"; left out, as {seen} of {len(values)} rounds alone showed anything of it"
+        values = (0.0,) * len(values)
+    return Parameter(balance.field, values, "s", method)
+
+
+def _solved(
+    times: Sequence[Mapping[str, float]],
+    read: Sequence[Parameter],
+    equations: Iterable[Equation] = EQUATIONS,
+) -> list[Parameter]:
+    """Each equation for the middles of the rounds' times, which tell the parameter, and for each
+    round with what that round gave before, which tells its spread.
+
+    What an equation's rounds have in common is found first. Where a round does not tell a
+    parameter, the middle of those that do is its value, for that round too.
+
+    Raises RunError if no round tells one that is needed.
+    """
+    middles = {name: middle([of[name] for of in times]) for name in times[0]}
+    settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
+    known = {field: float(value) for field, value in settled.items()}
+    # One round is what the machine was at a time: its values go together.
+    known_then = [dict(known) for _ in times]
+    solved = []
+    for equation in equations:
+        common = equation.common(middles, known)
+        known |= common
+        rounds = []
+        for of, then in zip(times, known_then, strict=True):
+            then |= common
+            rounds.append(common | equation.solve(of, then))
+        whole = common | equation.solve(middles, known)
+        fields = dict.fromkeys(field for found in rounds for field in found)
+        for field in equation.needed:
+            if field not in fields:
+                raise RunError(
+                    f"{field} cannot be told from {equation.method}: in each of {len(rounds)}"
+                    " rounds the large ones took no longer than the small ones, which something"
+                    " else kept waiting; repeat this when processors and device are less busy,"
+                    " or with more rounds"
+                )
+        for field in fields:
+            told = [found[field] for found in rounds if field in found]
+            of_middles = whole.get(field) if len(told) == len(rounds) else None
+            known[field] = middle(told) if of_middles is None else of_middles
+            values = tuple(found.get(field, known[field]) for found in rounds)
+            for then, value in zip(known_then, values, strict=True):
+                then[field] = value
+            unit = equation.units.get(field.rsplit(".", 1)[-1], "s")
+            method = equation.method
+            if len(told) < len(rounds):
+                method += f"; {len(told)} of {len(rounds)} rounds tell it"
+            points = equation.curves.get(field, {})
+            curve = tuple(
+                f"{name}: {seconds_text(middles[probe.name])}" for name, probe in points.items()
+            )
+            solved.append(Parameter(field, values, unit, method, curve, of_middles))
+    return solved

@@ -1,0 +1,146 @@
+"""A twin that was saved, with what this version makes of the same measurements."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from headrace import calibrated
+from headrace._core import ScenarioError, parse_bytes
+from headrace.calibrate import Measured, Parameter
+from headrace.calibrate.measured import Told
+from headrace.fields import (
+    WrongField,
+    amount,
+    an_object,
+    anything,
+    each_in_list,
+    each_in_object,
+    flag,
+    number,
+    or_null,
+    text,
+)
+from headrace.saved import read_document
+from headrace.validate import wide
+from headrace.validate.beyond import beyond
+from headrace.validate.breakdown import COUNTERS, Breakdown, beside
+from headrace.validate.cases import CASES
+from headrace.validate.changed import Setting
+from headrace.validate.point import Point
+from headrace.validate.twin import Twin, of_calibration, predicted
+
+SIZES = ("machine.write_back.bytes", "machine.memory.size", "machine.memory.used")
+"""Settings that decide which cases lie beyond limits."""
+
+CALIBRATION = an_object(
+    {
+        "directory": text,
+        "file_system": text,
+        "date": text,
+        "settings": each_in_list(text),
+        "memory_given_back": flag,
+        "probes": each_in_list(an_object({"name": text, "rounds_s": each_in_list(amount)})),
+        "parameters": each_in_list(
+            an_object({"field": text, "value": text, "unit": text, "method": text})
+        ),
+        "checks": each_in_list(
+            an_object({"name": text, "rounds": each_in_list(an_object({"measured_s": amount}))})
+        ),
+        "warnings": each_in_list(an_object({"condition": text, "message": text})),
+    }
+)
+FIELDS = an_object(
+    {
+        "machine": text,
+        "settings": each_in_list(
+            an_object({"field": text, "file": anything, "used": anything, "source": text})
+        ),
+        "points": each_in_list(an_object({"name": text, "measured_s": each_in_list(amount)})),
+        "breakdowns": each_in_list(
+            an_object(
+                {
+                    "name": text,
+                    "source": text,
+                    "measured_s": each_in_object(number),
+                    "measured_transfers": or_null(amount),
+                }
+            )
+        ),
+        "warnings": each_in_list(an_object({"condition": text, "message": text})),
+    },
+    {"calibration": CALIBRATION},
+)
+OF_PREDICTIONS = (calibrated.CONDITION, wide.CONDITION)
+"""Warnings that are made anew."""
+
+
+def again(result: str | PathLike[str], *, told: Told | None = None) -> Twin:
+    """Solves the calibration of a saved twin and predicts its cases anew: nothing is measured. One
+    of a machine's file (`--machine`) takes its parameters as they are, and the same values over
+    them.
+
+    Raises ScenarioError if it is no such result, or lacks what this version measures, OSError if it
+    cannot be read, otherwise as `headrace.validate.twin` does.
+    """
+    path = Path(result)
+    document = read_document(path)
+    if document.get("kind") != "validation" or "machine" not in document:
+        raise ScenarioError(f"{path}: expected a result that headrace twin -o saved")
+    try:
+        FIELDS("twin", document)
+        return _again(document, told)
+    except (ScenarioError, WrongField) as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    except (ValueError, ArithmeticError) as error:
+        raise ScenarioError(
+            f"{path}: nothing follows from its times ({error}): expected those that headrace twin"
+            " -o saved"
+        ) from None
+
+
+def _again(document: Mapping[str, Any], told: Told | None) -> Twin:
+    own = document.get("calibration")
+    measured = None if own is None else Measured.saved(own)
+    settings = [Setting.saved(it) for it in document["settings"]]
+    # Which sizes lie beyond the limits follows from what these were.
+    read = measured.read if measured is not None else _sizes(settings)
+    known = {case.name: case for case in (*CASES, *beyond(read))}
+    points = document["points"]
+    for it in points:
+        if it["name"] not in known:
+            raise ScenarioError(f"the case {it['name']!r} is none of this version's: measure again")
+        if not it["measured_s"]:
+            raise ScenarioError(f"the case {it['name']!r} has no repetition: measure again")
+    if not points:
+        raise ScenarioError("it has no cases: measure again")
+    cases = [known[it["name"]] for it in points]
+    times = [[float(time) for time in it["measured_s"]] for it in points]
+    seen = {it["name"]: it for it in document["breakdowns"] if it["source"] == COUNTERS}
+
+    def went(number: int, point: Point) -> Breakdown | None:
+        it = seen.get(point.name)
+        if it is None or it["measured_transfers"] is None:
+            return None
+        parts = {name: float(seconds) for name, seconds in it["measured_s"].items()}
+        return beside(point, cases[number].processes, parts, float(it["measured_transfers"]))
+
+    warnings = [it for it in document["warnings"] if it["condition"] not in OF_PREDICTIONS]
+    if measured is not None:
+        return of_calibration(measured.calibration(told), cases, times, went, warnings, told)
+    with TemporaryDirectory(prefix="headrace-") as folder:
+        file = Path(folder) / "machine.toml"
+        file.write_text(document["machine"], encoding="utf-8")
+        over = {it.field: it.text for it in settings}
+        found = predicted(file, cases, times, went, over, warnings, told)
+    return replace(found, settings=tuple(settings))
+
+
+def _sizes(settings: list[Setting]) -> list[Parameter]:
+    return [
+        Parameter(it.field, (parse_bytes(it.text),), "B", it.source)
+        for it in settings
+        if it.field in SIZES
+    ]
