@@ -18,6 +18,7 @@ from typing import Any
 
 from file_systems import headings, rows
 
+import headrace
 from headrace import validate
 
 MEASURED = Path(__file__).parent / "measured"
@@ -44,8 +45,11 @@ def main() -> None:
     if not saved:
         parser.error(f"{folder}: expected a folder with what headrace twin -o saved")
     lines = headings("file system, disk")
-    with ProcessPoolExecutor() as pool:
-        documents = list(pool.map(again, saved))
+    try:
+        with ProcessPoolExecutor() as pool:
+            documents = list(pool.map(again, saved))
+    except headrace.ScenarioError as error:
+        parser.error(str(error))
     for path, document in zip(saved, documents, strict=True):
         lines += rows(path.stem, document)
     print("\n".join(lines))

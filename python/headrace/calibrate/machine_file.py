@@ -1,6 +1,5 @@
 """A calibrated machine as the file of a system, which a scenario's `system` names."""
 
-import platform
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -15,12 +14,13 @@ def machine_file(
     parameters: Iterable[Parameter],
     checks: Iterable[Check],
     started: datetime,
+    host: str,
 ) -> str:
     """Its text; `file_system` is the kind of what is under the directory, as ext4."""
     parameters = list(parameters)
     date = started.isoformat(timespec="seconds")
     lines = [
-        f"# The {file_system} under {directory} on {platform.node()}, as headrace calibrate",
+        f"# The {file_system} under {directory} on {host}, as headrace calibrate",
         f"# found it on {date} with Headrace {VERSION}. A scenario takes it by",
         '#   system = "this-file.toml"',
         f'system = "{file_system}"',

@@ -1,5 +1,7 @@
 """What was measured for a calibration, and the parameters that follow from it."""
 
+import dataclasses
+import platform
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +37,8 @@ class Calibration:
     """What a reader should know of its measurements: `condition` and `message`."""
     measured: "Measured | None" = None
     """All that it follows from, if it follows from probes of a file system."""
+    host: str = dataclasses.field(default_factory=platform.node)
+    """The machine's name."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -42,6 +46,7 @@ class Calibration:
             "kind": "calibration",
             "directory": self.directory,
             "file_system": self.file_system,
+            "host": self.host,
             "version": VERSION,
             "date": self.started.isoformat(timespec="seconds"),
             "parameters": [parameter.json() for parameter in self.parameters],
@@ -55,7 +60,7 @@ class Calibration:
     def toml(self) -> str:
         """The system's file."""
         return machine_file(
-            self.directory, self.file_system, self.parameters, self.checks, self.started
+            self.directory, self.file_system, self.parameters, self.checks, self.started, self.host
         )
 
 
@@ -75,6 +80,8 @@ class Measured:
     memory_given_back: bool
     """Whether the machine is a virtual one that gives free memory back to its host."""
     warnings: tuple[dict[str, str], ...] = ()
+    host: str = dataclasses.field(default_factory=platform.node)
+    """The machine's name."""
 
     def json(self) -> dict[str, Any]:
         """What a calibration's document has besides parameters and checks, so that it can be
@@ -109,6 +116,9 @@ class Measured:
                     f"it has no times of {name!r} in each round, which this version measures:"
                     " measure again"
                 )
+        for probe in probes_of(read):
+            if probe.made_by != "null" and min(rounds[probe.name]) <= 0:
+                raise ScenarioError(f"{probe.name!r} took no time: expected more than 0 s")
         rounds = {name: times for name, times in rounds.items() if len(times) == count}
         return cls(
             str(document["directory"]),
@@ -121,6 +131,7 @@ class Measured:
             checks,
             bool(document["memory_given_back"]),
             tuple(document["warnings"]),
+            str(document["host"]),
         )
 
     def calibration(self, told: Told | None = None) -> Calibration:
@@ -132,7 +143,9 @@ class Measured:
             machine = Path(folder) / "machine.toml"
 
             def write() -> None:
-                text = machine_file(self.directory, self.file_system, parameters, (), self.started)
+                text = machine_file(
+                    self.directory, self.file_system, parameters, (), self.started, self.host
+                )
                 machine.write_text(text, encoding="utf-8")
 
             simulations = len(balances) + len(CHECKS)
@@ -161,6 +174,7 @@ class Measured:
             self.started,
             self.warnings,
             self,
+            self.host,
         )
 
     def _rounds(

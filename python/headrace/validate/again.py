@@ -1,21 +1,20 @@
 """A twin that was saved, with what this version makes of the same measurements."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from headrace import calibrated
-from headrace._core import ScenarioError, parse_bytes
-from headrace.calibrate import Measured, Parameter
+from headrace._core import RunError, ScenarioError
+from headrace.calibrate import Measured
 from headrace.calibrate.measured import Told
 from headrace.fields import (
     WrongField,
     amount,
     an_object,
-    anything,
     each_in_list,
     each_in_object,
     flag,
@@ -28,17 +27,14 @@ from headrace.validate import wide
 from headrace.validate.beyond import beyond
 from headrace.validate.breakdown import COUNTERS, Breakdown, beside
 from headrace.validate.cases import CASES
-from headrace.validate.changed import Setting
 from headrace.validate.point import Point
-from headrace.validate.twin import Twin, of_calibration, predicted
-
-SIZES = ("machine.write_back.bytes", "machine.memory.size", "machine.memory.used")
-"""Settings that decide which cases lie beyond limits."""
+from headrace.validate.twin import Twin, of_calibration
 
 CALIBRATION = an_object(
     {
         "directory": text,
         "file_system": text,
+        "host": text,
         "date": text,
         "settings": each_in_list(text),
         "memory_given_back": flag,
@@ -54,10 +50,7 @@ CALIBRATION = an_object(
 )
 FIELDS = an_object(
     {
-        "machine": text,
-        "settings": each_in_list(
-            an_object({"field": text, "file": anything, "used": anything, "source": text})
-        ),
+        "calibration": CALIBRATION,
         "points": each_in_list(an_object({"name": text, "measured_s": each_in_list(amount)})),
         "breakdowns": each_in_list(
             an_object(
@@ -70,44 +63,45 @@ FIELDS = an_object(
             )
         ),
         "warnings": each_in_list(an_object({"condition": text, "message": text})),
-    },
-    {"calibration": CALIBRATION},
+    }
 )
 OF_PREDICTIONS = (calibrated.CONDITION, wide.CONDITION)
 """Warnings that are made anew."""
 
 
 def again(result: str | PathLike[str], *, told: Told | None = None) -> Twin:
-    """Solves the calibration of a saved twin and predicts its cases anew: nothing is measured. One
-    of a machine's file (`--machine`) takes its parameters as they are, and the same values over
-    them.
+    """Solves the calibration of a saved twin and predicts its cases anew: nothing is measured.
 
-    Raises ScenarioError if it is no such result, or lacks what this version measures, OSError if it
-    cannot be read, otherwise as `headrace.validate.twin` does.
+    Raises ScenarioError if it is no such result, if it was predicted by a machine's file
+    (`--machine`), whose measurements are not in it, or lacks what this version measures; OSError if
+    it cannot be read.
     """
     path = Path(result)
     document = read_document(path)
     if document.get("kind") != "validation" or "machine" not in document:
         raise ScenarioError(f"{path}: expected a result that headrace twin -o saved")
+    if "calibration" not in document:
+        raise ScenarioError(
+            f"{path}: it has no calibration with its times: expected a twin that was calibrated"
+            " itself, without --machine, by this version: measure again"
+        )
     try:
         FIELDS("twin", document)
-        return _again(document, told)
+        # What a damaged file makes infinite or none is refused where it would be used.
+        with np.errstate(all="ignore"):
+            return _again(document, told)
     except (ScenarioError, WrongField) as error:
         raise ScenarioError(f"{path}: {error}") from None
-    except (ValueError, ArithmeticError) as error:
+    except (ValueError, ArithmeticError, LookupError, RuntimeError, RunError) as error:
         raise ScenarioError(
-            f"{path}: nothing follows from its times ({error}): expected those that headrace twin"
-            " -o saved"
+            f"{path}: nothing follows from what it has ({error}): expected what headrace twin -o"
+            " saved"
         ) from None
 
 
 def _again(document: Mapping[str, Any], told: Told | None) -> Twin:
-    own = document.get("calibration")
-    measured = None if own is None else Measured.saved(own)
-    settings = [Setting.saved(it) for it in document["settings"]]
-    # Which sizes lie beyond the limits follows from what these were.
-    read = measured.read if measured is not None else _sizes(settings)
-    known = {case.name: case for case in (*CASES, *beyond(read))}
+    measured = Measured.saved(document["calibration"])
+    known = {case.name: case for case in (*CASES, *beyond(measured.read))}
     points = document["points"]
     for it in points:
         if it["name"] not in known:
@@ -128,19 +122,4 @@ def _again(document: Mapping[str, Any], told: Told | None) -> Twin:
         return beside(point, cases[number].processes, parts, float(it["measured_transfers"]))
 
     warnings = [it for it in document["warnings"] if it["condition"] not in OF_PREDICTIONS]
-    if measured is not None:
-        return of_calibration(measured.calibration(told), cases, times, went, warnings, told)
-    with TemporaryDirectory(prefix="headrace-") as folder:
-        file = Path(folder) / "machine.toml"
-        file.write_text(document["machine"], encoding="utf-8")
-        over = {it.field: it.text for it in settings}
-        found = predicted(file, cases, times, went, over, warnings, told)
-    return replace(found, settings=tuple(settings))
-
-
-def _sizes(settings: list[Setting]) -> list[Parameter]:
-    return [
-        Parameter(it.field, (parse_bytes(it.text),), "B", it.source)
-        for it in settings
-        if it.field in SIZES
-    ]
+    return of_calibration(measured.calibration(told), cases, times, went, warnings, told)

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any, Self
+from typing import Any
 
 from headrace import simulate
 from headrace._core import ScenarioError
@@ -44,16 +44,6 @@ class Setting:
             "changed": self.changed,
             "source": self.source,
         }
-
-    @classmethod
-    def saved(cls, document: Mapping[str, Any]) -> Self:
-        """By what a document has of it."""
-        return cls(document["field"], document["file"], document["used"], document["source"])
-
-    @property
-    def text(self) -> str:
-        """The value that is used, as `--set` takes it."""
-        return str(self.used).lower() if isinstance(self.used, bool) else str(self.used)
 
 
 def over_file(

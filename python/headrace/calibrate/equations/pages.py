@@ -217,7 +217,7 @@ class _Line:
             cheaper, part = map(float, costs((np.ones(len(pages)), copies), alone, whole))
             if part <= 1.0:
                 call, share = cheaper, part
-        errors = (alone - call - page * np.array(pages) - share * copies) / np.array(whole)
+        errors = (alone - call - page * np.array(pages) - share * copies) / np.maximum(whole, 1e-12)
         return cls(call, page, share, float(errors @ errors))
 
 
