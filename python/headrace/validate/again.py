@@ -30,6 +30,7 @@ from headrace.validate.cases import CASES
 from headrace.validate.point import Point
 from headrace.validate.twin import Twin, of_calibration
 
+WARNINGS = each_in_list(an_object({"condition": text, "message": text}))
 CALIBRATION = an_object(
     {
         "directory": text,
@@ -45,7 +46,7 @@ CALIBRATION = an_object(
         "checks": each_in_list(
             an_object({"name": text, "rounds": each_in_list(an_object({"measured_s": amount}))})
         ),
-        "warnings": each_in_list(an_object({"condition": text, "message": text})),
+        "warnings": WARNINGS,
     }
 )
 FIELDS = an_object(
@@ -62,7 +63,7 @@ FIELDS = an_object(
                 }
             )
         ),
-        "warnings": each_in_list(an_object({"condition": text, "message": text})),
+        "warnings": WARNINGS,
     }
 )
 OF_PREDICTIONS = (calibrated.CONDITION, wide.CONDITION)

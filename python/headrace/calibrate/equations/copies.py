@@ -120,10 +120,19 @@ def change_points(calls: Calls, caches: list[float]) -> tuple[float, float, Cost
     ]
     bends = np.array([it for it in itertools.product(*candidates) if it[1] >= it[0]])
     errors = np.array([_pieces(calls, first, second)[0] for first, second in bends])
-    # Lines of as many parameters: by their errors alone. Below a millionth of a call is rounding.
-    likely = np.maximum(errors, 1e-12) ** (-len(pages) / 2)
-    first, second = np.exp(np.average(np.log(bends), axis=0, weights=likely / likely.max()))
+    first, second = mean_bends(bends, errors, len(pages))
     return float(first), float(second), _pieces(calls, float(first), float(second))[1]
+
+
+def mean_bends(
+    bends: NDArray[np.float64], errors: NDArray[np.float64], sizes: int
+) -> NDArray[np.float64]:
+    """The means of the bends of lines through so many sizes, in logarithms, each by how likely the
+    line's squared errors make it; `bends` has a row for each line."""
+    # Lines of as many parameters: by their errors alone. Below a millionth of a call is rounding.
+    likely = np.maximum(errors, 1e-12) ** (-sizes / 2)
+    means = np.average(np.log(bends), axis=0, weights=likely / likely.max())
+    return np.asarray(np.exp(means), float)
 
 
 def _pieces(calls: Calls, first: float, second: float) -> tuple[float, Costs]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from headrace.calibrate.case import COLD, NEW, WARM
-from headrace.calibrate.equations.copies import KIB, LARGEST_SHARE, MIB, PAGE, copied
+from headrace.calibrate.equations.copies import KIB, LARGEST_SHARE, MIB, PAGE, copied, mean_bends
 from headrace.calibrate.equations.equation import Equation, Known
 from headrace.calibrate.equations.least_squares import costs
 from headrace.calibrate.probe import Probe, Times, calls
@@ -134,16 +134,14 @@ def _common(times: Times, known: Known) -> dict[str, float]:
 
 def _bend(times: Times, known: Known, level: float) -> float:
     """Up to which share of the second level the first pages of a request take `page_in_l2`: the
-    mean of the bends of all lines, in logarithms, each by how likely its errors make it, as those
-    of reads are found (`copies.change_points`)."""
-    shares = [block / level for block in BENDS if block < LARGEST_SHARE * level]
-    shares = [*shares, LARGEST_SHARE, known[SHARE]]
+    mean of the bends of all lines, as those of reads are found (`copies.change_points`)."""
+    within = [block / level for block in BENDS if block < LARGEST_SHARE * level]
+    shares = np.array([*within, LARGEST_SHARE, known[SHARE]])
     lists = _lists(times, known)
     errors = np.array(
         [_Line.of(times, {**known, WRITE_SHARE: share}, lists).error for share in shares]
     )
-    likely = np.maximum(errors, 1e-12) ** (-len(REWRITES) / 2)
-    return float(np.exp(np.average(np.log(shares), weights=likely / likely.max())))
+    return float(mean_bends(shares, errors, len(REWRITES)))
 
 
 @dataclass(frozen=True)
@@ -181,13 +179,15 @@ def _lists(times: Times, known: Known) -> _Lists:
     return _Lists(folio, buffer_head, in_l2, in_l3, first_level)
 
 
-def _besides(times: Times, known: Known, probes: Mapping[int, Probe], share: float) -> list[float]:
-    """What calls cost beyond entering the system and such a share of copying."""
+def _copies(known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
+    """What copying as much out of the page cache takes, if it bends where copies into it do."""
+    return np.array([copied(block / PAGE, known, "write_l2_share") for block in probes])
+
+
+def _entered(times: Times, known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
+    """What calls cost beyond entering the system."""
     call = known["machine.cpu.system_call"]
-    return [
-        times[probe.name] - call - share * copied(block / PAGE, known, WRITE_SHARE.split(".")[-1])
-        for block, probe in probes.items()
-    ]
+    return np.array([times[probe.name] - call for probe in probes.values()])
 
 
 @dataclass(frozen=True)
@@ -207,11 +207,10 @@ class _Line:
         pages = [block / PAGE for block in REWRITES]
         whole = [times[probe.name] for probe in REWRITES.values()]
         following = np.array([lists.in_order(count) for count in pages])
-        alone = np.array(_besides(times, known, REWRITES, 0.0)) - following
-        rest = np.array(_besides(times, known, REWRITES, 1.0)) - following
-        copies = alone - rest
+        alone = _entered(times, known, REWRITES) - following
+        copies = _copies(known, REWRITES)
         share = 1.0
-        call, page = call_and_page(pages, rest, whole)
+        call, page = call_and_page(pages, alone - copies, whole)
         if page == 0.0:
             # Copies into the page cache, from a buffer that is near, may take less than out of it.
             cheaper, part = map(float, costs((np.ones(len(pages)), copies), alone, whole))
@@ -224,13 +223,15 @@ class _Line:
 def _solve(times: Times, known: Known) -> dict[str, float]:
     lists = _lists(times, known)
     line = _Line.of(times, known, lists)
-    new = [time - line.call for time in _besides(times, known, WRITES, line.share)]
-    whole = [times[probe.name] for probe in WRITES.values()]
+
+    def beyond(probes: Mapping[int, Probe]) -> tuple[NDArray[np.float64], list[float]]:
+        """What calls cost beyond what such rewrites do but for their pages, and whole."""
+        left = _entered(times, known, probes) - line.share * _copies(known, probes) - line.call
+        return left, [times[probe.name] for probe in probes.values()]
+
     largest = known.get("machine.memory.largest_folio", PAGE)
-    new_page, new_folio, order = new_costs(new, whole, NEW_BLOCKS, largest)
-    uncached = [time - line.call for time in _besides(times, known, UNCACHED, line.share)]
-    whole = [times[probe.name] for probe in UNCACHED.values()]
-    uncached_page = _uncached_page(uncached, whole, (new_folio, order), largest)
+    new_page, new_folio, order = new_costs(*beyond(WRITES), NEW_BLOCKS, largest)
+    uncached_page = _uncached_page(*beyond(UNCACHED), (new_folio, order), largest)
     return {
         "machine.copying.write_share": line.share,
         "machine.file_system.write_call": line.call,
@@ -285,7 +286,10 @@ def call_and_page(
 
 
 def new_costs(
-    times: Sequence[float], whole: Sequence[float], blocks: Sequence[int], largest: float
+    times: Sequence[float] | NDArray[np.float64],
+    whole: Sequence[float],
+    blocks: Sequence[int],
+    largest: float,
 ) -> tuple[float, float, float]:
     """What a new page costs, a new folio besides, and each order of that, by the times that
     writes of some sizes take beyond what is known of them: the squares of the errors are least,
@@ -314,7 +318,7 @@ def _made(block: int, largest: float) -> tuple[float, float]:
 
 
 def _uncached_page(
-    times: Sequence[float],
+    times: ArrayLike,
     whole: Sequence[float],
     of_folio: tuple[float, float],
     largest: float,
