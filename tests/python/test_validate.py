@@ -22,7 +22,13 @@ from headrace.validate.cases import CASES
 from headrace.validate.changed import over_file
 from headrace.validate.discrepancy import discrepancy
 from headrace.validate.point import Point, summary
-from headrace.validate.prediction import CheckErrors, Predicted, check_errors, interval
+from headrace.validate.prediction import (
+    CheckErrors,
+    Predicted,
+    _prior_degrees,
+    check_errors,
+    interval,
+)
 from headrace.validate.wide import wide
 
 WORK = """[clients]
@@ -65,6 +71,32 @@ def test_the_models_error_is_in_the_interval() -> None:
         for given in ((rounds, []), ([], off), (rounds, off))
     )
     assert max(alone, model) * 0.8 < both < alone + model
+
+
+def test_the_spread_of_few_rounds_is_moderated_by_that_of_the_checks() -> None:
+    def checks(*variances: float) -> list[CheckErrors]:
+        return [CheckErrors((0.1, -0.1), it) for it in variances]
+
+    def reach(each: list[float], given: list[CheckErrors]) -> float:
+        return math.log((interval(1.0, each, given) or (0, 1))[1])
+
+    # Variances of two rounds, of which every twentieth is less than a 250th of the mean.
+    agree = checks(0.01, 0.002, 0.02, 0.0005, 0.013)
+    assert reach([0.9, 1.1], agree) == reach([0.7, 1.4], agree) == reach([], agree)
+    # Chance does not make them that different: then the case's own counts.
+    differ = checks(1e-2, 1e-9, 1e-16, 1e-3, 1e-12)
+    assert reach([0.9, 1.1], differ) < reach([0.7, 1.4], differ)
+
+
+@pytest.mark.parametrize(("degrees", "prior"), [(1, 1.0), (2, 6.0), (4, 20.0)])
+def test_how_much_variances_have_in_common(degrees: int, prior: float) -> None:
+    """Variances that are themselves drawn, with so many degrees of freedom (Smyth 2004)."""
+    random = np.random.default_rng(3)
+    own = prior / random.chisquare(prior, 20_000)
+    variances = 0.04 * own * random.chisquare(degrees, 20_000) / degrees
+    assert _prior_degrees([float(it) for it in variances], degrees) == pytest.approx(prior, rel=0.1)
+    assert _prior_degrees([0.04] * 10, degrees) == math.inf
+    assert _prior_degrees([0.04], degrees) == _prior_degrees([0.0, 0.0], degrees) == 0.0
 
 
 def test_a_round_that_was_disturbed_does_not_decide_the_interval() -> None:
