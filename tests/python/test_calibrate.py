@@ -23,6 +23,7 @@ from headrace.calibrate.limits import _limits
 from headrace.calibrate.measured import _solved, of_most_rounds
 from headrace.calibrate.memory import group_memory
 from headrace.calibrate.mount import Mount
+from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.servers import (
     METHODS,
     SIZES,
@@ -163,6 +164,33 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     (parameter,) = (it for it in _solved([disturbed, times], READ) if it.field == field)
     assert len({parameter.value, *parameter.values}) == 1
     assert parameter.value != pytest.approx(found[field], rel=0.03)
+
+
+@pytest.mark.parametrize("in_transaction", [300e-9, 1400e-9])
+def test_what_pages_of_the_running_transaction_take(in_transaction: float, tmp_path: Path) -> None:
+    text = KNOWN
+    for old, new in {
+        'write_page = "100 ns"': 'write_page = "1400 ns"\n'
+        f'write_page_in_transaction = "{in_transaction} s"',
+        'largest_folio = "1 MiB"': 'largest_folio = "4 KiB"',
+        "[machine.device]": '[machine.file_system.journal]\nmode = "journal"\n[machine.device]',
+    }.items():
+        assert old in text
+        text = text.replace(old, new)
+    file = tmp_path / "machine.toml"
+    file.write_text(text)
+    field = "machine.file_system.write_page_in_transaction"
+    read = [it for it in READ if it.field != "machine.memory.largest_folio"]
+    read.append(Parameter("machine.memory.largest_folio", (4096,), "B", ""))
+    equations = [it for it in EQUATIONS if it.method != device.EQUATION.method]
+    probes = [probe for equation in equations for probe in equation.probes]
+    times = {probe.name: probed(probe, file) for probe in probes}
+    # Only there do transactions have data.
+    assert field not in {it.field for it in _solved([times], read, equations)}
+    read.append(Parameter("machine.file_system.journal.mode", ("journal",), "word", ""))
+    found = {it.field: it.value for it in _solved([times], read, equations)}
+    assert found["machine.file_system.write_page"] == pytest.approx(1400e-9, rel=0.03)
+    assert found[field] == pytest.approx(in_transaction, abs=40e-9)
 
 
 def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -> None:

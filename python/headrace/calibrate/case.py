@@ -51,6 +51,7 @@ class Case:
 
     name: str
     group: Bound
+    """What bounds it as a rule; it is measured accordingly."""
     workload: str
     """The `[[workload]]`, without its heading."""
     processes: int = 1

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace import simulate
+from headrace.calibrate.bound import bound_by
 from headrace.calibrate.case import (
     COLD,
     DIRECT,
@@ -85,6 +86,7 @@ class Check:
 
     name: str
     bound: Bound
+    """By its simulation."""
     measured: float
     """The middle of the rounds."""
     predicted: float
@@ -122,9 +124,11 @@ def checked(
     """A check of a machine's file, with the time that each round gave of it, and each round's
     values by path."""
 
-    def predicted(sets: Mapping[str, str]) -> float:
-        scenario = simulate.load(work_on(machine, case.work), sets=sets)
-        return case.seconds(simulate.run(scenario).json())
+    def simulated(sets: Mapping[str, str]) -> dict[str, Any]:
+        return simulate.run(simulate.load(work_on(machine, case.work), sets=sets)).json()
 
-    rounds = tuple((time, predicted(sets)) for time, sets in zip(times, values, strict=True))
-    return Check(case.name, case.group, middle(times), predicted({}), rounds)
+    rounds = tuple(
+        (time, case.seconds(simulated(sets))) for time, sets in zip(times, values, strict=True)
+    )
+    whole = simulated({})
+    return Check(case.name, bound_by(whole), middle(times), case.seconds(whole), rounds)

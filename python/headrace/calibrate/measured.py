@@ -13,7 +13,7 @@ from headrace._core import VERSION, RunError, ScenarioError
 from headrace.calibrate.balance import BALANCES, Balance, balanced
 from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
-from headrace.calibrate.equations.equation import Equation
+from headrace.calibrate.equations.equation import Equation, is_word
 from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.middle import middle
 from headrace.calibrate.parameter import Parameter, seconds_text
@@ -226,6 +226,7 @@ def _solved(
     middles = {name: middle([of[name] for of in times]) for name in times[0]}
     settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
     known = {field: float(value) for field, value in settled.items()}
+    known |= {is_word(it.field, it.value): 1.0 for it in read if isinstance(it.value, str)}
     # One round is what the machine was at a time: its values go together.
     known_then = [dict(known) for _ in times]
     solved = []

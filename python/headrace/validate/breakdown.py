@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
+from headrace.calibrate.bound import ON_DEVICE, waits
 from headrace.calibrate.case import Case, seconds_in_calls
 from headrace.measure import Measurement
 from headrace.validate.point import Point
@@ -154,21 +155,6 @@ def _is_limited(simulated: Mapping[str, Any]) -> bool:
 
 LIMITS = ("read_rate", "write_rate", "read_operations", "write_operations")
 """Of a device of the kind "throttled"."""
-
-DEVICE_AND_QUEUE = ("device", "I/O queue")
-ON_DEVICE = (*DEVICE_AND_QUEUE, "journal")
-"""Where calls of a simulation wait for the device: a commit is transfers and a flush."""
-
-
-def waits(simulated: Mapping[str, Any], processes: int) -> dict[str, float]:
-    """What a process of a simulated machine spends at each place, in seconds, by its name."""
-    count = simulated["latency"].get("all", {}).get("count", 0)
-    found: dict[str, float] = {}
-    for entry in simulated["breakdown"]:
-        _, _, name = entry["place"].rpartition("/")
-        name = "I/O queue" if name == "O queue" else name  # It has a stroke of its own.
-        found[name] = found.get(name, 0.0) + entry["seconds"] * count / processes
-    return found
 
 
 def simulated_device(simulated: Mapping[str, Any]) -> Mapping[str, Any] | None:

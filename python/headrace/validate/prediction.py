@@ -9,6 +9,7 @@ from typing import Any
 
 from headrace import simulate
 from headrace._core import parse_seconds
+from headrace.calibrate.bound import bound_by
 from headrace.calibrate.case import Bound
 from headrace.calibrate.middle import middle
 from headrace.calibrated import rounds_of
@@ -56,19 +57,26 @@ class Predicted:
     document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """The simulation with every parameter's value, as `headrace run --json` prints it."""
 
+    @property
+    def bound(self) -> Bound:
+        """What bounds the simulation."""
+        return bound_by(self.document)
+
 
 def predict(
     text: str,
     figure: Callable[[dict[str, Any]], float],
-    bound: Bound | None = None,
     sets: Mapping[str, str] = NOTHING,
+    *,
+    alike: bool = False,
 ) -> Predicted:
     """Simulates a scenario with the values of its calibrated parameters, and once with what
     each round of the calibration gave.
 
-    How far single rounds of checks were from predictions tells how far a new measurement may be,
-    of the checks that have the same bound, or of all; so does the spread of the rounds'
-    predictions where it is more than that of theirs. `sets` puts values over all of that, by path.
+    How far single rounds of checks were from predictions tells how far a new measurement may be, of
+    all checks or, with `alike`, of those that are bound as the simulation is, if there are any; so
+    does the spread of the rounds' predictions where it is more than that of theirs. `sets` puts
+    values over all of that, by path.
 
     Raises ScenarioError as `headrace.simulate.load` does.
     """
@@ -80,8 +88,8 @@ def predict(
         figure(simulate.run(simulate.load(text, sets={**values, **sets})).json())
         for values in rounds_of(system)
     ]
-    checks = list(check_errors(system, bound).values())
-    return Predicted(seconds, interval(seconds, each, checks), document)
+    checks = check_errors(system, bound_by(document) if alike else None) or check_errors(system)
+    return Predicted(seconds, interval(seconds, each, list(checks.values())), document)
 
 
 def check_errors(system: Mapping[str, Any], bound: Bound | None = None) -> dict[str, CheckErrors]:

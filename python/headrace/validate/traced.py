@@ -8,19 +8,14 @@ from statistics import median
 from typing import Any
 
 from headrace import kernel_trace
+from headrace.calibrate.bound import DEVICE_AND_QUEUE, waits
 from headrace.calibrate.case import seconds_in_calls
 from headrace.calibrate.measured import Told
 from headrace.calibrate.middle import middle
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
 from headrace.measure.traced import in_kernel
-from headrace.validate.breakdown import (
-    DEVICE_AND_QUEUE,
-    Breakdown,
-    held_share,
-    simulated_device,
-    waits,
-)
+from headrace.validate.breakdown import Breakdown, held_share, simulated_device
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point
 from headrace.validate.twin import Twin

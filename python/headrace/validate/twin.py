@@ -176,8 +176,8 @@ def predicted(
     for number, (case, of) in enumerate(zip(cases, times, strict=True)):
         if told is not None:
             told(number, len(cases), f"simulated: {case.name}")
-        found = predict(work_on(machine, case.work), case.seconds, case.group, sets)
-        points.append(Point(case.name, case.group, tuple(of), found))
+        found = predict(work_on(machine, case.work), case.seconds, sets, alike=True)
+        points.append(Point(case.name, found.bound, tuple(of), found))
         breakdowns.append(went(number, points[-1]))
     loaded = simulate.load(work_on(machine, cases[0].work), sets=sets).loaded
     for warning in (*lacking(loaded), *wide(points, machine, cases[0].work)):

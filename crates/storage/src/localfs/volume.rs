@@ -72,6 +72,7 @@ pub(super) struct Costs {
     pub read_call: Span,
     pub write_call: Span,
     pub write_page: Span,
+    pub write_page_in_transaction: Span,
     pub buffer_head: Span,
     pub buffer_head_in_l2: Span,
     pub buffer_head_in_l3: Span,
@@ -261,6 +262,7 @@ impl Volume {
             costs: Costs {
                 write_call: span(file_system.write_call),
                 write_page: span(file_system.write_page),
+                write_page_in_transaction: span(file_system.write_page_in_transaction),
                 buffer_head: span(file_system.buffer_head),
                 buffer_head_in_l2: span(file_system.buffer_head_in_l2),
                 buffer_head_in_l3: span(file_system.buffer_head_in_l3),
@@ -328,6 +330,7 @@ impl Volume {
                 read_call: span(spec.copying.read_call),
                 write_call: Span::ZERO,
                 write_page: Span::ZERO,
+                write_page_in_transaction: Span::ZERO,
                 buffer_head: Span::ZERO,
                 buffer_head_in_l2: Span::ZERO,
                 buffer_head_in_l3: Span::ZERO,

@@ -118,13 +118,15 @@ impl Volume {
         let missing = self.missing(range);
         let uncached = self.placed_of(range, missing);
         let old = range.len() - missing;
+        let joined = self.in_transaction(range).min(old);
         let pages = |bytes: u64, time: Span| time * bytes.div_ceil(self.page);
         let folios = self.new_folios(range, missing, call.size);
         let time = due
             + pages(missing - uncached, self.costs.new_page)
             + pages(uncached, self.costs.uncached_page)
             + self.new_folio(call.size) * folios
-            + pages(old, self.costs.write_page)
+            + pages(old - joined, self.costs.write_page)
+            + pages(joined, self.costs.write_page_in_transaction)
             + self.following_lists(range, old);
         let copying = self.copy.of_write(end - call.at, call.size, self.copying);
         if missing > 0 && self.last_level.is_some() {
@@ -202,6 +204,17 @@ impl Volume {
     /// Bytes of a range that are not cached.
     fn missing(&self, range: Range) -> u64 {
         self.gaps(range).map(|gap| gap.len()).sum()
+    }
+
+    /// Bytes of a range that the running transaction has, where data goes through the journal.
+    fn in_transaction(&self, range: Range) -> u64 {
+        if self.journal.mode != JournalMode::Data
+            || self.costs.write_page_in_transaction == self.costs.write_page
+        {
+            return 0;
+        }
+        let others = self.journal.left_alone(range);
+        range.len() - others.iter().map(Range::len).sum::<u64>()
     }
 
     /// How many bytes have their blocks, of those of a range that are not cached.

@@ -24,6 +24,7 @@ mod failed_machines;
 mod failover;
 mod failures;
 mod iosched;
+mod journal_pages;
 mod journal_room;
 mod layouts;
 mod limits;

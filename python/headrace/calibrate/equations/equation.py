@@ -8,7 +8,13 @@ from headrace.calibrate.parameter import Unit
 from headrace.calibrate.probe import Probe, Times
 
 Known: TypeAlias = Mapping[str, float]
-"""What is known already, by its field, in SI units: settings, and what earlier equations gave."""
+"""What is known already, by its field, in SI units: settings, and what earlier equations gave.
+Settings that are words are known by both (`is_word`)."""
+
+
+def is_word(field: str, word: str) -> str:
+    """Under what it is known that a setting is such a word."""
+    return f"{field} = {word}"
 
 
 Curve: TypeAlias = Mapping[str, Probe]

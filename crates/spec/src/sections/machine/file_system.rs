@@ -21,6 +21,9 @@ section! {
         write_call: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time for each page written that is cached already.
         write_page: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// The same where data goes through the journal and the running transaction has the page
+        /// already: it joins that only once.
+        write_page_in_transaction: Seconds = same(write_page),
         /// Processor time for each block of a folio of several pages that is written to, unless it
         /// was lately: ext4 follows the folio's list of buffer heads, XFS has none. It takes
         /// nothing as long as no more bytes of lists and pages were used since than the first level
