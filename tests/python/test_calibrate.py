@@ -98,7 +98,7 @@ def test_a_device_that_serves_in_bulk_is_told_from_one_that_does_not(tmp_path: P
 def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
-    probes = [probe for equation in EQUATIONS for probe in equation.probes]
+    probes = [probe for it in EQUATIONS if it.only is None for probe in it.probes]
     times = {probe.name: probed(probe, file) for probe in probes}
     found = {it.field: it.value for it in _solved([times, times], READ)}
     expected = {
@@ -190,13 +190,13 @@ def test_what_pages_of_the_running_transaction_take(in_transaction: float, tmp_p
     read.append(Parameter("machine.file_system.journal.mode", ("journal",), "word", ""))
     found = {it.field: it.value for it in _solved([times], read, equations)}
     assert found["machine.file_system.write_page"] == pytest.approx(1400e-9, rel=0.03)
-    assert found[field] == pytest.approx(in_transaction, abs=40e-9)
+    assert found[field] == pytest.approx(in_transaction, rel=0.03)
 
 
 def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
-    probes = [probe for equation in EQUATIONS for probe in equation.probes]
+    probes = [probe for it in EQUATIONS if it.only is None for probe in it.probes]
     times = {probe.name: probed(probe, file) for probe in probes}
     # Somebody kept the small transfers waiting.
     disturbed = dict(times)
@@ -233,7 +233,7 @@ def test_copies_into_the_page_cache_may_take_less_than_out_of_it(tmp_path: Path)
     file = tmp_path / "machine.toml"
     text = KNOWN.replace('write_page = "100 ns"', 'write_page = "0 ns"')
     file.write_text(text.replace("contention = 1.3", "contention = 1.3\nwrite_share = 0.6"))
-    probes = [probe for equation in EQUATIONS for probe in equation.probes]
+    probes = [probe for it in EQUATIONS if it.only is None for probe in it.probes]
     times = {probe.name: probed(probe, file) for probe in probes}
     found = {it.field: it.value for it in _solved([times, times], READ)}
     for field, value in (

@@ -67,7 +67,7 @@ def seen(probe: Probe, service_ns: int, size: int, direction: str = "read") -> S
 def test_parameters_follow_from_what_the_kernel_did() -> None:
     # 40 us for 4 KiB, and 1 GB/s beyond.
     large = 40_000 + (device.LARGE - device.SMALL)
-    every = {probe.name: seen(probe, 0, 0) for probe in probes()}
+    every = {probe.name: seen(probe, 0, 0) for probe in probes(())}
     for direction in ("read", "write"):
         for block, service in ((device.SMALL, 40_000), (device.LARGE, large)):
             probe = device.PROBES[direction, block]
@@ -111,12 +111,12 @@ def test_what_was_not_seen_is_left_out() -> None:
         kernel_trace.timed(nothing, 1.0),
         kernel_trace.requests(nothing),
     )
-    found = kernel_times({probe.name: empty for probe in probes()}, ())
+    found = kernel_times({probe.name: empty for probe in probes(())}, ())
     assert [it.what for it in found] == ["what the engine and tracing take of a call"]
 
 
 def test_each_workload_is_traced_once() -> None:
-    every = probes()
+    every = probes(())
     assert len({probe.workload for probe in every}) == len(every)
     names = {probe.name for probe in every}
     assert {calls.CALL.name, FLUSH.probe.name, COLD_READS.name} <= names

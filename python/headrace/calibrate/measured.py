@@ -13,7 +13,7 @@ from headrace._core import VERSION, RunError, ScenarioError
 from headrace.calibrate.balance import BALANCES, Balance, balanced
 from headrace.calibrate.checks import CHECKS, Check, checked
 from headrace.calibrate.equations import EQUATIONS
-from headrace.calibrate.equations.equation import Equation, is_word
+from headrace.calibrate.equations.equation import Equation, settled
 from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.middle import middle
 from headrace.calibrate.parameter import Parameter, seconds_text
@@ -195,7 +195,8 @@ def balances_of(read: Iterable[Parameter]) -> list[Balance]:
 
 def probes_of(read: Iterable[Parameter]) -> list[Probe]:
     """All that a calibration measures on a machine of such settings, but for the checks."""
-    probes = [probe for equation in EQUATIONS for probe in equation.probes]
+    known = settled(read := tuple(read))
+    probes = [probe for it in EQUATIONS if it.applies(known) for probe in it.probes]
     return [*probes, *(balance.probe for balance in balances_of(read))]
 
 
@@ -224,13 +225,11 @@ def _solved(
     Raises RunError if no round tells one that is needed.
     """
     middles = {name: middle([of[name] for of in times]) for name in times[0]}
-    settled = {it.field: it.value for it in read if isinstance(it.value, (int, float))}
-    known = {field: float(value) for field, value in settled.items()}
-    known |= {is_word(it.field, it.value): 1.0 for it in read if isinstance(it.value, str)}
+    known = settled(read)
     # One round is what the machine was at a time: its values go together.
     known_then = [dict(known) for _ in times]
     solved = []
-    for equation in equations:
+    for equation in (it for it in equations if it.applies(known)):
         common = equation.common(middles, known)
         known |= common
         rounds = []

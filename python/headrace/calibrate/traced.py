@@ -1,6 +1,6 @@
 """A calibration whose probes are carried out once more, to see them in the kernel."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -13,8 +13,10 @@ from headrace import kernel_trace
 from headrace.calibrate.balance import BALANCES
 from headrace.calibrate.case import carried_out
 from headrace.calibrate.equations import EQUATIONS
+from headrace.calibrate.equations.equation import settled
 from headrace.calibrate.kernel_times import COLD_READS, METHOD, KernelTime, Seen, kernel_times
 from headrace.calibrate.measured import Calibration, Told
+from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
 from headrace.kernel_trace import Intervals, Recording
 from headrace.measure import Measurement
@@ -93,9 +95,11 @@ def timeline(found: TracedCalibration) -> Timeline:
 LATEST = (1 << 63) - 1
 
 
-def probes() -> list[Probe]:
-    """What is traced: all probes that make calls, each workload once."""
-    every = [probe for equation in EQUATIONS for probe in equation.probes]
+def probes(parameters: Iterable[Parameter]) -> list[Probe]:
+    """What is traced on a machine of such parameters: all probes that make calls, each workload
+    once."""
+    known = settled(parameters)
+    every = [probe for it in EQUATIONS if it.applies(known) for probe in it.probes]
     every += [*(balance.probe for balance in BALANCES), COLD_READS]
     alike = {probe.workload: probe for probe in reversed(every) if probe.made_by == "posix"}
     return list(reversed(alike.values()))
@@ -111,7 +115,7 @@ def traced(
     """
     seen: dict[str, Seen] = {}
     costs = []
-    every = probes()
+    every = probes(calibration.parameters)
     with kernel_trace.tracing(directory) as tracing:
         for number, probe in enumerate(every):
             if told is not None:

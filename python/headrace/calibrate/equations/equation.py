@@ -1,10 +1,10 @@
 """An equation: parameters from the times of probes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from headrace.calibrate.parameter import Unit
+from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.probe import Probe, Times
 
 Known: TypeAlias = Mapping[str, float]
@@ -26,6 +26,17 @@ def nothing(_times: Times, _known: Known) -> dict[str, float]:
     return {}
 
 
+def settled(read: Iterable[Parameter]) -> dict[str, float]:
+    """What is known by settings."""
+    known = {}
+    for it in read:
+        if isinstance(it.value, str):
+            known[is_word(it.field, it.value)] = 1.0
+        else:
+            known[it.field] = float(it.value)
+    return known
+
+
 @dataclass(frozen=True)
 class Equation:
     """Parameters that are found together."""
@@ -44,3 +55,10 @@ class Equation:
     """By the field that follows from it: probes to be told of, in the machine's file."""
     needed: tuple[str, ...] = ()
     """Fields that one round at least must tell."""
+    only: str | None = None
+    """What must be known for its parameters to mean anything; elsewhere its probes are not
+    measured."""
+
+    def applies(self, known: Container[str]) -> bool:
+        """Whether it does where so much is known."""
+        return self.only is None or self.only in known

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from headrace.calibrate.case import COLD, NEW, WARM
+from headrace.calibrate.equations import places
 from headrace.calibrate.equations.copies import KIB, LARGEST_SHARE, MIB, PAGE, copied, mean_bends
-from headrace.calibrate.equations.equation import Equation, Known, is_word
+from headrace.calibrate.equations.equation import Equation, Known
 from headrace.calibrate.equations.least_squares import costs
 from headrace.calibrate.probe import Probe, Times, calls
 
@@ -72,20 +73,16 @@ def _again(file: int, often: int = 1, **more: str) -> Probe:
 NEAR_FILE = 4 * MIB
 NEAR = _again(NEAR_FILE, 4)
 """What is used until a list is used again is 123 KB: more than the first level of a processor's
-caches has, less than the second. Three of the four times, the last level has most of the pages,
-and the running transaction all, where data goes through a journal."""
+caches has, less than the second. Three of the four times, the last level has most of the pages."""
 FAR_LISTS = 96
 FAR = _again(FAR_LISTS * FOLIO, requests=str(10 * FAR_LISTS))
 """It is 2.9 MB: more than the second level of most processors' caches has, less than the last."""
 FEW = 0.3
 """Which part of those lists the last level must have for FAR to tell what that saves."""
-LARGEST_EXPONENT = 20.0
-"""Of reaches that come in until something is used again: nothing is found."""
 SHARE, WRITE_SHARE = "machine.copying.l2_share", "machine.copying.write_l2_share"
 BENDS = tuple(size * KIB for size in (64, 128, 192, 256, 384, 512, 768, 1024, 1536))
 """Where the line of writes may bend, besides where that of reads does and at all of the second
 level."""
-IN_TRANSACTION = "machine.file_system.write_page_in_transaction"
 HEAD = 104
 """Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h)."""
 REWRITES = _probes("rewrites", WARM, OLD_BLOCKS)
@@ -234,16 +231,10 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     largest = known.get("machine.memory.largest_folio", PAGE)
     new_page, new_folio, order = new_costs(*beyond(WRITES), NEW_BLOCKS, largest)
     uncached_page = _uncached_page(*beyond(UNCACHED), (new_folio, order), largest)
-    in_transaction = {}
-    if is_word("machine.file_system.journal.mode", "journal") in known:
-        # Three of the four times, the running transaction has the page.
-        saved = _of_near(times[REWRITES[PAGE].name], known) - times[NEAR.name]
-        in_transaction[IN_TRANSACTION] = min(max(line.page - saved, 0.0), line.page)
     return {
         "machine.copying.write_share": line.share,
         "machine.file_system.write_call": line.call,
         "machine.file_system.write_page": line.page,
-        **in_transaction,
         "machine.file_system.buffer_head": lists.buffer_head,
         "machine.file_system.buffer_head_in_l2": lists.in_l2,
         "machine.file_system.buffer_head_in_l3": lists.in_l3,
@@ -257,12 +248,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 def _of_near(in_order: float, known: Known) -> float:
     """What a call of NEAR takes whose list is in the first level, by what one in order does."""
     copy = copied(1, known)
-    # Of four times the middle one is where the second ends and the third begins. In the second,
-    # of what is found exp(-a), what came in since falls from the whole file by a' = -exp(-a), all
-    # in reaches; so exp(a) = exp(file) - file there.
-    there, reach = 0.0, known.get("machine.copying.l3_reach", 0.0)
-    if reach > 0 and NEAR_FILE / reach < LARGEST_EXPONENT:
-        there = 1 / (math.exp(NEAR_FILE / reach) - NEAR_FILE / reach)
+    there = places.again_and_again(NEAR_FILE, known)
     less = there * (1 - known.get("machine.copying.reuse_share", 1.0)) * copy
     return in_order - less + (1 - there) * known.get("machine.cpu.discontiguous_call", 0.0)
 
@@ -276,7 +262,7 @@ def _far_there(folio: float, known: Known) -> float:
     there = 1.0
     for _ in range(100):
         came = FAR_LISTS * (PAGE + (1 - there) * folio * HEAD)
-        there = math.exp(-min(came / reach, LARGEST_EXPONENT))
+        there = math.exp(-min(came / reach, places.LARGEST_EXPONENT))
     return there
 
 

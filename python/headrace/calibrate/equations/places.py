@@ -131,6 +131,22 @@ def found(part: float, often: float) -> float:
     return part + part / often * math.log((1 - part) / left)
 
 
+LARGEST_EXPONENT = 20.0
+"""Of reaches that come in until something is used again: nothing is found."""
+
+
+def again_and_again(file: float, known: Known) -> float:
+    """Which part of what calls copy is found in the middle of four passes in order through a file
+    of so many bytes."""
+    # The middle is where the second ends and the third begins. In the second, of what is found
+    # exp(-a), what came in since falls from the whole file by a' = -exp(-a), all in reaches; so
+    # exp(a) = exp(file) - file there.
+    reach = known.get("machine.copying.l3_reach", 0.0)
+    if reach <= 0 or file / reach >= LARGEST_EXPONENT:
+        return 0.0
+    return 1 / (math.exp(file / reach) - file / reach)
+
+
 PARTS = [number / 500 for number in range(1, 500)]
 
 EQUATION = Equation(
