@@ -86,6 +86,8 @@ def test_the_command_says_what_follows(saved: Path, tmp_path: Path) -> None:
     for arguments, told in (
         ((str(tmp_path), "--again", str(saved)), "nothing is measured"),
         (("--again", str(saved), "--set", "machine.cpu.cores=2"), "nothing is measured"),
+        (("--again", str(saved), "--rounds", "5"), "nothing is measured"),
+        (("--again", str(saved), "--passes", "1"), "nothing is measured"),
         (("--again", str(saved), "-o", str(saved)), "--output is also --again"),
         (("--again", str(tmp_path / "none")), "none"),
         (("--again", __file__), "expected"),
@@ -114,6 +116,18 @@ def test_what_this_version_measures_besides_is_named(saved: Path) -> None:
     with pytest.raises(ScenarioError, match=gone) as refused:
         validate.again(older)
     assert str(older) in str(refused.value) and "measure again" in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["probes", "checks", "points"])
+def test_what_is_there_twice_is_refused(saved: Path, kind: str) -> None:
+    document = json.loads(saved.read_text())
+    every = (document if kind == "points" else document["calibration"])[kind]
+    every.append(every[0])
+    twice = saved.with_name("twice.json")
+    twice.write_text(json.dumps(document))
+    with pytest.raises(ScenarioError, match=f"{kind} has .* 2 times") as refused:
+        validate.again(twice)
+    assert every[0]["name"] in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -311,7 +311,7 @@ def test_what_is_put_over_a_machines_file_is_told(tmp_path: Path) -> None:
         Parameter("machine.device.write_rate", (4e7,), "B/s", "/sys/…/write_bps_device"),
     ]
     work = '[[workload]]\nblock = "1 MiB"\n'
-    given = ["machine.device.latency=2 ms"]
+    given = ["machine.device.latency = 2 ms"]
     sets, settings = over_file(machine, work, now, given)
     found = {it.field.rsplit(".", 1)[-1]: it for it in settings}
     assert not found["window"].changed

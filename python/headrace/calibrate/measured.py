@@ -3,6 +3,7 @@
 import dataclasses
 import platform
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -100,6 +101,8 @@ class Measured:
         The fields that are read are there and of their types. Raises ScenarioError if it lacks
         what this version measures, or rounds of it, ValueError if a text says nothing.
         """
+        for kind in ("probes", "checks"):
+            check_once(kind, document[kind])
         settings = set(document["settings"])
         parameters = (it for it in document["parameters"] if it["field"] in settings)
         rounds = {it["name"]: [float(time) for time in it["rounds_s"]] for it in document["probes"]}
@@ -185,6 +188,13 @@ class Measured:
         measured = [it for it in parameters if it.measured]
         for number, times in enumerate(self.times):
             yield times, {it.field: it.text(it.values[number]) for it in measured}
+
+
+def check_once(kind: str, found: Iterable[Mapping[str, Any]]) -> None:
+    """Raises ScenarioError if one of what a document has of a kind is there twice."""
+    for name, times in Counter(it["name"] for it in found).items():
+        if times > 1:
+            raise ScenarioError(f"{kind} has {name!r} {times} times: expected each once")
 
 
 def balances_of(read: Iterable[Parameter]) -> list[Balance]:

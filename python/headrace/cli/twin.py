@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from click.core import ParameterSource
 
 from headrace.cli.bench.run import directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
@@ -14,6 +15,7 @@ from headrace.files import check_apart, check_directory, check_writable, save_js
 
 
 def twin(
+    context: typer.Context,
     directory: Annotated[
         Path | None,
         typer.Argument(
@@ -84,6 +86,8 @@ def twin(
             "--machine": machine,
             "--settings-now": settings_now,
             "--set": sets,
+            "--rounds": context.get_parameter_source("rounds") == ParameterSource.COMMANDLINE,
+            "--passes": passes,
             "--trace": trace or trace_to,
         }
         for name, given in others.items():

@@ -10,7 +10,7 @@ import numpy as np
 from headrace import calibrated
 from headrace._core import RunError, ScenarioError
 from headrace.calibrate import Measured
-from headrace.calibrate.measured import Told
+from headrace.calibrate.measured import Told, check_once
 from headrace.fields import (
     WrongField,
     amount,
@@ -104,6 +104,7 @@ def _again(document: Mapping[str, Any], told: Told | None) -> Twin:
     measured = Measured.saved(document["calibration"])
     known = {case.name: case for case in (*CASES, *beyond(measured.read))}
     points = document["points"]
+    check_once("points", points)
     for it in points:
         if it["name"] not in known:
             raise ScenarioError(f"the case {it['name']!r} is none of this version's: measure again")

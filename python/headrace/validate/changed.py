@@ -73,7 +73,7 @@ def over_file(
     # As the command line has them, so that one that is none is refused as there.
     simulate.load_with_sets(text, given)
     for it in given:
-        field, _, value = it.partition("=")
+        field, _, value = (part.strip() for part in it.partition("="))
         sets[field], sources[field] = value, "--set"
     used = tomllib.loads(simulate.load(text, sets=sets).toml)
     found = (Setting(it, _at(file, it), _at(used, it), sources[it]) for it in sets)
