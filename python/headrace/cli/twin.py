@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from click.core import ParameterSource
 
 from headrace.cli.bench.run import directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
@@ -81,12 +80,13 @@ def twin(
     from headrace.calibrate import PASSES
 
     if again is not None:
+        source = context.get_parameter_source("rounds")
         others = {
             "DIR": directory,
             "--machine": machine,
             "--settings-now": settings_now,
             "--set": sets,
-            "--rounds": context.get_parameter_source("rounds") == ParameterSource.COMMANDLINE,
+            "--rounds": source is not None and source.name == "COMMANDLINE",
             "--passes": passes,
             "--trace": trace or trace_to,
         }
