@@ -15,7 +15,7 @@ from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.calibration import Probing
 from headrace.calibrate.case import COLD, DIRECT, SETTLE, TAKEN_BACK, scenario, settle
 from headrace.calibrate.case import transfers as workload_of
-from headrace.calibrate.equations import EQUATIONS, calls, device, pages, transfers
+from headrace.calibrate.equations import EQUATIONS, calls, device, pages, probes_where, transfers
 from headrace.calibrate.equations.contention import PROCESSES
 from headrace.calibrate.equations.copies import Calls, change_points
 from headrace.calibrate.equations.pages import new_costs
@@ -98,7 +98,7 @@ def test_a_device_that_serves_in_bulk_is_told_from_one_that_does_not(tmp_path: P
 def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
-    probes = [probe for it in EQUATIONS if it.only is None for probe in it.probes]
+    probes = probes_where(())
     times = {probe.name: probed(probe, file) for probe in probes}
     found = {it.field: it.value for it in _solved([times, times], READ)}
     expected = {
@@ -182,7 +182,7 @@ def test_what_pages_of_the_running_transaction_take(in_transaction: float, tmp_p
     field = "machine.file_system.write_page_in_transaction"
     read = [it for it in READ if it.field != "machine.memory.largest_folio"]
     read.append(Parameter("machine.memory.largest_folio", (4096,), "B", ""))
-    equations = [it for it in EQUATIONS if it.method != device.EQUATION.method]
+    equations = [it for it in EQUATIONS if it is not device.EQUATION]
     probes = [probe for equation in equations for probe in equation.probes]
     times = {probe.name: probed(probe, file) for probe in probes}
     # Only there do transactions have data.
@@ -196,7 +196,7 @@ def test_what_pages_of_the_running_transaction_take(in_transaction: float, tmp_p
 def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
-    probes = [probe for it in EQUATIONS if it.only is None for probe in it.probes]
+    probes = probes_where(())
     times = {probe.name: probed(probe, file) for probe in probes}
     # Somebody kept the small transfers waiting.
     disturbed = dict(times)
@@ -233,7 +233,7 @@ def test_copies_into_the_page_cache_may_take_less_than_out_of_it(tmp_path: Path)
     file = tmp_path / "machine.toml"
     text = KNOWN.replace('write_page = "100 ns"', 'write_page = "0 ns"')
     file.write_text(text.replace("contention = 1.3", "contention = 1.3\nwrite_share = 0.6"))
-    probes = [probe for it in EQUATIONS if it.only is None for probe in it.probes]
+    probes = probes_where(())
     times = {probe.name: probed(probe, file) for probe in probes}
     found = {it.field: it.value for it in _solved([times, times], READ)}
     for field, value in (

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeAlias
 from headrace._core import VERSION, RunError, ScenarioError
 from headrace.calibrate.balance import BALANCES, Balance, balanced
 from headrace.calibrate.checks import CHECKS, Check, checked
-from headrace.calibrate.equations import EQUATIONS
+from headrace.calibrate.equations import EQUATIONS, probes_where
 from headrace.calibrate.equations.equation import Equation, settled
 from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.middle import middle
@@ -203,11 +203,9 @@ def balances_of(read: Iterable[Parameter]) -> list[Balance]:
     return [balance.where(known) for balance in BALANCES]
 
 
-def probes_of(read: Iterable[Parameter]) -> list[Probe]:
+def probes_of(read: Sequence[Parameter]) -> list[Probe]:
     """All that a calibration measures on a machine of such settings, but for the checks."""
-    known = settled(read := tuple(read))
-    probes = [probe for it in EQUATIONS if it.applies(known) for probe in it.probes]
-    return [*probes, *(balance.probe for balance in balances_of(read))]
+    return [*probes_where(settled(read)), *(balance.probe for balance in balances_of(read))]
 
 
 def of_most_rounds(balance: Balance, values: tuple[float, ...]) -> Parameter:

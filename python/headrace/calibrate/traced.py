@@ -12,7 +12,7 @@ import polars as pl
 from headrace import kernel_trace
 from headrace.calibrate.balance import BALANCES
 from headrace.calibrate.case import carried_out
-from headrace.calibrate.equations import EQUATIONS
+from headrace.calibrate.equations import probes_where
 from headrace.calibrate.equations.equation import settled
 from headrace.calibrate.kernel_times import COLD_READS, METHOD, KernelTime, Seen, kernel_times
 from headrace.calibrate.measured import Calibration, Told
@@ -98,8 +98,7 @@ LATEST = (1 << 63) - 1
 def probes(parameters: Iterable[Parameter]) -> list[Probe]:
     """What is traced on a machine of such parameters: all probes that make calls, each workload
     once."""
-    known = settled(parameters)
-    every = [probe for it in EQUATIONS if it.applies(known) for probe in it.probes]
+    every = probes_where(settled(parameters))
     every += [*(balance.probe for balance in BALANCES), COLD_READS]
     alike = {probe.workload: probe for probe in reversed(every) if probe.made_by == "posix"}
     return list(reversed(alike.values()))

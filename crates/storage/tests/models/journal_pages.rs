@@ -32,7 +32,11 @@ fn pages_join_a_transaction_once() {
     for (mode, phases, expected) in [
         ("journal", r#"["write"]"#, 16.0),
         ("journal", r#"["write", "write"]"#, (16.0 + 4.0) / 2.0),
-        ("journal", r#"["write", "write", "write", "write"]"#, (16.0 + 3.0 * 4.0) / 4.0),
+        (
+            "journal",
+            r#"["write", "write", "write", "write"]"#,
+            (16.0 + 3.0 * 4.0) / 4.0,
+        ),
         ("journal", r#"["write", "sync", "write"]"#, 16.0),
         // Data that goes to its place is in no transaction.
         ("ordered", r#"["write", "write"]"#, 16.0),

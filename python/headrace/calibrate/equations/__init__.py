@@ -1,5 +1,7 @@
 """What each parameter follows from: probes, and an equation for each."""
 
+from collections.abc import Container
+
 from headrace.calibrate.equations import (
     calls,
     contention,
@@ -14,6 +16,7 @@ from headrace.calibrate.equations import (
     transfers,
 )
 from headrace.calibrate.equations.equation import Equation
+from headrace.calibrate.probe import Probe
 
 EQUATIONS: tuple[Equation, ...] = (
     calls.EQUATION,
@@ -30,4 +33,10 @@ EQUATIONS: tuple[Equation, ...] = (
 )
 """In the order in which they need each other. To measure more, write a file and name it here."""
 
-__all__ = ["EQUATIONS", "Equation"]
+
+def probes_where(known: Container[str]) -> list[Probe]:
+    """The probes of all equations that apply where so much is known."""
+    return [probe for it in EQUATIONS if it.applies(known) for probe in it.probes]
+
+
+__all__ = ["EQUATIONS", "Equation", "probes_where"]
