@@ -5,11 +5,10 @@ import statistics
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from headrace import simulate
 from headrace._core import parse_seconds
-from headrace.calibrate.bound import bound_by
 from headrace.calibrate.case import Bound
 from headrace.calibrate.middle import middle
 from headrace.calibrated import rounds_of
@@ -28,6 +27,9 @@ FEW, MANY = 1e-6, 1e6
 """Halves of degrees of freedom, between which they are looked for."""
 
 NOTHING: Mapping[str, str] = {}
+
+BoundBy: TypeAlias = Callable[[dict[str, Any]], Bound]
+"""What bounds a simulation, by its document."""
 
 
 @dataclass(frozen=True)
@@ -57,26 +59,20 @@ class Predicted:
     document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """The simulation with every parameter's value, as `headrace run --json` prints it."""
 
-    @property
-    def bound(self) -> Bound:
-        """What bounds the simulation."""
-        return bound_by(self.document)
-
 
 def predict(
     text: str,
     figure: Callable[[dict[str, Any]], float],
+    bound: Bound | BoundBy | None = None,
     sets: Mapping[str, str] = NOTHING,
-    *,
-    alike: bool = False,
 ) -> Predicted:
     """Simulates a scenario with the values of its calibrated parameters, and once with what
     each round of the calibration gave.
 
     How far single rounds of checks were from predictions tells how far a new measurement may be, of
-    all checks or, with `alike`, of those that are bound as the simulation is, if there are any; so
-    does the spread of the rounds' predictions where it is more than that of theirs. `sets` puts
-    values over all of that, by path.
+    the checks that have the same bound, which may follow from the simulation's document, if there
+    are any, or of all; so does the spread of the rounds' predictions where it is more than that of
+    theirs. `sets` puts values over all of that, by path.
 
     Raises ScenarioError as `headrace.simulate.load` does.
     """
@@ -88,7 +84,8 @@ def predict(
         figure(simulate.run(simulate.load(text, sets={**values, **sets})).json())
         for values in rounds_of(system)
     ]
-    checks = check_errors(system, bound_by(document) if alike else None) or check_errors(system)
+    own = bound(document) if callable(bound) else bound
+    checks = check_errors(system, own) or check_errors(system)
     return Predicted(seconds, interval(seconds, each, list(checks.values())), document)
 
 

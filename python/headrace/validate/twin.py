@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate import Calibration, Probing, mount_of, work_on
+from headrace.calibrate.bound import bound_by
 from headrace.calibrate.calibration import PASSES, Step, in_rounds, in_turn
 from headrace.calibrate.case import Case, check_room
 from headrace.calibrate.measured import Told
@@ -176,8 +177,8 @@ def predicted(
     for number, (case, of) in enumerate(zip(cases, times, strict=True)):
         if told is not None:
             told(number, len(cases), f"simulated: {case.name}")
-        found = predict(work_on(machine, case.work), case.seconds, sets, alike=True)
-        points.append(Point(case.name, found.bound, tuple(of), found))
+        found = predict(work_on(machine, case.work), case.seconds, bound_by, sets)
+        points.append(Point(case.name, bound_by(found.document), tuple(of), found))
         breakdowns.append(went(number, points[-1]))
     loaded = simulate.load(work_on(machine, cases[0].work), sets=sets).loaded
     for warning in (*lacking(loaded), *wide(points, machine, cases[0].work)):
