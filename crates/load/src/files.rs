@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::calls::{Calls, Handle, Result};
 use crate::operation::{Buffer, Content};
-use crate::page_cache::Known;
+use crate::page_cache::{self, Known};
 use crate::through_journal::ThroughJournal;
 
 /// Files that a process keeps open at the most; with more, one is closed before another
@@ -229,6 +229,19 @@ pub fn make(
         }
     }
     Ok(())
+}
+
+/// Has all of a file that was made be in the page cache; what is there then is noted, where that
+/// is looked after.
+pub fn warm(root: &OwnedFd, names: &Names, file: ExistingFile, known: Option<&Known>) {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let path = names.path(file.file);
+    if let Ok(opened) = rustix::fs::openat(root, path.as_c_str(), flags, MODE) {
+        page_cache::bring_in(&opened, file.size);
+        if let Some(known) = known {
+            known.there_before(file.file, &opened, file.size);
+        }
+    }
 }
 
 /// Has a file that was made, and is on stable storage, leave the page cache. Where the

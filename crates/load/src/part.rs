@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use headrace_spec::{DIRECT_UNIT, Scenario, Workload, WorkloadKind};
-use headrace_workload::{Application, clients, sequence};
+use headrace_workload::{Application, ExistingFile, clients, sequence};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
@@ -133,8 +133,7 @@ impl<'a> Part<'a> {
         let io = &self.workload.io;
         let call = usize::try_from(io.made_by.0).unwrap_or(usize::MAX);
         let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX, false);
-        let mut existing = self.application.existing();
-        existing.retain(|file| self.share.makes(scenario, self.workload, file));
+        let existing = self.existing_here(scenario);
         let mut pieces = ThroughJournal::new(directory.root());
         for file in &existing {
             let (root, names) = (directory.root(), &self.names);
@@ -157,6 +156,33 @@ impl<'a> Part<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Has files that are to be in the page cache be there, as the last thing before a run: others
+    /// may have taken long to make.
+    pub fn warm_files(
+        &self,
+        scenario: &Scenario,
+        directory: &Directory,
+        watch: Watch<'_>,
+    ) -> Result<(), Error> {
+        if !self.workload.io.cached {
+            return Ok(());
+        }
+        for file in self.existing_here(scenario) {
+            files::warm(directory.root(), &self.names, file, self.known.as_deref());
+            if watch(&Live::PREPARING).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that must be there and that this engine makes.
+    fn existing_here(&self, scenario: &Scenario) -> Vec<ExistingFile> {
+        let mut existing = self.application.existing();
+        existing.retain(|file| self.share.makes(scenario, self.workload, file));
+        existing
     }
 
     /// Whether names that are made and removed are the processes' own affair.

@@ -121,6 +121,9 @@ pub fn run_share(
         for part in &parts {
             part.make_files(scenario, directory, part.content(scenario), watch)?;
         }
+        for part in &parts {
+            part.warm_files(scenario, directory, watch)?;
+        }
     }
     let prepared = nanoseconds(began.elapsed());
     let mut processes = Vec::new();

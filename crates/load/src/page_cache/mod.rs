@@ -8,12 +8,15 @@
 //! cache meanwhile and was read ahead again counts as a hit.
 
 mod cachestat;
+mod warming;
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
+
+pub use warming::bring_in;
 
 /// Bytes that were read, by where they came from.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]

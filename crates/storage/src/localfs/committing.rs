@@ -52,8 +52,13 @@ impl Volume {
                 if bytes == 0 {
                     return self.commit_step(call, now);
                 }
-                let transfer = self.own_transfer(Operation::Write, self.journal_at + at, bytes);
-                self.out.push(transfer);
+                let address = self.journal_at + at;
+                let committing = self.journal.committing.as_ref();
+                let parts = committing.map(|it| self.logging.begin(it, address));
+                for (address, size) in parts.into_iter().flatten() {
+                    let transfer = self.own_transfer(Operation::Write, address, size);
+                    self.out.push(transfer);
+                }
                 Next::Wait(Wait::Transfers)
             }
             Stage::Committing => {
@@ -107,6 +112,18 @@ impl Volume {
                 Next::End
             }
         }
+    }
+
+    /// A transfer of the file system's own blocks is done: who waited for data in it goes on.
+    pub(super) fn logged(&mut self, address: u64) {
+        if self.logging.is_empty() {
+            return;
+        }
+        self.logging.end(address);
+        let all = std::mem::take(&mut self.logging_waiters).into_iter();
+        let (ready, waiting): (Vec<_>, Vec<_>) = all.partition(|it| it.0 == address);
+        self.logging_waiters = waiting;
+        self.woken.extend(ready.into_iter().map(|(_, slot)| slot));
     }
 
     /// The record is on the device: who waited goes on, and the journal is

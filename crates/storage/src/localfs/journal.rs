@@ -35,7 +35,7 @@ pub const BLOCK: u64 = 4096;
 
 /// Blocks that one descriptor block can name: 4 KiB of 8-byte tags less the header
 /// (fs/jbd2/journal.c, journal_tag_bytes with 32-bit block numbers).
-const TAGS: u64 = 500;
+pub const TAGS: u64 = 500;
 
 /// The largest transaction, as a part of the journal (fs/jbd2/journal.c,
 /// jbd2_journal_get_max_txn_bufs; 5,440 of 16,384 blocks were counted).

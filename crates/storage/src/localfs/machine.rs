@@ -95,7 +95,7 @@ impl Bags {
         let bag: u32 = match (call.caller, wait) {
             (Caller::Flusher | Caller::Journal | Caller::Checkpoint | Caller::Lock, _) => 3,
             (_, Wait::Transfers | Wait::Page(..) | Wait::Written(_)) => 0,
-            (_, Wait::Commit(_) | Wait::JournalRoom) => 1,
+            (_, Wait::Commit(_) | Wait::JournalRoom | Wait::Logged(_)) => 1,
             (_, Wait::DirtyRoom) => 2,
         };
         let slot = firing.put(self.0[bag as usize], call);

@@ -20,6 +20,7 @@ mod fresh_memory;
 mod giving_up;
 mod journal;
 mod last_level;
+mod logging;
 mod machine;
 mod naming;
 mod new_blocks;

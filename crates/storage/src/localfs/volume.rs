@@ -20,6 +20,7 @@ use super::extents::Range;
 use super::fresh_memory::FreshMemory;
 use super::journal::{Journal, Metadata};
 use super::last_level::LastLevel;
+use super::logging::Logging;
 use super::new_blocks::NewBlocks;
 use super::placement::Placement;
 use super::read_ahead::{ReadAhead, Stream};
@@ -60,6 +61,8 @@ pub(super) enum Wait {
     DirtyRoom,
     /// Room in the running transaction.
     JournalRoom,
+    /// A transfer of data into the journal, by its address.
+    Logged(u64),
 }
 
 /// Processor times.
@@ -140,6 +143,7 @@ pub(super) struct Volume {
     pub sync_writes_inode: bool,
     pub journal: Journal,
     pub journal_at: u64,
+    pub logging: Logging,
     /// The servers below a client.
     pub remote: Option<Remote>,
     pub balance: Balance,
@@ -193,6 +197,7 @@ pub(super) struct Volume {
     pub checkpointing: bool,
     pub commit_waiters: Vec<(u64, u32)>,
     pub room_waiters: Vec<u32>,
+    pub logging_waiters: Vec<(u64, u32)>,
     pub dirty_waiters: Vec<u32>,
     /// Transfers to be made.
     pub out: Vec<Transfer>,
@@ -361,6 +366,7 @@ impl Volume {
             sync_writes_inode: false,
             journal: Journal::none(),
             journal_at: 0,
+            logging: Logging::default(),
             remote: None,
             balance,
             flushing: false,
@@ -395,6 +401,7 @@ impl Volume {
             checkpointing: false,
             commit_waiters: Vec::new(),
             room_waiters: Vec::new(),
+            logging_waiters: Vec::new(),
             dirty_waiters: Vec::new(),
             out: Vec::new(),
             spawned: Vec::new(),
@@ -537,12 +544,14 @@ impl Volume {
             Wait::Commit(id) => self.commit_waiters.push((id, slot)),
             Wait::DirtyRoom => self.dirty_waiters.push(slot),
             Wait::JournalRoom => self.room_waiters.push(slot),
+            Wait::Logged(address) => self.logging_waiters.push((address, slot)),
         }
     }
 
     /// A transfer is done.
     pub fn arrived(&mut self, transfer: &Transfer, now: Time) {
         if transfer.file == NO_FILE {
+            self.logged(transfer.address);
             return;
         }
         let range = Range {

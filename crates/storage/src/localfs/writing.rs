@@ -107,6 +107,9 @@ impl Volume {
             return wait_or_work(Wait::JournalRoom, due);
         }
         let end = self.piece_end(call);
+        if let Some(address) = self.in_logging(self.cache.pages(call.file, call.at, end)) {
+            return wait_or_work(Wait::Logged(address), due);
+        }
         call.piece = (end - call.at) as u32;
         if let Some(page) = self.edge_to_read(call.file, call.at, end) {
             if self.arriving_until(call.file, page).is_none() {
@@ -215,6 +218,16 @@ impl Volume {
         }
         let others = self.journal.left_alone(range);
         range.len() - others.iter().map(Range::len).sum::<u64>()
+    }
+
+    /// The transfer into the journal that has any of these bytes, but for those that the running
+    /// transaction has too: of these the commit has a copy.
+    fn in_logging(&self, range: Range) -> Option<u64> {
+        if self.logging.is_empty() {
+            return None;
+        }
+        let anew = self.journal.left_alone(range);
+        anew.into_iter().find_map(|it| self.logging.carries(it))
     }
 
     /// How many bytes have their blocks, of those of a range that are not cached.

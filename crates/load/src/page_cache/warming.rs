@@ -1,0 +1,65 @@
+//! Files that are to be in the page cache when a run begins.
+//!
+//! They are there since they were made, but not all of them for long: kernels that are to give
+//! memory back throw pages out that seem to be of no use, however much memory there is (DAMON's
+//! `pageout`: Linux 6.18, Documentation/mm/damon/design.rst). Of 384 MiB that were 22 s in the
+//! making, 3 MiB had gone, so that eight processes took 116 ms to read all of it from a disk of
+//! 60 MB/s, and 27 to 39 ms again.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use super::cachestat::cached_pages;
+
+/// How much of a file is looked at, and read again, at once.
+const PART: u64 = 1 << 20;
+
+/// Reads what of a file is not in the page cache. Where the kernel does not tell (cachestat(2),
+/// since Linux 6.5), or it cannot be read, the file stays as it is: colder than wanted.
+pub fn bring_in(opened: impl AsFd, size: u64) {
+    let mut buffer = Vec::new();
+    for offset in (0..size).step_by(PART as usize) {
+        let size = PART.min(size - offset);
+        if lacks(opened.as_fd(), offset, size) {
+            buffer.resize(size as usize, 0);
+            let _ = rustix::io::pread(&opened, &mut buffer, offset);
+        }
+    }
+}
+
+fn lacks(opened: BorrowedFd<'_>, offset: u64, size: u64) -> bool {
+    let pages = size.div_ceil(rustix::param::page_size() as u64);
+    cached_pages(opened, offset, size).is_ok_and(|cached| cached < pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use rustix::fs::Advice;
+
+    use super::*;
+
+    /// On a real file system: a part in the middle has left the page cache.
+    #[test]
+    fn what_has_left_the_page_cache_comes_back() {
+        // It ends within a page.
+        const SIZE: u64 = 5 * PART - 100;
+        let mut file = tempfile::tempfile().expect("a temporary file");
+        file.write_all(&[1; SIZE as usize])
+            .expect("it can be written");
+        file.sync_all().expect("it can be synced");
+        let middle = std::num::NonZeroU64::new(2 * PART);
+        rustix::fs::fadvise(&file, PART + PART / 2, middle, Advice::DontNeed)
+            .expect("it is only advice");
+        if !lacks(file.as_fd(), 0, SIZE) {
+            eprintln!(
+                "skipped: this file system keeps what it has in memory, or the kernel has no \
+                 cachestat(2), which Linux 6.5 has"
+            );
+            return;
+        }
+        bring_in(&file, SIZE);
+        let cached = cached_pages(file.as_fd(), 0, SIZE).expect("it told before");
+        assert_eq!(cached, SIZE.div_ceil(rustix::param::page_size() as u64));
+    }
+}
