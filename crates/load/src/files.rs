@@ -231,16 +231,12 @@ pub fn make(
     Ok(())
 }
 
-/// Has all of a file that was made be in the page cache; what is there then is noted, where that
-/// is looked after.
-pub fn warm(root: &OwnedFd, names: &Names, file: ExistingFile, known: Option<&Known>) {
+/// Has all of a file that was made be in the page cache.
+pub fn warm(root: &OwnedFd, names: &Names, file: ExistingFile) {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let path = names.path(file.file);
     if let Ok(opened) = rustix::fs::openat(root, path.as_c_str(), flags, MODE) {
         page_cache::bring_in(&opened, file.size);
-        if let Some(known) = known {
-            known.there_before(file.file, &opened, file.size);
-        }
     }
 }
 

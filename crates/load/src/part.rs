@@ -170,7 +170,7 @@ impl<'a> Part<'a> {
             return Ok(());
         }
         for file in self.existing_here(scenario) {
-            files::warm(directory.root(), &self.names, file, self.known.as_deref());
+            files::warm(directory.root(), &self.names, file);
             if watch(&Live::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }

@@ -17,6 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 pub use warming::bring_in;
+#[cfg(test)]
+pub use warming::lacks;
 
 /// Bytes that were read, by where they came from.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 //! making, 3 MiB had gone, so that eight processes took 116 ms to read all of it from a disk of
 //! 60 MB/s, and 27 to 39 ms again.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use super::cachestat::cached_pages;
 
@@ -19,16 +19,17 @@ pub fn bring_in(opened: impl AsFd, size: u64) {
     let mut buffer = Vec::new();
     for offset in (0..size).step_by(PART as usize) {
         let size = PART.min(size - offset);
-        if lacks(opened.as_fd(), offset, size) {
+        if lacks(&opened, offset, size) {
             buffer.resize(size as usize, 0);
             let _ = rustix::io::pread(&opened, &mut buffer, offset);
         }
     }
 }
 
-fn lacks(opened: BorrowedFd<'_>, offset: u64, size: u64) -> bool {
+/// Whether a part of a file is not all in the page cache, as far as the kernel tells.
+pub fn lacks(opened: impl AsFd, offset: u64, size: u64) -> bool {
     let pages = size.div_ceil(rustix::param::page_size() as u64);
-    cached_pages(opened, offset, size).is_ok_and(|cached| cached < pages)
+    cached_pages(opened.as_fd(), offset, size).is_ok_and(|cached| cached < pages)
 }
 
 #[cfg(test)]
@@ -51,7 +52,7 @@ mod tests {
         let middle = std::num::NonZeroU64::new(2 * PART);
         rustix::fs::fadvise(&file, PART + PART / 2, middle, Advice::DontNeed)
             .expect("it is only advice");
-        if !lacks(file.as_fd(), 0, SIZE) {
+        if !lacks(&file, 0, SIZE) {
             eprintln!(
                 "skipped: this file system keeps what it has in memory, or the kernel has no \
                  cachestat(2), which Linux 6.5 has"

@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::page_cache::lacks;
 
 pub(super) fn scenario(text: &str) -> Scenario {
     let loaded = headrace_spec::load_measured(text, Path::new("test.toml"), &[]);
@@ -396,4 +397,55 @@ fn the_threads_of_a_pipeline_hand_buffers_on() {
         let stages = if threads == "one" { 1 } else { 3 };
         assert_eq!(outcome.processes, 2 * stages);
     }
+}
+
+/// On a real file system: files leave the page cache while others are made, as where the kernel
+/// gives memory back.
+#[test]
+fn files_that_are_to_be_cached_are_when_the_run_begins() {
+    let scenario = scenario(
+        r#"
+        clients = { count = 4 }
+        [[workload]]
+        block = "1 MiB"
+        transfer = "64 KiB"
+        access = "file-per-process"
+        phases = ["read"]
+        io = { existing = true, cached = true }
+        "#,
+    );
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let (mut left, mut colder) = (0, None);
+    let watch = &mut |live: &Live| {
+        let files = files_below(below.path());
+        // It is asked once for each file that is made, and once for each that is looked at.
+        if live.phase == Phase::Preparing && left < files.len() && left < 4 {
+            for file in &files {
+                file.sync_all().expect("it can be synced");
+                rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)
+                    .expect("it is only advice");
+            }
+            left = files.len();
+        } else if live.phase == Phase::Running {
+            colder.get_or_insert(files.iter().filter(|it| lacks(it, 0, 1 << 20)).count());
+        }
+        ControlFlow::Continue(())
+    };
+    run(&scenario, &directory, Options::default(), watch).expect("it runs");
+    assert_eq!((left, colder), (4, Some(0)));
+}
+
+/// Those of a workload, and not the one by which the benchmark knows its directory.
+fn files_below(path: &Path) -> Vec<std::fs::File> {
+    let entries = std::fs::read_dir(path).expect("it is there");
+    let mut found = Vec::new();
+    for path in entries.map(|entry| entry.expect("it is there").path()) {
+        match path.is_dir() {
+            true => found.extend(files_below(&path)),
+            false => found.extend(std::fs::File::open(&path)),
+        }
+    }
+    found.retain(|file| file.metadata().is_ok_and(|it| it.len() == 1 << 20));
+    found
 }
