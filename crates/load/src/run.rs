@@ -121,6 +121,8 @@ pub fn run_share(
         for part in &parts {
             part.make_files(scenario, directory, part.content(scenario), watch)?;
         }
+        // Others may take long to make theirs.
+        all_here(share, watch)?;
         for part in &parts {
             part.warm_files(scenario, directory, watch)?;
         }

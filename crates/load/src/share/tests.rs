@@ -165,8 +165,8 @@ fn several_engines_do_together_what_one_does() {
     assert!(three.error.is_none(), "{:?}", three.error);
     assert_eq!(counts(&three), counts(&one));
     assert_eq!((three.processes, three.reason), (20, "workload"));
-    // Three times all of them, and two barriers and one between the phases.
-    assert_eq!(opened, 3 + 2 + 1);
+    // Four times all of them, and two barriers and one between the phases.
+    assert_eq!(opened, 4 + 2 + 1);
 }
 
 #[test]

@@ -115,10 +115,12 @@ impl Volume {
     }
 
     /// A transfer of the file system's own blocks is done: who waited for data in it goes on.
-    pub(super) fn logged(&mut self, address: u64) {
-        if self.logging.is_empty() {
+    pub(super) fn logged(&mut self, transfer: &Transfer) {
+        // A descriptor never goes alone, as the superblock does, whose place a commit can have.
+        if self.logging.is_empty() || transfer.size == BLOCK {
             return;
         }
+        let address = transfer.address;
         self.logging.end(address);
         let all = std::mem::take(&mut self.logging_waiters).into_iter();
         let (ready, waiting): (Vec<_>, Vec<_>) = all.partition(|it| it.0 == address);

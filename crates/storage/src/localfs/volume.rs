@@ -551,7 +551,7 @@ impl Volume {
     /// A transfer is done.
     pub fn arrived(&mut self, transfer: &Transfer, now: Time) {
         if transfer.file == NO_FILE {
-            self.logged(transfer.address);
+            self.logged(transfer);
             return;
         }
         let range = Range {

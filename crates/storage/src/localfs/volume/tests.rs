@@ -262,3 +262,28 @@ proptest! {
         prop_assert!(driven.written.values().all(|times| *times == 1));
     }
 }
+
+/// A commit can begin where the superblock lies, and that be written meanwhile.
+#[test]
+fn the_superblock_frees_no_pages_that_go_to_its_place() {
+    let mut volume = Driven::new("ext3", "file_system.journal.mode = \"journal\"").volume;
+    volume.journal.data(0, 0, 2 * PAGE, Time::ZERO);
+    volume.journal.commit();
+    let (at, bytes) = volume.journal.descriptor_and_blocks();
+    let address = volume.journal_at + at;
+    let transaction = volume.journal.committing.as_ref().expect("it commits");
+    assert_eq!(
+        volume.logging.begin(transaction, address),
+        [(address, bytes)]
+    );
+    volume.register(Wait::Logged(address), 7);
+    volume.write_superblock();
+    let superblock = volume.out.pop().expect("it is written");
+    assert_eq!(superblock.address, address);
+    volume.arrived(&superblock, Time::ZERO);
+    assert!(volume.woken.is_empty());
+    let carrier = volume.own_transfer(Operation::Write, address, bytes);
+    volume.arrived(&carrier, Time::ZERO);
+    assert_eq!(volume.woken, [7]);
+    assert!(volume.logging.is_empty());
+}
