@@ -231,11 +231,15 @@ pub fn make(
     Ok(())
 }
 
+/// Opens a file that was made, if it can be read.
+fn made(root: &OwnedFd, names: &Names, file: ExistingFile) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    rustix::fs::openat(root, names.path(file.file).as_c_str(), flags, MODE).ok()
+}
+
 /// Has all of a file that was made be in the page cache.
 pub fn warm(root: &OwnedFd, names: &Names, file: ExistingFile) {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let path = names.path(file.file);
-    if let Ok(opened) = rustix::fs::openat(root, path.as_c_str(), flags, MODE) {
+    if let Some(opened) = made(root, names, file) {
         page_cache::bring_in(&opened, file.size);
     }
 }
@@ -244,9 +248,7 @@ pub fn warm(root: &OwnedFd, names: &Names, file: ExistingFile) {
 /// file system takes no advice it stays, and the file is only warmer than wanted; what is
 /// there still is noted, where that is looked after.
 pub fn cool(root: &OwnedFd, names: &Names, file: ExistingFile, known: Option<&Known>) {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let path = names.path(file.file);
-    if let Ok(opened) = rustix::fs::openat(root, path.as_c_str(), flags, MODE) {
+    if let Some(opened) = made(root, names, file) {
         let _ = rustix::fs::fadvise(&opened, 0, None, Advice::DontNeed);
         if let Some(known) = known {
             known.there_before(file.file, &opened, file.size);

@@ -420,7 +420,7 @@ fn files_that_are_to_be_cached_are_when_the_run_begins() {
     let watch = &mut |live: &Live| {
         let files = files_below(below.path());
         // It is asked once for each file that is made, and once for each that is looked at.
-        if live.phase == Phase::Preparing && left < files.len() && left < 4 {
+        if live.phase == Phase::Preparing && left < files.len() {
             for file in &files {
                 file.sync_all().expect("it can be synced");
                 rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)

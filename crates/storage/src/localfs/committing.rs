@@ -120,12 +120,11 @@ impl Volume {
         if self.logging.is_empty() || transfer.size == BLOCK {
             return;
         }
-        let address = transfer.address;
-        self.logging.end(address);
-        let all = std::mem::take(&mut self.logging_waiters).into_iter();
-        let (ready, waiting): (Vec<_>, Vec<_>) = all.partition(|it| it.0 == address);
-        self.logging_waiters = waiting;
-        self.woken.extend(ready.into_iter().map(|(_, slot)| slot));
+        self.logging.end(transfer.address);
+        let ready = self
+            .logging_waiters
+            .extract_if(.., |it| it.0 == transfer.address);
+        self.woken.extend(ready.map(|(_, slot)| slot));
     }
 
     /// The record is on the device: who waited goes on, and the journal is
@@ -134,10 +133,8 @@ impl Volume {
         let Some(done) = self.journal.committed() else {
             return Next::End;
         };
-        let all = std::mem::take(&mut self.commit_waiters).into_iter();
-        let (ready, waiting): (Vec<_>, Vec<_>) = all.partition(|&(id, _)| id <= done.id);
-        self.commit_waiters = waiting;
-        self.woken.extend(ready.iter().map(|&(_, slot)| slot));
+        let ready = self.commit_waiters.extract_if(.., |it| it.0 <= done.id);
+        self.woken.extend(ready.map(|(_, slot)| slot));
         for (file, start, end) in done.data() {
             // What the running transaction has anew can go to its place after its own commit
             // (Linux 6.18, fs/jbd2/transaction.c: __jbd2_journal_refile_buffer).

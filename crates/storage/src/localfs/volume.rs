@@ -143,6 +143,7 @@ pub(super) struct Volume {
     pub sync_writes_inode: bool,
     pub journal: Journal,
     pub journal_at: u64,
+    /// Data on its way there.
     pub logging: Logging,
     /// The servers below a client.
     pub remote: Option<Remote>,

@@ -107,7 +107,8 @@ impl Volume {
             return wait_or_work(Wait::JournalRoom, due);
         }
         let end = self.piece_end(call);
-        if let Some(address) = self.in_logging(self.cache.pages(call.file, call.at, end)) {
+        let range = self.cache.pages(call.file, call.at, end);
+        if let Some(address) = self.in_logging(range) {
             return wait_or_work(Wait::Logged(address), due);
         }
         call.piece = (end - call.at) as u32;
@@ -117,7 +118,6 @@ impl Volume {
             }
             return wait_or_work(Wait::Page(call.file, page), due + self.asking());
         }
-        let range = self.cache.pages(call.file, call.at, end);
         let missing = self.missing(range);
         let uncached = self.placed_of(range, missing);
         let old = range.len() - missing;
