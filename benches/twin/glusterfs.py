@@ -391,7 +391,8 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
         axes.set_title(phase)
         axes.set_xlabel("clients")
         axes.set_xticks(CLIENTS)
-        axes.set_ylim(bottom=0)
+    # Both share it: set in the first, it would end where that one ends.
+    panels[0].set_ylim(bottom=0)
     panels[0].set_ylabel("MB/s, all clients")
     panels[1].legend(fontsize="small")
     write_figure(figure, path, {"Date": None})
