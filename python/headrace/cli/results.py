@@ -31,6 +31,10 @@ Identifiers: TypeAlias = Annotated[
 ]
 
 
+PAGE = 100
+"""Results on a page of a list."""
+
+
 class By(StrEnum):
     """What results are taken together by."""
 
@@ -75,10 +79,11 @@ def _wanted(
     since: str | None,
     limit: int | None,
     calls: str | None,
+    skip: int = 0,
 ) -> "Wanted":
     from headrace.store import wanted
 
-    return wanted(kind, name, parsed_labels(labels or []), since, limit, calls)
+    return wanted(kind, name, parsed_labels(labels or []), since, limit, calls, skip)
 
 
 @app.command("list")
@@ -89,20 +94,42 @@ def list_(
     since: Since = None,
     calls: Calls = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="No more than so many, the newest.")
-    ] = None,
+        int, typer.Option("--limit", min=1, help="Show at most N results, newest first.")
+    ] = PAGE,
+    page: Annotated[
+        int, typer.Option("--page", min=1, help="The page of that many results: 2 is the next.")
+    ] = 1,
+    all_: Annotated[bool, typer.Option("--all", help="Show all results on one page.")] = False,
     as_json: AsJson = False,
-) -> None:
-    """List the results, the newest first."""
+) -> int:
+    """List the results, the newest first, page by page.
+
+    Status 1 if the rows of a result are damaged: it is left out, and named.
+    """
     from headrace import store
 
-    listed = store.open().listed(_wanted(kind, name, label, since, limit, calls))
+    if all_ and page > 1:
+        raise ValueError("--page has no effect with --all: leave one of them out")
+    skip = 0 if all_ else (page - 1) * limit
+    chosen = _wanted(kind, name, label, since, None if all_ else limit, calls, skip)
+    listed = store.open().listed(chosen)
+    shown = len(listed.entries) + len(set(listed.damaged))
     if as_json:
-        _print({"results": listed})
-        return
-    from headrace.report.store_tables import results
+        damaged = {"damaged": listed.damaged} if listed.damaged else {}
+        _print({"results": listed.entries, "total": listed.total, "page": page} | damaged)
+    else:
+        from headrace.report.store_tables import results
 
-    show_tables(results(listed))
+        show_tables(results(listed.entries))
+        if shown < listed.total:
+            pages = -(-listed.total // limit)
+            print(
+                f"{len(listed.entries)} of {listed.total} results, page {page} of {pages}:"
+                " --page, --limit and --all show others"
+            )
+    for line in listed.damaged:
+        print(plain_line(f"damaged and left out: {line}"), file=sys.stderr)
+    return 1 if listed.damaged else 0
 
 
 @app.command()
@@ -164,14 +191,24 @@ def compare(
 def export(
     identifiers: Identifiers,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The zip file to write.")
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write, in .zip or .csv."),
     ],
 ) -> None:
-    """Write results with their tables to one file, to hand on."""
+    """Write results with their tables to one zip file, to hand on, or their figures as CSV."""
     from headrace import store
 
+    if output.suffix not in ("", ".zip", ".csv"):
+        raise ValueError(
+            f'{output}: results are not written as "{output.suffix}": expected a name in .zip, for'
+            " headrace results import, or in .csv, for a table of their figures"
+        )
     check_writable(output)
-    exported = store.open().export(identifiers, output)
+    there = store.open()
+    if output.suffix == ".csv":
+        exported = there.export_csv(identifiers, output)
+    else:
+        exported = there.export(identifiers, output)
     print(plain_line(f"{output}: {_counted(len(exported))}"))
 
 
@@ -216,10 +253,15 @@ def remove(
 
 @app.command()
 def check(as_json: AsJson = False) -> int:
-    """Remove the tables that killed runs have left, and look whether all others are whole."""
-    from headrace import store
+    """Check the catalogue, all documents and all tables, and remove what killed runs have left.
 
-    checked = store.open().check()
+    Status 1 if something is damaged.
+    """
+    from headrace import store
+    from headrace.cli.screen import steps
+
+    with steps("results check") as on_progress:
+        checked = store.open().check(on_progress)
     if as_json:
         removed = [str(directory) for directory in checked.removed]
         _print(checked._asdict() | {"removed": removed})
@@ -228,7 +270,7 @@ def check(as_json: AsJson = False) -> int:
             print(plain_line(f"removed {directory}: no result has these tables"))
         for line in checked.damaged:
             print(plain_line(f"damaged: {line}"))
-        print(f"{_counted(checked.results)}, {len(checked.damaged)} tables damaged or gone")
+        print(f"{_counted(checked.results)}, {len(checked.damaged)} damaged or gone")
     return 1 if checked.damaged else 0
 
 

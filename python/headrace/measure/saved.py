@@ -40,7 +40,7 @@ def keep_saved(store: Store, path: Path, saved: dict[str, Any]) -> dict[str, boo
             histograms.check(frames["histograms"])
         except ValueError as error:
             raise not_a_result(path, f"its histograms are damaged: {error}") from None
-    identifier = store.add(
+    identifier, new = store.add_once(
         document,
         {name: frame for name, frame in frames.items() if frame.height},
         kind=str(document["kind"]),
@@ -48,4 +48,4 @@ def keep_saved(store: Store, path: Path, saved: dict[str, Any]) -> dict[str, boo
         started=datetime.fromtimestamp(path.stat().st_mtime, UTC),
         host=host if isinstance(host, dict) else {},
     )
-    return {identifier: True}
+    return {identifier: new}

@@ -10,6 +10,8 @@ from headrace.store import StoreError
 from headrace.store import open as open_store
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from headrace.simulate.result import Result
     from headrace.store import Record, Store
 
@@ -43,10 +45,9 @@ def keep(
     host: Mapping[str, str] | None = None,
 ) -> str:
     """Keeps a result in a store, the user's own if none is given; gives the identifier."""
-    tables = {"series": result.series, "latency_distribution": result.latency_distribution}
     return (store or open_store()).add(
         result.document,
-        {name: table for name, table in tables.items() if table.height},
+        _tables(result),
         kind="simulated",
         started=started,
         labels=labels,
@@ -67,4 +68,10 @@ def keep_saved(store: "Store", path: Path) -> dict[str, bool]:
         return {known: False}
     # The file does not say when the run was; this is when it was saved.
     started = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return {keep(result, store, started=started, host=host): True}
+    identifier, new = store.add_once(result.document, _tables(result), started=started, host=host)
+    return {identifier: new}
+
+
+def _tables(result: "Result") -> dict[str, "pl.DataFrame"]:
+    tables = {"series": result.series, "latency_distribution": result.latency_distribution}
+    return {name: table for name, table in tables.items() if table.height}

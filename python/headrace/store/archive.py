@@ -15,9 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+import psutil
+
 from headrace.fields import WrongField
 from headrace.files import whole_file
 from headrace.histograms import check
+from headrace.report.units import size
 from headrace.store.catalogue import Store
 from headrace.store.documents import check_document, check_values
 from headrace.store.errors import StoreError
@@ -36,8 +39,17 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 """Of every entry: the same results give the same archive."""
 NAME = re.compile("[a-z][a-z0-9_]{0,62}")
 """What a table may be called."""
-LARGEST_ENTRY = 1 << 32
+LARGEST_ENTRY = 1 << 30
 """Bytes of one entry: more is no table of Headrace's."""
+LARGEST_DOCUMENT = 1 << 28
+"""Bytes of a JSON document, of which Python's objects take some ten times as much."""
+LARGEST_RATIO = 100
+"""Bytes of all entries for each byte of the archive. Documents of results, most of which are
+figures, are compressed to a fifth; Parquet is not compressed again."""
+NEVER_TOO_LARGE = 1 << 24
+"""Bytes that may be compressed to any size."""
+SHARE_OF_MEMORY = 4
+"""An entry takes at most one part in so many of the memory that is available."""
 
 
 def write_archive(store: Store, ids: Sequence[str], path: Path) -> Sequence[str]:
@@ -61,6 +73,7 @@ def read_archive(store: Store, path: Path) -> dict[str, bool]:
     Raises StoreError, and keeps none, if the file is not whole.
     """
     with _opened(path) as archive:
+        _check_sizes(archive, path)
         ids, digests = _listed(archive, path)
         expected = {LISTED}
         for identifier in ids:
@@ -74,7 +87,9 @@ def read_archive(store: Store, path: Path) -> dict[str, bool]:
             record, tables = _record(archive, path, identifier, digests)
             new[identifier] = not store.has(identifier)
             if new[identifier]:
-                store.keep(record, dict(_tables(archive, path, tables, identifier)))
+                contents = dict(_tables(archive, path, tables, identifier))
+                # Another process may have imported it by now.
+                _, new[identifier] = store.keep(record, contents)
         return new
 
 
@@ -140,14 +155,40 @@ def _broken(path: Path, why: str) -> StoreError:
 
 def _read(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
     try:
-        entry: IO[bytes] = archive.open(name)
+        stated = archive.getinfo(name)
+        entry: IO[bytes] = archive.open(stated)
     except (KeyError, RuntimeError) as error:
         raise _broken(path, str(error.args[0])) from None
     with entry:
-        content = entry.read(LARGEST_ENTRY + 1)
-    if len(content) > LARGEST_ENTRY:
-        raise _broken(path, f"{name} is too large")
-    return content
+        # Without a number, zipfile expands all that is there, whatever size is stated.
+        return entry.read(stated.file_size)
+
+
+def _check_sizes(archive: zipfile.ZipFile, path: Path) -> None:
+    """Raise StoreError for an archive that expands to more than results do, or than memory has
+    room for. The sizes are those that the archive states: no more than these is ever read."""
+    entries = archive.infolist()
+    total, packed = sum(it.file_size for it in entries), path.stat().st_size
+    if total > max(NEVER_TOO_LARGE, LARGEST_RATIO * packed):
+        raise _broken(
+            path,
+            f"its {size(packed)} expand to {size(total)}, and those of results to no more than"
+            f" {LARGEST_RATIO} times as much",
+        )
+    memory = psutil.virtual_memory().available // SHARE_OF_MEMORY
+    for entry in entries:
+        is_document = entry.filename.endswith(".json")
+        largest = LARGEST_DOCUMENT if is_document else LARGEST_ENTRY
+        if entry.file_size > largest:
+            raise _broken(
+                path, f"{entry.filename} expands to {size(entry.file_size)}, above {size(largest)}"
+            )
+        needed = entry.file_size * (10 if is_document else 1)
+        if needed > memory:
+            raise StoreError(
+                f"{path}: {entry.filename} takes about {size(needed)} of memory, and a quarter of"
+                f" what is available is {size(memory)}: import it where there is more"
+            )
 
 
 def _document(

@@ -24,6 +24,7 @@ def wanted(
     since: str | datetime | None = None,
     limit: int | None = None,
     calls: str | None = None,
+    skip: int = 0,
 ) -> Wanted:
     """What results must be to be listed. Raises StoreError if it makes no sense."""
     if kind is not None and kind not in KINDS:
@@ -32,7 +33,7 @@ def wanted(
         raise StoreError(f'--calls "{calls}": expected one of {", ".join(CALLS)}')
     if isinstance(since, str):
         since = _moment(since)
-    return Wanted(kind, name, labels, since, limit, calls)
+    return Wanted(kind, name, labels, since, limit, calls, skip)
 
 
 def compared(

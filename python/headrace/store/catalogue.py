@@ -1,6 +1,7 @@
 """The store itself: add, find, list, read, remove."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
@@ -8,16 +9,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from headrace.parquet import as_parquet
 from headrace.store.errors import StoreError
 from headrace.store.figures import figures, repetitions, step_figures
-from headrace.store.insertion import insert
+from headrace.store.insertion import AlreadyStored, insert
 from headrace.store.location import Directory, Location, location
 from headrace.store.parquet_tables import (
     checked,
     from_parquet,
+    publish_files,
     read_file,
     remove_files,
     write_files,
@@ -25,9 +24,13 @@ from headrace.store.parquet_tables import (
 from headrace.store.record import Record, as_json, sha256
 
 if TYPE_CHECKING:
-    from headrace.store.checking import Checked
+    import polars as pl
+    import sqlalchemy as sa
+
+    from headrace.store.checking import Checked, OnProgress
     from headrace.store.comparison import Comparison
     from headrace.store.database import Database
+    from headrace.store.listing import Listed
     from headrace.store.queries import Content, Wanted
 
 
@@ -44,7 +47,7 @@ class Store:
     def add(
         self,
         document: Mapping[str, Any],
-        tables: Mapping[str, pl.DataFrame] | None = None,
+        tables: "Mapping[str, pl.DataFrame] | None" = None,
         *,
         kind: str = "simulated",
         started: datetime | None = None,
@@ -63,22 +66,55 @@ class Store:
             labels=labels,
             host=host,
         )
-        self.keep(record, {name: as_parquet(it) for name, it in (tables or {}).items()})
-        return record.id
+        return self.keep(record, _as_parquet(tables))[0]
 
-    def keep(self, record: Record, contents: Mapping[str, bytes]) -> None:
-        """Keeps a record with its tables in Parquet."""
+    def add_once(
+        self,
+        document: Mapping[str, Any],
+        tables: "Mapping[str, pl.DataFrame] | None" = None,
+        *,
+        kind: str = "simulated",
+        started: datetime,
+        host: Mapping[str, str] | None = None,
+    ) -> tuple[str, bool]:
+        """Save a result unless there is one with the same document; give its identifier, and
+        whether it is new."""
+        record = Record.of(document, kind=kind, started=started, host=host)
+        return self.keep(record, _as_parquet(tables), same_document=True)
+
+    def keep(
+        self, record: Record, contents: Mapping[str, bytes], *, same_document: bool = False
+    ) -> tuple[str, bool]:
+        """Save a record with its tables in Parquet.
+
+        Returns the identifier, and whether the result is new to the store. A result of the same
+        identifier is the same, and with `same_document` one of the same document: then that one
+        stays as it is.
+        """
         files = self._files(record.id) if contents else None
-        # Files first: who dies in between leaves files that nobody asks for, not a result
-        # without its tables.
-        if files is not None:
-            write_files(files, contents)
+        rows = _rows(record, contents, files is None)
+        # Files first, rows in a transaction after them: a process that is killed in between
+        # leaves files without a result, never a result without its files.
+        if files is None:
+            try:
+                insert(self.location, rows, None, same_document)
+            except AlreadyStored as there:
+                return there.identifier, False
+            return record.id, True
+        unpublished = write_files(files, contents)
         try:
-            insert(self.location, _rows(record, contents, files is None))
+            insert(self.location, rows, lambda: publish_files(unpublished, files), same_document)
+        except AlreadyStored as there:
+            remove_files(unpublished)
+            return there.identifier, False
         except Exception:
-            if files is not None:
-                remove_files(files)
+            # The transaction may have failed at its end, when they had been moved.
+            remove_files(unpublished if unpublished.exists() else files)
             raise
+        except BaseException:
+            remove_files(unpublished)
+            raise
+        return record.id, True
 
     def list(
         self,
@@ -89,17 +125,18 @@ class Store:
         since: str | datetime | None = None,
         limit: int | None = None,
         calls: str | None = None,
-    ) -> pl.DataFrame:
+        skip: int = 0,
+    ) -> "pl.DataFrame":
         """The results that are all of this, the newest first. `since` is a moment, a date as
         text, or how long ago, as `7 d`."""
         from headrace.store import frames, queries
         from headrace.store.asking import wanted
 
         with self._database.reading() as connection:
-            ids = queries.identifiers(connection, wanted(kind, name, labels, since, limit, calls))
-            return frames.runs(connection, ids)
+            chosen = wanted(kind, name, labels, since, limit, calls, skip)
+            return frames.runs(connection, queries.identifiers(connection, chosen))
 
-    def listed(self, wanted: "Wanted") -> "Sequence[dict[str, Any]]":
+    def listed(self, wanted: "Wanted") -> "Listed":
         """The results that are wanted, with their labels and figures, as JSON has them."""
         from headrace.store import listing
 
@@ -117,7 +154,7 @@ class Store:
                 return listing.one(connection, identifier)
             return listing.step(connection, identifier, step)
 
-    def figures(self, ids: Sequence[str] | None = None) -> pl.DataFrame:
+    def figures(self, ids: Sequence[str] | None = None) -> "pl.DataFrame":
         """The catalogued figures of these results, or of all, the newest first: throughput,
         rates and latency."""
         from headrace.store import frames, queries
@@ -127,7 +164,7 @@ class Store:
                 return frames.figures(connection, queries.identifiers(connection, queries.Wanted()))
             return frames.figures(connection, [queries.found(connection, it) for it in ids])
 
-    def step_figures(self, ids: Sequence[str]) -> pl.DataFrame:
+    def step_figures(self, ids: Sequence[str]) -> "pl.DataFrame":
         """The catalogued figures of the steps of these ladders by operation: throughput, rates,
         service time (`latency_…`) and response time. `repetition` is 0 of all repeats together."""
         from headrace.store import frames, queries
@@ -190,6 +227,13 @@ class Store:
 
         return write_archive(self, ids, Path(path))
 
+    def export_csv(self, ids: Sequence[str], path: str | PathLike[str]) -> Sequence[str]:
+        """Writes the catalogued figures of results to a CSV file, one a row; gives their
+        identifiers. The file appears when it is whole."""
+        from headrace.store.csv_table import write_csv
+
+        return write_csv(self, ids, Path(path))
+
     def import_archive(self, path: str | PathLike[str]) -> dict[str, bool]:
         """Keeps the results in a file that `export` has written; tells of each identifier
         whether it is new here. If the file is not whole, none is kept."""
@@ -211,7 +255,7 @@ class Store:
         with self._database.reading() as connection:
             return queries.contents(connection, queries.found(connection, text))
 
-    def table(self, text: str, name: str) -> pl.DataFrame:
+    def table(self, text: str, name: str) -> "pl.DataFrame":
         """One of a result's tables."""
         identifier = self.find(text)
         return from_parquet(self.parquet(identifier, name), f'table "{name}" of {identifier}')
@@ -233,12 +277,16 @@ class Store:
         path, data = read_file(directory, name)
         return checked(data, content.sha256, path)
 
-    def check(self) -> "Checked":
-        """Looks for tables that no result has, which it removes, and for results whose tables
-        are damaged or gone."""
+    def check(self, on_progress: "OnProgress | None" = None) -> "Checked":
+        """Checks the catalogue, all documents and all tables, and removes tables that no result
+        has."""
         from headrace.store import checking
 
-        return checking.check(self)
+        return checking.check(self, on_progress)
+
+    def reading(self) -> "AbstractContextManager[sa.Connection]":
+        """A transaction to read the catalogue in."""
+        return self._database.reading()
 
     def remove(self, text: str) -> str:
         """Removes a result; gives its identifier."""
@@ -248,8 +296,11 @@ class Store:
             identifier = queries.found(connection, text)
             queries.remove(connection, identifier)
         files = self._files(identifier)
-        if files is not None:
-            remove_files(files)
+        if files is not None and files.exists():
+            # Another process may have imported the result again by now.
+            with self._database.writing() as connection:
+                if not queries.has(connection, identifier):
+                    remove_files(files)
         return identifier
 
     @cached_property
@@ -275,6 +326,12 @@ def open_store(where: str | PathLike[str] | None = None) -> Store:
     Raises StoreError if that is neither.
     """
     return Store(location(where))
+
+
+def _as_parquet(tables: "Mapping[str, pl.DataFrame] | None") -> dict[str, bytes]:
+    from headrace.parquet import as_parquet
+
+    return {name: as_parquet(it) for name, it in (tables or {}).items()}
 
 
 def _rows(

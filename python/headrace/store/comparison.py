@@ -12,7 +12,7 @@ from headrace.store import queries, schema
 from headrace.store.asking import By
 from headrace.store.errors import StoreError
 from headrace.store.figures import FIGURES
-from headrace.store.frames import LARGE
+from headrace.store.queries import LARGE
 from headrace.store.record import NO_CALLS, SIMULATED
 from headrace.store.samples import Group, Key, Merged, group
 from headrace.store.significance import difference

@@ -1,8 +1,11 @@
 """Connections to the catalogue, with the schema as this version has it."""
 
 import contextlib
+import sqlite3
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -16,6 +19,16 @@ from headrace.store.version import HEAD, PATIENCE_S, VERSION_TABLE
 UPGRADE_LOCK = 0x4865616472616365
 """Of advisory locks in PostgreSQL: any number that other programs will not take."""
 
+PRIMARY = 0xFF
+"""Of an error code of SQLite's, the bits that extended codes have in common with theirs."""
+NOT_WRITABLE = (
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+)
+"""SQLite's errors for a file or a directory that can be read only, and for a full disk."""
+
 version_table = sa.table(VERSION_TABLE, sa.column("version_num", sa.Text))
 
 
@@ -27,7 +40,8 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """A transaction to read in. A catalogue that does not exist yet is empty.
+        """A transaction to read in. A catalogue that does not exist yet is empty; one of an older
+        schema that cannot be written is upgraded in a copy.
 
         Raises StoreFailure if it cannot be read, StoreError if it is of a newer version.
         """
@@ -37,12 +51,20 @@ class Database:
                     yield connection
                 return
             with self._engine.connect() as connection:
-                found = _version(connection)
+                found = self._version(connection)
                 if found == HEAD:
                     yield connection
                     return
-            with _empty() if found is None else self.writing() as connection:
-                yield connection
+            if found is None:
+                with _empty() as connection:
+                    yield connection
+            elif self._upgraded():
+                with self._engine.connect() as connection:
+                    yield connection
+            else:
+                assert isinstance(self.location, Directory)
+                with _upgraded_copy(self.location) as connection:
+                    yield connection
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sa.Connection]:
@@ -50,26 +72,57 @@ class Database:
 
         Raises as `reading`.
         """
-        with self._told():
-            if isinstance(self.location, Directory):
-                self.location.path.mkdir(parents=True, exist_ok=True)
-            engine = self._engine.execution_options(writes=True)
-            with engine.begin() as connection:
-                if _version(connection) != HEAD:
-                    self._upgrade(connection)
-                yield connection
+        with self._told(), self._writing() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        if isinstance(self.location, Directory):
+            self.location.path.mkdir(parents=True, exist_ok=True)
+        engine = self._engine.execution_options(writes=True)
+        with engine.begin() as connection:
+            if self._version(connection) != HEAD:
+                self._upgrade(connection)
+            yield connection
+
+    def _upgraded(self) -> bool:
+        """Upgrades the catalogue; false if it is a file that cannot be written."""
+        try:
+            with self._writing():
+                return True
+        except DBAPIError as error:
+            code = getattr(error.orig, "sqlite_errorcode", 0) & PRIMARY
+            if code not in NOT_WRITABLE:
+                raise
+            return False
 
     def _upgrade(self, connection: sa.Connection) -> None:
         # Several processes may come to this at once; SQLite's transaction excludes the others.
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(UPGRADE_LOCK)))
-        found = _version(connection)
+        found = self._version(connection)
         if found == HEAD:
             return
         # It takes a tenth of a second to import.
         from headrace.store.migration import upgrade
 
         upgrade(connection, found, self.location)
+
+    def _version(self, connection: sa.Connection) -> str | None:
+        """The catalogue's schema; none if there is none yet.
+
+        Raises StoreFailure if there are tables whose schema is not known.
+        """
+        tables = sa.inspect(connection)
+        found: str | None = None
+        if tables.has_table(VERSION_TABLE):
+            found = connection.execute(sa.select(version_table.c.version_num)).scalar()
+        if found is None and tables.has_table(schema.runs.name):
+            raise StoreFailure(
+                f"{self.location}: the catalogue is damaged: it does not say which schema it has:"
+                " move it away, or name another store by HEADRACE_STORE"
+            )
+        return found
 
     @cached_property
     def _engine(self) -> sa.Engine:
@@ -104,6 +157,23 @@ class Database:
         return StoreFailure(f"{self.location}: {' '.join(str(error).split())}")
 
 
+@contextlib.contextmanager
+def _upgraded_copy(of: Directory) -> Iterator[sa.Connection]:
+    """A connection to a copy of a catalogue, with the schema of this version."""
+    with TemporaryDirectory(prefix="headrace-") as folder:
+        copy = Directory(Path(folder))
+        with (
+            contextlib.closing(connect(of.catalogue)) as source,
+            contextlib.closing(sqlite3.connect(copy.catalogue)) as target,
+        ):
+            source.backup(target)
+        database = Database(copy)
+        with database._writing():
+            pass
+        with database._engine.connect() as connection:
+            yield connection
+
+
 def _empty() -> contextlib.AbstractContextManager[sa.Connection]:
     """A catalogue without results, to be asked what one is asked that does not exist yet."""
     engine = sa.create_engine("sqlite://")
@@ -122,11 +192,3 @@ def _postgresql(server: Server) -> sa.Engine:
             f"{server}: PostgreSQL needs a driver ({error.name}): "
             "pip install 'headrace[postgresql]'"
         ) from None
-
-
-def _version(connection: sa.Connection) -> str | None:
-    """The catalogue's schema; none if there is none yet."""
-    if not sa.inspect(connection).has_table(VERSION_TABLE):
-        return None
-    found: str | None = connection.execute(sa.select(version_table.c.version_num)).scalar()
-    return found

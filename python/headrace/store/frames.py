@@ -7,9 +7,7 @@ import sqlalchemy as sa
 
 from headrace.store import queries, schema
 from headrace.store.figures import FIGURES as ORDER
-
-LARGE = ("scenario", "document", "document_sha256")
-"""What a list of results goes without."""
+from headrace.store.queries import LARGE
 
 RUNS = pl.Schema(
     {
@@ -64,7 +62,9 @@ def figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
     # Of one result, operation by operation.
     place = {figure: number for number, figure in enumerate(ORDER)}
     order = {identifier: number for number, identifier in enumerate(ids)}
-    rows.sort(key=lambda it: (order[it["run_id"]], it["operation"], place[it["figure"]]))
+    rows.sort(
+        key=lambda it: (order[it["run_id"]], it["operation"], place.get(it["figure"], len(place)))
+    )
     return pl.DataFrame([row | {"id": row["run_id"]} for row in rows], schema=FIGURES)
 
 

@@ -10,7 +10,8 @@ TIME = 9
 """Digits for milliseconds since 1970: enough until the year 3084."""
 CHANCE = 5
 """Digits drawn at random: of two results in one millisecond, one in 33 million pairs agree."""
-PATTERN = re.compile(f"[{DIGITS}]{{{TIME + CHANCE}}}")
+LENGTH = TIME + CHANCE
+PATTERN = re.compile(f"[{DIGITS}]{{{LENGTH}}}")
 
 
 def new_identifier(started: datetime) -> str:

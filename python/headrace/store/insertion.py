@@ -7,7 +7,7 @@ server, goes through SQLAlchemy.
 
 import contextlib
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +19,65 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """By the name of the table. A row has every column, or leaves out what is NULL."""
 
 
-def insert(location: Location, rows: Rows) -> None:
-    """Adds all rows, or none. Raises as `Database.writing`."""
-    if isinstance(location, Directory) and _inserted(location.catalogue, rows):
+class AlreadyStored(Exception):
+    """The catalogue has the result."""
+
+    def __init__(self, identifier: str) -> None:
+        self.identifier = identifier
+
+
+def insert(
+    location: Location,
+    rows: Rows,
+    publish: Callable[[], object] | None = None,
+    same_document: bool = False,
+) -> None:
+    """Add a result's rows, or none.
+
+    `publish` is called before the transaction is committed: it moves the result's files to their
+    place while no other process writes. With `same_document`, a result with the same document
+    counts as the same result.
+
+    Raises AlreadyStored if the catalogue has the result; otherwise as `Database.writing`.
+    """
+    if isinstance(location, Directory) and _inserted(
+        location.catalogue, rows, publish, same_document
+    ):
         return
     from headrace.store.database import Database
-    from headrace.store.schema import metadata
+    from headrace.store.queries import insert_rows
 
     with Database(location).writing() as connection:
-        for table, entries in rows.items():
-            if entries:
-                connection.execute(metadata.tables[table].insert(), list(entries))
+        insert_rows(connection, rows, same_document)
+        if publish is not None:
+            publish()
 
 
-def _inserted(catalogue: Path, rows: Rows) -> bool:
+def _inserted(
+    catalogue: Path, rows: Rows, publish: Callable[[], object] | None, same_document: bool
+) -> bool:
     """Adds the rows; false if the catalogue has to be made or upgraded first."""
     if not catalogue.exists():
         return False
+    (run,) = rows["runs"]
     try:
         with contextlib.closing(connect(catalogue)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             if _version(connection) != HEAD:
                 return False
+            found = connection.execute("SELECT id FROM runs WHERE id = :id", run).fetchone()
+            if found is None and same_document:
+                query = "SELECT id FROM runs WHERE document_sha256 = :document_sha256"
+                found = connection.execute(f"{query} ORDER BY started DESC", run).fetchone()
+            if found is not None:
+                raise AlreadyStored(str(found[0]))
             for table, entries in rows.items():
                 for row in entries:
                     names = ", ".join(row)
                     values = ", ".join(f":{name}" for name in row)
                     connection.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)
+            if publish is not None:
+                publish()
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise sqlite_failure(catalogue, error) from error

@@ -1,27 +1,56 @@
 """What the catalogue says, as JSON."""
 
-import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from headrace.store import queries, schema
 from headrace.store.errors import StoreError
-from headrace.store.frames import LARGE, figures
+from headrace.store.figures import FIGURES
+from headrace.store.queries import LARGE
+
+PLACE = {figure: number for number, figure in enumerate(FIGURES)}
 
 
-def several(connection: sa.Connection, wanted: queries.Wanted) -> list[dict[str, Any]]:
-    """Results with their labels and figures, the newest first."""
-    return entries(connection, queries.identifiers(connection, wanted))
+class Listed(NamedTuple):
+    """A page of the results that are wanted."""
+
+    entries: Sequence[dict[str, Any]]
+    """With their labels and figures, the newest first."""
+    total: int
+    """How many results there are on all pages."""
+    damaged: Sequence[str]
+    """What is wrong with results of this page that are left out, a line for each."""
+
+
+def several(connection: sa.Connection, wanted: queries.Wanted) -> Listed:
+    """The results that are wanted. Those whose rows are damaged are left out, and named."""
+    ids = queries.identifiers(connection, wanted)
+    tables = (schema.runs, schema.labels, schema.figures)
+    damaged = [
+        it
+        for table in tables
+        for it in queries.checked_rows(connection, table, ids, without=LARGE)[1]
+    ]
+    bad = {it.run_id for it in damaged}
+    whole = [it for it in ids if it not in bad]
+    return Listed(
+        entries(connection, whole),
+        queries.count(connection, wanted),
+        [it.what for it in damaged],
+    )
 
 
 def entries(connection: sa.Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """These results with their labels and figures."""
+    """These results with their labels and figures. Raises DamagedRow."""
     labels = queries.labels(connection, ids)
     told: dict[str, dict[str, dict[str, float]]] = {identifier: {} for identifier in ids}
-    for identifier, operation, figure, value in figures(connection, ids).iter_rows():
-        told[identifier].setdefault(operation, {})[figure] = value
+    rows = queries.rows(connection, schema.figures, ids)
+    # A later version may have catalogued other figures.
+    rows.sort(key=lambda it: (it["operation"], PLACE.get(it["figure"], len(PLACE))))
+    for row in rows:
+        told[row["run_id"]].setdefault(row["operation"], {})[row["figure"]] = row["value"]
     return [
         row | {"labels": labels[row["id"]], "figures": told[row["id"]]}
         for row in queries.rows(connection, schema.runs, ids, without=LARGE)
@@ -35,7 +64,7 @@ def one(connection: sa.Connection, identifier: str) -> dict[str, Any]:
         content.name: {"bytes": content.size, "sha256": content.sha256}
         for content in queries.contents(connection, identifier)
     }
-    document = json.loads(queries.record(connection, identifier).document)
+    document = queries.record(connection, identifier).contents
     return entry | {"tables": tables, "document": document}
 
 

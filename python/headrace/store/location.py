@@ -62,7 +62,17 @@ def location(where: str | PathLike[str] | None = None) -> Location:
     text = os.fspath(named)
     if "://" in text:
         return _server(text, "the store" if where is not None else VARIABLE)
-    return Directory(Path(text).expanduser().absolute())
+    directory = Path(text).expanduser().absolute()
+    there = directory
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        what = "the store" if where is not None else VARIABLE
+        raise StoreError(
+            f'{what} = "{text}": {there} is a file: expected a directory, which may not exist yet,'
+            ' or a database such as "postgresql://user@host/database"'
+        )
+    return Directory(directory)
 
 
 def _server(url: str, what: str) -> Server:

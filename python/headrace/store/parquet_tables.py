@@ -5,20 +5,32 @@ they come and go in one transaction with the rest.
 """
 
 import contextlib
+import re
+import secrets
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from headrace.files import whole_file
-from headrace.parquet import read_parquet
 from headrace.store.errors import StoreError, StoreFailure
+from headrace.store.identifier import PATTERN
 from headrace.store.record import sha256
 
+if TYPE_CHECKING:
+    import polars as pl
 
-def from_parquet(content: bytes, what: str) -> pl.DataFrame:
+UNPUBLISHED = re.compile(rf"\.{PATTERN.pattern}\.[0-9a-f]{{16}}")
+"""Directories with tables that were not moved to their place, or that were replaced."""
+
+
+def from_parquet(content: bytes, what: str) -> "pl.DataFrame":
     """The table in the content of a Parquet file. Raises StoreError if there is none."""
+    # They take a quarter of a second to import, which a list of results needs not.
+    import polars as pl
+
+    from headrace.parquet import read_parquet
+
     try:
         return read_parquet(content)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -33,16 +45,38 @@ def checked(content: bytes, digest: str, what: object) -> bytes:
     return content
 
 
-def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
-    """Writes each table to a file. If that fails, nothing is left."""
-    directory.mkdir(parents=True)
+def write_files(directory: Path, contents: Mapping[str, bytes]) -> Path:
+    """Write each table to a file in a new directory beside `directory`, and return that.
+
+    `publish_files` moves it to its place. If the writing fails, nothing is left.
+    """
+    unpublished = _unpublished(directory)
+    unpublished.mkdir(parents=True)
     try:
         for name, content in contents.items():
-            with whole_file(_file(directory, name)) as partial:
+            with whole_file(_file(unpublished, name)) as partial:
                 partial.write_bytes(content)
     except BaseException:
-        remove_files(directory)
+        remove_files(unpublished)
         raise
+    return unpublished
+
+
+def publish_files(unpublished: Path, directory: Path) -> None:
+    """Move tables to their place.
+
+    The caller holds the catalogue's write lock and knows that no result has tables there: what
+    is there was left by a process that was killed, and is removed.
+    """
+    if directory.exists():
+        replaced = _unpublished(directory)
+        directory.rename(replaced)
+        remove_files(replaced)
+    unpublished.rename(directory)
+
+
+def _unpublished(directory: Path) -> Path:
+    return directory.with_name(f".{directory.name}.{secrets.token_hex(8)}")
 
 
 def read_file(directory: Path, name: str) -> tuple[Path, bytes]:

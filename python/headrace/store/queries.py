@@ -1,5 +1,6 @@
 """What is asked of the catalogue."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -7,15 +8,22 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from headrace.store import schema
-from headrace.store.errors import StoreError
-from headrace.store.record import Record, timestamp
+from headrace.store.errors import StoreError, StoreFailure
+from headrace.store.identifier import DIGITS, LENGTH
+from headrace.store.insertion import AlreadyStored, Rows
+from headrace.store.record import Record, moment, sha256, timestamp
 
 LAST = "last"
 """In the place of an identifier: the result that was started last."""
 NAMED = 5
 """How many identifiers a message names at the most."""
+MOST_FOUND = 1000
+"""Results that the beginning of an identifier is compared with."""
 AT_ONCE = 500
 """Identifiers in one statement: databases have a limit."""
+
+LARGE = ("scenario", "document", "document_sha256")
+"""Columns that a list of results goes without."""
 
 runs = schema.runs
 NEWEST_FIRST = (runs.c.started.desc(), runs.c.id.desc())
@@ -41,6 +49,20 @@ class Wanted(NamedTuple):
     since: datetime | None = None
     limit: int | None = None
     calls: str | None = None
+    skip: int = 0
+    """How many of the newest are left out."""
+
+
+class DamagedRow(StoreFailure):
+    """A row of the catalogue is not what this version or an earlier one wrote."""
+
+    def __init__(self, run_id: object, what: str) -> None:
+        self.run_id = run_id
+        super().__init__(
+            f"{what}: the catalogue is damaged: headrace results check lists all damage, and"
+            " headrace results remove ID removes a result"
+        )
+        self.what = what
 
 
 def found(connection: sa.Connection, text: str) -> str:
@@ -51,19 +73,37 @@ def found(connection: sa.Connection, text: str) -> str:
         if last is None:
             raise StoreError(f'there is no "{LAST}" result: the store is empty')
         return str(last)
-    begun = newest.where(runs.c.id.startswith(text.lower(), autoescape=True))
-    several = connection.execute(begun).scalars().all()
+    beginning = text.lower()
+    # The range uses the index of the primary key, where LIKE may read every row.
+    begun = newest.where(
+        runs.c.id >= beginning,
+        runs.c.id <= beginning + DIGITS[-1] * LENGTH,
+        runs.c.id.startswith(beginning, autoescape=True),
+    )
+    several = connection.execute(begun.limit(MOST_FOUND)).scalars().all()
     if text and len(several) == 1:
         return str(several[0])
     if not text or not several:
         raise StoreError(f'there is no result "{text}": expected one of `headrace results list`')
     named = ", ".join(several[:NAMED]) + (", …" if len(several) > NAMED else "")
-    raise StoreError(f'"{text}" begins {len(several)} results, write more of one: {named}')
+    count = f"{len(several)} or more" if len(several) == MOST_FOUND else str(len(several))
+    raise StoreError(f'"{text}" begins {count} results, write more of one: {named}')
 
 
 def identifiers(connection: sa.Connection, wanted: Wanted) -> Sequence[str]:
     """Those that are wanted, the newest first."""
-    query = sa.select(runs.c.id).order_by(*NEWEST_FIRST).limit(wanted.limit)
+    query = _chosen(sa.select(runs.c.id), wanted).order_by(*NEWEST_FIRST)
+    query = query.limit(wanted.limit).offset(wanted.skip or None)
+    return connection.execute(query).scalars().all()
+
+
+def count(connection: sa.Connection, wanted: Wanted) -> int:
+    """How many results there are of those that are wanted, whatever `limit` and `skip`."""
+    query = _chosen(sa.select(sa.func.count()).select_from(runs), wanted)
+    return int(connection.execute(query).scalar_one())
+
+
+def _chosen(query: sa.Select[Any], wanted: Wanted) -> sa.Select[Any]:
     if wanted.kind is not None:
         query = query.where(runs.c.kind == wanted.kind)
     if wanted.name is not None:
@@ -76,7 +116,7 @@ def identifiers(connection: sa.Connection, wanted: Wanted) -> Sequence[str]:
         label = schema.labels.c
         one = sa.select(label.run_id).where(label.key == key, label.value == value)
         query = query.where(runs.c.id.in_(one))
-    return connection.execute(query).scalars().all()
+    return query
 
 
 def rows(
@@ -87,18 +127,101 @@ def rows(
     step: str | None = None,
 ) -> list[dict[str, Any]]:
     """A table's rows of these results, result by result in the order of `ids`; those of a step
-    of ladders, if one is given."""
+    of ladders, if one is given.
+
+    Raises DamagedRow for a row that is not as it was written.
+    """
+    whole, damaged = checked_rows(connection, table, ids, without, step)
+    if damaged:
+        raise damaged[0]
+    return whole
+
+
+def checked_rows(
+    connection: sa.Connection,
+    table: sa.Table,
+    ids: Sequence[str],
+    without: Iterable[str] = (),
+    step: str | None = None,
+) -> tuple[list[dict[str, Any]], list[DamagedRow]]:
+    """The same, and what is wrong with the rows that are left out."""
     key = table.c.id if table is runs else table.c.run_id
     columns = [column for column in table.c if column.name not in without]
     order = {identifier: place for place, identifier in enumerate(ids)}
+    names = [column.name for column in columns]
+    damage = _Damage(table, columns)
     found: list[dict[str, Any]] = []
+    damaged: list[DamagedRow] = []
     for first in range(0, len(ids), AT_ONCE):
         query = sa.select(*columns).where(key.in_(ids[first : first + AT_ONCE]))
         if step is not None:
             query = query.where(table.c.step == step)
         query = query.order_by(*table.primary_key.columns)
-        found += [dict(row) for row in connection.execute(query).mappings()]
-    return sorted(found, key=lambda row: order[row[key.name]])
+        for values in connection.execute(query):
+            row = dict(zip(names, values, strict=True))
+            what = damage.of(values)
+            if what is None:
+                found.append(row)
+            else:
+                damaged.append(DamagedRow(row[key.name], f"{what[0]} of {row[key.name]}{what[1]}"))
+    return sorted(found, key=lambda row: order[row[key.name]]), damaged
+
+
+TYPES: Mapping[type, tuple[type, ...]] = {
+    sa.Text: (str,),
+    sa.BigInteger: (int,),
+    sa.Integer: (int,),
+    sa.Double: (float, int),
+    sa.LargeBinary: (bytes, memoryview),
+}
+"""What Python has of each type of column. SQLite enforces none of them."""
+
+
+class _Damage:
+    """Looks for values that a table's columns cannot have."""
+
+    def __init__(self, table: sa.Table, columns: Sequence[sa.Column[Any]]) -> None:
+        self._table, self._columns = table, columns
+        self._numbers = [at for at, it in enumerate(columns) if isinstance(it.type, sa.Double)]
+        self._times = [at for at, it in enumerate(columns) if it is runs.c.started]
+        self._right: set[tuple[type, ...]] = set()
+        """The types of whole rows that were right: most rows have the same."""
+
+    def of(self, values: Sequence[Any]) -> tuple[str, str] | None:
+        """The column and the value that is wrong in a row, if one is."""
+        types = tuple(map(type, values))
+        if types not in self._right:
+            for column, value in zip(self._columns, values, strict=True):
+                if not self._has_type(column, value):
+                    return self._told(column, value)
+            self._right.add(types)
+        for at in self._numbers:
+            if values[at] is not None and not math.isfinite(values[at]):
+                return self._told(self._columns[at], values[at])
+        for at in self._times:
+            if not _is_timestamp(values[at]):
+                return self._told(self._columns[at], values[at])
+        return None
+
+    def _has_type(self, column: sa.Column[Any], value: Any) -> bool:
+        if value is None:
+            return bool(column.nullable)
+        return isinstance(value, TYPES[type(column.type)])
+
+    def _told(self, column: sa.Column[Any], value: Any) -> tuple[str, str]:
+        told = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
+        return f"{self._table.name}.{column.name}", f" = {told}"
+
+
+LONGEST = 40
+"""Characters that an error has of a value."""
+
+
+def _is_timestamp(text: str) -> bool:
+    try:
+        return timestamp(moment(text)) == text
+    except (ValueError, OverflowError):
+        return False
 
 
 def steps(connection: sa.Connection, ids: Sequence[str]) -> set[str]:
@@ -121,9 +244,16 @@ def labels(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str,
 
 
 def record(connection: sa.Connection, identifier: str) -> Record:
-    """All of one result but its tables."""
+    """All of one result but its tables. Raises DamagedRow if it is not what was stored."""
     (row,) = rows(connection, runs, [identifier])
+    if sha256(row["document"].encode()) != row["document_sha256"]:
+        raise DamagedRow(identifier, altered(identifier))
     return Record(**row, labels=labels(connection, [identifier])[identifier])
+
+
+def altered(identifier: str) -> str:
+    """What is wrong with a result whose document has another digest."""
+    return f"runs.document of {identifier}: it is not what was stored there"
 
 
 def contents(connection: sa.Connection, identifier: str) -> list[Content]:
@@ -155,6 +285,26 @@ def has(connection: sa.Connection, identifier: str) -> bool:
     return (
         connection.execute(sa.select(runs.c.id).where(runs.c.id == identifier)).first() is not None
     )
+
+
+def insert_rows(connection: sa.Connection, rows: Rows, same_document: bool) -> None:
+    """Add a result's rows. Raises AlreadyStored as `insertion.insert`."""
+    if connection.dialect.name == "postgresql":
+        # SQLite's transaction excludes others by itself.
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(INSERT_LOCK)))
+    (run,) = rows["runs"]
+    there = run["id"] if has(connection, run["id"]) else None
+    if there is None and same_document:
+        there = known(connection, run["document_sha256"])
+    if there is not None:
+        raise AlreadyStored(there)
+    for table, entries in rows.items():
+        if entries:
+            connection.execute(schema.metadata.tables[table].insert(), list(entries))
+
+
+INSERT_LOCK = 0x4865616472616366
+"""Of advisory locks in PostgreSQL: any number that other programs do not take."""
 
 
 def remove(connection: sa.Connection, identifier: str) -> None:

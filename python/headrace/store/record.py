@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from headrace.host import this_host
-from headrace.store.errors import StoreError
+from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import new_identifier
 
 KINDS = ("simulated", "measured", "ladder", "study", "tuning", "network")
@@ -101,8 +101,13 @@ class Record:
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, read."""
-        contents: dict[str, Any] = json.loads(self.document)
+        """The document, read. Raises StoreFailure if it is no JSON object."""
+        try:
+            contents = json.loads(self.document)
+        except (ValueError, RecursionError) as error:
+            raise StoreFailure(f"runs.document of {self.id}: it is damaged: {error}") from None
+        if not isinstance(contents, dict):
+            raise StoreFailure(f"runs.document of {self.id}: it is no JSON object")
         return contents
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import sqlalchemy as sa
 
 from headrace.store import queries, schema
-from headrace.store.frames import LARGE
+from headrace.store.queries import LARGE
 from headrace.store.record import SIMULATED
 
 Key: TypeAlias = tuple[str, str]

@@ -26,8 +26,12 @@ def upgrade() -> None:
     runs = sa.table("runs", sa.column("id", sa.Text), sa.column("document", sa.Text))
     for identifier in connection.execute(sa.select(runs.c.id)).scalars().all():
         query = sa.select(runs.c.document).where(runs.c.id == identifier)
-        document = json.loads(connection.execute(query).scalar_one())
-        rows = [{"run_id": identifier, **row} for row in _rows(document)]
+        try:
+            document = json.loads(connection.execute(query).scalar_one())
+            rows = [{"run_id": identifier, **row} for row in _rows(document)]
+        except (json.JSONDecodeError, AttributeError, LookupError, RecursionError, TypeError):
+            # `headrace results check` names a document that was damaged.
+            continue
         if rows:
             connection.execute(repetitions.insert(), rows)
 

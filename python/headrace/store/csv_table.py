@@ -1,0 +1,45 @@
+"""The catalogued figures of results as CSV, for spreadsheets and statistics programs."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headrace.files import whole_file
+from headrace.store import queries, schema
+
+if TYPE_CHECKING:
+    from headrace.store.catalogue import Store
+
+OF_RESULT = ("id", "kind", "name", "started", "version", "calls", "seed", "labels")
+OF_FIGURE = ("step", "repetition", "operation", "figure", "value")
+
+
+def write_csv(store: "Store", ids: Sequence[str], path: Path) -> Sequence[str]:
+    """Write a row for each figure of each result: of all repetitions together (`repetition` 0)
+    and of each, and of each step of a load sweep (`step`); give the identifiers."""
+    with store.reading() as connection:
+        whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
+        results = queries.rows(connection, schema.runs, whole, without=queries.LARGE)
+        labels = queries.labels(connection, whole)
+        figures: list[dict[str, Any]] = []
+        for table in (schema.figures, schema.repetitions, schema.step_figures):
+            figures += queries.rows(connection, table, whole)
+    of_result = {
+        row["id"]: row
+        | {"labels": " ".join(f"{key}={value}" for key, value in labels[row["id"]].items())}
+        for row in results
+    }
+    order = {identifier: number for number, identifier in enumerate(whole)}
+    figures.sort(key=lambda row: order[row["run_id"]])
+    with (
+        whole_file(path) as partial,
+        partial.open("w", newline="", encoding="utf-8") as file,
+    ):
+        written = csv.writer(file)
+        written.writerow([*OF_RESULT, *OF_FIGURE])
+        for row in figures:
+            of = of_result[row["run_id"]]
+            row = {"step": "", "repetition": row.get("number", 0)} | row
+            written.writerow([*(of[it] for it in OF_RESULT), *(row[it] for it in OF_FIGURE)])
+    return whole
