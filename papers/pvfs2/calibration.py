@@ -10,6 +10,11 @@ from pathlib import Path
 import polars as pl
 
 HERE = Path(__file__).resolve().parent
+MEASURED = HERE / "calibration.csv"
+
+SHAPED = 4.0
+"""A message that waited for the shaper takes its rate's time for each byte. Bytes that are only
+copied must be faster than this many times that rate: 15 times on the measured machine."""
 
 # What the shaper counts of a packet with 1,448 bytes of data (Linux, tbf counts Ethernet's
 # header of 14 bytes, and neither preamble nor gap): IPv4 20, TCP 20, its time stamps 12.
@@ -54,13 +59,18 @@ class Parameters:
         return fields
 
 
-def calibrate() -> Parameters:
-    """The parameters of the hosts."""
-    rows = pl.read_csv(HERE / "calibration.csv")
+def calibrate(measured: Path = MEASURED) -> Parameters:
+    """Solve the equations of the hosts' parameters.
+
+    Raises ValueError if the file lacks a case, or if its smallest messages were shaped.
+    """
+    rows = pl.read_csv(measured)
 
     def value(case: str, size: int, column: str) -> float:
-        row = rows.filter(pl.col("case") == case, pl.col("bytes") == size).row(0, named=True)
-        return float(row[column])
+        found = rows.filter(pl.col("case") == case, pl.col("bytes") == size)
+        if found.is_empty() or found[column][0] is None:
+            raise ValueError(f"{measured}: expected a case {case} of {size} bytes with {column}")
+        return float(found[column][0])
 
     # Messages longer than the bucket take the shaper's time for each byte.
     small, large = 1 << 16, 8 << 20
@@ -73,6 +83,13 @@ def calibrate() -> Parameters:
     # than a byte is copied, not shaped.
     quick = [value("send_and_ack", size, "p10_s") for size in (1, 4096)]
     byte = (quick[1] - quick[0]) / 4095
+    if not 0 < SHAPED * byte * rate < 1:
+        raise ValueError(
+            f"{measured}: send_and_ack of 4096 bytes: p10_s is {quick[1]:.4g} s, of 1 byte"
+            f" {quick[0]:.4g} s: expected more than 0 and less than"
+            f" {4095 / (SHAPED * rate):.4g} s between them; the shaper delayed the small messages,"
+            " or the file has no message that found tokens: measure with pauses between messages"
+        )
     # A direct read within the limits' credit. (The rate itself, 40 MB/s, is known: the
     # medians of larger transfers are of a disk that has credit.)
     transfer = value("seqread_direct", 4096, "median_s")

@@ -39,6 +39,10 @@ size = "6 GiB"
 background_bytes = "2 GiB"
 bytes = "4 GiB"
 
+[servers.machine.read_ahead]
+# A loop device of Linux 6.18 has this by default (papers/linux-local).
+window = "2560 KiB"
+
 [servers.machine.device]
 kind = "throttled"
 rate = "2 GB/s"
