@@ -18,9 +18,8 @@
 //! bytes.
 //!
 //! Not in a trace, and so not in the records: input and output caused by
-//! memory-mapped files and by loading programs, and asynchronous calls
-//! (`io_uring`, `io_submit`). A reader counts what it sees of them in
-//! [`Skipped`].
+//! memory-mapped files and by loading programs, and requests made through
+//! `io_uring`. A reader counts what it sees of them in [`Skipped`].
 //!
 //! To add a format, write one file in `formats/` with a [`Format`] and add it
 //! to [`FORMATS`].

@@ -21,6 +21,9 @@ pub(crate) struct Lines {
     end: usize,
     number: u64,
     at_end: bool,
+    /// What ends a line: a newline, or a carriage return alone where the
+    /// beginning of the input has no newline.
+    end_of_line: u8,
 }
 
 /// One line, without its end.
@@ -29,6 +32,8 @@ pub(crate) struct Line<'a> {
     pub(crate) bytes: &'a [u8],
     /// Whether the line ended with a newline; if not, it may be cut off.
     pub(crate) complete: bool,
+    /// What has been read of the lines behind it.
+    pub(crate) ahead: &'a [u8],
 }
 
 impl Lines {
@@ -41,6 +46,7 @@ impl Lines {
             end: 0,
             number: 0,
             at_end: false,
+            end_of_line: b'\n',
         }
     }
 
@@ -62,8 +68,13 @@ impl Lines {
         let mut searched = 0;
         let (length, complete) = loop {
             let waiting = &self.buffer[self.start..self.end];
-            if let Some(found) = memchr(b'\n', &waiting[searched..]) {
+            if let Some(found) = memchr(self.end_of_line, &waiting[searched..]) {
                 break (searched + found, true);
+            }
+            if self.number == 0 && self.has_returns_alone() {
+                self.end_of_line = b'\r';
+                searched = 0;
+                continue;
             }
             searched = waiting.len();
             if self.at_end {
@@ -85,12 +96,23 @@ impl Lines {
         self.number += 1;
         let bytes = &self.buffer[self.start..self.start + length];
         self.start += length + usize::from(complete);
+        let ahead = &self.buffer[self.start..self.end];
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         Ok(Some(Line {
             number: self.number,
             bytes,
             complete,
+            ahead,
         }))
+    }
+
+    /// Whether the input looks like one of lines that end with carriage
+    /// returns: asked where no newline has been found.
+    fn has_returns_alone(&self) -> bool {
+        let waiting = &self.buffer[self.start..self.end];
+        self.end_of_line == b'\n'
+            && (self.at_end || waiting.len() >= CHUNK / 2)
+            && memchr(b'\r', waiting).is_some_and(|at| at + 1 < waiting.len())
     }
 
     fn fill(&mut self) -> Result<(), Error> {
@@ -138,6 +160,19 @@ mod tests {
         ];
         assert_eq!(lines(b"one\n\r\ntwo\r\nthr"), expected);
         assert_eq!(lines(b""), []);
+    }
+
+    #[test]
+    fn carriage_returns_alone_end_lines() {
+        let expected = [
+            (1, b"one".to_vec(), true),
+            (2, b"two".to_vec(), true),
+            (3, b"three".to_vec(), false),
+        ];
+        assert_eq!(lines(b"one\rtwo\rthree"), expected);
+        let long = b"line\r".repeat(CHUNK);
+        assert_eq!(lines(&long).len(), CHUNK);
+        assert_eq!(lines(b"one\r"), [(1, b"one".to_vec(), false)]);
     }
 
     #[test]

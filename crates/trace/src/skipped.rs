@@ -86,7 +86,12 @@ impl Skipped {
 
     /// Counts one `kind`, met in `line`.
     pub fn count(&mut self, kind: &'static Kind, line: u64, text: &[u8]) {
-        let entry = match self.kinds.iter().position(|it| it.kind == kind) {
+        self.count_parts(kind, line, &[text]);
+    }
+
+    /// Counts one `kind`, met in `line`, whose text is in parts.
+    pub(crate) fn count_parts(&mut self, kind: &'static Kind, line: u64, parts: &[&[u8]]) {
+        let entry = match self.kinds.iter().position(|it| std::ptr::eq(it.kind, kind)) {
             Some(index) => &mut self.kinds[index],
             None => {
                 self.kinds.push(SkippedKind {
@@ -100,10 +105,14 @@ impl Skipped {
         };
         entry.count += 1;
         if entry.examples.len() < Self::EXAMPLES {
-            let start = &text[..text.len().min(Self::EXAMPLE_LENGTH)];
+            let mut start = Vec::new();
+            for part in parts {
+                let left = Self::EXAMPLE_LENGTH - start.len();
+                start.extend_from_slice(&part[..part.len().min(left)]);
+            }
             entry.examples.push(Example {
                 line,
-                text: crate::text(start).into_owned(),
+                text: crate::text(&start).into_owned(),
             });
         }
     }

@@ -75,20 +75,6 @@ fn binary_files_are_told() {
 }
 
 #[test]
-fn strace_without_times_is_told() {
-    for line in [
-        "read(3</f>, \"\"..., 4096) = 158\n",
-        "5967  read(3</f>, \"\"..., 4096) = 158 <0.000007>\n",
-        "12:00:00.123456 read(3</f>, \"\"..., 4096) = 158 <0.000007>\n",
-        "[pid 12] 12:00:00 read(3</f>, \"\"..., 4096) = 158\n",
-    ] {
-        let error = error_of("t", line, None);
-        let expected = "t:1: a call without a time in seconds since the epoch: expected lines of";
-        assert!(error.starts_with(expected), "{line}: {error}");
-    }
-}
-
-#[test]
 fn a_wrong_header_is_told() {
     for header in [
         "time,process,operation,file,offset,size\n",

@@ -1,35 +1,49 @@
 //! The output of `strace -f -ttt -T -y`, with or without `-o FILE`.
 //!
+//! Times may also be those of `-t`, `-tt`, `-r` and `--absolute-timestamps`;
+//! without any, all are 0. What `-n`, `-i`, `-Y` and `-k` add is passed over.
+//!
 //! Files: regular files and directories. Pipes, sockets, terminals, devices
 //! and what the kernel makes up (`/proc`, `/sys`) are left out and counted.
 //! Offsets follow the open file descriptions through open, lseek, dup, fork,
 //! threads and append. A descriptor opened before the trace began starts at
-//! offset 0, and is counted.
+//! offset 0 unless the trace tells more, and is counted. `threads` says what
+//! becomes of processes that no clone shows.
 //!
 //! A failed call on a path is a record, as the file system had to answer it; a
 //! failed call on a descriptor is not. A call that reads one file and writes
 //! another (`sendfile`, `copy_file_range`) gives two records. Descriptors
 //! closed by exit or execve give none. Of two reads that overlap on one shared
-//! position, the one that ends first is taken to be the first.
+//! position, the one that ends first is taken to be the first. Each line gives
+//! a record, is counted, or is the beginning of a call that one of its process
+//! ends.
 //!
 //! Records come in the order of their starts; see `order` for the bound.
 
+mod asynchronous;
 mod calls;
+mod clock;
 mod files;
 mod kinds;
+mod locks;
 mod operations;
 mod order;
 mod paths;
 mod positions;
+mod prefix;
 mod processes;
 mod state;
 mod syntax;
+mod threads;
 
+use clock::Clock;
+use prefix::{Prefix, StampKind, prefix};
+use processes::Pending;
 use state::{Now, State};
-use syntax::{Body, Event};
+use syntax::Body;
 
 use crate::lines::{LINE_LIMIT, Lines};
-use crate::{Error, Format, Input, Names, Reader, Record, Skipped};
+use crate::{Error, Format, Input, Names, Reader, Reason, Record, Skipped};
 
 pub(super) static FORMAT: Format = Format {
     name: "strace",
@@ -46,34 +60,48 @@ const PATIENCE: u64 = 1000;
 const EXPECTED: &str = "lines of strace -f -ttt -T -y such as \
      `5967 1795297771.219264 read(3</etc/hosts>, \"…\", 4096) = 158 <0.000007>`";
 
-/// Also true of strace without -ttt, which gives a better error.
 fn sniff(beginning: &[u8]) -> bool {
     beginning
-        .split(|byte| *byte == b'\n')
+        .split(|byte| matches!(byte, b'\n' | b'\r'))
         .take(20)
-        .any(|line| syntax::event(line).is_some() || syntax::is_call_without_time(line))
+        .any(|line| is_surely_strace(&prefix(line)))
+}
+
+/// Whether a line is a call with its result or has a time.
+fn is_surely_strace(line: &Prefix<'_>) -> bool {
+    let timed = line.stamp.kind != StampKind::Absent;
+    syntax::body(line.rest).is_some_and(|body| timed || body.is_whole_call())
 }
 
 fn open(input: Input) -> Result<Box<dyn Reader>, Error> {
     Ok(Box::new(StraceReader {
         lines: Lines::new(input.name, input.bytes),
-        broken: Vec::new(),
+        broken: Broken::default(),
         state: State::default(),
-        start_ns: None,
+        clock: Clock::default(),
+        records: 0,
         at_end: false,
     }))
 }
 
 struct StraceReader {
     lines: Lines,
-    /// The beginning of a line, without its end. Where strace shares its
-    /// output with the traced program, lines of that program, and of strace
-    /// itself, can fall within those of calls.
-    broken: Vec<u8>,
+    broken: Broken,
     state: State,
-    /// The first time stamp; none before the first line of strace.
-    start_ns: Option<i64>,
+    clock: Clock,
+    /// How many records were given.
+    records: u64,
     at_end: bool,
+}
+
+/// The beginning of a line, without its end. Where strace shares its output
+/// with the traced program, lines of that program, and of strace itself, can
+/// fall within those of calls.
+#[derive(Default)]
+struct Broken {
+    text: Vec<u8>,
+    /// Its time, if it has one.
+    time_ns: Option<i64>,
 }
 
 impl Reader for StraceReader {
@@ -82,6 +110,7 @@ impl Reader for StraceReader {
         while done < max {
             if let Some(record) = self.state.order.next() {
                 into.push(record);
+                self.records += 1;
                 done += 1;
             } else if self.at_end {
                 break;
@@ -105,24 +134,55 @@ impl Reader for StraceReader {
     }
 }
 
-/// What strace -f says on its error output when a process starts.
-fn announced(line: &[u8]) -> Option<(&[u8], u32)> {
-    let line = line.strip_suffix(b" attached")?;
-    let at = memchr::memmem::rfind(line, b"strace: Process ")?;
-    let number = std::str::from_utf8(&line[at + 16..]).ok()?.parse().ok()?;
-    Some((&line[..at], number))
+/// What strace says on its error output of a process that it traces.
+#[derive(Debug, PartialEq, Eq)]
+struct Message<'a> {
+    /// What stands before it on the line.
+    before: &'a [u8],
+    process: u32,
+    /// How many threads it has attached to; none if it has detached.
+    threads: Option<u32>,
 }
 
-/// Keeps the beginning of a line until its end comes.
-fn hold(broken: &mut Vec<u8>, beginning: &[u8], state: &mut State) {
-    if !broken.is_empty() {
-        state.count(&kinds::MALFORMED, broken);
-        broken.clear();
+/// `strace: Process 5 attached`, maybe `with 3 threads`, or `detached`.
+fn message(line: &[u8]) -> Option<Message<'_>> {
+    const BEGINNING: &[u8] = b"strace: Process ";
+    if ![&b"attached"[..], b" threads", b"detached"]
+        .iter()
+        .any(|it| line.ends_with(it))
+    {
+        return None;
     }
-    if beginning.len() <= LINE_LIMIT {
-        broken.extend_from_slice(beginning);
-    } else {
-        state.count(&kinds::MALFORMED, beginning);
+    let at = memchr::memmem::rfind(line, BEGINNING)?;
+    let rest = std::str::from_utf8(&line[at + BEGINNING.len()..]).ok()?;
+    let mut words = rest.split(' ');
+    let process = words.next()?.split('<').next()?.parse().ok()?;
+    let threads = match (words.next()?, words.next()) {
+        ("attached", None) => Some(1),
+        ("attached", Some("with")) => Some(words.next()?.parse().ok()?),
+        ("detached", None) => None,
+        _ => return None,
+    };
+    Some(Message {
+        before: &line[..at],
+        process,
+        threads,
+    })
+}
+
+impl Broken {
+    /// Keeps the beginning of a line until its end comes.
+    fn hold(&mut self, beginning: &[u8], time_ns: Option<i64>, state: &mut State) {
+        if !self.text.is_empty() {
+            state.count(&kinds::MALFORMED, &self.text);
+            self.text.clear();
+        }
+        self.time_ns = time_ns;
+        if beginning.len() <= LINE_LIMIT {
+            self.text.extend_from_slice(beginning);
+        } else {
+            state.count(&kinds::MALFORMED, beginning);
+        }
     }
 }
 
@@ -140,100 +200,159 @@ impl StraceReader {
         };
         let state = &mut self.state;
         state.now.line = line.number;
-        if let Some((before, process)) = announced(line.bytes) {
-            state.attach(process);
-            hold(&mut self.broken, before, state);
-            return Ok(());
-        }
-        if !line.complete && self.start_ns.is_some() && !ends_well(line.bytes) {
-            state.count(&kinds::TRUNCATED, line.bytes);
-            return Ok(());
-        }
-        let mut event = syntax::event(line.bytes);
+        let has_started = self.clock.has_started();
         let mut bytes = line.bytes;
-        let joined;
-        if event.is_none() && !self.broken.is_empty() {
-            self.broken.extend_from_slice(bytes);
-            joined = std::mem::take(&mut self.broken);
-            bytes = &joined;
-            event = syntax::event(bytes);
+        if !line.complete && has_started && !ends_well(bytes) {
+            state.count(&kinds::TRUNCATED, bytes);
+            return Ok(());
         }
-        if let Some(event) = event {
-            if event.is_cut() {
-                hold(&mut self.broken, bytes, state);
+        let message = message(bytes);
+        if let Some(message) = &message {
+            if let Some(threads) = message.threads {
+                state.attach(message.process, threads, !has_started);
+            }
+            state.count(&kinds::MESSAGE, bytes);
+            bytes = message.before;
+            if bytes.is_empty() {
                 return Ok(());
             }
-            let start = *self.start_ns.get_or_insert(event.time_ns);
-            if state.event(start, &event).is_none() {
+        }
+        let Prefix {
+            process,
+            stamp,
+            rest,
+        } = prefix(bytes);
+        let mut body = syntax::body(rest).filter(|_| self.clock.accepts(stamp));
+        if !has_started
+            && stamp.kind == StampKind::Absent
+            && body
+                .as_ref()
+                .is_some_and(|body| !body.is_whole_call() || times_follow(line.ahead))
+        {
+            body = None;
+        }
+        // Each line of a clock that counts from the one before.
+        let mut time_ns = match body {
+            Some(_) => self.clock.read(stamp),
+            None => None,
+        };
+        let mut process = process;
+        let joined;
+        if message.is_some() {
+            self.broken.hold(bytes, time_ns, state);
+            return Ok(());
+        }
+        if body.is_none() && !self.broken.text.is_empty() {
+            self.broken.text.extend_from_slice(bytes);
+            joined = std::mem::take(&mut self.broken.text);
+            bytes = &joined;
+            time_ns = self.broken.time_ns.take();
+            let whole = prefix(bytes);
+            process = whole.process;
+            body = syntax::body(whole.rest).filter(|_| time_ns.is_some());
+        }
+        if let Some(body) = body {
+            if body.is_cut() {
+                self.broken.hold(bytes, time_ns, state);
+                return Ok(());
+            }
+            if stamp.whole {
+                state.count(&kinds::WHOLE_SECONDS, bytes);
+            }
+            if self.clock.is_untimed() {
+                state.count(&kinds::NO_TIME, bytes);
+            }
+            let understood = time_ns.and_then(|it| state.event(process, it, &body));
+            if understood.is_none() {
                 state.count(&kinds::MALFORMED, bytes);
             }
+        } else if bytes.starts_with(b" > ") {
+            state.count(&kinds::STACK, bytes);
         } else if !bytes.is_empty() {
             state.count(&kinds::NOT_A_LINE, bytes);
-            if self.start_ns.is_none() && syntax::is_call_without_time(bytes) {
-                let found = "a call without a time in seconds since the epoch";
-                return Err(self.refuse(found));
-            }
         }
-        if self.start_ns.is_none() && self.lines.number() >= PATIENCE {
-            return Err(self.refuse("no line of strace so far"));
+        if !self.clock.has_started() && self.lines.number() >= PATIENCE {
+            return Err(Error::Line {
+                file: self.lines.name().to_string(),
+                line: self.lines.number(),
+                found: "no line of strace so far".into(),
+                expected: EXPECTED.into(),
+            });
         }
         Ok(())
     }
 
     fn finish(&mut self) -> Result<(), Error> {
         self.at_end = true;
-        hold(&mut self.broken, b"", &mut self.state);
-        if self.start_ns.is_none() {
-            let file = self.lines.name().to_string();
-            let found = match self.lines.number() {
-                0 => "is empty".into(),
-                number => format!("none of {number} lines is strace's"),
-            };
+        self.broken.hold(b"", None, &mut self.state);
+        let number = self.lines.number();
+        let found = match number {
+            0 => Some("is empty".into()),
+            _ if !self.clock.has_started() => Some(format!("none of {number} lines is strace's")),
+            _ => None,
+        };
+        if let Some(found) = found {
             return Err(Error::File {
-                file,
+                file: self.lines.name().to_string(),
                 found,
                 expected: EXPECTED.into(),
             });
         }
         self.state.finish();
+        let nothing = self.records == 0 && self.state.order.is_empty();
+        if nothing && self.state.skipped.total(Reason::LeftOut) == 0 {
+            return Err(Error::File {
+                file: self.lines.name().to_string(),
+                found: format!("none of {number} lines gives a record or is understood"),
+                expected: EXPECTED.into(),
+            });
+        }
         Ok(())
     }
+}
 
-    fn refuse(&self, found: &str) -> Error {
-        Error::Line {
-            file: self.lines.name().to_string(),
-            line: self.lines.number(),
-            found: found.into(),
-            expected: EXPECTED.into(),
-        }
-    }
+/// Whether some of the next lines have times.
+fn times_follow(ahead: &[u8]) -> bool {
+    let lines = ahead.split(|byte| *byte == b'\n').take(100);
+    lines.into_iter().any(|line| {
+        let line = prefix(line);
+        line.stamp.kind != StampKind::Absent && syntax::body(line.rest).is_some()
+    })
 }
 
 impl State {
     /// Takes in a line; none if it cannot be understood.
-    fn event(&mut self, start_ns: i64, event: &Event<'_>) -> Option<()> {
-        let resumes = matches!(event.body, Body::Resumed { .. });
-        let process = self.find(event.process, resumes);
-        let time_ns = event.time_ns.checked_sub(start_ns)?;
+    fn event(&mut self, process: Option<u32>, time_ns: i64, body: &Body<'_>) -> Option<()> {
+        let resumes = matches!(body, Body::Resumed { .. });
+        let process = self.find(process, resumes);
         self.now = Now {
             process,
             time_ns,
             duration_ns: 0,
             line: self.now.line,
         };
-        match event.body {
-            Body::Call { name, rest } => self.call(calls::call(name), rest, None),
+        match *body {
+            Body::Call { name, rest } => self.call(calls::call(name), name, rest, None, None),
             Body::Unfinished { name, rest } => {
                 self.begin(name, rest);
                 Some(())
             }
             Body::Resumed { name, rest } => self.resume(name, rest),
-            Body::Signal => Some(()),
+            Body::Detached { name, .. } => {
+                self.count(&kinds::NOT_RETURNED, name);
+                Some(())
+            }
+            Body::Signal => {
+                self.count(&kinds::EVENT, b"");
+                Some(())
+            }
             Body::Exit => {
+                self.count(&kinds::EVENT, b"");
                 self.exit(process);
                 Some(())
             }
             Body::Superseded { by } => {
+                self.count(&kinds::EVENT, b"");
                 self.supersede(process, by);
                 Some(())
             }
@@ -251,7 +370,11 @@ impl State {
         if call.is_some_and(|it| self.may_give_records(it, rest)) {
             self.order.begin(time_ns, process);
         }
-        let pending = processes::Pending {
+        let closing = match call {
+            Some(calls::Call::Close) => self.closing(rest),
+            _ => None,
+        };
+        let pending = Pending {
             call,
             name: name.into(),
             text: if call.is_some() {
@@ -262,6 +385,7 @@ impl State {
             time_ns,
             line,
             child: None,
+            closing,
         };
         let Some(entry) = self.processes.get_mut(&process) else {
             return;
@@ -270,7 +394,7 @@ impl State {
             if lost.time_ns != time_ns {
                 self.order.end(lost.time_ns, process);
             }
-            self.count(&kinds::UNFINISHED, &lost.name);
+            self.count(lost.without_end(&kinds::UNFINISHED), &lost.name);
         }
     }
 
@@ -283,7 +407,15 @@ impl State {
         };
         self.now.time_ns = pending.time_ns;
         pending.text.extend_from_slice(rest);
-        let understood = self.call(pending.call, &pending.text, pending.child);
+        let Pending {
+            call,
+            ref name,
+            ref text,
+            child,
+            closing,
+            ..
+        } = pending;
+        let understood = self.call(call, name, text, child, closing);
         self.order.end(pending.time_ns, process);
         understood
     }
@@ -294,9 +426,9 @@ impl State {
             .values_mut()
             .filter_map(|it| it.pending.take())
             .collect();
-        for pending in lost.into_iter().filter(|it| it.call.is_some()) {
-            self.skipped
-                .count(&kinds::UNFINISHED, pending.line, &pending.name);
+        for pending in lost {
+            let kind = pending.without_end(&kinds::UNFINISHED);
+            self.skipped.count(kind, pending.line, &pending.name);
         }
         self.order.finish();
     }

@@ -1,5 +1,7 @@
 //! The system calls that the reader understands. To add one, add a line.
 
+use super::kinds;
+use crate::Kind;
 use crate::Operation::{self, *};
 
 /// Where a call names its file: positions of arguments.
@@ -22,6 +24,17 @@ pub(super) enum Call {
         at: At,
         flags: Option<usize>,
     },
+    /// Opens a file that only its result names.
+    OpenHandle,
+    /// Makes a descriptor that is no file.
+    NewDescriptor(&'static Kind),
+    /// Makes two of them, whose numbers are in a list argument.
+    NewPair {
+        kind: &'static Kind,
+        list: usize,
+    },
+    /// recvmsg: may bring descriptors.
+    Receive,
     Close,
     CloseRange,
     /// Reads or writes at the file's position, or at that of an argument.
@@ -41,7 +54,9 @@ pub(super) enum Call {
     /// Makes the result (or the second argument) share the first's position.
     Duplicate,
     Control,
-    /// ioctl, for close-on-exec.
+    /// flock
+    Lock,
+    /// ioctl, for close-on-exec and clones.
     Device,
     /// Looks at or changes a name, a directory or attributes.
     Metadata {
@@ -70,8 +85,10 @@ pub(super) enum Call {
     /// unshare
     Unshare,
     Map,
-    Asynchronous,
-    SyncAll,
+    /// io_submit
+    Submit,
+    /// Known, and nothing that a record can hold.
+    LeftOut(&'static Kind),
 }
 
 /// What this call is; none if it is no file operation.
@@ -91,6 +108,41 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
             at: PathIn(1),
             flags: Some(2),
         },
+        b"open_by_handle_at" => OpenHandle,
+        b"socket" | b"accept" | b"accept4" => NewDescriptor(&kinds::SOCKET),
+        b"memfd_create"
+        | b"memfd_secret"
+        | b"eventfd"
+        | b"eventfd2"
+        | b"epoll_create"
+        | b"epoll_create1"
+        | b"timerfd_create"
+        | b"signalfd"
+        | b"signalfd4"
+        | b"inotify_init"
+        | b"inotify_init1"
+        | b"fanotify_init"
+        | b"userfaultfd"
+        | b"perf_event_open"
+        | b"io_uring_setup"
+        | b"pidfd_open"
+        | b"pidfd_getfd"
+        | b"landlock_create_ruleset"
+        | b"fsopen"
+        | b"fsmount"
+        | b"fspick"
+        | b"open_tree"
+        | b"mq_open"
+        | b"bpf" => NewDescriptor(&kinds::ANONYMOUS),
+        b"pipe" | b"pipe2" => NewPair {
+            kind: &kinds::PIPE,
+            list: 0,
+        },
+        b"socketpair" => NewPair {
+            kind: &kinds::SOCKET,
+            list: 3,
+        },
+        b"recvmsg" | b"recvmmsg" | b"recvmmsg_time64" => Receive,
         b"close" => Close,
         b"close_range" => CloseRange,
 
@@ -123,6 +175,7 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
 
         b"dup" | b"dup2" | b"dup3" => Duplicate,
         b"fcntl" | b"fcntl64" => Control,
+        b"flock" => Lock,
         b"ioctl" => Device,
 
         b"fsync" | b"fdatasync" => Metadata {
@@ -141,7 +194,11 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
             operation: Allocate,
             offset: 2,
         },
-        b"sync" | b"syncfs" => SyncAll,
+        b"sync" | b"syncfs" => LeftOut(&kinds::WHOLE_SYSTEM),
+        b"msync" => LeftOut(&kinds::MEMORY_SYNC),
+        b"readahead" | b"fadvise64" | b"fadvise64_64" | b"arm_fadvise64_64" => {
+            LeftOut(&kinds::ADVICE)
+        }
         b"ftruncate" | b"ftruncate64" => Truncate {
             at: Descriptor(0),
             length: 1,
@@ -273,7 +330,9 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
         b"execve" | b"execveat" => Execute,
         b"unshare" => Unshare,
         b"mmap" | b"mmap2" => Map,
-        b"io_submit" | b"io_uring_enter" => Asynchronous,
+        b"io_submit" => Submit,
+        b"io_getevents" | b"io_pgetevents" | b"io_pgetevents_time64" => LeftOut(&kinds::COMPLETION),
+        b"io_uring_enter" => LeftOut(&kinds::IO_URING),
         _ => return None,
     })
 }
@@ -286,6 +345,7 @@ impl Call {
         matches!(
             self,
             Open { .. }
+                | OpenHandle
                 | Close
                 | CloseRange
                 | Transfer { .. }
@@ -295,6 +355,9 @@ impl Call {
                 | Range { .. }
                 | Truncate { .. }
                 | Rename { .. }
+                | Lock
+                | Control
+                | Submit
         )
     }
 
@@ -303,7 +366,7 @@ impl Call {
         use Call::*;
         match self {
             Close | CloseRange | Transfer { .. } | Copy { .. } | Seek { .. } | Range { .. } => true,
-            Duplicate | Control => true,
+            Duplicate | Control | Lock | Device => true,
             Metadata { at, .. } | Truncate { at, .. } => matches!(at, At::Descriptor(_)),
             _ => false,
         }

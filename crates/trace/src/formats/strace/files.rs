@@ -1,11 +1,11 @@
 //! Finds the files that calls name, by descriptor or by path.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::calls::{At, Call};
 use super::kinds;
 use super::paths::{annotated_path, annotation_not_a_file, join, last, not_a_file};
+pub(super) use super::processes::Opened;
 use super::processes::{Description, Descriptor, Table};
 use super::state::State;
 use super::syntax::{self, Arguments, Outcome};
@@ -16,12 +16,6 @@ pub(super) enum Target {
     /// A file.
     File(u32),
     /// Something that is no file.
-    Other(&'static Kind),
-}
-
-/// What a descriptor refers to.
-pub(super) enum Opened {
-    File(Arc<Description>),
     Other(&'static Kind),
 }
 
@@ -37,31 +31,43 @@ impl State {
     pub(super) fn opened(&mut self, argument: &[u8]) -> Option<Opened> {
         let descriptor = syntax::descriptor(argument)?;
         let number = descriptor.number?;
-        let known =
-            self.with_table(|table| table.get(&number).map(|it| Arc::clone(&it.description)))?;
+        let known = self.with_table(|table| {
+            let known = table.get(&number)?;
+            Some((known.opened.clone(), known.by))
+        })?;
         let Some(annotation) = descriptor.annotation else {
-            return Some(known.map_or(Opened::Other(&kinds::UNKNOWN), Opened::File));
+            return Some(known.map_or(Opened::Other(&kinds::UNKNOWN), |it| it.0));
         };
-        if let Some(kind) = annotation_not_a_file(annotation) {
-            if known.is_some() {
-                self.with_table(|table| table.remove(&number));
-            }
+        let kind = annotation_not_a_file(annotation);
+        let Some((Opened::File(known), by)) = known else {
+            return Some(match kind {
+                Some(kind) => Opened::Other(kind),
+                None => self.inherit(number, annotation),
+            });
+        };
+        if let Some(kind) = kind {
+            self.contradict(by);
+            self.with_table(|table| table.remove(&number));
             return Some(Opened::Other(kind));
         }
         let file = self.annotated_file(annotation);
-        if let Some(known) = known {
-            let before = Self::file_of(&known);
-            if before == file {
-                return Some(Opened::File(known));
-            }
-            if self.is_renamed(before, file) {
-                known.file.store(file, Relaxed);
-                return Some(Opened::File(known));
-            }
+        let before = Self::file_of(&known);
+        if before == file {
+            return Some(Opened::File(known));
         }
-        let description = Description::inherited(file);
-        self.insert(number, Arc::clone(&description), false);
-        Some(Opened::File(description))
+        if !self.contradict(by) && self.is_renamed(before, file) {
+            known.file.store(file, Relaxed);
+            return Some(Opened::File(known));
+        }
+        Some(self.inherit(number, annotation))
+    }
+
+    /// A descriptor that strace names and the trace has not opened.
+    fn inherit(&mut self, number: i32, annotation: &[u8]) -> Opened {
+        let file = self.annotated_file(annotation);
+        let opened = Opened::File(Description::inherited(file));
+        self.insert(number, opened.clone(), false);
+        opened
     }
 
     /// Whether a descriptor that referred to one name may refer to the other
@@ -75,29 +81,42 @@ impl State {
     pub(super) fn rename_opened(&self, old: u32, new: u32) {
         for process in self.processes.values() {
             for descriptor in process.table.lock().values() {
-                // Fails if it is another file's: then there is nothing to do.
-                let file = &descriptor.description.file;
-                let _ = file.compare_exchange(old, new, Relaxed, Relaxed);
+                if let Opened::File(description) = &descriptor.opened {
+                    // Fails if it is another file's: then there is nothing to do.
+                    let file = &description.file;
+                    let _ = file.compare_exchange(old, new, Relaxed, Relaxed);
+                }
             }
         }
     }
 
-    pub(super) fn insert(&self, number: i32, description: Arc<Description>, close_on_exec: bool) {
+    pub(super) fn insert(&self, number: i32, opened: Opened, close_on_exec: bool) {
+        let by = self.now.process;
         self.with_table(|table| {
             table.insert(
                 number,
                 Descriptor {
-                    description,
+                    opened,
                     close_on_exec,
+                    by,
                 },
             )
         });
     }
 
+    /// A call gave a number that the kernel took for free.
+    pub(super) fn insert_new(&mut self, number: i32, opened: Opened, close_on_exec: bool) {
+        self.check_is_free(number);
+        if matches!(opened, Opened::Other(kind) if std::ptr::eq(kind, &kinds::UNKNOWN)) {
+            self.with_table(|table| table.remove(&number));
+        } else {
+            self.insert(number, opened, close_on_exec);
+        }
+    }
+
     /// The file that -y printed.
     fn annotated_file(&mut self, annotation: &[u8]) -> u32 {
-        let path = syntax::unescape(annotated_path(annotation));
-        self.files.intern(&text(&path))
+        self.files.intern(&text(&annotated_path(annotation)))
     }
 
     /// The file a call names; none if its arguments are not as expected.
@@ -114,6 +133,7 @@ impl State {
             Some(path) => path,
             // With a NULL path, some calls concern the descriptor itself.
             None if path == b"NULL" && directory.is_some() => b""[..].into(),
+            None if path.starts_with(b"0x") => return Some(Target::Other(&kinds::UNREADABLE)),
             None => return None,
         };
         if path.is_empty()
@@ -171,14 +191,15 @@ impl State {
         };
         let descriptor = syntax::descriptor(argument)?;
         if let Some(annotation) = descriptor.annotation {
-            let directory = syntax::unescape(annotated_path(annotation));
-            return Some(Some(text(&directory).into()));
+            return Some(Some(text(&annotated_path(annotation)).into()));
         }
         let Some(number) = descriptor.number else {
             return Some(current(self));
         };
-        let known =
-            self.with_table(|it| it.get(&number).map(|it| Self::file_of(&it.description)))?;
+        let known = self.with_table(|it| match &it.get(&number)?.opened {
+            Opened::File(description) => Some(Self::file_of(description)),
+            Opened::Other(_) => None,
+        })?;
         Some(known.and_then(|it| self.files.get(it)).map(Into::into))
     }
 
@@ -210,7 +231,7 @@ impl State {
         if argument.starts_with(b"AT_FDCWD<")
             && let Some(annotation) = syntax::descriptor(argument).and_then(|it| it.annotation)
         {
-            self.change_directory(&text(&syntax::unescape(annotated_path(annotation))));
+            self.change_directory(&text(&annotated_path(annotation)));
         }
     }
 
@@ -229,7 +250,9 @@ impl State {
         if !call.gives_records() {
             return false;
         }
-        if !call.is_on_descriptor() || matches!(call, Call::Copy { .. } | Call::CloseRange) {
+        if !call.is_on_descriptor()
+            || matches!(call, Call::Copy { .. } | Call::CloseRange | Call::Submit)
+        {
             return true;
         }
         let Some(descriptor) = syntax::descriptor(text) else {
@@ -238,7 +261,10 @@ impl State {
         match (descriptor.annotation, descriptor.number) {
             (Some(annotation), _) => annotation_not_a_file(annotation).is_none(),
             (None, Some(number)) => self
-                .with_table(|it| it.contains_key(&number))
+                .with_table(|it| {
+                    let known = it.get(&number);
+                    known.is_some_and(|it| matches!(it.opened, Opened::File(_)))
+                })
                 .unwrap_or_default(),
             (None, None) => true,
         }

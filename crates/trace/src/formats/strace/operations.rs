@@ -7,13 +7,14 @@ use super::kinds;
 use super::processes::{Description, Sharing};
 use super::state::State;
 use super::syntax::{self, Arguments, Outcome, has_flag};
-use crate::Operation;
+use crate::{Kind, Operation};
 
 /// A call that has returned.
 pub(super) struct Done<'a> {
     pub(super) arguments: &'a Arguments<'a>,
     pub(super) outcome: &'a Outcome<'a>,
     pub(super) value: i64,
+    pub(super) name: &'a [u8],
     /// All that follows the opening parenthesis.
     pub(super) rest: &'a [u8],
 }
@@ -27,31 +28,39 @@ impl Done<'_> {
 impl State {
     /// Takes in a call that has ended; none if it is not as expected. `rest`
     /// is what follows its opening parenthesis; `child` is the process that a
-    /// fork is assumed to have made.
+    /// fork is assumed to have made, `closing` what a close is about to close.
     pub(super) fn call(
         &mut self,
         call: Option<Call>,
+        name: &[u8],
         rest: &[u8],
         child: Option<u32>,
+        closing: Option<Opened>,
     ) -> Option<()> {
         let Some(call) = call else {
-            self.count(&kinds::OTHER_CALL, rest);
+            self.count_call(&kinds::OTHER_CALL, name, rest);
             return Some(());
         };
         let (arguments, outcome) = syntax::call(rest)?;
         self.learn_directory(arguments.get(0));
         let Some(value) = outcome.value else {
-            self.count(&kinds::NOT_RETURNED, rest);
+            self.count_call(&kinds::NOT_RETURNED, name, rest);
             return Some(());
         };
         if outcome.duration_ns.is_none() {
-            self.count(&kinds::NO_DURATION, rest);
+            self.count_call(&kinds::NO_DURATION, name, rest);
+        }
+        match call {
+            Call::Open { .. } | Call::OpenHandle => self.shows_opens = true,
+            Call::Close | Call::CloseRange => self.shows_closes = true,
+            _ => {}
         }
         self.now.duration_ns = outcome.duration_ns.unwrap_or_default();
         let done = Done {
             arguments: &arguments,
             outcome: &outcome,
             value,
+            name,
             rest,
         };
         if done.failed() && call.is_on_descriptor() {
@@ -59,7 +68,11 @@ impl State {
         }
         match call {
             Call::Open { at, flags } => self.open_call(&done, at, flags),
-            Call::Close => self.close(&done),
+            Call::OpenHandle => self.open_handle(&done),
+            Call::NewDescriptor(kind) => self.new_descriptor(&done, kind),
+            Call::NewPair { kind, list } => self.new_descriptors(&done, kind, list),
+            Call::Receive => self.receive(&done),
+            Call::Close => self.close(&done, closing),
             Call::CloseRange => self.close_range(&done),
             Call::Transfer {
                 operation,
@@ -70,26 +83,40 @@ impl State {
                 self.copy(&done, Operation::Write, to)
             }
             Call::Seek { whence } => self.seek(&done, whence),
-            Call::Duplicate => self.duplicate(&done, has_flag(arguments.get(2), b"O_CLOEXEC")),
+            Call::Duplicate => {
+                let anew = arguments.get(1).is_empty();
+                self.duplicate(&done, has_flag(arguments.get(2), b"O_CLOEXEC"), anew)?;
+                self.left_out(&kinds::STATE, &done)
+            }
             Call::Control => self.control(&done),
+            Call::Lock => self.flock(&done),
             Call::Device => self.device(&done),
             Call::Metadata { operation, at } => self.metadata(&done, operation, at),
             Call::Range { operation, offset } => self.range(&done, operation, offset),
             Call::Truncate { at, length } => self.truncate(&done, at, length),
             Call::Rename { old, new } => self.rename(&done, old, new),
-            Call::ChangeDirectory { at } => self.enter(&done, at),
-            Call::CurrentDirectory => self.current_directory(&done),
-            Call::Fork => self.forked_call(&done, child),
-            Call::Execute => self.execute(&done),
-            Call::Unshare => self.unshare(&done),
             Call::Map => self.map(&done),
-            Call::Asynchronous => self.left_out(&kinds::ASYNCHRONOUS, &done),
-            Call::SyncAll => self.left_out(&kinds::WHOLE_SYSTEM, &done),
+            Call::Submit => self.submit(&done),
+            Call::LeftOut(kind) => self.left_out(kind, &done),
+            Call::ChangeDirectory { .. }
+            | Call::CurrentDirectory
+            | Call::Fork
+            | Call::Execute
+            | Call::Unshare => {
+                match call {
+                    Call::ChangeDirectory { at } => self.enter(&done, at)?,
+                    Call::CurrentDirectory => self.current_directory(&done)?,
+                    Call::Fork => self.forked_call(&done, child)?,
+                    Call::Execute => self.execute(&done)?,
+                    _ => self.unshare(&done)?,
+                }
+                self.left_out(&kinds::STATE, &done)
+            }
         }
     }
 
-    pub(super) fn left_out(&mut self, kind: &'static crate::Kind, done: &Done<'_>) -> Option<()> {
-        self.count(kind, done.rest);
+    pub(super) fn left_out(&mut self, kind: &'static Kind, done: &Done<'_>) -> Option<()> {
+        self.count_call(kind, done.name, done.rest);
         Some(())
     }
 
@@ -104,13 +131,17 @@ impl State {
         };
         // strace knows the file's real name, behind symbolic links.
         let target = match self.result_target(done.outcome) {
-            Some(target) if !done.failed() => target,
-            _ => self.target(done.arguments, at)?,
+            Some(target) if !done.failed() => Some(target),
+            _ => self.target(done.arguments, at),
         };
         if done.failed() {
-            return self.record_at(operation, &target, done);
+            return self.record_at(operation, &target?, done);
         }
         let number = i32::try_from(done.value).ok()?;
+        let Some(target) = target else {
+            self.insert_new(number, Opened::Other(&kinds::UNKNOWN), false);
+            return None;
+        };
         match target {
             Target::File(file) => {
                 let is_new = creates && has_flag(flags, b"O_EXCL");
@@ -118,22 +149,103 @@ impl State {
                     self.is_long(file, 0);
                 }
                 let description = Description::new(file, has_flag(flags, b"O_APPEND"));
-                self.insert(number, description, has_flag(flags, b"O_CLOEXEC"));
+                let close_on_exec = has_flag(flags, b"O_CLOEXEC");
+                self.insert_new(number, Opened::File(description), close_on_exec);
                 self.record(operation, file, 0, 0);
                 Some(())
             }
             Target::Other(kind) => {
-                self.with_table(|table| table.remove(&number));
+                let behind = match std::ptr::eq(kind, &kinds::UNREADABLE) {
+                    true => &kinds::UNKNOWN,
+                    false => kind,
+                };
+                self.insert_new(number, Opened::Other(behind), false);
                 self.left_out(kind, done)
             }
         }
     }
 
-    fn close(&mut self, done: &Done<'_>) -> Option<()> {
-        let number = syntax::descriptor(done.arguments.get(0))?.number;
-        let target = self.target(done.arguments, At::Descriptor(0))?;
-        self.with_table(|table| table.remove(&number?));
-        self.record_at(Operation::Close, &target, done)
+    /// open_by_handle_at: strace may name the file that it has opened.
+    fn open_handle(&mut self, done: &Done<'_>) -> Option<()> {
+        if done.failed() {
+            return self.left_out(&kinds::FAILED, done);
+        }
+        let number = i32::try_from(done.value).ok()?;
+        let flags = done.arguments.get(2);
+        match self.result_target(done.outcome) {
+            Some(Target::File(file)) => {
+                let description = Description::new(file, has_flag(flags, b"O_APPEND"));
+                let close_on_exec = has_flag(flags, b"O_CLOEXEC");
+                self.insert_new(number, Opened::File(description), close_on_exec);
+                self.record(Operation::Open, file, 0, 0);
+                Some(())
+            }
+            other => {
+                let kind = match other {
+                    Some(Target::Other(kind)) => kind,
+                    _ => &kinds::UNKNOWN,
+                };
+                self.insert_new(number, Opened::Other(kind), false);
+                self.left_out(kind, done)
+            }
+        }
+    }
+
+    /// socket, eventfd and the like: the number is no file's any more.
+    fn new_descriptor(&mut self, done: &Done<'_>, kind: &'static Kind) -> Option<()> {
+        if let (Ok(number), false) = (i32::try_from(done.value), done.failed()) {
+            self.insert_new(number, Opened::Other(kind), false);
+        }
+        self.left_out(&kinds::OTHER_CALL, done)
+    }
+
+    /// `pipe2([3, 4], 0)`
+    fn new_descriptors(&mut self, done: &Done<'_>, kind: &'static Kind, list: usize) -> Option<()> {
+        if !done.failed() {
+            self.insert_all(done.arguments.get(list), kind);
+        }
+        self.left_out(&kinds::OTHER_CALL, done)
+    }
+
+    fn insert_all(&mut self, list: &[u8], kind: &'static Kind) {
+        for item in syntax::items(list) {
+            if let Some(number) = syntax::descriptor(item).and_then(|it| it.number) {
+                self.insert_new(number, Opened::Other(kind), false);
+            }
+        }
+    }
+
+    /// `cmsg_type=SCM_RIGHTS, cmsg_data=[5]`: descriptors of files unknown.
+    fn receive(&mut self, done: &Done<'_>) -> Option<()> {
+        const RIGHTS: &[u8] = b"SCM_RIGHTS, cmsg_data=";
+        let mut rest = done.rest;
+        while let Some(at) = memchr::memmem::find(rest, RIGHTS) {
+            rest = &rest[at + RIGHTS.len()..];
+            self.insert_all(rest, &kinds::UNKNOWN);
+        }
+        self.left_out(&kinds::OTHER_CALL, done)
+    }
+
+    fn close(&mut self, done: &Done<'_>, closing: Option<Opened>) -> Option<()> {
+        let opened = match closing {
+            Some(opened) => opened,
+            None => self.closing(done.arguments.get(0))?,
+        };
+        match opened {
+            Opened::File(description) => {
+                self.record(Operation::Close, Self::file_of(&description), 0, 0);
+                Some(())
+            }
+            Opened::Other(kind) => self.left_out(kind, done),
+        }
+    }
+
+    /// Takes what a close is about to close out of the table.
+    pub(super) fn closing(&mut self, argument: &[u8]) -> Option<Opened> {
+        let opened = self.opened(argument)?;
+        let number = syntax::descriptor(argument)?.number?;
+        self.with_table(|table| table.remove(&number));
+        Some(opened)
     }
 
     fn close_range(&mut self, done: &Done<'_>) -> Option<()> {
@@ -151,7 +263,7 @@ impl State {
                     .filter(|(number, _)| within(**number))
                     .for_each(|(_, it)| it.close_on_exec = true);
             });
-            return Some(());
+            return self.left_out(&kinds::STATE, done);
         }
         let mut closed = self.with_table(|table| {
             table
@@ -160,14 +272,11 @@ impl State {
         })?;
         closed.sort_by_key(|(number, _)| *number);
         for (_, descriptor) in closed {
-            self.record(
-                Operation::Close,
-                Self::file_of(&descriptor.description),
-                0,
-                0,
-            );
+            if let Opened::File(description) = descriptor.opened {
+                self.record(Operation::Close, Self::file_of(&description), 0, 0);
+            }
         }
-        Some(())
+        self.left_out(&kinds::STATE, done)
     }
 
     fn metadata(&mut self, done: &Done<'_>, operation: Operation, at: At) -> Option<()> {
@@ -236,7 +345,12 @@ impl State {
         self.record_at(Operation::Rename, &old, done)
     }
 
-    fn record_at(&mut self, operation: Operation, target: &Target, done: &Done<'_>) -> Option<()> {
+    pub(super) fn record_at(
+        &mut self,
+        operation: Operation,
+        target: &Target,
+        done: &Done<'_>,
+    ) -> Option<()> {
         match target {
             Target::File(file) => {
                 self.record(operation, *file, 0, 0);
@@ -276,7 +390,10 @@ impl State {
 
     fn forked_call(&mut self, done: &Done<'_>, assumed: Option<u32>) -> Option<()> {
         if !done.failed() {
-            let child = u32::try_from(done.value).ok()?;
+            let child = match syntax::translated(done.outcome.text) {
+                Some(child) => child,
+                None => u32::try_from(done.value).ok()?,
+            };
             self.forked(child, Sharing::of(done.rest), assumed);
         }
         Some(())
@@ -287,6 +404,11 @@ impl State {
             && let Some(process) = self.processes.get_mut(&self.now.process)
         {
             process.execute();
+            if process.assumed {
+                // Else strace would say that it supersedes its leader.
+                process.assumed = false;
+                process.leader = self.now.process;
+            }
         }
         Some(())
     }
@@ -309,7 +431,7 @@ impl State {
         if descriptor.is_some_and(|it| it.number >= Some(0)) && !done.failed() {
             return self.left_out(&kinds::MAPPED, done);
         }
-        Some(())
+        self.left_out(&kinds::OTHER_CALL, done)
     }
 }
 

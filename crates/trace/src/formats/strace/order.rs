@@ -99,6 +99,10 @@ impl Order {
         self.release();
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.waiting.is_empty()
+    }
+
     pub(super) fn next(&mut self) -> Option<Record> {
         self.ready.pop_front()
     }

@@ -1,6 +1,9 @@
 //! Which paths are files, and how paths are joined.
 
+use std::borrow::Cow;
+
 use super::kinds;
+use super::syntax;
 use crate::Kind;
 
 /// Why a path or an annotation is no file with storage behind it; none if it
@@ -32,27 +35,45 @@ pub(super) fn annotation_not_a_file(annotation: &[u8]) -> Option<&'static Kind> 
     const SOCKETS: [&[u8]; 9] = [
         b"socket:", b"TCP", b"UDP", b"UNIX", b"NETLINK", b"RAW", b"PING", b"SCTP", b"L2CAP",
     ];
-    if annotation.first() == Some(&b'/') {
+    // With -xx all is in hexadecimal, but for a device's numbers.
+    let in_hexadecimal;
+    let start = match annotation.first() {
+        Some(b'\\') => {
+            in_hexadecimal = syntax::unescape(annotation);
+            &in_hexadecimal[..]
+        }
+        _ => annotation,
+    };
+    if start.first() == Some(&b'/') {
         if memchr::memmem::find(annotation, b"<char ").is_some()
             || memchr::memmem::find(annotation, b"<block ").is_some()
         {
             return Some(&kinds::DEVICE);
         }
-        return not_a_file(annotation);
+        return not_a_file(start);
     }
-    if annotation.starts_with(b"pipe:") {
+    if start.starts_with(b"pipe:") {
         return Some(&kinds::PIPE);
     }
-    if SOCKETS.iter().any(|it| annotation.starts_with(it)) {
+    if SOCKETS.iter().any(|it| start.starts_with(it)) {
         return Some(&kinds::SOCKET);
     }
     Some(&kinds::ANONYMOUS)
 }
 
-/// The path within an annotation, as printed: without ` (deleted)`, which old
-/// versions print inside, and without a device's numbers.
-pub(super) fn annotated_path(annotation: &[u8]) -> &[u8] {
-    annotation.strip_suffix(b" (deleted)").unwrap_or(annotation)
+/// The path within an annotation, without ` (deleted)`, which old versions
+/// print inside.
+pub(super) fn annotated_path(annotation: &[u8]) -> Cow<'_, [u8]> {
+    const DELETED: &[u8] = b" (deleted)";
+    match syntax::unescape(annotation) {
+        Cow::Borrowed(path) => Cow::Borrowed(path.strip_suffix(DELETED).unwrap_or(path)),
+        Cow::Owned(mut path) => {
+            if path.ends_with(DELETED) {
+                path.truncate(path.len() - DELETED.len());
+            }
+            Cow::Owned(path)
+        }
+    }
 }
 
 /// Joins a path to a directory and takes out `.`, `..` and empty steps, by
@@ -117,11 +138,15 @@ mod tests {
 
     #[test]
     fn descriptors_without_storage_are_told_apart() {
-        let cases: [(&[u8], Option<&str>); 14] = [
+        let cases: [(&[u8], Option<&str>); 18] = [
             (b"/tmp/x", None),
             (b"/device/x", None),
             (b"/dev/shm/x", None),
             (b"/dev/pts/0", Some(kinds::DEVICE.name)),
+            (b"\\x2f\\x74", None),
+            (b"\\x2f\\x70\\x72\\x6f\\x63", Some(kinds::KERNEL.name)),
+            (b"\\x2f\\x64<char 1:3>", Some(kinds::DEVICE.name)),
+            (b"\\x70\\x69\\x70\\x65\\x3a", Some(kinds::PIPE.name)),
             (b"/dev/null<char 1:3>", Some(kinds::DEVICE.name)),
             (b"/data/disk<block 8:0>", Some(kinds::DEVICE.name)),
             (b"/proc/self/maps", Some(kinds::KERNEL.name)),

@@ -35,6 +35,9 @@ impl State {
         };
         let append =
             operation == Operation::Write && has_flag(done.arguments.get(4), b"RWF_APPEND");
+        if position.is_none() && !append && description.assumed.load(Relaxed) {
+            self.infer(operation, &description, size, done.arguments.get(2));
+        }
         self.move_bytes(operation, &description, position, size, append);
         Some(())
     }
@@ -62,7 +65,33 @@ impl State {
         Some(())
     }
 
-    fn move_bytes(
+    /// Finds out where an inherited descriptor stands, from what the trace
+    /// tells of the file's length: a read that gives less than it asked for
+    /// ends at the end of the file. Writes are taken to begin there.
+    fn infer(&mut self, operation: Operation, description: &Description, size: u64, asked: &[u8]) {
+        let file = Self::file_of(description);
+        let Some(length) = self.lengths.get(&file).filter(|it| it.exact) else {
+            return;
+        };
+        match operation {
+            Operation::Read => {
+                let is_short = syntax::unsigned(asked).is_some_and(|asked| size < asked);
+                if let (true, Some(start)) = (is_short, length.end.checked_sub(size)) {
+                    description.position.store(start, Relaxed);
+                    description.assumed.store(false, Relaxed);
+                }
+            }
+            _ if !description.counted.swap(true, Relaxed) => {
+                description.position.store(length.end, Relaxed);
+                let name = self.files.get(file).unwrap_or_default();
+                self.skipped
+                    .count(&kinds::INHERITED_WRITE, self.now.line, name.as_bytes());
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn move_bytes(
         &mut self,
         operation: Operation,
         description: &Arc<Description>,
@@ -94,8 +123,8 @@ impl State {
     }
 
     /// The position to use, which the trace may not tell.
-    fn position(&mut self, description: &Description) -> u64 {
-        if description.assumed.swap(false, Relaxed) {
+    pub(super) fn position(&mut self, description: &Description) -> u64 {
+        if description.assumed.load(Relaxed) && !description.counted.swap(true, Relaxed) {
             let name = self
                 .files
                 .get(Self::file_of(description))
@@ -129,7 +158,13 @@ impl State {
         Some(())
     }
 
-    pub(super) fn duplicate(&mut self, done: &Done<'_>, close_on_exec: bool) -> Option<()> {
+    /// `anew`: whether the kernel has chosen the number.
+    pub(super) fn duplicate(
+        &mut self,
+        done: &Done<'_>,
+        close_on_exec: bool,
+        anew: bool,
+    ) -> Option<()> {
         let old = syntax::descriptor(done.arguments.get(0))?.number?;
         let opened = self.opened(done.arguments.get(0))?;
         let Ok(new) = i32::try_from(done.value) else {
@@ -138,36 +173,70 @@ impl State {
         if new < 0 || new == old {
             return Some(());
         }
-        match opened {
-            Opened::File(description) => self.insert(new, description, close_on_exec),
-            Opened::Other(_) => {
-                self.with_table(|table| table.remove(&new));
-            }
+        if !anew {
+            self.with_table(|table| table.remove(&new));
         }
+        self.insert_new(new, opened, close_on_exec);
         Some(())
     }
 
     pub(super) fn control(&mut self, done: &Done<'_>) -> Option<()> {
         let argument = done.arguments.get(2);
         match done.arguments.get(1) {
-            b"F_DUPFD" => self.duplicate(done, false),
-            b"F_DUPFD_CLOEXEC" => self.duplicate(done, true),
-            b"F_SETFD" => self.close_on_exec(done, has_flag(argument, b"FD_CLOEXEC")),
-            b"F_SETFL" if done.value >= 0 => self.append(done, has_flag(argument, b"O_APPEND")),
-            b"F_GETFL" if done.value >= 0 => {
-                // `= 0x401 (flags O_WRONLY|O_APPEND)`
-                self.append(done, has_flag(done.outcome.text, b"O_APPEND"))
+            b"F_DUPFD" => self.duplicate(done, false, true)?,
+            b"F_DUPFD_CLOEXEC" => self.duplicate(done, true, true)?,
+            b"F_SETFD" => self.close_on_exec(done, has_flag(argument, b"FD_CLOEXEC"))?,
+            b"F_SETFL" => self.append(done, has_flag(argument, b"O_APPEND"))?,
+            // `= 0x401 (flags O_WRONLY|O_APPEND)`
+            b"F_GETFL" => self.append(done, has_flag(done.outcome.text, b"O_APPEND"))?,
+            b"F_SETLK" | b"F_SETLKW" | b"F_SETLK64" | b"F_SETLKW64" | b"F_OFD_SETLK"
+            | b"F_OFD_SETLKW" => return self.record_lock(done),
+            b"F_GETLK" | b"F_GETLK64" | b"F_OFD_GETLK" => {
+                return self.left_out(&kinds::LOCK_QUERY, done);
             }
-            _ => Some(()),
+            _ => return self.left_out(&kinds::OTHER_CALL, done),
         }
+        self.left_out(&kinds::STATE, done)
     }
 
     pub(super) fn device(&mut self, done: &Done<'_>) -> Option<()> {
-        match done.arguments.get(1) {
-            b"FIOCLEX" => self.close_on_exec(done, true),
-            b"FIONCLEX" => self.close_on_exec(done, false),
-            _ => Some(()),
+        let request = done.arguments.get(1);
+        match request {
+            b"FIOCLEX" => self.close_on_exec(done, true)?,
+            b"FIONCLEX" => self.close_on_exec(done, false)?,
+            _ if [&b"FICLONE"[..], b"FICLONERANGE", b"FIDEDUPERANGE"]
+                .iter()
+                .any(|it| has_flag(request, it)) =>
+            {
+                self.clone_blocks(done);
+                return self.left_out(&kinds::CLONED, done);
+            }
+            _ => return self.left_out(&kinds::OTHER_CALL, done),
         }
+        self.left_out(&kinds::STATE, done)
+    }
+
+    /// `ioctl(6, BTRFS_IOC_CLONE or FICLONE, 5)` makes one file as long as the
+    /// other; `FICLONERANGE, {src_fd=5, …}` as long as its range.
+    fn clone_blocks(&mut self, done: &Done<'_>) -> Option<()> {
+        let Opened::File(into) = self.opened(done.arguments.get(0))? else {
+            return None;
+        };
+        let into = Self::file_of(&into);
+        let argument = done.arguments.get(2);
+        if argument.starts_with(b"{") {
+            let number = |name| syntax::unsigned(syntax::member(argument, name)?);
+            let end = number(b"dest_offset=")?.checked_add(number(b"src_length=")?)?;
+            self.reaches(into, end);
+        } else if let Opened::File(from) = self.opened(argument)? {
+            let length = *self.lengths.get(&Self::file_of(&from))?;
+            if length.exact {
+                self.is_long(into, length.end);
+            } else {
+                self.reaches(into, length.end);
+            }
+        }
+        Some(())
     }
 
     fn close_on_exec(&mut self, done: &Done<'_>, value: bool) -> Option<()> {

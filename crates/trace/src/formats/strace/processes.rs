@@ -7,6 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
+use super::kinds;
+use crate::Kind;
+
 /// An open file description.
 #[derive(Debug)]
 pub(super) struct Description {
@@ -15,6 +18,8 @@ pub(super) struct Description {
     pub(super) append: AtomicBool,
     /// Whether the position is a mere assumption.
     pub(super) assumed: AtomicBool,
+    /// Whether that assumption has been counted.
+    pub(super) counted: AtomicBool,
 }
 
 impl Description {
@@ -24,6 +29,7 @@ impl Description {
             position: AtomicU64::new(0),
             append: AtomicBool::new(append),
             assumed: AtomicBool::new(false),
+            counted: AtomicBool::new(false),
         })
     }
 
@@ -36,11 +42,20 @@ impl Description {
     }
 }
 
+/// What a descriptor refers to.
+#[derive(Clone, Debug)]
+pub(super) enum Opened {
+    File(Arc<Description>),
+    Other(&'static Kind),
+}
+
 /// A descriptor: a number's reference to a description.
 #[derive(Clone, Debug)]
 pub(super) struct Descriptor {
-    pub(super) description: Arc<Description>,
+    pub(super) opened: Opened,
     pub(super) close_on_exec: bool,
+    /// The process that made it.
+    pub(super) by: u32,
 }
 
 pub(super) type Table = FxHashMap<i32, Descriptor>;
@@ -62,6 +77,11 @@ impl<T: Clone> Shared<T> {
         Self(Arc::clone(&self.0))
     }
 
+    /// Whether both are the same value.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// A copy that goes its own way.
     pub(super) fn copy(&self) -> Self {
         Self(Arc::new(Mutex::new(self.lock().clone())))
@@ -79,15 +99,31 @@ pub(super) struct Pending {
     pub(super) line: u64,
     /// For a fork: the child that is assumed to be its.
     pub(super) child: Option<u32>,
+    /// For a close: what it closes. The number is free from the call's begin.
+    pub(super) closing: Option<Opened>,
+}
+
+impl Pending {
+    /// How it is counted if it does not end: as `kind` if it is of files.
+    pub(super) fn without_end(&self, kind: &'static Kind) -> &'static Kind {
+        match self.call {
+            Some(_) => kind,
+            None => &kinds::OTHER_CALL,
+        }
+    }
 }
 
 /// A process or thread.
 #[derive(Debug)]
 pub(super) struct Process {
-    /// Its number among the trace's process names.
-    pub(super) name: u32,
+    /// Its number among the trace's process names, once it needs one.
+    pub(super) name: Option<u32>,
     /// The process that a thread belongs to.
     pub(super) leader: u32,
+    /// Whether no clone shows it, and it is taken for a thread of its leader.
+    pub(super) assumed: bool,
+    /// Its parent, until it is seen.
+    pub(super) expected_by: Option<u32>,
     pub(super) table: Shared<Table>,
     /// The current directory, where it is known.
     pub(super) directory: Shared<Option<Box<str>>>,
@@ -98,6 +134,20 @@ pub(super) struct Process {
 }
 
 impl Process {
+    /// A process that shares nothing.
+    pub(super) fn new(number: u32) -> Self {
+        Self {
+            name: None,
+            leader: number,
+            assumed: false,
+            expected_by: None,
+            table: Shared::default(),
+            directory: Shared::default(),
+            pending: None,
+            attached: false,
+        }
+    }
+
     /// Drops the descriptors marked close-on-exec, as execve does; the table
     /// is no longer shared after it.
     pub(super) fn execute(&mut self) {

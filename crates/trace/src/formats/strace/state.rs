@@ -9,6 +9,7 @@ use super::calls::Call;
 use super::kinds;
 use super::order::Order;
 use super::processes::{Pending, Process, Shared, Sharing, Table};
+use super::threads::Group;
 use crate::{Kind, Names, Operation, Record, Skipped};
 
 /// The process whose number strace leaves out, until it is told.
@@ -41,6 +42,13 @@ pub(super) struct State {
     pub(super) processes: FxHashMap<u32, Process>,
     /// Processes that strace announced and that have not been seen yet.
     pub(super) attached: FxHashSet<u32>,
+    /// The processes that strace said it attached to before it showed a line.
+    pub(super) groups: Vec<Group>,
+    /// Leaders of threads whose number is sure by now.
+    pub(super) settled: FxHashSet<u32>,
+    /// Whether the trace shows how descriptors begin, and how they end.
+    pub(super) shows_opens: bool,
+    pub(super) shows_closes: bool,
     /// The largest process number seen.
     pub(super) largest: u32,
     pub(super) now: Now,
@@ -56,6 +64,7 @@ impl State {
         };
         if let Some(process) = self.processes.get_mut(&number) {
             process.attached = true;
+            process.expected_by = None;
         }
         number
     }
@@ -84,7 +93,8 @@ impl State {
                     pending.child = Some(number);
                 }
             }
-            None => self.start(number),
+            None if self.is_expected(number) => {}
+            None => self.join(number),
         }
         number
     }
@@ -111,31 +121,30 @@ impl State {
         }
     }
 
-    /// strace says that it has attached to a process.
-    pub(super) fn attach(&mut self, number: u32) {
-        match self.processes.get_mut(&number) {
-            Some(process) => process.attached = true,
-            None => {
-                self.attached.insert(number);
-            }
+    /// A process of which nothing is known.
+    pub(super) fn start(&mut self, number: u32) {
+        self.processes.insert(number, Process::new(number));
+        if number == UNNUMBERED {
+            self.name(number);
         }
     }
 
-    fn start(&mut self, number: u32) {
-        let name = if number == UNNUMBERED {
-            "first".into()
-        } else {
-            number.to_string()
+    /// The number of a process's name, which it gets when it first needs one:
+    /// `5967`, or `5967/5968` for a thread.
+    pub(super) fn name(&mut self, number: u32) -> Option<u32> {
+        let process = self.processes.get(&number)?;
+        if process.name.is_some() {
+            return process.name;
+        }
+        let leader = self.settle(process.leader);
+        let name = match number {
+            UNNUMBERED => "first".into(),
+            _ if number == leader => number.to_string(),
+            _ => format!("{leader}/{number}"),
         };
-        let process = Process {
-            name: self.process_names.intern(&name),
-            leader: number,
-            table: Shared::default(),
-            directory: Shared::default(),
-            pending: None,
-            attached: false,
-        };
-        self.processes.insert(number, process);
+        let name = self.process_names.intern(&name);
+        self.processes.get_mut(&number)?.name = Some(name);
+        Some(name)
     }
 
     /// The fork under way whose child this new process may be.
@@ -163,6 +172,7 @@ impl State {
 
     /// Makes `child` a child of `parent`, whether it has been seen or not.
     pub(super) fn fork(&mut self, parent: u32, child: u32, sharing: Sharing) {
+        self.name(parent);
         let Some(process) = self.processes.get(&parent) else {
             return;
         };
@@ -184,29 +194,27 @@ impl State {
         } else {
             process.directory.copy()
         };
-        let name = if sharing.thread {
-            format!("{leader}/{child}")
-        } else {
-            child.to_string()
-        };
         self.attached.remove(&child);
         match self.processes.get_mut(&child) {
             Some(existing) => {
                 existing.table = table;
                 existing.directory = directory;
                 existing.leader = leader;
+                existing.assumed = false;
             }
             None => {
-                let name = self.process_names.intern(&name);
                 let new = Process {
-                    name,
                     leader,
+                    expected_by: Some(parent),
                     table,
                     directory,
-                    pending: None,
-                    attached: false,
+                    ..Process::new(child)
                 };
                 self.processes.insert(child, new);
+                // A smaller number may be of another namespace, and not last.
+                if child > parent {
+                    self.name(child);
+                }
             }
         }
     }
@@ -216,11 +224,15 @@ impl State {
         if assumed == Some(child) {
             return;
         }
-        self.largest = self.largest.max(child);
         let seen = self.processes.contains_key(&child);
         if seen || assumed.is_some() {
             self.count(&kinds::PARENT, b"");
         }
+        if !seen && child < self.now.process && assumed.is_some() {
+            // A number of another PID namespace, of the child that has shown.
+            return;
+        }
+        self.largest = self.largest.max(child);
         self.fork(self.now.process, child, sharing);
     }
 
@@ -229,6 +241,7 @@ impl State {
         if let Some(process) = self.processes.remove(&number)
             && let Some(pending) = process.pending
         {
+            self.count(pending.without_end(&kinds::NOT_RETURNED), &pending.name);
             self.order.end(pending.time_ns, number);
         }
     }
@@ -244,8 +257,10 @@ impl State {
                 self.order.end(pending.time_ns, by);
             }
             process.leader = leader;
-            process.name = self.process_names.intern(&leader.to_string());
+            process.name = None;
+            process.assumed = false;
             self.processes.insert(leader, process);
+            self.name(leader);
         }
     }
 
@@ -253,9 +268,15 @@ impl State {
         self.skipped.count(kind, self.now.line, text);
     }
 
+    /// Counts a call, of which `rest` is what follows its opening parenthesis.
+    pub(super) fn count_call(&mut self, kind: &'static Kind, name: &[u8], rest: &[u8]) {
+        let line = self.now.line;
+        self.skipped.count_parts(kind, line, &[name, b"(", rest]);
+    }
+
     /// Makes a record of the call at hand.
     pub(super) fn record(&mut self, operation: Operation, file: u32, offset: u64, size: u64) {
-        let Some(process) = self.processes.get(&self.now.process) else {
+        let Some(process) = self.name(self.now.process) else {
             return;
         };
         let late = self.order.put(Record {
@@ -263,7 +284,7 @@ impl State {
             duration_ns: self.now.duration_ns,
             offset,
             size,
-            process: process.name,
+            process,
             file,
             operation,
         });

@@ -4,27 +4,9 @@
 
 use std::borrow::Cow;
 
-/// A line with a time stamp.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Event<'a> {
-    /// The process or thread; none if strace saw only one and left it out.
-    pub(super) process: Option<u32>,
-    /// Nanoseconds since the epoch.
-    pub(super) time_ns: i64,
-    pub(super) body: Body<'a>,
-}
+use super::prefix::nanoseconds;
 
-impl Event<'_> {
-    /// Whether it is a call without its end.
-    pub(super) fn is_cut(&self) -> bool {
-        // The usual case first: with -T, every call ends with its duration.
-        match self.body {
-            Body::Call { rest, .. } if !rest.ends_with(b">") => call(rest).is_none(),
-            _ => false,
-        }
-    }
-}
-
+/// What a line says, behind its [prefix](super::prefix).
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Body<'a> {
     /// `name(rest`: arguments, `)`, result and duration.
@@ -33,6 +15,8 @@ pub(super) enum Body<'a> {
     Unfinished { name: &'a [u8], rest: &'a [u8] },
     /// `<... name resumed>rest`
     Resumed { name: &'a [u8], rest: &'a [u8] },
+    /// `name(rest <detached ...>`: strace was ended in the midst of it.
+    Detached { name: &'a [u8], rest: &'a [u8] },
     /// `--- SIGNAL ---`
     Signal,
     /// `+++ exited with 0 +++`, `+++ killed by SIGNAL +++`
@@ -42,71 +26,32 @@ pub(super) enum Body<'a> {
 }
 
 const UNFINISHED: &[u8] = b"<unfinished ...>";
+const DETACHED: &[u8] = b"<detached ...>";
 
-/// Reads a line; none if it is not of strace with time stamps.
-pub(super) fn event(line: &[u8]) -> Option<Event<'_>> {
-    let (process, line) = process(line);
-    let (time_ns, line) = timestamp(line)?;
-    Some(Event {
-        process,
-        time_ns,
-        body: body(line.trim_ascii_start())?,
-    })
-}
+impl Body<'_> {
+    /// Whether it is a call without its end.
+    pub(super) fn is_cut(&self) -> bool {
+        // The usual case first: with -T, every call ends with its duration.
+        match self {
+            Body::Call { rest, .. } if !rest.ends_with(b">") => call(rest).is_none(),
+            _ => false,
+        }
+    }
 
-/// `5967  ` (with -o) or `[pid  5967] ` (without) or nothing.
-fn process(line: &[u8]) -> (Option<u32>, &[u8]) {
-    let (digits, rest) = match line.strip_prefix(b"[pid") {
-        Some(rest) => {
-            let rest = rest.trim_ascii_start();
-            let digits = digits(rest);
-            let Some(rest) = rest[digits.len()..].strip_prefix(b"] ") else {
-                return (None, line);
-            };
-            (digits, rest)
-        }
-        None => {
-            let digits = digits(line);
-            let Some(rest) = line[digits.len()..].strip_prefix(b" ") else {
-                return (None, line);
-            };
-            (digits, rest.trim_ascii_start())
-        }
-    };
-    match number(digits).and_then(|it| u32::try_from(it).ok()) {
-        Some(process) => (Some(process), rest),
-        None => (None, line),
+    /// Whether it is a call with its result, which hardly any other text is.
+    pub(super) fn is_whole_call(&self) -> bool {
+        matches!(self, Body::Call { rest, .. } if outcome_start(rest).is_some())
     }
 }
 
-/// `1795297771.218484 `, of 1 to 9 digits after the point.
-fn timestamp(line: &[u8]) -> Option<(i64, &[u8])> {
-    let seconds = digits(line);
-    let rest = line[seconds.len()..].strip_prefix(b".")?;
-    let fraction = digits(rest);
-    let rest = rest[fraction.len()..].strip_prefix(b" ")?;
-    Some((nanoseconds(seconds, fraction)?, rest))
-}
-
-fn nanoseconds(seconds: &[u8], fraction: &[u8]) -> Option<i64> {
-    if fraction.is_empty() || fraction.len() > 9 {
-        return None;
-    }
-    let scale = 10_i64.pow(9 - fraction.len() as u32);
-    let fraction = i64::try_from(number(fraction)?).ok()? * scale;
-    i64::try_from(number(seconds)?)
-        .ok()?
-        .checked_mul(1_000_000_000)?
-        .checked_add(fraction)
-}
-
-fn body(line: &[u8]) -> Option<Body<'_>> {
+/// Reads what follows a line's prefix; none if it is not of strace.
+pub(super) fn body(line: &[u8]) -> Option<Body<'_>> {
     if let Some(rest) = line.strip_prefix(b"<... ") {
-        let name = word(rest);
+        // `????` stands for a call that strace has not seen begin.
+        let end = rest.iter().position(|it| matches!(it, b' ' | b'>'))?;
+        let (name, rest) = rest.split_at(end);
         // Before version 5.?, strace put a space before `>`.
-        let rest = rest[name.len()..]
-            .strip_prefix(b" resumed")?
-            .trim_ascii_start();
+        let rest = rest.strip_prefix(b" resumed")?.trim_ascii_start();
         return Some(Body::Resumed {
             name,
             rest: rest.strip_prefix(b">")?,
@@ -128,27 +73,20 @@ fn body(line: &[u8]) -> Option<Body<'_>> {
         return None;
     }
     let rest = line[name.len()..].strip_prefix(b"(")?;
-    Some(match rest.trim_ascii_end().strip_suffix(UNFINISHED) {
-        Some(rest) => Body::Unfinished {
+    let trimmed = rest.trim_ascii_end();
+    if !trimmed.ends_with(b" ...>") {
+        return Some(Body::Call { name, rest });
+    }
+    Some(if let Some(rest) = trimmed.strip_suffix(UNFINISHED) {
+        Body::Unfinished {
             name,
             rest: rest.trim_ascii_end(),
-        },
-        None => Body::Call { name, rest },
+        }
+    } else if let Some(rest) = trimmed.strip_suffix(DETACHED) {
+        Body::Detached { name, rest }
+    } else {
+        Body::Call { name, rest }
     })
-}
-
-/// Whether a line looks like a call as strace prints it without time stamps.
-pub(super) fn is_call_without_time(line: &[u8]) -> bool {
-    let (_, line) = process(line);
-    // With -t, -tt or -r there is some other time first.
-    let line = line.trim_ascii_start();
-    let time = line
-        .iter()
-        .take_while(|it| it.is_ascii_digit() || b":.".contains(it))
-        .count();
-    let line = line[time..].trim_ascii_start();
-    matches!(body(line), Some(Body::Call { rest, .. })
-        if outcome_start(rest).is_some())
 }
 
 fn outcome_start(rest: &[u8]) -> Option<&[u8]> {
@@ -237,7 +175,7 @@ fn string_end(text: &[u8], mut at: usize) -> Option<usize> {
 ///
 /// strace escapes both `<` and `>` in paths. An annotation may hold another
 /// (`</dev/null<char 1:3>>`) or an arrow (`<TCP:[1.2.3.4:5->6.7.8.9:10]>`).
-fn annotation_end(text: &[u8], at: usize) -> Option<usize> {
+pub(super) fn annotation_end(text: &[u8], at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (index, byte) in text.iter().enumerate().skip(at) {
         match byte {
@@ -305,6 +243,18 @@ fn duration(text: &[u8]) -> Option<(&[u8], i64)> {
     ))
 }
 
+/// The process number in `5 /* 1005 in strace's PID NS */`, which strace adds
+/// where the traced process has another number for it.
+pub(super) fn translated(text: &[u8]) -> Option<u32> {
+    const NAMESPACE: &[u8] = b" in strace's PID NS";
+    let start = memchr::memmem::find(text, b"/* ")? + 3;
+    let digits = digits(&text[start..]);
+    if !text[start + digits.len()..].starts_with(NAMESPACE) {
+        return None;
+    }
+    u32::try_from(number(digits)?).ok()
+}
+
 /// A descriptor argument: `3`, `3</path>`, `AT_FDCWD</path>`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Descriptor<'a> {
@@ -313,6 +263,9 @@ pub(super) struct Descriptor<'a> {
     /// What -y printed between the angle brackets.
     pub(super) annotation: Option<&'a [u8]>,
 }
+
+/// With `-X raw` and `-X verbose` the current directory is a number.
+const AT_FDCWD: i32 = -100;
 
 /// Reads a descriptor.
 pub(super) fn descriptor(argument: &[u8]) -> Option<Descriptor<'_>> {
@@ -324,10 +277,16 @@ pub(super) fn descriptor(argument: &[u8]) -> Option<Descriptor<'_>> {
             (Some(value), &rest[digits(rest).len()..])
         }
     };
+    // `-100 /* AT_FDCWD */</path>`
+    let rest = match rest.strip_prefix(b" /*") {
+        Some(comment) => &comment[memchr::memmem::find(comment, b"*/")? + 2..],
+        None => rest,
+    };
     let annotation = match rest.first() {
         Some(b'<') => Some(&rest[1..annotation_end(rest, 0)?]),
         _ => None,
     };
+    let number = number.filter(|it| *it != AT_FDCWD);
     Some(Descriptor { number, annotation })
 }
 
@@ -411,6 +370,46 @@ pub(super) fn signed(argument: &[u8]) -> Option<i64> {
     }
 }
 
+/// The parts of a list `[…]` or a structure `{…}`, each as printed.
+pub(super) fn items(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = match list.first() {
+        Some(b'[' | b'{') => &list[1..],
+        _ => b"",
+    };
+    std::iter::from_fn(move || {
+        let end = item_end(rest)?;
+        let item = rest[..end].trim_ascii();
+        rest = match rest[end] {
+            b',' => &rest[end + 1..],
+            _ => b"",
+        };
+        (!item.is_empty()).then_some(item)
+    })
+}
+
+/// Where the first part of a list ends: at its comma or the closing bracket.
+fn item_end(text: &[u8]) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    loop {
+        match *text.get(at)? {
+            b'"' => at = string_end(text, at)?,
+            b'<' if text.get(at + 1) == Some(&b'<') => at += 1,
+            b'<' => at = annotation_end(text, at)?,
+            b'(' | b'[' | b'{' => depth += 1,
+            b',' | b']' | b'}' if depth == 0 => return Some(at),
+            b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// The value of a part of a structure: of `l_len=` in `{…, l_len=512}`.
+pub(super) fn member<'a>(structure: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    items(structure).find_map(|it| it.strip_prefix(name))
+}
+
 /// The value of a field in a structure: `st_size=` in `{…, st_size=5, …}`.
 pub(super) fn field<'a>(argument: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let start = memchr::memmem::find(argument, name)? + name.len();
@@ -431,12 +430,12 @@ fn word(text: &[u8]) -> &[u8] {
     &text[..end.unwrap_or(text.len())]
 }
 
-fn digits(text: &[u8]) -> &[u8] {
+pub(super) fn digits(text: &[u8]) -> &[u8] {
     let end = text.iter().position(|it| !it.is_ascii_digit());
     &text[..end.unwrap_or(text.len())]
 }
 
-fn number(digits: &[u8]) -> Option<u64> {
+pub(super) fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
     }
