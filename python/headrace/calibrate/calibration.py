@@ -21,6 +21,7 @@ from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
 from headrace.calibrate.turns import only_on, processor
 from headrace.calibrate.warned import Warned
+from headrace.environment import of_directory
 from headrace.measure.conditions import memory_is_given_back
 
 PASSES = 4
@@ -130,6 +131,7 @@ class Probing:
         self._directory = directory
         self._mount = mount_of(directory)
         self._started = datetime.now(UTC)
+        self._environment = of_directory(directory, self._started)
         self._read = settings(self._mount)
         probes = probes_of(self._read)
         self._times: list[dict[str, float]] = []
@@ -198,4 +200,5 @@ class Probing:
             checks,
             memory_is_given_back(),
             self._warned.all(),
+            environment=self._environment,
         )

@@ -19,6 +19,7 @@ from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.middle import middle
 from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
+from headrace.environment import Environment
 
 Told: TypeAlias = Callable[[int, int, str], object]
 """Called before each measurement with how many are done, how many there are, and what is next."""
@@ -40,6 +41,8 @@ class Calibration:
     """All that it follows from, if it follows from probes of a file system."""
     host: str = dataclasses.field(default_factory=platform.node)
     """The machine's name."""
+    environment: Environment | None = None
+    """Where and when it was measured, as `headrace.environment` has it."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -54,6 +57,7 @@ class Calibration:
             "checks": [check.json() for check in self.checks],
             "warnings": list(self.warnings),
             "machine": self.toml,
+            **({} if self.environment is None else {"environment": self.environment}),
             **({} if self.measured is None else self.measured.json()),
         }
 
@@ -83,6 +87,8 @@ class Measured:
     warnings: tuple[dict[str, str], ...] = ()
     host: str = dataclasses.field(default_factory=platform.node)
     """The machine's name."""
+    environment: Environment | None = None
+    """Where and when it was measured; None of what earlier versions saved."""
 
     def json(self) -> dict[str, Any]:
         """What a calibration's document has besides parameters and checks, so that it can be
@@ -135,6 +141,7 @@ class Measured:
             bool(document["memory_given_back"]),
             tuple(document["warnings"]),
             str(document["host"]),
+            document.get("environment"),
         )
 
     def calibration(self, told: Told | None = None) -> Calibration:
@@ -178,6 +185,7 @@ class Measured:
             self.warnings,
             self,
             self.host,
+            self.environment,
         )
 
     def _rounds(

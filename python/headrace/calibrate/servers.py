@@ -19,6 +19,7 @@ from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.probe import Probe, calls
 from headrace.calibrate.small_file import word
 from headrace.calibrate.warned import Warned
+from headrace.environment import of_directory
 from headrace.measure import measure_whole
 
 SECONDS = 0.3
@@ -95,6 +96,7 @@ def calibrate_servers(
     hosts = [host_and_port(it) for it in addresses]
     mount = served_mount_of(directory)
     started = datetime.now(UTC)
+    environment = of_directory(directory, started)
     mtu, header = _way_to(addresses[0], *hosts[0])
     steps = [*addresses, *(probe.name for probe in CALLS.values())]
     found: list[dict[str, float]] = []
@@ -117,7 +119,9 @@ def calibrate_servers(
         *of_rounds(found),
     )
     where = str(Path(directory).resolve())
-    return Calibration(where, mount.kind, parameters, (), started, warned.all())
+    return Calibration(
+        where, mount.kind, parameters, (), started, warned.all(), environment=environment
+    )
 
 
 def of_round(servers: Sequence[dict[str, float]]) -> dict[str, float]:

@@ -4,7 +4,7 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -12,9 +12,6 @@ from headrace.cli.keeping import parsed_labels
 from headrace.cli.screen import show as show_tables
 from headrace.files import check_writable
 from headrace.report.plain import plain_line
-
-if TYPE_CHECKING:
-    from headrace.store.queries import Wanted
 
 app = typer.Typer(
     help="List, show, compare and hand on the results in the store.",
@@ -66,24 +63,34 @@ Calls: TypeAlias = Annotated[
 ]
 
 
+Host: TypeAlias = Annotated[
+    str | None, typer.Option("--host", help="Only those made on this host.")
+]
+FileSystem: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--file-system", metavar="TYPE", help="Only those on such a file system: ext4."),
+]
+Device: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--device", metavar="TEXT", help="Only those on a device with this in its name or model."
+    ),
+]
+Search: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--search",
+        metavar="TEXT",
+        help="Only those with this in their name, labels, host, directory, file system, device"
+        " or processor.",
+    ),
+]
+
+
 Step: TypeAlias = Annotated[
     str | None,
     typer.Option("--step", help='Of ladders, a step by operation, as "400/s" or "processes 4".'),
 ]
-
-
-def _wanted(
-    kind: str | None,
-    name: str | None,
-    labels: list[str] | None,
-    since: str | None,
-    limit: int | None,
-    calls: str | None,
-    skip: int = 0,
-) -> "Wanted":
-    from headrace.store import wanted
-
-    return wanted(kind, name, parsed_labels(labels or []), since, limit, calls, skip)
 
 
 @app.command("list")
@@ -93,6 +100,10 @@ def list_(
     label: Labelled = None,
     since: Since = None,
     calls: Calls = None,
+    host: Host = None,
+    file_system: FileSystem = None,
+    device: Device = None,
+    search: Search = None,
     limit: Annotated[
         int, typer.Option("--limit", min=1, help="Show at most N results, newest first.")
     ] = PAGE,
@@ -111,7 +122,19 @@ def list_(
     if all_ and page > 1:
         raise ValueError("--page has no effect with --all: leave one of them out")
     skip = 0 if all_ else (page - 1) * limit
-    chosen = _wanted(kind, name, label, since, None if all_ else limit, calls, skip)
+    chosen = store.wanted(
+        kind,
+        name,
+        parsed_labels(label or []),
+        since,
+        None if all_ else limit,
+        calls,
+        skip,
+        host=host,
+        file_system=file_system,
+        device=device,
+        search=search,
+    )
     listed = store.open().listed(chosen)
     shown = len(listed.entries) + len(set(listed.damaged))
     if as_json:
@@ -163,6 +186,10 @@ def compare(
     label: Labelled = None,
     since: Since = None,
     calls: Calls = None,
+    host: Host = None,
+    file_system: FileSystem = None,
+    device: Device = None,
+    search: Search = None,
     step: Step = None,
     as_json: AsJson = False,
 ) -> None:
@@ -178,6 +205,10 @@ def compare(
         since=since,
         calls=calls,
         step=step,
+        host=host,
+        file_system=file_system,
+        device=device,
+        search=search,
     )
     if as_json:
         _print(compared.json())

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core, ranks
+from headrace.environment import of_directory
 from headrace.interruption import held, noticed
 from headrace.measure import hosts
 from headrace.measure.cache import cache, reads_now, reads_since
@@ -62,8 +63,10 @@ def measure(
         OSError: if nothing can be made below the directory.
         RunError: if files that must be there cannot be made.
     """
+    environment = of_directory(below)
     with noticed() as came:
         measurement = _measured_and_removed(below, loaded, calls, settle, keep, progress)
+    measurement.document["environment"] = environment
     if not came or ranks.current().size > 1:
         return measurement
     return replace(measurement, told_to_end=came[0])

@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from headrace import _core, ranks
+from headrace.environment import Environment, of_directory
+from headrace.environment import resumed as resumed_environment
 from headrace.interruption import TOLD_TO_END, held, noticed
 from headrace.measure.benchmark import Progress, ended_early, measure_in, removing
 from headrace.measure.calls import check_calls
@@ -64,6 +66,7 @@ class Climb:
     of: str
     """Of what it is a ladder: `loads` or `clients`."""
     place: Mapping[str, str]
+    environment: Environment
     step_of: Callable[[dict[str, Any]], Step | None]
     """What a ladder shows of a measurement, or of several together; None if nothing was done."""
     calls: str
@@ -131,6 +134,7 @@ class Climb:
             "seed": self.seed,
             "version": _core.VERSION,
             "place": dict(self.place),
+            "environment": self.environment,
             "calls": self.calls,
             "cores": len(os.sched_getaffinity(0)),
             **several,
@@ -264,6 +268,7 @@ def carried_out(
         with held():
             directory = new_directory(below)
         here = place(below)
+        environment = of_directory(below)
         if resumed is not None:
             check(resumed, {"kind": KIND, "of": of}, here)
             check_calls(resumed, calls)
@@ -272,6 +277,7 @@ def carried_out(
             directory,
             of,
             here,
+            resumed_environment(environment, resumed),
             step_of,
             str(calls),
             repeats,

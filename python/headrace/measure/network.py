@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headrace import _core
+from headrace.environment import Environment, of_host
+from headrace.environment import resumed as resumed_environment
 from headrace.interruption import TOLD_TO_END
 from headrace.measure.resuming import check, of_another_scenario, sealed, whole
 from headrace.report.units import binary_size
@@ -65,6 +67,7 @@ def ask(
     size that cannot be, or if what is resumed is of other hosts, another version or time.
     """
     here = {"host": platform.node(), "peer": address.rpartition(":")[0]}
+    environment = resumed_environment(of_host(), resumed)
     known = _known(resumed, seconds, here)
     stop = "unfinished"
     try:
@@ -75,11 +78,11 @@ def ask(
                 continue
             known[size] = _measured(address, token, size, seconds)
             if so_far is not None:
-                so_far(_document(address, here, known, stop))
+                so_far(_document(address, here, environment, known, stop))
         stop = "done"
     except TOLD_TO_END:
         stop = "interrupted"
-    return _document(address, here, known, stop)
+    return _document(address, here, environment, known, stop)
 
 
 def _known(
@@ -114,7 +117,11 @@ def _measured(address: str, token: str, size: int, seconds: float) -> dict[str, 
 
 
 def _document(
-    address: str, here: Mapping[str, str], by_size: Mapping[int, Mapping[str, Any]], stop: str
+    address: str,
+    here: Mapping[str, str],
+    environment: Environment,
+    by_size: Mapping[int, Mapping[str, Any]],
+    stop: str,
 ) -> dict[str, Any]:
     messages = [by_size[size] for size in sorted(by_size)]
     named = {f"message {binary_size(it['size'])}": it for it in messages}
@@ -123,6 +130,7 @@ def _document(
         "scenario": {"name": "bench net", "description": f"messages to {address} and back"},
         "version": _core.VERSION,
         "place": dict(here),
+        "environment": environment,
         "peer": address,
         "messages": messages,
         "throughput": {name: it["throughput"] for name, it in named.items()},

@@ -69,6 +69,9 @@ def together(
     documents = [it.document for it in measurements]
     histograms = _numbered([it.histograms for it in measurements])
     document = dict(documents[-1])
+    if "environment" in documents[0]:
+        # With the start of the first.
+        document["environment"] = documents[0]["environment"]
     document.pop("phases", None)
     document |= {key: sum(it[key] for it in documents) for key in SUMMED}
     document |= {key: means([it[key] for it in documents]) for key in MEANS if key in document}
@@ -162,7 +165,7 @@ def _percentiles(latency: dict[str, Any]) -> dict[str, Any]:
 
 def _one(document: dict[str, Any]) -> dict[str, Any]:
     """What is kept of each repetition: all but what they have in common."""
-    common = ("kind", "scenario", "seed", "version", "processes", "calls")
+    common = ("kind", "scenario", "seed", "version", "processes", "calls", "environment")
     return {key: value for key, value in document.items() if key not in common}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from headrace import histograms
+from headrace.environment import started_of
 from headrace.saved import not_a_result
 from headrace.store import Store
 
@@ -44,8 +45,8 @@ def keep_saved(store: Store, path: Path, saved: dict[str, Any]) -> dict[str, boo
         document,
         {name: frame for name, frame in frames.items() if frame.height},
         kind=str(document["kind"]),
-        # The file does not say when it was measured; this is when it was saved.
-        started=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        # Files of earlier versions do not say when; this is when they were saved.
+        started=started_of(document) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
         host=host if isinstance(host, dict) else {},
     )
     return {identifier: new}

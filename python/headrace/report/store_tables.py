@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.environment import KEYS, shown
 from headrace.report import (
     ladder_tables,
     measured_tables,
@@ -16,7 +17,7 @@ from headrace.report import (
     tuning_tables,
 )
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain import plain, plain_line
 from headrace.report.units import duration, figure, megabytes, milliseconds, size
 
 Entry = Mapping[str, Any]
@@ -32,7 +33,9 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
 """As the command that made it shows it, by the kind of a result."""
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What tables raise of documents that lack something, or in which it is something else."""
-LESS_TO_RESULTS = ("took", "seed", "calls", "p95 ms", "kind", "labels", "version")
+LESS_TO_RESULTS = (
+    *("took", "seed", "calls", "version", "file system", "p95 ms", "kind", "host", "labels"),
+)
 """What narrow terminals go without, the first first."""
 
 
@@ -49,6 +52,8 @@ def results(entries: Sequence[Entry]) -> RenderableType:
         "calls",
         "seed",
         "took",
+        "host",
+        "file system",
         "labels",
     )
     columns += ("read MB/s", "write MB/s", "p95 ms")
@@ -66,6 +71,8 @@ def results(entries: Sequence[Entry]) -> RenderableType:
             entry["calls"] or "",
             "" if entry["seed"] is None else str(entry["seed"]),
             "" if entry["duration_s"] is None else duration(entry["duration_s"]),
+            entry["environment"].get("host", ""),
+            entry["environment"].get("file_system", ""),
             labels(entry),
             *("" if value is None else megabytes(value) for value in moved),
             "" if p95 is None else milliseconds(p95),
@@ -81,6 +88,7 @@ def one_result(entry: Entry) -> RenderableType:
         f" on {plain(entry['system'])} ({plain(entry['machine'])})",
         f"scenario {(entry['scenario_sha256'] or 'none')[:12]}",
     ]
+    lines += map(plain_line, environment(entry["environment"]))
     if entry["calls"]:
         lines.append(f"measured by {plain(entry['calls'])} calls")
     if entry["labels"]:
@@ -89,6 +97,31 @@ def one_result(entry: Entry) -> RenderableType:
         lines.append(f"table {plain(name)}, {size(table['bytes'])}")
     text.append("\n" + "\n".join(lines) + "\n", style="not bold")
     return Group(text, _figures(entry))
+
+
+def environment(of: Mapping[str, Any]) -> list[str]:
+    """Where a result was made, in lines; what is not known is left out."""
+    told = {key: shown(key, of[key]) for key in KEYS if key in of}
+    host = [
+        told.get("host", ""),
+        told.get("kernel", ""),
+        told.get("processor", ""),
+        f"{told['processors']} processors" if "processors" in told else "",
+        f"{told['memory_bytes']} of memory" if "memory_bytes" in told else "",
+    ]
+    if of.get("client_hosts", 1) > 1:
+        host[0] += f" and {of['client_hosts'] - 1} more client hosts"
+    mount = " ".join(filter(None, (told.get("mount_source"), told.get("mount_point"))))
+    file_system = [
+        told.get("directory", ""),
+        " on ".join(filter(None, (told.get("file_system"), mount))),
+        told.get("mount_options", ""),
+    ]
+    device = [told.get(f"device{it}", "") for it in ("", "_model", "_kind", "_bytes")]
+    lines = {"host": host, "directory": file_system, "device": device}
+    return [
+        f"{name} {', '.join(filter(None, parts))}" for name, parts in lines.items() if any(parts)
+    ]
 
 
 def one_step(entry: Entry) -> RenderableType:

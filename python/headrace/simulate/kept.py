@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headrace.environment import started_of
 from headrace.store import StoreError
 from headrace.store import open as open_store
 
@@ -52,6 +53,7 @@ def keep(
         started=started,
         labels=labels,
         host=host,
+        environment=result.environment,
     )
 
 
@@ -66,9 +68,17 @@ def keep_saved(store: "Store", path: Path) -> dict[str, bool]:
     known = store.with_document(result.document)
     if known is not None:
         return {known: False}
-    # The file does not say when the run was; this is when it was saved.
-    started = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    identifier, new = store.add_once(result.document, _tables(result), started=started, host=host)
+    # Files of earlier versions do not say when the run was; this is when it was saved.
+    started = started_of({"environment": result.environment}) or datetime.fromtimestamp(
+        path.stat().st_mtime, UTC
+    )
+    identifier, new = store.add_once(
+        result.document,
+        _tables(result),
+        started=started,
+        host=host,
+        environment=result.environment,
+    )
     return {identifier: new}
 
 

@@ -1,13 +1,16 @@
 """Results: what a run showed, and how it was made."""
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from headrace.environment import Environment
+from headrace.environment import check as check_environment
+from headrace.fields import WrongField
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.saved import not_a_result, read_saved
@@ -30,6 +33,9 @@ class Result:
     """The share of requests that took no longer than a latency."""
     requests: pl.DataFrame | None = None
     """Every single request, if they were kept."""
+    environment: Environment | None = None
+    """Where and when it was simulated, as `headrace.environment` has it: not part of the document,
+    which the scenario and its seed decide."""
 
     @property
     def name(self) -> str:
@@ -65,6 +71,7 @@ class Result:
         """Saves all but the single requests as JSON; the file appears when it is whole."""
         document = self.document | {
             "host": this_host(),
+            **({} if self.environment is None else {"environment": self.environment}),
             "series": self.series.to_dict(as_series=False),
             "latency_distribution": self.latency_distribution.to_dict(as_series=False),
         }
@@ -98,7 +105,9 @@ def load_result(path: str | PathLike[str]) -> Result:
                 f"{PREFIX}{record.id} is {record.kind}: expected a simulated result; "
                 "headrace.store.open() has its document and its tables"
             )
-        return _whole(Path(f"{PREFIX}{record.id}"), record.contents | _kept_tables(record.id))
+        loaded = _whole(Path(f"{PREFIX}{record.id}"), record.contents | _kept_tables(record.id))
+        there = {"started": record.started, **record.environment} if record.environment else None
+        return replace(loaded, environment=there)
     return load_saved(Path(path))[0]
 
 
@@ -110,7 +119,13 @@ def load_saved(path: Path) -> tuple[Result, dict[str, str]]:
         raise not_a_result(path, "it is no JSON object")
     host = document.pop("host", None)
     told = host if isinstance(host, dict) else {}
-    return _whole(path, document), {str(key): str(value) for key, value in told.items()}
+    there = document.pop("environment", None)
+    try:
+        check_environment("environment", there)
+    except WrongField as error:
+        raise not_a_result(path, str(error)) from None
+    loaded = replace(_whole(path, document), environment=there)
+    return loaded, {str(key): str(value) for key, value in told.items()}
 
 
 def _kept_tables(identifier: str) -> dict[str, Any]:

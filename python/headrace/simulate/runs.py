@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 from headrace import _core
 from headrace.calibrated import lacking
+from headrace.environment import of_host
 from headrace.simulate.frames import Outcome, outcome
 from headrace.simulate.replications import together
 from headrace.simulate.result import Result
@@ -29,6 +30,7 @@ def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None
         KeyboardInterrupt: on Ctrl-C, at once.
     """
     loaded = scenario.loaded
+    environment = of_host()
     replications = loaded.replications
     with readable_traces(loaded) as traces:
 
@@ -50,10 +52,10 @@ def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None
             return outcome(this, ended)
 
         if replications == 1:
-            found = Result(*once(0))
+            found = Result(*once(0), environment=environment)
         else:
             every = [once(number) for number in range(replications)]
-            found = Result(*together(every, scenario.toml))
+            found = Result(*together(every, scenario.toml), environment=environment)
     if warnings := lacking(loaded):
         found.document["warnings"] = warnings
     return found

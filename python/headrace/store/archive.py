@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import psutil
 
+from headrace.environment import check as check_environment
 from headrace.fields import WrongField
 from headrace.files import whole_file
 from headrace.histograms import check
@@ -114,6 +115,7 @@ def _entry(record: Record, tables: Mapping[str, bytes]) -> dict[str, Any]:
         "started": record.started,
         "labels": record.labels,
         "host": {"machine": record.machine, "system": record.system},
+        "environment": record.environment,
         "tables": {
             name: {"bytes": len(content), "sha256": sha256(content)}
             for name, content in tables.items()
@@ -242,6 +244,8 @@ def _record(
     document, labels, host, tables = (
         _part(entry, path, name, key) for key in ("document", "labels", "host", "tables")
     )
+    # Archives of earlier versions have none.
+    environment = entry.get("environment")
     if not all(isinstance(text, str) for text in (*labels.values(), *host.values())):
         raise _broken(path, f"{name}: its labels or its host are no text")
     if "id" in entry and entry["id"] != identifier:
@@ -249,12 +253,14 @@ def _record(
     try:
         check_values({key: it for key, it in entry.items() if key != "document"})
         check_document(document)
+        check_environment("environment", environment)
         made = Record.of(
             document,
             kind=str(entry.get("kind")),
             started=moment(str(entry.get("started"))),
             labels=labels,
             host=host,
+            environment=environment,
         )
     except (StoreError, ValueError, OverflowError, RecursionError, WrongField) as error:
         raise _broken(path, f"{name}: {error}") from None

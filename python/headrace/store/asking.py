@@ -25,6 +25,10 @@ def wanted(
     limit: int | None = None,
     calls: str | None = None,
     skip: int = 0,
+    host: str | None = None,
+    file_system: str | None = None,
+    device: str | None = None,
+    search: str | None = None,
 ) -> Wanted:
     """What results must be to be listed. Raises StoreError if it makes no sense."""
     if kind is not None and kind not in KINDS:
@@ -33,7 +37,7 @@ def wanted(
         raise StoreError(f'--calls "{calls}": expected one of {", ".join(CALLS)}')
     if isinstance(since, str):
         since = _moment(since)
-    return Wanted(kind, name, labels, since, limit, calls, skip)
+    return Wanted(kind, name, labels, since, limit, calls, skip, host, file_system, device, search)
 
 
 def compared(
@@ -44,12 +48,16 @@ def compared(
     labels: Mapping[str, str] | None = None,
     since: str | datetime | None = None,
     calls: str | None = None,
+    host: str | None = None,
+    file_system: str | None = None,
+    device: str | None = None,
+    search: str | None = None,
 ) -> tuple[Wanted, By] | None:
     """Which results are compared by what; none if by their identifiers. Raises StoreError if it
     makes no sense."""
     chosen = name is not None or bool(labels)
     if by is None:
-        if chosen or (kind, since, calls) != (None, None, None) or not ids:
+        if chosen or any((kind, since, calls, host, file_system, device, search)) or not ids:
             raise StoreError("expected identifiers to compare, or --name with --by version or date")
         return None
     if by not in list(By):
@@ -58,7 +66,18 @@ def compared(
         raise StoreError("--by has no effect on identifiers: expected --name NAME in their place")
     if not chosen:
         raise StoreError("--by compares results of one scenario: expected --name or --label")
-    return wanted(kind, name, labels, since, calls=calls), By(by)
+    chosen_results = wanted(
+        kind,
+        name,
+        labels,
+        since,
+        calls=calls,
+        host=host,
+        file_system=file_system,
+        device=device,
+        search=search,
+    )
+    return chosen_results, By(by)
 
 
 def _moment(text: str) -> datetime:

@@ -53,11 +53,13 @@ class Store:
         started: datetime | None = None,
         labels: Mapping[str, str] | None = None,
         host: Mapping[str, str] | None = None,
+        environment: Mapping[str, Any] | None = None,
     ) -> str:
         """Keeps a result's document and its tables; gives the identifier.
 
         `kind` is one of `headrace.store.record.KINDS`; `host` has `machine` and
-        `system`, and is this one if none is given.
+        `system`, and is this one if none is given; `environment` says where a result was made
+        whose document does not.
         """
         record = Record.of(
             document,
@@ -65,6 +67,7 @@ class Store:
             started=started or datetime.now(UTC),
             labels=labels,
             host=host,
+            environment=environment,
         )
         return self.keep(record, _as_parquet(tables))[0]
 
@@ -76,10 +79,11 @@ class Store:
         kind: str = "simulated",
         started: datetime,
         host: Mapping[str, str] | None = None,
+        environment: Mapping[str, Any] | None = None,
     ) -> tuple[str, bool]:
         """Save a result unless there is one with the same document; give its identifier, and
         whether it is new."""
-        record = Record.of(document, kind=kind, started=started, host=host)
+        record = Record.of(document, kind=kind, started=started, host=host, environment=environment)
         return self.keep(record, _as_parquet(tables), same_document=True)
 
     def keep(
@@ -126,14 +130,31 @@ class Store:
         limit: int | None = None,
         calls: str | None = None,
         skip: int = 0,
+        host: str | None = None,
+        file_system: str | None = None,
+        device: str | None = None,
+        search: str | None = None,
     ) -> "pl.DataFrame":
         """The results that are all of this, the newest first. `since` is a moment, a date as
-        text, or how long ago, as `7 d`."""
+        text, or how long ago, as `7 d`; `device` is a part of its name, model or kind, and
+        `search` a part of the name, of a label, or of where the result was made."""
         from headrace.store import frames, queries
         from headrace.store.asking import wanted
 
         with self._database.reading() as connection:
-            chosen = wanted(kind, name, labels, since, limit, calls, skip)
+            chosen = wanted(
+                kind,
+                name,
+                labels,
+                since,
+                limit,
+                calls,
+                skip,
+                host=host,
+                file_system=file_system,
+                device=device,
+                search=search,
+            )
             return frames.runs(connection, queries.identifiers(connection, chosen))
 
     def listed(self, wanted: "Wanted") -> "Listed":
@@ -183,15 +204,31 @@ class Store:
         since: str | datetime | None = None,
         calls: str | None = None,
         step: str | None = None,
+        host: str | None = None,
+        file_system: str | None = None,
+        device: str | None = None,
+        search: str | None = None,
     ) -> "Comparison":
-        """Compares results, each with the first; or those that are all of `kind`, `name`,
-        `labels`, `since` and `calls`, taken together by `version` or by `date`: those measured by
-        other calls, or by nobody knows which, apart from each other. With `step`, what ladders
+        """Compares results, each with the first; or those that
+        `list` gives by the same words, taken together by `version` or by `date`: those measured
+        by other calls, or by nobody knows which, apart from each other. With `step`, what ladders
         did at that step, by operation."""
         from headrace.store import comparison, merging
         from headrace.store.asking import compared
 
-        groups = compared(ids, by, kind, name, labels, since, calls)
+        groups = compared(
+            ids,
+            by,
+            kind,
+            name,
+            labels,
+            since,
+            calls,
+            host=host,
+            file_system=file_system,
+            device=device,
+            search=search,
+        )
         with self._database.reading() as connection:
             if groups is None:
                 return comparison.of_results(connection, ids, step)
@@ -340,10 +377,11 @@ def _rows(
     """A record as rows of the catalogue's tables; `inside`, with the tables themselves."""
     run = {"run_id": record.id}
     fields = asdict(record)
-    labels = fields.pop("labels")
+    labels, environment = fields.pop("labels"), fields.pop("environment")
     document = record.contents
     return {
         "runs": [fields],
+        "environments": [run | environment] if environment else [],
         "labels": [run | {"key": key, "value": value} for key, value in labels.items()],
         "figures": [run | it._asdict() for it in figures(document)],
         "repetitions": [

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
+from headrace.environment import Difference, differences
 from headrace.store import queries, schema
 from headrace.store.asking import By
 from headrace.store.errors import StoreError
@@ -46,6 +47,8 @@ class Comparison:
     chance, where there are samples to tell."""
     notes: Sequence[str]
     """What must be known to read it."""
+    differences: Sequence[Difference] = ()
+    """In which keys of their environment measurements differ, and versions of Headrace."""
 
     def json(self) -> dict[str, Any]:
         """All of it."""
@@ -53,6 +56,7 @@ class Comparison:
             "groups": list(self.groups),
             "figures": self.table.to_dicts(),
             "notes": list(self.notes),
+            "differences": [{"key": it.key, "values": it.values} for it in self.differences],
         }
 
 
@@ -64,7 +68,7 @@ def of_results(
     if len(whole) < FEWEST:
         raise StoreError("one result cannot be compared: expected the identifiers of two or more")
     _check_step(connection, whole, step)
-    return _compared([group(connection, it, [it], step=step) for it in whole])
+    return _compared([group(connection, it, [it], step=step) for it in whole], By.DATE)
 
 
 def of_groups(
@@ -92,7 +96,8 @@ def of_groups(
             group(connection, _named(label, calls, len(of_each) > 1), of_it, merged, step)
             for label, of_each in members.items()
             for calls, of_it in of_each.items()
-        ]
+        ],
+        by,
     )
 
 
@@ -115,7 +120,7 @@ def _by_calls(calls: str | None) -> str:
     return "calls not said" if calls is None else f"{calls} calls"
 
 
-def _compared(groups: Sequence[Group]) -> Comparison:
+def _compared(groups: Sequence[Group], by: By) -> Comparison:
     first = groups[0]
     for it in groups[1:]:
         if not first.values.keys() & it.values.keys():
@@ -129,9 +134,31 @@ def _compared(groups: Sequence[Group]) -> Comparison:
         for it in groups
         if key in it.values
     ]
+    found = list(_differences(groups, by))
     return Comparison(
-        [_described(it) for it in groups], pl.DataFrame(rows, schema=TABLE), list(_notes(groups))
+        [_described(it) for it in groups],
+        pl.DataFrame(rows, schema=TABLE),
+        [*_notes(groups), *(f"Different {it.sentence()}." for it in found)],
+        found,
     )
+
+
+def _differences(groups: Sequence[Group], by: By) -> Iterator[Difference]:
+    """In what the groups' measurements differ but for what was done. A simulation is the same
+    wherever it runs."""
+    if by is not By.VERSION:
+        versions = {it.label: _told(it.runs, "version") for it in groups}
+        if len(set(versions.values())) > 1:
+            yield Difference("version", versions)
+    measured = {
+        it.label: [run["environment"] for run in it.runs if run["kind"] != SIMULATED]
+        for it in groups
+    }
+    yield from differences(measured)
+
+
+def _told(runs: Sequence[Mapping[str, Any]], key: str) -> str:
+    return " and ".join(dict.fromkeys(str(run[key]) for run in runs))
 
 
 def _kinds(it: Group) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace.environment import KEYS
 from headrace.files import whole_file
 from headrace.store import queries, schema
 
 if TYPE_CHECKING:
     from headrace.store.catalogue import Store
 
-OF_RESULT = ("id", "kind", "name", "started", "version", "calls", "seed", "labels")
+OF_RESULT = ("id", "kind", "name", "started", "version", "calls", "seed", "labels", *KEYS)
 OF_FIGURE = ("step", "repetition", "operation", "figure", "value")
 
 
@@ -22,11 +23,14 @@ def write_csv(store: "Store", ids: Sequence[str], path: Path) -> Sequence[str]:
         whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
         results = queries.rows(connection, schema.runs, whole, without=queries.LARGE)
         labels = queries.labels(connection, whole)
+        environments = queries.environments(connection, whole)
         figures: list[dict[str, Any]] = []
         for table in (schema.figures, schema.repetitions, schema.step_figures):
             figures += queries.rows(connection, table, whole)
     of_result = {
-        row["id"]: row
+        row["id"]: dict.fromkeys(KEYS)
+        | row
+        | environments[row["id"]]
         | {"labels": " ".join(f"{key}={value}" for key, value in labels[row["id"]].items())}
         for row in results
     }

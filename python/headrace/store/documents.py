@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from headrace.environment import check as check_environment
 from headrace.fields import (
     Check,
     WrongField,
@@ -189,6 +190,8 @@ MAIN = an_object(
     _FIGURES
     | {
         "calls": _calls,
+        "environment": check_environment,
+        "place": or_null(an_object({}, {key: or_null(text) for key in ("host", "file_system")})),
         "steps": each_in_list(_STEP),
         "stop": an_object({"reason": text}),
         "repetitions": _list_or_count(_REPETITION),

@@ -22,6 +22,12 @@ RUNS = pl.Schema(
         "scenario_sha256": pl.String(),
         "machine": pl.String(),
         "system": pl.String(),
+        "host": pl.String(),
+        "directory": pl.String(),
+        "file_system": pl.String(),
+        "device": pl.String(),
+        "kernel": pl.String(),
+        "processor": pl.String(),
         "labels": pl.List(pl.String()),
     }
 )
@@ -43,10 +49,13 @@ STEP_FIGURES = pl.Schema(
 def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
     """Results, without their figures; labels as `key=value`."""
     labels = queries.labels(connection, ids)
+    environments = queries.environments(connection, ids)
     rows = queries.rows(connection, schema.runs, ids, without=LARGE)
     frame = pl.DataFrame(
         [
-            row | {"labels": [f"{key}={value}" for key, value in labels[row["id"]].items()]}
+            row
+            | {key: it for key, it in environments[row["id"]].items() if key in RUNS}
+            | {"labels": [f"{key}={value}" for key, value in labels[row["id"]].items()]}
             for row in rows
         ],
         schema=RUNS | {"started": pl.String()},

@@ -27,7 +27,7 @@ class Listed(NamedTuple):
 def several(connection: sa.Connection, wanted: queries.Wanted) -> Listed:
     """The results that are wanted. Those whose rows are damaged are left out, and named."""
     ids = queries.identifiers(connection, wanted)
-    tables = (schema.runs, schema.labels, schema.figures)
+    tables = (schema.runs, schema.environments, schema.labels, schema.figures)
     damaged = [
         it
         for table in tables
@@ -45,6 +45,7 @@ def several(connection: sa.Connection, wanted: queries.Wanted) -> Listed:
 def entries(connection: sa.Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
     """These results with their labels and figures. Raises DamagedRow."""
     labels = queries.labels(connection, ids)
+    environments = queries.environments(connection, ids)
     told: dict[str, dict[str, dict[str, float]]] = {identifier: {} for identifier in ids}
     rows = queries.rows(connection, schema.figures, ids)
     # A later version may have catalogued other figures.
@@ -52,7 +53,12 @@ def entries(connection: sa.Connection, ids: Sequence[str]) -> list[dict[str, Any
     for row in rows:
         told[row["run_id"]].setdefault(row["operation"], {})[row["figure"]] = row["value"]
     return [
-        row | {"labels": labels[row["id"]], "figures": told[row["id"]]}
+        row
+        | {
+            "environment": environments[row["id"]],
+            "labels": labels[row["id"]],
+            "figures": told[row["id"]],
+        }
         for row in queries.rows(connection, schema.runs, ids, without=LARGE)
     ]
 

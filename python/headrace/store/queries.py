@@ -51,6 +51,12 @@ class Wanted(NamedTuple):
     calls: str | None = None
     skip: int = 0
     """How many of the newest are left out."""
+    host: str | None = None
+    file_system: str | None = None
+    device: str | None = None
+    """A part of the name, the model or the kind."""
+    search: str | None = None
+    """A part of the name, of a label, or of where the result was made."""
 
 
 class DamagedRow(StoreFailure):
@@ -116,7 +122,32 @@ def _chosen(query: sa.Select[Any], wanted: Wanted) -> sa.Select[Any]:
         label = schema.labels.c
         one = sa.select(label.run_id).where(label.key == key, label.value == value)
         query = query.where(runs.c.id.in_(one))
+    there = schema.environments.c
+    of_environment = []
+    if wanted.host is not None:
+        of_environment.append(there.host == wanted.host)
+    if wanted.file_system is not None:
+        of_environment.append(there.file_system == wanted.file_system)
+    if wanted.device is not None:
+        columns = (there.device, there.device_model, there.device_kind)
+        of_environment.append(_any_contains(columns, wanted.device))
+    if of_environment:
+        query = query.where(runs.c.id.in_(sa.select(there.run_id).where(*of_environment)))
+    if wanted.search is not None:
+        texts = [it for it in there if isinstance(it.type, sa.Text) and it.name != "run_id"]
+        label = schema.labels.c
+        query = query.where(
+            _any_contains((runs.c.name,), wanted.search)
+            | runs.c.id.in_(sa.select(there.run_id).where(_any_contains(texts, wanted.search)))
+            | runs.c.id.in_(
+                sa.select(label.run_id).where(_any_contains((label.value,), wanted.search))
+            )
+        )
     return query
+
+
+def _any_contains(columns: Iterable[sa.Column[Any]], part: str) -> sa.ColumnElement[bool]:
+    return sa.or_(*(column.icontains(part, autoescape=True) for column in columns))
 
 
 def rows(
@@ -243,12 +274,25 @@ def labels(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str,
     return labels
 
 
+def environments(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Where each of these results was made, as far as it is known."""
+    found: dict[str, dict[str, Any]] = {identifier: {} for identifier in ids}
+    for row in rows(connection, schema.environments, ids):
+        identifier = row.pop("run_id")
+        found[identifier] = {key: value for key, value in row.items() if value is not None}
+    return found
+
+
 def record(connection: sa.Connection, identifier: str) -> Record:
     """All of one result but its tables. Raises DamagedRow if it is not what was stored."""
     (row,) = rows(connection, runs, [identifier])
     if sha256(row["document"].encode()) != row["document_sha256"]:
         raise DamagedRow(identifier, altered(identifier))
-    return Record(**row, labels=labels(connection, [identifier])[identifier])
+    return Record(
+        **row,
+        labels=labels(connection, [identifier])[identifier],
+        environment=environments(connection, [identifier])[identifier],
+    )
 
 
 def altered(identifier: str) -> str:

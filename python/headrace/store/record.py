@@ -5,9 +5,11 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Self
 
+from headrace.environment import of_document
+from headrace.environment import timestamp as timestamp
 from headrace.host import this_host
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import new_identifier
@@ -53,6 +55,8 @@ class Record:
     """All figures, as JSON."""
     document_sha256: str
     labels: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    """Where it was made, by `headrace.environment.KEYS`, as far as it is known."""
 
     @classmethod
     def of(
@@ -63,8 +67,11 @@ class Record:
         started: datetime,
         labels: Mapping[str, str] | None = None,
         host: Mapping[str, str] | None = None,
+        environment: Mapping[str, Any] | None = None,
     ) -> Self:
         """A new record of a result's document, made on this host if `host` names no other.
+
+        `environment` is for documents that do not have it themselves, as those of simulations.
 
         Raises StoreError if the document lacks what every result has.
         """
@@ -97,6 +104,7 @@ class Record:
             document=text,
             document_sha256=sha256(text.encode()),
             labels=dict(labels or {}),
+            environment=of_document({"environment": environment or {}, **document}),
         )
 
     @property
@@ -114,11 +122,6 @@ class Record:
 def as_json(document: Mapping[str, Any]) -> str:
     """A document as the catalogue has it."""
     return json.dumps(document, allow_nan=False, separators=(",", ":"))
-
-
-def timestamp(moment: datetime) -> str:
-    """A moment as the catalogue has it."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def moment(timestamp: str) -> datetime:

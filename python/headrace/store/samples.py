@@ -54,7 +54,11 @@ def group(
     means; percentiles are those that `merged` gives. Of ladders, figures are those of a step by
     operation, if one is given.
     """
-    runs = queries.rows(connection, schema.runs, ids, without=LARGE)
+    environments = queries.environments(connection, ids)
+    runs = [
+        row | {"environment": environments[row["id"]]}
+        for row in queries.rows(connection, schema.runs, ids, without=LARGE)
+    ]
     if step is None:
         figures = _by_run(queries.rows(connection, schema.figures, ids))
         repeated = _by_run(queries.rows(connection, schema.repetitions, ids))

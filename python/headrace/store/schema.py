@@ -35,7 +35,31 @@ runs = Table(
     # NULL where none are made, as in a simulation, or where it is not said.
     Column("calls", Text),
     Index("runs_by_start", "started"),
+    Index("runs_by_document", "document_sha256"),
     Index("runs_by_name", "name"),
+)
+
+environments = Table(
+    "environments",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.id"), primary_key=True),
+    # NULL where it does not apply or is not known.
+    Column("host", Text),
+    Column("client_hosts", Integer),
+    Column("kernel", Text),
+    Column("processor", Text),
+    Column("processors", Integer),
+    Column("memory_bytes", BigInteger),
+    Column("directory", Text),
+    Column("file_system", Text),
+    Column("mount_point", Text),
+    Column("mount_source", Text),
+    Column("mount_options", Text),
+    Column("device", Text),
+    Column("device_model", Text),
+    Column("device_kind", Text),
+    Column("device_bytes", BigInteger),
+    Index("environments_by_host", "host"),
 )
 
 labels = Table(
@@ -92,5 +116,5 @@ contents = Table(
     Column("data", LargeBinary),
 )
 
-PARTS = (labels, figures, repetitions, step_figures, contents)
+PARTS = (environments, labels, figures, repetitions, step_figures, contents)
 """What belongs to a run and goes with it."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace import calibrated
+from headrace import calibrated, environment
 from headrace._core import RunError, ScenarioError
 from headrace.calibrate import Measured
 from headrace.calibrate.measured import Told, check_once
@@ -47,7 +47,8 @@ CALIBRATION = an_object(
             an_object({"name": text, "rounds": each_in_list(an_object({"measured_s": amount}))})
         ),
         "warnings": WARNINGS,
-    }
+    },
+    {"environment": environment.check},
 )
 FIELDS = an_object(
     {

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from headrace import environment
 from headrace._core import ScenarioError
 from headrace.fields import (
     Check,
@@ -71,6 +72,7 @@ FIELDS: dict[str, Check] = {
     "processes": count,
     "calls": _real_calls,
     "hosts": each_in_list(anything),
+    "environment": environment.check,
     "latency": each_in_object(an_object({"mean": amount})),
     "operations": each_in_object(an_object({"count": amount})),
     "counter_series": each_in_object(each_in_list(_sample)),

@@ -18,6 +18,7 @@ from headrace.calibrate.measured import Told
 from headrace.calibrate.middle import middle
 from headrace.calibrate.settings import settings
 from headrace.calibrated import lacking
+from headrace.environment import Environment, of_directory
 from headrace.measure import Measurement
 from headrace.validate.beyond import beyond
 from headrace.validate.breakdown import Breakdown, Run, from_counters
@@ -45,6 +46,8 @@ class Twin:
     """What was put over the machine's file."""
     calibration: Calibration | None = None
     """That of the same rounds, if they had one."""
+    environment: Environment | None = None
+    """Where and when the cases were measured, as `headrace.environment` has it."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -53,6 +56,7 @@ class Twin:
             "kind": "validation",
             "scenario": {"name": "twin", "description": "a calibrated machine and itself"},
             "version": VERSION,
+            **({} if self.environment is None else {"environment": self.environment}),
             "machine": self.machine,
             "settings": [it.json() for it in self.settings],
             "points": [point.json() for point in self.points],
@@ -90,6 +94,7 @@ def twin(
     known of the file system; otherwise as `headrace.measure.measure_whole` does.
     """
     now = settings(mount_of(directory))
+    environment = of_directory(directory)
     if cases is None:
         cases = (*CASES, *beyond(now))
     over: dict[str, str] = {}
@@ -133,7 +138,7 @@ def twin(
     warned = [it for of in each for measured in of for it in measured.document["warnings"]]
     if machine is not None:
         found = predicted(Path(machine).resolve(), cases, times, went, over, warned, told)
-        return replace(found, settings=compared)
+        return replace(found, settings=compared, environment=environment)
     assert probing is not None
     calibration = probing.calibration(told)
     warned = [*calibration.warnings, *warned]
@@ -159,7 +164,7 @@ def of_calibration(
         file = Path(folder) / "machine.toml"
         file.write_text(calibration.toml, encoding="utf-8")
         found = predicted(file, cases, times, went, {}, warnings, told)
-    return replace(found, calibration=calibration)
+    return replace(found, calibration=calibration, environment=calibration.environment)
 
 
 def predicted(

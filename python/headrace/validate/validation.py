@@ -11,6 +11,7 @@ from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.case import seconds_in_calls
 from headrace.calibrated import lacking
+from headrace.environment import Environment, differences, of_document
 from headrace.simulate.scenario import load_with_sets
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.discrepancy import explanation
@@ -31,6 +32,8 @@ class Validation:
     sets: tuple[str, ...] = ()
     """Values over the scenario's, as `path=value`."""
     warnings: tuple[dict[str, str], ...] = ()
+    environment: Environment | None = None
+    """Where and when the first measurement was made, if it says it."""
 
     def json(self) -> dict[str, Any]:
         """All figures."""
@@ -38,6 +41,7 @@ class Validation:
             "kind": "validation",
             "scenario": {"name": self.name, "sets": list(self.sets)},
             "version": VERSION,
+            **({} if self.environment is None else {"environment": self.environment}),
             "points": [point.json() for point in self.points],
             "summary": summary(self.points),
             "warnings": list(self.warnings),
@@ -79,8 +83,22 @@ def validate(
         tuple(points),
         _breakdown(loaded.name, predicted, documents),
         over,
-        tuple(lacking(loaded.loaded)),
+        (*lacking(loaded.loaded), *_other_environments(against, documents)),
+        documents[0].get("environment"),
     )
+
+
+def _other_environments(
+    against: Sequence[str | PathLike[str]], documents: Sequence[dict[str, Any]]
+) -> list[dict[str, str]]:
+    """A warning if measurements were made in other environments than the first."""
+    found = differences(
+        {fspath(path): [of_document(it)] for path, it in zip(against, documents, strict=True)}
+    )
+    if not found:
+        return []
+    told = "; ".join(it.sentence() for it in found)
+    return [{"condition": "other-environments", "message": f"the measurements differ: {told}"}]
 
 
 def _sets(

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from headrace import _core, ranks
+from headrace.environment import of_directory
+from headrace.environment import resumed as resumed_environment
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.interruption import TOLD_TO_END
@@ -74,6 +76,7 @@ def carry_out(
     a point, or if what is resumed is of another study, version, host or file system.
     """
     here = place(below)
+    environment = resumed_environment(of_directory(below), resumed)
     known = Known.of(study, here, resumed)
     # On several hosts, each has the processes of one.
     several = {"clients.count": ranks.count()} if ranks.count() > 1 else None
@@ -87,7 +90,9 @@ def carry_out(
     def result() -> StudyResult:
         in_order = _in_order(shown, rows)
         repeated = max([repeats, *(1 + row["repeat"] for row in rows)])
-        document = summed_up(shown, here, repeated, in_order, list(warnings.values()), stop)
+        document = summed_up(
+            shown, here, environment, repeated, in_order, list(warnings.values()), stop
+        )
         return StudyResult(document, pl.DataFrame(in_order, infer_schema_length=None))
 
     total = repeats * len(study.points)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headrace import _core
+from headrace.environment import Environment
 from headrace.intervals import FEWEST, half_width
 from headrace.measure.calls import POSIX
 from headrace.measure.micro.study import RATE, THROUGHPUT, Study, called
@@ -16,6 +17,7 @@ KIND = "study"
 def summed_up(
     study: Study,
     here: Mapping[str, str],
+    environment: Environment,
     repeats: int,
     rows: Sequence[Mapping[str, Any]],
     warnings: Sequence[Mapping[str, str]],
@@ -49,6 +51,7 @@ def summed_up(
         "scenario": {"name": f"bench {study.name}", "description": study.title},
         "version": _core.VERSION,
         "place": dict(here),
+        "environment": environment,
         "calls": POSIX,
         "stop": dict(stop),
         "wanted_repeats": repeats,

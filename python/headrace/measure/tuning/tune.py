@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headrace import _core
+from headrace.environment import of_directory
+from headrace.environment import resumed as resumed_environment
 from headrace.interruption import TOLD_TO_END
 from headrace.measure.calls import POSIX
 from headrace.measure.place import place
@@ -78,6 +80,7 @@ def tune(
         "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
         "version": _core.VERSION,
         "place": here,
+        "environment": resumed_environment(of_directory(watched.directory), resumed),
         "calls": POSIX,
         "profiler": watched.name,
         "amount": asdict(much),

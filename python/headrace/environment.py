@@ -1,0 +1,238 @@
+"""The environment of a result: on which machine, on which file system and when it was made.
+
+Results of two environments differ for reasons that are not in the scenario.
+"""
+
+import functools
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+
+from headrace import ranks
+from headrace.fields import WrongField, amount, an_object, or_null, text
+from headrace.mountinfo import Mounted, mounted
+from headrace.report.units import size
+
+Environment = dict[str, Any]
+"""By the keys below; without those that do not apply or that the kernel does not report."""
+TEXTS = (
+    *("host", "kernel", "processor", "directory", "file_system"),
+    *("mount_point", "mount_source", "mount_options", "device", "device_model", "device_kind"),
+)
+COUNTS = ("client_hosts", "processors", "memory_bytes", "device_bytes")
+KEYS = (
+    *("host", "client_hosts", "kernel", "processor", "processors", "memory_bytes", "directory"),
+    *("file_system", "mount_point", "mount_source", "mount_options"),
+    *("device", "device_model", "device_kind", "device_bytes"),
+)
+"""All but `started`, in the order in which they are shown."""
+SECTOR = 512
+"""Bytes: /sys/block/*/size counts in these, whatever the device's sectors are."""
+KINDS = {
+    "nvme": "NVMe SSD",
+    "loop": "loop device",
+    "vd": "virtio disk",
+    "xvd": "Xen disk",
+    "dm-": "device mapper",
+    "md": "software RAID",
+    "zram": "compressed memory",
+    "ram": "memory",
+    "pmem": "persistent memory",
+    "mmcblk": "flash card",
+}
+"""What a block device is, by how the kernel's names of such devices begin."""
+
+
+def of_host(started: datetime | None = None) -> Environment:
+    """This host, with the start time; `now` if none is given."""
+    return {
+        "started": timestamp(started or datetime.now(UTC)),
+        "host": platform.node(),
+        "client_hosts": 1,
+        "kernel": f"{platform.system()} {platform.release()}",
+        "processor": _processor(),
+        "processors": len(os.sched_getaffinity(0)),
+        "memory_bytes": psutil.virtual_memory().total,
+    }
+
+
+def of_directory(directory: str | PathLike[str], started: datetime | None = None) -> Environment:
+    """This host and the file system below a directory. With several ranks, called by all of
+    them: the first one's, and how many hosts the ranks are on.
+
+    Raises OSError, at all ranks, if there is no such directory.
+    """
+    here = ranks.current()
+    below = here.agreed(lambda: _file_system(directory) if here.first else {})
+    hosts = here.gather(here.host)
+    environment: Environment = {}
+    if hosts is not None:
+        environment = of_host(started) | below | {"client_hosts": len(set(hosts))}
+    environment = here.broadcast(environment)
+    return {key: environment[key] for key in ("started", *KEYS) if key in environment}
+
+
+def of_document(document: Mapping[str, Any]) -> Environment:
+    """What a result's document says of its environment; of those of earlier versions, what its
+    `place` says."""
+    place = document.get("place")
+    found = document.get("environment")
+    told = {
+        **(place if isinstance(place, Mapping) else {}),
+        **(found if isinstance(found, Mapping) else {}),
+    }
+    return {key: told[key] for key in KEYS if told.get(key) is not None}
+
+
+def started_of(document: Mapping[str, Any]) -> datetime | None:
+    """When a result was started, if its document says it."""
+    found = document.get("environment")
+    text = found.get("started") if isinstance(found, Mapping) else None
+    return datetime.fromisoformat(text) if isinstance(text, str) else None
+
+
+def resumed(environment: Environment, before: Mapping[str, Any] | None) -> Environment:
+    """An environment with the start time of an earlier run, if one is resumed that says it."""
+    started = None if before is None else started_of(before)
+    return environment if started is None else environment | {"started": timestamp(started)}
+
+
+class Difference(NamedTuple):
+    """A key of environments in which results differ."""
+
+    key: str
+    values: Mapping[str, str]
+    """By what has it."""
+
+    def sentence(self) -> str:
+        """Which key, and all values."""
+        name = self.key.replace("_", " ")
+        return f"{name}: " + ", ".join(f"{of} {value}" for of, value in self.values.items())
+
+
+def differences(several: Mapping[str, Sequence[Environment]]) -> list[Difference]:
+    """In what results, or groups of them by name, differ. Those that do not say it, as results of
+    earlier versions, are left out of it."""
+    found = []
+    for key in KEYS:
+        values = {
+            name: list(dict.fromkeys(value for it in each if (value := _told(key, it))))
+            for name, each in several.items()
+        }
+        if len({value for each in values.values() for value in each}) > 1:
+            named = {name: " and ".join(each) for name, each in values.items() if each}
+            found.append(Difference(key, named))
+    return found
+
+
+def _told(key: str, environment: Environment) -> str | None:
+    if key in environment:
+        return shown(key, environment[key])
+    # A file system without a device, as a remote one: not one of which it is not known.
+    return "none" if key == "device" and "mount_point" in environment else None
+
+
+def shown(key: str, value: Any) -> str:
+    """A value for people."""
+    return size(value) if key.endswith("_bytes") else str(value)
+
+
+def check(where: str, value: Any) -> None:
+    """Raises WrongField if an environment in a document from outside is damaged."""
+    optional = dict.fromkeys(TEXTS, or_null(text)) | dict.fromkeys(COUNTS, or_null(amount))
+    if value is None:
+        return
+    an_object({}, optional | {"started": _moment})(where, value)
+
+
+def _moment(where: str, value: Any) -> None:
+    try:
+        datetime.fromisoformat(value).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        raise WrongField(where, value, "a time such as 2026-11-22T13:17:28Z") from None
+
+
+def timestamp(moment: datetime) -> str:
+    """A moment in UTC, as 2026-11-22T13:17:28.123456Z."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+@functools.cache
+def _processor() -> str:
+    """The processor's model, or its architecture where the kernel names no model."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(filter(None, named), platform.machine())
+
+
+def _file_system(directory: str | PathLike[str]) -> Environment:
+    number = os.stat(directory).st_dev
+    path = os.path.realpath(directory)
+    found: Environment = {"directory": path}
+    mount = _mount(path, f"{os.major(number)}:{os.minor(number)}")
+    if mount is not None:
+        found |= {
+            "file_system": mount.kind,
+            "mount_point": str(mount.at),
+            "mount_source": mount.source,
+            "mount_options": ",".join(dict.fromkeys(",".join(mount.options).split(","))),
+        }
+        number = _number(mount.device) or number
+    return found | _device(number)
+
+
+def _mount(path: str, device: str) -> Mounted | None:
+    """The mount that a path is on: the deepest of its device, else, as btrfs has numbers of its
+    own, the deepest of any. Of several at one place the last hides the others."""
+    try:
+        above = [it for it in mounted() if Path(path).is_relative_to(it.at)]
+    except OSError:
+        return None
+    same = [it for it in above if it.device == device] or above
+    return max(reversed(same), key=lambda it: len(it.at.parts), default=None)
+
+
+def _number(device: str) -> int | None:
+    major, _, minor = device.partition(":")
+    return os.makedev(int(major), int(minor)) if major != "0" else None
+
+
+def _device(number: int) -> Environment:
+    """The block device with a number, or that a partition belongs to; nothing if there is none."""
+    try:
+        path = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+    except OSError:
+        return {}
+    name = path.name
+    if (path / "partition").exists():
+        path = path.parent
+    found = {"device": name, "device_kind": _kind(path)}
+    for file in ("device/model", "loop/backing_file", "dm/name"):
+        if model := _read(path / file):
+            found["device_model"] = model
+            break
+    size = _read(path / "size")
+    return found | ({"device_bytes": int(size) * SECTOR} if size and size.isdecimal() else {})
+
+
+def _kind(path: Path) -> str:
+    named = (kind for begin, kind in KINDS.items() if path.name.startswith(begin))
+    if (kind := next(named, None)) is not None:
+        return kind
+    return {"0": "SSD", "1": "hard disk"}.get(_read(path / "queue" / "rotational") or "", "disk")
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None
