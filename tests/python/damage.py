@@ -42,6 +42,7 @@ def _others(words: list[str]) -> st.SearchStrategy[Any]:
         st.integers(),
         st.floats(),
         st.just(10**400),
+        st.sampled_from([1.9e154, 1e308, -1e30, 5e-324, 1e-200]),
         st.sampled_from(["", "x", "\x1b[31m", "[/red]", *words]),
         st.lists(st.integers() | st.none(), max_size=3),
         st.dictionaries(st.text(max_size=5), st.integers() | st.none() | st.text(), max_size=3),

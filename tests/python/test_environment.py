@@ -2,6 +2,7 @@
 
 import json
 import platform
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 import headrace as hr
 import headrace.measure as measure
 from conftest import MIX, SMALL, Command
-from headrace import environment
+from headrace import _core, environment
 from headrace.fields import WrongField
+from headrace.measure.removal import removed
 from headrace.mountinfo import mounted
 from headrace.store import Store
 from test_cli_errors import refused
@@ -238,3 +240,13 @@ def test_repeats_have_the_start_of_the_first(tmp_path: Path, below: Path) -> Non
     assert started is not None and started - before < timedelta(seconds=60)
     times = [it["measured_seconds"] for it in measurement.document["repetitions"]]
     assert len(times) == 3
+
+
+def test_what_is_gone_already_is_not_left(below: Path) -> None:
+    for gone in (True, False):
+        directory = _core.BenchmarkDirectory(below)
+        path = Path(directory.path)
+        if gone:
+            shutil.rmtree(path)
+        assert removed(directory) is None
+        assert not path.exists()

@@ -1,9 +1,11 @@
 """Results side by side: ratios and significance."""
 
+import json
 import math
 import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from scipy import stats
 import headrace as hr
 from conftest import SMALL, Command
 from headrace.store import Store, StoreError
+from headrace.store.samples import mean
 from headrace.store.significance import difference
 from test_cli_errors import refused
 from test_cli_run import strict
@@ -273,3 +276,56 @@ def test_the_command_tells_what_json_tells(
         assert part in shown
     refused(headrace("results", "compare", "last"), "two or more")
     refused(headrace("results", "compare", "--by", "host", "--name", "x"), "--by")
+
+
+EXTREMES = [0.0, 5e-324, 1e-200, 1.9e154, 1e300, 1.7e308, 1.0, 2.5]
+
+
+@given(st.lists(st.sampled_from(EXTREMES), min_size=1, max_size=4), st.data())
+@settings(deadline=None, max_examples=200)
+def test_no_figure_of_an_earlier_catalogue_breaks_a_comparison(
+    first: list[float], data: st.DataObject
+) -> None:
+    """Earlier versions took in figures of any size."""
+    other = data.draw(st.lists(st.sampled_from(EXTREMES), min_size=1, max_size=4))
+    for samples in (first, other):
+        assert min(samples) <= mean(samples) * (1 + 1e-12) and mean(samples) <= max(samples)
+    found = difference(first, other)
+    if found is not None:
+        assert 0 <= found.p <= 1 and found.low >= 0
+        assert found.high is None or math.isfinite(found.high)
+
+
+def test_a_figure_whose_square_is_no_number(headrace: Command, tmp_path: Path, place: Path) -> None:
+    store = hr.store.open()
+    ids = [
+        store.add(
+            {
+                "scenario": {"name": "x"},
+                "version": "0.1.0",
+                "throughput": {"read": value},
+                "repeats": [{"throughput": {"read": it * value}} for it in (1.0, 1.1, 0.9)],
+            },
+            kind="study",
+        )
+        for value in (1.9e154, 5e-310, 1e308)
+    ]
+    for pair in (ids, ids[::-1], [ids[1], ids[0]]):
+        ended = headrace("results", "compare", *pair)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        strict(headrace("results", "compare", *pair, "--json").stdout)
+    assert headrace("results", "list").returncode == 0
+
+
+@pytest.mark.parametrize("value", [1.9e154, -1e31, 1e-200])
+@pytest.mark.parametrize("key", ["throughput", "measured_seconds"])
+def test_a_figure_out_of_bounds_is_refused_where_it_is_taken_in(
+    key: str, value: float, headrace: Command, tmp_path: Path, place: Path
+) -> None:
+    saved = tmp_path / "study.json"
+    figures: dict[str, Any] = {"throughput": {"read": 1e6}, "measured_seconds": 1.0}
+    figures[key] = {"read": value} if key == "throughput" else value
+    named = "throughput.read" if key == "throughput" else key
+    document = {"kind": "study", "scenario": {"name": "x"}, "version": "0.1.0", **figures}
+    saved.write_text(json.dumps(document))
+    refused(headrace("results", "import", saved), "study.json", f"{named} = {value!r}", "number")

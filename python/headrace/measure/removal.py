@@ -1,5 +1,6 @@
 """Removing what a benchmark has made: somebody who is tired of waiting for it loses no figures."""
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ def removed(
             if not directory.is_there():
                 return None
         except OSError as error:
+            # Somebody else has removed it, or unmounted what it was on: nothing is left.
+            if isinstance(error, FileNotFoundError) and not os.path.lexists(path):
+                return None
             return _warning(f"{path} is left: {error.strerror or error}")
     return _warning(
         f"{path} is left, as removing it was interrupted: headrace bench clean {path.parent}"

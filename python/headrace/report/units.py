@@ -1,5 +1,8 @@
 """Figures for people: a few digits, in units that fit."""
 
+LARGEST = 1e15
+"""From here on a figure is shown with an exponent."""
+
 
 def figure(value: float | None) -> str:
     """Three digits or more, without an exponent where that is short."""
@@ -8,7 +11,7 @@ def figure(value: float | None) -> str:
     size = abs(value)
     if size == 0:
         return "0"
-    if size < 0.0005:
+    if size < 0.0005 or size >= LARGEST:
         return f"{value:.1e}"
     decimals = 3 if size < 1 else 2 if size < 100 else 1 if size < 1000 else 0
     return f"{value:,.{decimals}f}"

@@ -1,5 +1,6 @@
 """Results side by side: figures, ratios, and whether they differ by more than chance."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -186,7 +187,10 @@ def _row(first: Group, other: Group, key: Key) -> dict[str, Any]:
     row: dict[str, Any] = {"value": value, "samples": len(samples)}
     if other is first or not first.values.get(key):
         return row
-    row["ratio"] = value / first.values[key]
+    ratio = value / first.values[key]
+    if not math.isfinite(ratio):
+        return row
+    row["ratio"] = ratio
     found = difference(first.samples.get(key, ()), samples)
     if found is not None:
         row |= {"ratio_low": found.low, "ratio_high": found.high, "p": found.p}

@@ -23,6 +23,9 @@ from headrace.fields import (
 from headrace.store.errors import StoreError
 from headrace.store.record import CALLS, LARGEST
 
+LEAST, MOST = 1e-30, 1e30
+"""Of a figure that is not 0: squares, products and quotients of such figures are numbers too. Times
+in ns and bytes of the largest systems are far from both."""
 DEEPEST = 100
 """Levels of a document; Headrace's own have fewer than 20, and Python's JSON ends at some 1,000."""
 
@@ -59,6 +62,8 @@ def check_values(document: Mapping[str, Any]) -> None:
             raise WrongField(where, float("inf"), f"a whole number of at most {LARGEST}")
         elif isinstance(value, float) and not math.isfinite(value):
             raise WrongField(where, value, "a number")
+        elif isinstance(value, float) and abs(value) > MOST:
+            raise WrongField(where, value, f"a number of at most {MOST:g}")
 
 
 def _encodable(where: str, value: str) -> None:
@@ -74,6 +79,8 @@ def _encodable(where: str, value: str) -> None:
 def _number(where: str, value: Any) -> None:
     if not is_number(value):
         raise WrongField(where, value, "a number")
+    if value != 0 and not LEAST <= abs(value) <= MOST:
+        raise WrongField(where, value, f"a number, between {LEAST:g} and {MOST:g} if it is not 0")
 
 
 def _count(where: str, value: Any) -> None:

@@ -1,6 +1,7 @@
 """What several results say of one figure together."""
 
 import statistics
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -82,9 +83,19 @@ def group(
         for row in own:
             found[_key(row)][_sample(run, row)] = row["value"]
     samples = {key: list(values.values()) for key, values in found.items() if key not in lacking}
-    means = {key: statistics.fmean(samples.get(key, several)) for key, several in values.items()}
+    means = {key: mean(samples.get(key, several)) for key, several in values.items()}
     together = {key: value for key, value in merged(ids).items() if key in means}
     return Group(label, runs, means | together, samples, bool(together))
+
+
+def mean(values: Sequence[float]) -> float:
+    """Their mean, also where their sum is no number."""
+    largest = max(map(abs, values))
+    if largest == 0:
+        return 0.0
+    if largest < sys.float_info.max / len(values):
+        return statistics.fmean(values)
+    return statistics.fmean([it / largest for it in values]) * largest
 
 
 def _key(row: Mapping[str, Any]) -> Key:

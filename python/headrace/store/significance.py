@@ -41,6 +41,10 @@ def difference(first: Sequence[float], other: Sequence[float]) -> Difference | N
     """
     if min(len(first), len(other)) < 2:
         return None
+    # Catalogues of earlier versions may have figures whose squares are no numbers.
+    largest = max(map(abs, (*first, *other)))
+    if largest > 0:
+        first, other = [it / largest for it in first], [it / largest for it in other]
     one, two = _mean(first), _mean(other)
     if one.variance + two.variance == 0:
         return None
