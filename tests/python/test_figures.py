@@ -1,16 +1,20 @@
 """What figures show."""
 
+import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from matplotlib.image import imread
 from matplotlib.patches import StepPatch
+from rich.console import Console
 
 import headrace as hr
 from conftest import SMALL, Command
-from headrace.report.figures import Figures, throughput, utilisation
+from headrace.report import study_tables
+from headrace.report.figures import Figures, study, throughput, utilisation
 from headrace.report.figures.style import short
 from headrace.simulate.frames import SERIES, stations
 
@@ -67,3 +71,72 @@ def test_long_stations_are_cut_in_the_figure_of_utilisation() -> None:
     data = Figures("n", 1, [1.0], empty, empty, stations({"stations": rows}))
     shown = [label.get_text() for label in utilisation.draw(data).axes[0].get_yticklabels()]
     assert sorted(shown) == ["a b", "s" * 47 + "…", "system/server/device"]
+
+
+def a_study(unit: str, values: dict[str, list[float]], half: float | None) -> dict[str, Any]:
+    return {
+        "scenario": {"name": "bench x", "description": "files of all sizes"},
+        "parameters": ["file", "block"],
+        "sizes": ["file", "block"],
+        "wanted_repeats": 3,
+        "summary": [
+            {"file": file, "block": 4096 << 4 * number, "test": test, "unit": unit}
+            | {"median": value, "mean": 1.5 * value, "least": value / 2, "most": 2 * value}
+            | {"half_width": None if half is None else half * value}
+            for test, several in values.items()
+            for number, value in enumerate(several)
+            for file in (1 << 20, 2 << 20)
+        ],
+    }
+
+
+MANY = {f"test {number}": [5e6 * (1 + number), 2e10] for number in range(5)}
+
+
+@pytest.mark.parametrize("half", [None, 0.1])
+@pytest.mark.parametrize(
+    ("unit", "label"), [("throughput", "MB/s"), ("per_second", "operations/s")]
+)
+def test_all_panels_of_a_study_have_the_same_labelled_axis(
+    unit: str, label: str, half: float | None
+) -> None:
+    figure = study.draw(a_study(unit, MANY, half))
+    figure.canvas.draw()
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(panels) == len(MANY)
+    assert len({axes.get_ylim() for axes in panels}) == 1
+    for axes in panels:
+        assert axes.get_ylabel() == label and axes.get_xlabel() == "block size"
+        low, high = axes.get_ylim()
+        ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+        shown = [it.get_text() for at, it in ticks if low <= at <= high and it.get_visible()]
+        # 5 MB/s beside 20,000: each decade is named.
+        assert axes.get_yscale() == "log"
+        assert [it for it in shown if it] and all("10^" not in it for it in shown)
+        if unit == "throughput":
+            assert {"10", "100", "1,000", "10,000"} <= set(shown)
+    # The statistic of the table, and its name.
+    told = study_tables.study(
+        a_study(unit, MANY, half)
+        | {"stop": {"reason": "workload"}, "warnings": []}
+        | {"summary": [it | {"in_memory": False} for it in a_study(unit, MANY, half)["summary"]]}
+    )
+    text = io.StringIO()
+    Console(file=text, width=400).print(told)
+    words = "medians of 3 repeats" if half is None else "means of 3 repeats"
+    assert words in text.getvalue().lower()
+    assert words in figure.get_suptitle()
+    scale = 1.0 if unit == "per_second" else 1e-6
+    drawn = panels[0].lines[0].get_ydata()
+    assert np.asarray(drawn).tolist() == pytest.approx(
+        [(1.0 if half is None else 1.5) * it * scale for it in MANY["test 0"]]
+    )
+
+
+def test_metadata_rates_are_on_a_logarithmic_axis() -> None:
+    values = {"create": [1e3, 2e3], "stat": [2e5, 4e5]}
+    (axes,) = study.draw(a_study("per_second", values, None)).axes
+    assert axes.get_yscale() == "log" and axes.get_ylim()[0] < 1e3
+    alike = {"create": [1e3, 2e3], "stat": [2e3, 4e3]}
+    (axes,) = study.draw(a_study("per_second", alike, None)).axes
+    assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0

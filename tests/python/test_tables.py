@@ -10,6 +10,7 @@ from conftest import SMALL
 from headrace.report import tables
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
+from headrace.report.study_tables import study
 from headrace.report.trace_tables import trace_summary
 
 
@@ -83,3 +84,56 @@ def test_groups_in_brackets() -> None:
 
 def test_control_characters_are_written_as_escapes() -> None:
     assert plain("a\x1b[2Jb\x07\x9b\udc80é日") == "a\\x1b[2Jb\\x07\\x9b\\udc80é日"
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 160])
+@pytest.mark.parametrize("names", [0, 1, 2])
+def test_a_table_that_is_too_wide_is_split(width: int, names: int) -> None:
+    columns = [f"{letter}{'x' * 17}" for letter in "abcdefghi"]
+    table = FittedTable("T", names, columns, columns[-1:])
+    rows = [[f"{row}{letter}" for letter in "abcdefghi"] for row in range(3)]
+    for row in rows:
+        table.add_row(*row)
+    text = printed(table, width)
+    assert max(map(len, text.splitlines())) <= max(width, 21 * (max(names, 1) + 1))
+    for word in (*columns, *(cell for row in rows for cell in row)):
+        assert word in text
+    # What a row is of is in each part.
+    parts = text.count(columns[0])
+    assert parts > 1 and f"T (1 of {parts})" in text
+    assert all(text.count(row[0]) == parts for row in rows)
+    assert "a wider terminal" not in text
+
+
+def test_a_sweep_fits_its_terminal() -> None:
+    tests = ("write", "rewrite", "read", "reread", "random read", "random write", "backward read")
+    document = {
+        "scenario": {"name": "bench sweep", "description": "file size by block size"},
+        "parameters": ["file", "block"],
+        "sizes": ["file", "block"],
+        "wanted_repeats": 3,
+        "warnings": [],
+        "stop": {"reason": "workload"},
+        "summary": [
+            {
+                "file": 1 << 20,
+                "block": block,
+                "test": test,
+                "unit": "throughput",
+                "median": 2e10,
+                "mean": 2.1e10,
+                "half_width": 1e9,
+                "least": 1e10,
+                "most": 3e10,
+                "in_memory": False,
+                "repeats": 3,
+            }
+            for block in (4096, 65536)
+            for test in tests
+        ],
+    }
+    for width in (80, 120):
+        text = printed(study(document), width)
+        assert max(map(len, text.splitlines())) <= width
+        assert text.count("21,000 ± 1,000") == 2 * len(tests)
+    assert "eans of 3 repeats, ± half the width of their 95 % interval" in text

@@ -19,8 +19,10 @@ BETWEEN = 3
 class FittedTable:
     """`names` columns of names, then columns of figures.
 
-    Without room for all, the columns in `spare` go, the first first, and a line says which.
-    Names never do: if the rest is still too wide, the lines are longer than the terminal's.
+    Without room for all, the columns in `spare` go, the first first, and a line says which. If
+    the rest is still too wide, the table is split into several with the same names, and all
+    columns are shown. Only names that are too wide for themselves make lines longer than the
+    terminal's.
     """
 
     def __init__(
@@ -49,19 +51,37 @@ class FittedTable:
         ]
         shown = list(range(len(self._columns)))
         left_out = []
-        for name in self._spare:
+        spare = [self._columns.index(name) for name in self._spare if name in self._columns]
+        if self._least([it for it in shown if it not in spare], widths) > options.max_width:
+            spare = []
+        for number in spare:
             if self._least(shown, widths) <= options.max_width:
                 break
-            if name in self._columns:
-                shown.remove(self._columns.index(name))
-                left_out.append(name)
+            shown.remove(number)
+            left_out.append(self._columns[number])
         notes = [self.caption] if self.caption else []
         if left_out:
             notes.append(f"a wider terminal shows also {', '.join(left_out)}")
-        width = max(self._least(shown, widths), options.max_width)
-        yield from console.render(
-            self._table(shown, widths, "\n".join(notes)), options.update(width=width)
-        )
+        parts = self._parts(shown, widths, options.max_width)
+        for number, part in enumerate(parts, 1):
+            title = f"{self._title} ({number} of {len(parts)})" if len(parts) > 1 else self._title
+            width = max(self._least(part, widths), options.max_width)
+            caption = "\n".join(notes) if number == len(parts) else ""
+            table = self._table(part, widths, title.strip(), caption)
+            yield from console.render(table, options.update(width=width))
+
+    def _parts(self, shown: Sequence[int], widths: Sequence[int], width: int) -> list[list[int]]:
+        """The columns of each table, names first, so that it is no wider; a table has one column
+        of figures at least."""
+        names, figures = list(shown[: max(self._names, 1)]), shown[max(self._names, 1) :]
+        parts = [list(names)]
+        for number in figures:
+            part = parts[-1]
+            if len(part) > len(names) and self._least([*part, number], widths) > width:
+                part = list(names)
+                parts.append(part)
+            part.append(number)
+        return parts
 
     def _least(self, shown: Sequence[int], widths: Sequence[int]) -> int:
         """The narrowest that these columns can be."""
@@ -70,9 +90,11 @@ class FittedTable:
     def _width(self, number: int, widths: Sequence[int]) -> int:
         return min(widths[number], NAME_WIDTH) if number < self._names else widths[number]
 
-    def _table(self, shown: Sequence[int], widths: Sequence[int], caption: str) -> Table:
+    def _table(
+        self, shown: Sequence[int], widths: Sequence[int], title: str, caption: str
+    ) -> Table:
         made = Table(
-            title=Text(f"\n{self._title}"),
+            title=Text(f"\n{title}"),
             title_justify="left",
             title_style="bold",
             caption=Text(caption) if caption else None,

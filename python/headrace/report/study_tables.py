@@ -8,6 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
+from headrace.report.study_values import has_intervals, shown, statistic
 from headrace.report.units import figure, megabytes, percent, short_size
 
 Document = Mapping[str, Any]
@@ -21,8 +22,8 @@ UNITS = {"throughput": "MB/s", "per_second": "/s"}
 
 
 def study(document: Document) -> RenderableType:
-    """Medians over the repeats: a row for each point and a column for each test, or of a study of
-    one point a row for each test."""
+    """Means or medians over the repeats: a row for each point and a column for each test. A study
+    of one point has a row for each test."""
     points = {tuple(it[key] for key in document["parameters"]) for it in document["summary"]}
     made = _of_one(document) if len(points) == 1 else _of_many(document)
     marked = len(points) > 1 and any(it["in_memory"] for it in document["summary"])
@@ -81,15 +82,18 @@ def _named(document: Document, point: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _title(document: Document) -> str:
-    repeats = document["wanted_repeats"]
-    if any(it.get("half_width") is not None for it in document["summary"]):
-        return f"Means of {repeats} repeats, and half the width of their 95 % interval (t)"
-    return f"Medians of {repeats} repeats" if repeats > 1 else ""
+    text = statistic(document)
+    if not has_intervals(document):
+        text = text.partition(",")[0]
+    return text[:1].upper() + text[1:]
 
 
 def _value(it: Document) -> str:
     """A mean with half the width of its interval; the median of fewer repeats."""
     format = figure if it["unit"] == "per_second" else megabytes
-    if it.get("half_width") is not None:
-        return f"{format(it['mean'])} ± {format(it['half_width'])}"
-    return "" if it["median"] is None else format(it["median"])
+    found = shown(it)
+    if found.value is None:
+        return ""
+    if found.half_width is None:
+        return format(found.value)
+    return f"{format(found.value)} ± {format(found.half_width)}"

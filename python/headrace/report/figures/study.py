@@ -7,23 +7,27 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from headrace.report.figures.style import COLOURS, DASHES, nothing, sheet
+from headrace.report.study_values import Shown, shown, statistic
 from headrace.report.units import short_size
 
+WIDE = 20.0
+"""Figures that differ by more than this factor are drawn on a logarithmic axis."""
 MOST_LINES = 7
 """In one panel: as many as there are colours."""
 
 
 def draw(document: Mapping[str, Any]) -> Figure:
-    """A line for each test: medians, and from the least to the most of the repeats.
+    """A line for each test, and a band around it: the statistic that the table shows.
 
+    All panels of a unit have the same axis, which is logarithmic where figures differ by much.
     The last parameter that is a number is the axis; the others tell lines apart. With many
     lines each test has a panel of its own.
     """
     title = document["scenario"]["description"].capitalize()
-    name = document["scenario"]["name"]
+    name = ": ".join(filter(None, (document["scenario"]["name"], statistic(document))))
     summary = [it for it in document["summary"] if it["median"] is not None]
     numbers = [key for key in document["parameters"] if _is_number(summary, key)]
     if not summary or not numbers:
@@ -38,29 +42,28 @@ def draw(document: Mapping[str, Any]) -> Figure:
         figure, axes = sheet(title, name)
         panels = [(axes, tests)]
     else:
-        figure = Figure(figsize=(8.0, 1.0 + 2.3 * math.ceil(len(tests) / 2)), layout="constrained")
-        figure.suptitle(f"{title} ({name})", x=0.01, ha="left", fontweight="bold")
-        grid = figure.subplots(math.ceil(len(tests) / 2), 2, sharex=True, squeeze=False)
+        figure = Figure(figsize=(10.0, 1.0 + 2.6 * math.ceil(len(tests) / 2)), layout="constrained")
+        figure.suptitle(f"{title}\n{name}", x=0.01, ha="left", fontsize="medium")
+        grid = figure.subplots(math.ceil(len(tests) / 2), 2, squeeze=False)
         panels = [(axes, [test]) for axes, test in zip(grid.flat, tests, strict=False)]
         for spare in grid.flat[len(tests) :]:
             spare.set_visible(False)
-    for axes, shown in panels:
-        for test, kind in itertools.product(shown, kinds):
-            number = tests.index(test) if len(shown) > 1 else kinds.index(kind)
+    for axes, panel in panels:
+        for test, kind in itertools.product(panel, kinds):
+            number = tests.index(test) if len(panel) > 1 else kinds.index(kind)
             named = ", ".join(_value(document, *it) for it in zip(others, kind, strict=True))
             points = [
                 it
                 for it in summary
                 if it["test"] == test and tuple(it[key] for key in others) == kind
             ]
-            label = f"{test} {named}".strip() if len(shown) > 1 else named or test
-            style = DASHES[kinds.index(kind) % len(DASHES)] if len(shown) > 1 else "solid"
+            label = f"{test} {named}".strip() if len(panel) > 1 else named or test
+            style = DASHES[kinds.index(kind) % len(DASHES)] if len(panel) > 1 else "solid"
             _line(axes, sorted(points, key=lambda it: it[axis]), axis, label, number, style)
-        _axes(axes, document, summary, axis, shown)
-        if len(panels) > 1:
-            axes.label_outer()
+        _axes(axes, document, summary, axis, panel)
     heading = ", ".join(others) if len(panels) > 1 else None
-    panels[0][0].legend(frameon=False, fontsize=8, title=heading)
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", frameon=False, title=heading)
     return figure
 
 
@@ -77,12 +80,36 @@ def _line(
     scale = 1.0 if points[0]["unit"] == "per_second" else 1e-6
     x = [it[axis] for it in points]
     colour = COLOURS[number % len(COLOURS)]
-    y = [it["median"] * scale for it in points]
+    found = [shown(it) for it in points]
+    y = [(it.value or 0.0) * scale for it in found]
     axes.plot(
         x, y, linestyle=style, color=colour, marker="o", markersize=4, linewidth=1.6, label=label
     )
-    least, most = ([it[end] * scale for it in points] for end in ("least", "most"))
-    axes.fill_between(x, least, most, color=colour, alpha=0.12, linewidth=0)
+    low, high = (
+        [(end or 0.0) * scale for end in ends] for ends in zip(*_ranges(found), strict=True)
+    )
+    axes.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0)
+
+
+def _ranges(found: Sequence[Shown]) -> list[tuple[float | None, float | None]]:
+    return [(it.low, it.high) for it in found]
+
+
+def _limits(axes: Axes, points: Sequence[Mapping[str, Any]], scale: float) -> None:
+    """The same axis for all panels of these points, from 0, or logarithmic."""
+    found = [shown(it) for it in points]
+    values = [it.value * scale for it in found if it.value]
+    highest = max([it.high * scale for it in found if it.high], default=1.0)
+    if not values or max(values) <= WIDE * min(values):
+        axes.set_ylim(0, 1.05 * highest)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        return
+    axes.set_yscale("log")
+    axes.set_ylim(min(values) / 2, 1.5 * highest)
+    far = highest > 100 * min(values)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if far else (1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _axes(
@@ -90,13 +117,15 @@ def _axes(
     document: Mapping[str, Any],
     summary: Sequence[Mapping[str, Any]],
     axis: str,
-    shown: Sequence[str],
+    tests: Sequence[str],
 ) -> None:
-    rate = any(it["unit"] == "per_second" for it in summary if it["test"] in shown)
+    rate = any(it["unit"] == "per_second" for it in summary if it["test"] in tests)
     axes.set_ylabel("operations/s" if rate else "MB/s")
-    axes.set_xlabel(axis)
-    if len(shown) == 1:
-        axes.set_title(shown[0], loc="left", fontsize="medium")
+    alike = [it for it in summary if (it["unit"] == "per_second") == rate]
+    _limits(axes, alike, 1.0 if rate else 1e-6)
+    axes.set_xlabel(f"{axis} size" if axis in document["sizes"] else axis)
+    if len(tests) == 1:
+        axes.set_title(tests[0], loc="left", fontsize="medium")
         axes.grid(color="#dddddd", linewidth=0.7)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
@@ -105,9 +134,8 @@ def _axes(
     axes.xaxis.set_major_formatter(
         FuncFormatter(lambda value, _: _value(document, axis, round(value)))
     )
-    axes.minorticks_off()
+    axes.xaxis.minorticks_off()
     axes.tick_params(axis="x", labelrotation=30 if axis in document["sizes"] else 0)
-    axes.set_ylim(bottom=0)
 
 
 def _value(document: Mapping[str, Any], key: str, value: Any) -> str:
