@@ -1,6 +1,6 @@
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -152,6 +152,34 @@ class BenchmarkDirectory:
     def usage(self) -> tuple[int, int]: ...
     def remove(self, progress: Callable[[int], object] | None = None) -> None: ...
 
+Counts: TypeAlias = tuple[int, int, float]
+
+class JobTarget:
+    @staticmethod
+    def directory(directory: BenchmarkDirectory) -> JobTarget: ...
+    @staticmethod
+    def device(path: Path) -> JobTarget: ...
+    def geometry(self) -> tuple[int, int] | None: ...
+    def takes_direct(self) -> bool: ...
+    def lay_out(
+        self,
+        number: int,
+        bytes: int,
+        *,
+        least: int,
+        seconds: float | None,
+        written: bool,
+        direct: bool,
+        progress: Callable[[int], object] | None = None,
+    ) -> int: ...
+    def run(
+        self,
+        jobs: str,
+        *,
+        progress: Callable[[float, list[list[Counts]]], object] | None = None,
+    ) -> tuple[str, bool, str | None]: ...
+
+def has_io_uring() -> bool: ...
 def measure(
     loaded: Loaded,
     directory: BenchmarkDirectory,

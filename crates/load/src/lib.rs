@@ -24,6 +24,7 @@ mod error;
 mod file_sets;
 mod files;
 pub mod histograms;
+mod jobs;
 mod load;
 mod meeting;
 pub mod network;
@@ -47,6 +48,10 @@ pub use coordination::{Coordination, Waits};
 pub use directory::{Cleaned, Directory, Left, Removing, clean};
 pub use error::Error;
 pub use file_sets::FileSetReport;
+pub use jobs::{
+    Counts, Job, JobReport, JobTarget, JobsLive, Layout, StageOutcome, has_io_uring, lay_out,
+    run_stage,
+};
 pub use load::Load;
 pub use operation_groups::OperationGroupReport;
 pub use outcome::{Outcome, Phase};

@@ -179,7 +179,7 @@ pub struct ReadsReport {
 }
 
 impl ReadsReport {
-    fn of(reads: &Reads) -> Option<ReadsReport> {
+    pub(crate) fn of(reads: &Reads) -> Option<ReadsReport> {
         let report = ReadsReport {
             asked_bytes: reads.asked,
             hit_bytes: reads.hits,

@@ -4,6 +4,7 @@
 mod columns;
 mod errors;
 mod guard;
+mod jobs;
 mod measure;
 mod mirror;
 mod network;
@@ -23,6 +24,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
     scenario::register(module)?;
     run::register(module)?;
+    jobs::register(module)?;
     measure::register(module)?;
     mirror::register(module)?;
     network::register(module)?;

@@ -35,7 +35,7 @@ const AT_ONCE: Duration = Duration::from_micros(100);
 /// The directory that a benchmark makes for itself.
 #[pyclass(frozen, module = "headrace._core", name = "BenchmarkDirectory")]
 pub struct PyDirectory {
-    directory: Arc<Directory>,
+    pub(crate) directory: Arc<Directory>,
 }
 
 #[pymethods]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.bench.run import BelowDirectory
+from headrace.cli.bench.options import BelowDirectory
 from headrace.cli.screen import show, steps
 from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
 from headrace.files import check_apart, check_directory, check_writable, whole_file

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.bench.run import directory_to_measure
+from headrace.cli.bench.options import directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.screen import steps
 from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace

@@ -58,7 +58,7 @@ def _figures(document: Document) -> list[RenderableType]:
         parts.append(Text("\n" + _sharing(document["sharing"])))
     if "file_sets" in document:
         parts.append(Text("\n" + _file_sets(document["file_sets"])))
-    parts.append(Text("\n" + _machine(document["counters"])))
+    parts.append(Text("\n" + machine(document["counters"])))
     if told := _cache(document["cache"]):
         parts.append(Text(told))
     for warning in document["warnings"]:
@@ -167,7 +167,7 @@ def _latencies(document: Document, which: str, operation: str) -> list[str]:
     return [mean, *(milliseconds(latency[key]) for key in LATENCIES[1:])]
 
 
-def _machine(counters: Document) -> str:
+def machine(counters: Document) -> str:
     """What the machine did meanwhile, in a line."""
     # Ticks of 10 ms make more than all of a short time.
     used = min(counters["cpu_user"] + counters["cpu_system"], 1.0)

@@ -11,11 +11,13 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from headrace.files import whole_file
+from headrace.histograms import percentiles
 from headrace.report.figures import (
     FIGURES,
     Figures,
     breakdown,
     gains,
+    jobs,
     kernel_trace,
     ladder,
     ladder_of_clients,
@@ -88,6 +90,15 @@ def save_measurement(
         "counters": measured.counters(name, counters),
     }
     return _save(directory, figures)
+
+
+def save_jobs(directory: Path, document: Mapping[str, Any], histograms: pl.DataFrame) -> list[Path]:
+    """Writes IOPS and throughput of jobs and their latency by percentile, as `save` does."""
+    name = document["scenario"]["name"]
+    found = percentiles([histograms], percentile.QUANTILES)
+    return _save(
+        directory, {"jobs": jobs.draw(document), "percentiles": percentile.draw(name, found)}
+    )
 
 
 def save_network(directory: Path, document: Mapping[str, Any]) -> list[Path]:

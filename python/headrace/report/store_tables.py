@@ -9,6 +9,7 @@ from rich.text import Text
 
 from headrace.environment import KEYS, shown
 from headrace.report import (
+    job_tables,
     ladder_tables,
     measured_tables,
     network_tables,
@@ -29,6 +30,7 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "study": study_tables.study,
     "tuning": tuning_tables.tuned,
     "network": network_tables.messages,
+    "jobs": job_tables.jobs,
 }
 """As the command that made it shows it, by the kind of a result."""
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

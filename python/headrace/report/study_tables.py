@@ -15,6 +15,7 @@ Document = Mapping[str, Any]
 
 ENDS = {
     "interrupted": "It was interrupted: these are the figures until then.",
+    "time": "It ended after --time: the points until then.",
     "failed": "An operation failed: these are the figures until then.",
     "unfinished": "It did not come to its end: these are the figures until then.",
 }

@@ -122,7 +122,7 @@ def _different_names(steps: Any) -> None:
         before[name] = number
 
 
-_TIMES = ("mean", "p50", "p95", "p99", "max")
+_TIMES = ("mean", "p50", "p95", "p99", "p999", "max")
 _LATENCY = an_object({}, {"count": or_null(_count)} | dict.fromkeys(_TIMES, or_null(_number)))
 _LATENCIES = each_in_object(or_null(_LATENCY))
 _DONE: dict[str, Check] = {

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-LATENCIES = ("mean", "p50", "p95", "p99")
+LATENCIES = ("mean", "p50", "p95", "p99", "p999")
 THROUGHPUT = "throughput_bytes_per_s"
 RATE = "operations_per_s"
 FIGURES = (

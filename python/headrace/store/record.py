@@ -14,9 +14,10 @@ from headrace.host import this_host
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import new_identifier
 
-KINDS = ("simulated", "measured", "ladder", "study", "tuning", "network")
+KINDS = ("simulated", "measured", "ladder", "study", "tuning", "network", "jobs")
 """A simulation; a benchmark of one load, of a ladder of loads or of clients, of points over a
-range, of protocol operations, and of messages between hosts."""
+range, of protocol operations, of messages between hosts, and of jobs: the quick start or a fio job
+file."""
 CALLS = ("posix", "io-uring", "null")
 """By which a measurement may have been made."""
 NO_CALLS = CALLS[2]

@@ -3,12 +3,19 @@
 import typer
 
 from headrace import ranks
-from headrace.cli.bench import clean, micro, mix, net, run, tune
+from headrace.cli.bench import clean, micro, mix, net, quick, run, tune
+from headrace.cli.bench.default_command import DEFAULT, WithDefault
 
-app = typer.Typer(help="Benchmark a real file system.", no_args_is_help=True)
+app = typer.Typer(
+    cls=WithDefault,
+    help="Benchmark a real file system.",
+    no_args_is_help=True,
+    subcommand_metavar="DIR | COMMAND [ARGS]...",
+)
 
-ONE_HOST = ("tune", "net", "clean")
+ONE_HOST = (DEFAULT, "tune", "net", "clean")
 """What is of one host: its counters, a connection, or what is left behind."""
+app.command(DEFAULT)(quick.quick)
 app.command("run")(run.run)
 app.command("mix")(mix.mix)
 app.command("tune")(tune.tune)
@@ -24,7 +31,11 @@ app.command("clean")(clean.clean)
 
 @app.callback()
 def bench(context: typer.Context) -> None:
-    """Benchmark a real file system."""
+    """Benchmark a real file system.
+
+    headrace bench DIR is headrace bench quick DIR: IOPS, MB/s and latency of reads and writes in
+    less than half a minute. A directory with the name of a command is written ./NAME.
+    """
     command = context.invoked_subcommand
     if ranks.count() > 1 and command in ONE_HOST:
         raise ValueError(f"bench {command} is of one host: start it without mpirun or srun")

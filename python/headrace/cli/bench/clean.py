@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.bench.run import BelowDirectory
+from headrace.cli.bench.options import BelowDirectory
 from headrace.ending import failed
 from headrace.report.plain import plain_line
 

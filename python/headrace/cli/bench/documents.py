@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
+from headrace.cli.bench.csv_output import STANDARD_OUTPUT, write_csv
 from headrace.cli.bench.resuming import saver, tell_how_to_go_on
 from headrace.cli.keeping import kept
 from headrace.cli.screen import show
@@ -31,6 +32,7 @@ class Destination:
     stored: bool
     labels: Mapping[str, str] | None
     started: datetime
+    csv: Path | None = None
 
     def save_so_far(self, document: Document) -> None:
         """Saves what is done so far."""
@@ -50,7 +52,7 @@ class Destination:
         identifier = None
         if self.stored and (document.get("steps") or document.get("messages")):
             identifier = _kept(document, self.started, self.labels)
-        tell(document, self.as_json, table, identifier)
+        tell(document, self.as_json, table, identifier, self.csv)
         if self.plot is not None and document["stop"]["reason"] == "done":
             draw(self.plot, document)
         if self.output is not None:
@@ -87,14 +89,17 @@ def tell(
     as_json: bool,
     table: Callable[[Document], RenderableType],
     identifier: str | None,
+    csv: Path | None = None,
 ) -> None:
-    """Prints a document as JSON, or as a table for people."""
+    """Prints a document as JSON, as CSV, or as a table for people; writes CSV to a file."""
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
-        return
-    if identifier is not None:
-        print(f"in the store: {identifier}")
-    show(table(document))
+    elif csv != STANDARD_OUTPUT:
+        if identifier is not None:
+            print(f"in the store: {identifier}")
+        show(table(document))
+    if csv is not None:
+        write_csv(csv, document)
 
 
 def status(stop: Mapping[str, Any]) -> int:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.bench import documents
+from headrace.cli.bench.csv_output import Csv, check_csv
+from headrace.cli.bench.options import BelowDirectory, Plot
 from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
-from headrace.cli.bench.run import BelowDirectory, Plot
 from headrace.cli.bench.sizes import check_whole_blocks, counts, size, sizes
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.screen import steps
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
 Repeats = Annotated[
     int, typer.Option("--repeats", min=1, help="How often each point is measured, in turn.")
+]
+Time = Annotated[
+    float | None,
+    typer.Option(
+        "--time",
+        min=0.001,
+        help="Begin no more points after so many seconds; --resume measures the rest.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 Output = Annotated[
@@ -53,7 +62,9 @@ def sweep(
     ] = "4k,64k,1m,16m",
     direct: Direct = False,
     repeats: Repeats = 3,
+    seconds: Time = None,
     as_json: AsJson = False,
+    csv: Csv = None,
     output: Output = None,
     plot: Plot = None,
     label: Labels = None,
@@ -64,7 +75,9 @@ def sweep(
     from headrace.measure import micro
 
     study = micro.sweep(sizes(files), sizes(blocks), direct=direct)
-    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
+    return _carry_out(
+        study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
+    )
 
 
 def blocks(
@@ -76,7 +89,9 @@ def blocks(
     processes: Annotated[int, typer.Option("--processes", min=1, help="How many at once.")] = 1,
     direct: Direct = False,
     repeats: Repeats = 3,
+    seconds: Time = None,
     as_json: AsJson = False,
+    csv: Csv = None,
     output: Output = None,
     plot: Plot = None,
     label: Labels = None,
@@ -88,7 +103,9 @@ def blocks(
 
     check_whole_blocks("--file", size(file), sizes(block_sizes))
     study = micro.blocks(size(file), sizes(block_sizes), processes=processes, direct=direct)
-    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
+    return _carry_out(
+        study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
+    )
 
 
 def clients(
@@ -100,7 +117,9 @@ def clients(
     ] = "1 MiB",
     direct: Direct = False,
     repeats: Repeats = 3,
+    seconds: Time = None,
     as_json: AsJson = False,
+    csv: Csv = None,
     output: Output = None,
     plot: Plot = None,
     label: Labels = None,
@@ -112,7 +131,9 @@ def clients(
 
     check_whole_blocks("--file", size(file), [size(block)])
     study = micro.clients(counts(processes), size(file), size(block), direct=direct)
-    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
+    return _carry_out(
+        study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
+    )
 
 
 def meta(
@@ -128,7 +149,9 @@ def meta(
         bool, typer.Option("--own", help="Each process in a directory of its own.")
     ] = False,
     repeats: Repeats = 3,
+    seconds: Time = None,
     as_json: AsJson = False,
+    csv: Csv = None,
     output: Output = None,
     plot: Plot = None,
     label: Labels = None,
@@ -140,7 +163,9 @@ def meta(
 
     each = 0 if file.strip() == "0" else size(file)
     study = micro.names(counts(processes), files, size=each, own=own)
-    return _carry_out(study, directory, repeats, as_json, output, plot, label, stored, resume)
+    return _carry_out(
+        study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
+    )
 
 
 def disk(
@@ -150,7 +175,9 @@ def disk(
         typer.Option("--file", metavar="SIZE", help="Bytes of the file; twice the memory."),
     ] = None,
     repeats: Repeats = 1,
+    seconds: Time = None,
     as_json: AsJson = False,
+    csv: Csv = None,
     output: Output = None,
     label: Labels = None,
     stored: Stored = True,
@@ -166,7 +193,9 @@ def disk(
     bytes_of_file = twice if file is None else size(file)
     check_whole_blocks("--file", bytes_of_file, [micro.BLOCK_OF_DISK])
     study = micro.disk(bytes_of_file)
-    return _carry_out(study, directory, repeats, as_json, output, None, label, stored, resume)
+    return _carry_out(
+        study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume
+    )
 
 
 def copy(
@@ -194,7 +223,9 @@ def copy(
         typer.Option("--sizes", help="With --tree: how large its files are; small."),
     ] = None,
     repeats: Repeats = 3,
+    seconds: Time = None,
     as_json: AsJson = False,
+    csv: Csv = None,
     output: Output = None,
     label: Labels = None,
     stored: Stored = True,
@@ -215,14 +246,18 @@ def copy(
         if without := [option for option, value in given.items() if value is not None]:
             raise ValueError(f"{without[0]}: expected --tree with it")
         study = micro.copying(size(file or "256 MiB"), each)
-    return _carry_out(study, directory, repeats, as_json, output, None, label, stored, resume)
+    return _carry_out(
+        study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume
+    )
 
 
 def _carry_out(
     study: "Study",
     directory: Path,
     repeats: int,
+    seconds: float | None,
     as_json: bool,
+    csv: Path | None,
     output: Path | None,
     plot: Path | None,
     label: list[str] | None,
@@ -235,12 +270,19 @@ def _carry_out(
     resumed = earlier(resume)
     output, plot = output_of(output, resume), of_first(plot)
     stored = stored and current().first
+    check_csv(csv, as_json)
     if plot is not None:
         check_directory(plot)
     started = datetime.now(UTC)
     with steps(f"bench {study.name}") as told:
         result = micro.carry_out(
-            study, directory, repeats=repeats, told=told, resumed=resumed, so_far=saver(output)
+            study,
+            directory,
+            repeats=repeats,
+            seconds=seconds,
+            told=told,
+            resumed=resumed,
+            so_far=saver(output),
         )
     document, stop = result.document, result.document["stop"]
     identifier = None
@@ -248,7 +290,7 @@ def _carry_out(
         identifier = kept(lambda: result.keep(started=started, labels=labels))
     from headrace.report import study_tables
 
-    documents.tell(document, as_json, study_tables.study, identifier)
+    documents.tell(document, as_json, study_tables.study, identifier, csv)
     if plot is not None and result.rows.height:
         from headrace.report import plots
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headrace.cli.bench import documents
+from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.live import live_view
+from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption
 from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
-from headrace.cli.bench.run import BelowDirectory, Calls, CallsOption
 from headrace.cli.bench.sizes import counts
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import Sets
@@ -83,6 +84,7 @@ def mix(
         Path | None,
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
+    csv: Csv = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
     calls: CallsOption = Calls.POSIX,
     label: Labels = None,
@@ -107,6 +109,7 @@ def mix(
         check_apart({"--output": output}, {"the scenario": Path(workload)})
     if plot is not None:
         check_directory(plot)
+    check_csv(csv, as_json)
     mixed = measure.MixedLoad(
         workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []
     )
@@ -142,7 +145,7 @@ def mix(
         identifier = kept(lambda: ladder.keep(started=started, labels=labels))
     from headrace.report import ladder_tables
 
-    documents.tell(ladder.document, as_json, ladder_tables.ladder, identifier)
+    documents.tell(ladder.document, as_json, ladder_tables.ladder, identifier, csv)
     if plot is not None:
         from headrace.report import plots
 

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench import documents
+from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.micro import AsJson, Output
+from headrace.cli.bench.options import Plot
 from headrace.cli.bench.resuming import Resume, earlier, output_of
-from headrace.cli.bench.run import Plot
 from headrace.cli.bench.sizes import sizes as read_sizes
 from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.cli.screen import steps
@@ -56,10 +57,11 @@ def ask(
         str, typer.Option("--sizes", metavar="SIZES", help="Message sizes, as 1-16m.")
     ] = "1,4,16,64,256,1k,4k,16k,64k,256k,1m,4m,16m",
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, help="How long each size is sent.")
+        float, typer.Option("--time", "--seconds", min=0.0, help="Seconds measured for each size.")
     ] = 0.5,
     as_json: AsJson = False,
     output: Output = None,
+    csv: Csv = None,
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
@@ -69,11 +71,12 @@ def ask(
     from headrace.measure import network
 
     labels = labels_to_keep(label or [], stored)
+    check_csv(csv, as_json)
     resumed = earlier(resume)
     output = output_of(output, resume)
     if plot is not None:
         check_directory(plot)
-    to = documents.Destination(as_json, output, plot, stored, labels, datetime.now(UTC))
+    to = documents.Destination(as_json, output, plot, stored, labels, datetime.now(UTC), csv)
     with steps("bench net") as told:
         document = network.ask(
             address,

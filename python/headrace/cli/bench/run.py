@@ -1,60 +1,22 @@
 """`headrace bench run`."""
 
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headrace.cli.bench import documents
+from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.live import live_view
+from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Plot
+from headrace.cli.bench.quick import carry_out_file, is_job_file
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.tracing import may_trace
 from headrace.files import check_apart, check_directory, check_writable
 from headrace.ranks import current, of_first
 from headrace.report.plain import plain_line
-
-
-def directory_to_measure(text: str) -> Path:
-    """A directory as the command line has it."""
-    # A variable that is not set is no directory, and least of all the one one happens to be in.
-    if not text:
-        raise typer.BadParameter("expected a directory; . is the current one")
-    return Path(text)
-
-
-BelowDirectory = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DIR",
-        help="A directory on the file system to be measured.",
-        parser=directory_to_measure,
-    ),
-]
-
-
-class Calls(StrEnum):
-    """How calls are made."""
-
-    POSIX = "posix"
-    IO_URING = "io-uring"
-    NULL = "null"
-
-
-CallsOption = Annotated[
-    Calls,
-    typer.Option(
-        "--calls",
-        help="By system calls, through io_uring, or not at all: what the engine itself costs.",
-    ),
-]
-
-
-Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="DIR", help="Write plots to a directory.")
-]
 
 
 def run(
@@ -69,6 +31,11 @@ def run(
         typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
     ] = None,
     plot: Plot = None,
+    csv: Csv = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--time", min=0.001, help="Stop after so many seconds (run.stop.time)."),
+    ] = None,
     repeats: Annotated[
         int, typer.Option("--repeats", min=1, help="How often it is measured, with fresh files.")
     ] = 1,
@@ -91,10 +58,30 @@ def run(
 
     What the scenario says of a system is not used: the same file can be simulated. All files
     are made in a directory of the benchmark's own below DIR, which is removed at the end.
-    The store keeps the result.
+    The store keeps the result. FILE may also be a fio job file (.fio).
     """
     from headrace import measure
 
+    if is_job_file(file):
+        given = {"--set": bool(sets), "--repeats": repeats > 1, "--keep": keep}
+        given |= {"--calls": calls != Calls.POSIX, "--trace": trace}
+        if without := [name for name, there in given.items() if there]:
+            raise ValueError(f"{without[0]}: {file} is a fio job file: leave the option out")
+        if current().size > 1:
+            raise ValueError(f"{file}: a fio job file is of one host: start it without mpirun")
+        return carry_out_file(
+            file,
+            directory,
+            seconds,
+            as_json=as_json,
+            csv=csv,
+            output=output,
+            plot=plot,
+            label=label,
+            stored=stored,
+            show_progress=show_progress,
+        )
+    sets = [*(sets or []), *([] if seconds is None else [f"run.stop.time={seconds} s"])]
     labels = labels_to_keep(label or [], stored)
     output, plot = of_first(output), of_first(plot)
     stored = stored and current().first
@@ -106,7 +93,8 @@ def run(
     from headrace.measure.benchmark import ended_early
     from headrace.measure.workload import load_with_sets
 
-    loaded = load_with_sets(file, sets or [])
+    check_csv(csv, as_json)
+    loaded = load_with_sets(file, sets)
     if trace and (repeats > 1 or current().size > 1):
         raise typer.BadParameter(
             "it is of one repetition on one host: expected no --repeats, and no mpirun",
@@ -120,11 +108,11 @@ def run(
             return measure.repeat(loaded, directory, repeats, calls=calls, keep=keep, progress=tell)
 
         measurement = measure.traced(measured, directory)[0] if trace else measured()
-    measurement.note_sets(sets or [])
+    measurement.note_sets(sets)
     identifier = kept(lambda: measurement.keep(started=started, labels=labels)) if stored else None
     from headrace.report import measured_tables
 
-    documents.tell(measurement.document, as_json, measured_tables.measurement, identifier)
+    documents.tell(measurement.document, as_json, measured_tables.measurement, identifier, csv)
     if plot is not None:
         from headrace.report import plots
         from headrace.report.figures import percentile

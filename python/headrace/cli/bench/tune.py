@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench import documents
+from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.micro import AsJson, Output
+from headrace.cli.bench.options import BelowDirectory, Plot
 from headrace.cli.bench.resuming import Resume, earlier, output_of
-from headrace.cli.bench.run import BelowDirectory, Plot
 from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.cli.screen import steps
 from headrace.files import check_apart, check_directory, check_writable, whole_file
@@ -56,6 +57,7 @@ def tune(
     ] = 2,
     as_json: AsJson = False,
     output: Output = None,
+    csv: Csv = None,
     mix: Annotated[
         Path | None,
         typer.Option("--mix", metavar="FILE", help="Write the best mix as a scenario."),
@@ -70,6 +72,7 @@ def tune(
     from headrace.measure.tuning.tune import tune as carried_out
 
     labels = labels_to_keep(label or [], stored)
+    check_csv(csv, as_json)
     resumed = earlier(resume)
     output = output_of(output, resume)
     if mix is not None:
@@ -80,7 +83,7 @@ def tune(
     names = list(dict.fromkeys(name.strip() for name in operations.split(",") if name.strip()))
     wanted, watching = tuning.target(target), tuning.profiler(profiler)
     much = tuning.Amount(alone=amount, mixed=mixed, files=files)
-    to = documents.Destination(as_json, output, plot, stored, labels, datetime.now(UTC))
+    to = documents.Destination(as_json, output, plot, stored, labels, datetime.now(UTC), csv)
     with watching(directory) as watched, steps("bench tune") as told:
         document = carried_out(
             watched,

@@ -1,5 +1,6 @@
 """Points that are measured in turn, several times over."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -61,6 +62,7 @@ def carry_out(
     below: str | PathLike[str],
     *,
     repeats: int = 3,
+    seconds: float | None = None,
     told: Told | None = None,
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
@@ -70,7 +72,8 @@ def carry_out(
 
     On Ctrl-C the figures until then are summed up, and `document["stop"]["reason"]` is
     `interrupted`. What `resumed` has, the document of an earlier run with its rows, stays and is
-    not measured again; `so_far` is told the result after each point.
+    not measured again; `so_far` is told the result after each point. After `seconds` no more
+    points begin, and `document["stop"]["reason"]` is `time`.
 
     Raises OSError or RunError as `measure` does, ValueError if there is no room for the files of
     a point, or if what is resumed is of another study, version, host or file system.
@@ -96,10 +99,15 @@ def carry_out(
         return StudyResult(document, pl.DataFrame(in_order, infer_schema_length=None))
 
     total = repeats * len(study.points)
+    began, begun = time.monotonic(), False
     for number in range(total):
         repeat, point = number // len(study.points), study.points[number % len(study.points)]
         if known.measured(point, repeat):
             continue
+        if seconds is not None and begun and _passed(began) >= seconds:
+            stop = {"reason": "time"}
+            break
+        begun = True
         if told is not None:
             told(number, total, called(study, point.parameters))
         try:
@@ -125,6 +133,12 @@ def carry_out(
     else:
         stop = {"reason": "workload"}
     return result()
+
+
+def _passed(began: float) -> float:
+    """Seconds since a time; of several ranks, by the first one's clock."""
+    passed: float = ranks.current().broadcast(time.monotonic() - began)
+    return passed
 
 
 def _in_order(study: Study, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

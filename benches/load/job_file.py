@@ -1,0 +1,117 @@
+"""One fio job file carried out by fio and by Headrace in turn, in one directory.
+
+python benches/load/job_file.py DIR [ROUNDS] [FILE]
+
+Prints IOPS and latencies of reads and writes of each job by both (medians over the rounds), and
+the median of the ratios of a round. Who comes first changes with each round.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+JOBS = """
+[global]
+ioengine=io_uring
+direct=1
+size=256m
+runtime=3
+time_based
+[random read, depth 1]
+rw=randread
+bs=4k
+[random read, depth 16]
+stonewall
+rw=randread
+bs=4k
+iodepth=16
+[random write, depth 16]
+stonewall
+rw=randwrite
+bs=4k
+iodepth=16
+[mixed, depth 8]
+stonewall
+rw=randrw
+rwmixread=70
+bs=8k
+iodepth=8
+[sequential read, depth 4]
+stonewall
+rw=read
+bs=256k
+iodepth=4
+"""
+FIGURES = ("IOPS", "mean", "p50", "p99", "p999")
+
+
+def by_fio(file: Path, below: Path) -> dict[str, dict[str, float]]:
+    """IOPS and latencies in ms by job and operation."""
+    with tempfile.TemporaryDirectory(dir=below) as directory:
+        command = ["fio", str(file), f"--directory={directory}", "--output-format=json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, dict[str, float]] = {}
+    for job in json.loads(done.stdout[done.stdout.index("{") :])["jobs"]:
+        for operation in ("read", "write"):
+            if not job[operation]["total_ios"]:
+                continue
+            latency = job[operation]["clat_ns"]
+            at = {key: value * 1e-6 for key, value in latency["percentile"].items()}
+            found[f"{job['jobname']}, {operation}"] = {
+                "IOPS": job[operation]["iops"],
+                # From the submission on.
+                "mean": job[operation]["lat_ns"]["mean"] * 1e-6,
+                "p50": at["50.000000"],
+                "p99": at["99.000000"],
+                "p999": at["99.900000"],
+            }
+    return found
+
+
+def by_headrace(file: Path, below: Path) -> dict[str, dict[str, float]]:
+    """The same."""
+    command = [sys.executable, "-m", "headrace", "bench", str(file), str(below)]
+    command += ["--json", "--no-store", "--no-progress"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, dict[str, float]] = {}
+    job: dict[str, Any]
+    for job in json.loads(done.stdout)["jobs"]:
+        for operation, of_it in job["operations"].items():
+            latency = {key: value * 1e3 for key, value in of_it["latency"].items()}
+            found[f"{job['name']}, {operation}"] = {"IOPS": of_it["per_second"], **latency}
+    return found
+
+
+def main() -> None:
+    """Measures and prints."""
+    below = Path(sys.argv[1])
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "jobs.fio"
+        text = Path(sys.argv[3]).read_text(encoding="utf-8") if len(sys.argv) > 3 else JOBS
+        file.write_text(text, encoding="utf-8")
+        each: list[tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]] = []
+        for number in range(rounds):
+            if number % 2:
+                ours = by_headrace(file, below)
+                theirs = by_fio(file, below)
+            else:
+                theirs = by_fio(file, below)
+                ours = by_headrace(file, below)
+            each.append((ours, theirs))
+    print("| job | figure | Headrace | fio | ratio |\n| --- | --- | --- | --- | --- |")
+    for name in each[0][1]:
+        for figure in FIGURES:
+            ours, theirs = ([of[side][name][figure] for of in each] for side in (0, 1))
+            ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
+            mine, others = statistics.median(ours), statistics.median(theirs)
+            unit = "" if figure == "IOPS" else " (ms)"
+            print(f"| {name} | {figure}{unit} | {mine:,.4g} | {others:,.4g} | {ratio:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+//! What a job did, as a document has it.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use crate::Error;
+use crate::histograms;
+use crate::jobs::Job;
+use crate::jobs::process::{InFlight, number, word};
+use crate::jobs::queue::Kind;
+use crate::record::{Cell, Record};
+use crate::report::{Latency, ReadsReport, seconds};
+
+/// Reads, writes or syncs of a job.
+#[derive(Clone, Debug, Serialize)]
+pub struct RequestsReport {
+    /// How many.
+    pub count: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// From the start of the first to the end of the last; of writes, of the syncs behind them.
+    pub active_seconds: f64,
+    /// Requests over that time.
+    pub per_second: Option<f64>,
+    /// Bytes over that time.
+    pub throughput: Option<f64>,
+    /// From the submission to the completion.
+    pub latency: JobLatency,
+    /// From the time at which the request was due. Only of jobs with a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_from_intended: Option<JobLatency>,
+    /// All latencies, as HdrHistogram's logs have them.
+    pub histogram: String,
+}
+
+/// Latencies in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobLatency {
+    /// Those of every measurement.
+    #[serde(flatten)]
+    pub common: Latency,
+    /// 99.9 % took no longer.
+    pub p999: f64,
+}
+
+impl JobLatency {
+    fn of(histogram: &Histogram<u64>) -> JobLatency {
+        JobLatency {
+            common: Latency::of(histogram),
+            p999: seconds(histogram.value_at_quantile(0.999)),
+        }
+    }
+}
+
+/// Requests in flight per process.
+#[derive(Clone, Debug, Serialize)]
+pub struct InFlightReport {
+    /// The mean over time and processes.
+    pub mean: f64,
+    /// The most that a process had at a time.
+    pub max: usize,
+}
+
+/// What a job did.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobReport {
+    /// Its name.
+    pub name: String,
+    /// From the common start to the end of its last request.
+    pub seconds: f64,
+    /// `read`, `write` and `sync`, as far as there were some.
+    pub requests: BTreeMap<&'static str, RequestsReport>,
+    /// As the engine counted them.
+    pub in_flight: InFlightReport,
+    /// Where the bytes came from that it read; of direct reads, those of a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<ReadsReport>,
+    /// Requests that were due before the end and were not made: its processes were waiting.
+    pub not_made: u64,
+}
+
+impl JobReport {
+    /// The report of a job's processes together.
+    pub(crate) fn of(
+        job: &Job,
+        record: &Record,
+        in_flight: &[InFlight],
+        not_made: u64,
+    ) -> Result<JobReport, Error> {
+        let mut requests = BTreeMap::new();
+        for kind in [Kind::Read, Kind::Write, Kind::Sync] {
+            if let Some(cell) = &record.cells[number(kind)] {
+                requests.insert(word(kind), requested(job, record, kind, cell)?);
+            }
+        }
+        let area: u128 = in_flight.iter().map(|it| it.area).sum();
+        let span: u64 = in_flight.iter().map(|it| it.span).sum();
+        Ok(JobReport {
+            name: job.name.clone(),
+            seconds: seconds(record.last_end()),
+            requests,
+            in_flight: InFlightReport {
+                mean: area as f64 / span.max(1) as f64,
+                max: in_flight.iter().map(|it| it.most).max().unwrap_or(0),
+            },
+            reads: ReadsReport::of(&record.reads),
+            not_made,
+        })
+    }
+}
+
+fn requested(job: &Job, record: &Record, kind: Kind, cell: &Cell) -> Result<RequestsReport, Error> {
+    let active = seconds(match kind {
+        // Data that is not on stable storage yet is not written.
+        Kind::Write => record.active(&[number(kind), number(Kind::Sync)]),
+        _ => record.active(&[number(kind)]),
+    });
+    let rate = |amount: u64| (active > 0.0).then(|| amount as f64 / active);
+    Ok(RequestsReport {
+        count: cell.count,
+        bytes: cell.bytes,
+        active_seconds: active,
+        per_second: rate(cell.count),
+        throughput: rate(cell.bytes),
+        latency: JobLatency::of(&cell.service),
+        latency_from_intended: job.rate.map(|_| JobLatency::of(&cell.response)),
+        histogram: histograms::encode(&cell.service)?,
+    })
+}

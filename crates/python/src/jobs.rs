@@ -1,0 +1,173 @@
+//! Jobs for Python: the processes work in threads of their own while the calling one looks after
+//! signals and tells how far they are.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use headrace_load::{Job, JobTarget, JobsLive, Layout, lay_out, run_stage};
+use pyo3::exceptions::{PyKeyboardInterrupt, PySystemExit};
+use pyo3::prelude::*;
+
+use crate::measure::PyDirectory;
+use crate::{errors, guard};
+
+/// How often signals are looked after while a file is made.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What jobs work on: files in a benchmark's own directory, or a block device, which is only ever
+/// opened for reading.
+#[pyclass(frozen, module = "headrace._core", name = "JobTarget")]
+pub struct PyJobTarget {
+    target: JobTarget,
+}
+
+#[pymethods]
+impl PyJobTarget {
+    /// Files in a benchmark's directory.
+    #[staticmethod]
+    fn directory(directory: &PyDirectory) -> PyJobTarget {
+        PyJobTarget {
+            target: JobTarget::Directory(Arc::clone(&directory.directory)),
+        }
+    }
+
+    /// A block device.
+    #[staticmethod]
+    fn device(path: PathBuf) -> PyResult<PyJobTarget> {
+        let target = JobTarget::device(&path).map_err(errors::of_measurement)?;
+        Ok(PyJobTarget { target })
+    }
+
+    /// Bytes of a device, and what direct requests are multiples of; none of a directory.
+    fn geometry(&self) -> Option<(u64, u32)> {
+        match &self.target {
+            JobTarget::Directory(_) => None,
+            JobTarget::Device { bytes, sector, .. } => Some((*bytes, *sector)),
+        }
+    }
+
+    /// Whether direct transfers (`O_DIRECT`) are taken.
+    fn takes_direct(&self, py: Python<'_>) -> PyResult<bool> {
+        guard::detached(py, || self.target.takes_direct())
+    }
+
+    /// Makes a file of `bytes`, fewer if it takes more than `seconds`, but `least`; gives its
+    /// size. `written` says whether it is written, rather than only allocated. `progress` is
+    /// called some times a second with the bytes that are there; what it raises, or a signal,
+    /// breaks it off.
+    #[pyo3(signature = (number, bytes, *, least, seconds, written, direct, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    fn lay_out(
+        &self,
+        py: Python<'_>,
+        number: u32,
+        bytes: u64,
+        least: u64,
+        seconds: Option<f64>,
+        written: bool,
+        direct: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<u64> {
+        let layout = Layout {
+            number,
+            bytes,
+            least,
+            seconds,
+            written,
+            direct,
+        };
+        let (mut raised, mut looked) = (None, Instant::now());
+        let watch = &mut |done: u64| {
+            if looked.elapsed() < LOOK {
+                return ControlFlow::Continue(());
+            }
+            looked = Instant::now();
+            told(
+                progress.as_ref(),
+                |py, progress| progress.call1(py, (done,)),
+                &mut raised,
+            )
+        };
+        let made = guard::detached(py, || lay_out(&self.target, layout, watch))?;
+        match raised {
+            Some(error) => Err(error),
+            None => made.map_err(errors::of_measurement),
+        }
+    }
+
+    /// Carries out jobs, a JSON list, side by side; gives what each did, as a JSON list, whether
+    /// they were broken off, and the error that ended them. `progress` is called some times a
+    /// second with seconds since they began and, of each job, counts, bytes and the sum of the
+    /// latencies of reads, writes and syncs; what it raises, or a signal, ends them.
+    #[pyo3(signature = (jobs, *, progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        jobs: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, bool, Option<String>)> {
+        let jobs: Vec<Job> =
+            serde_json::from_str(jobs).map_err(|error| errors::of_ours(&error.to_string()))?;
+        let mut raised = None;
+        let watch = &mut |live: &JobsLive| {
+            told(
+                progress.as_ref(),
+                |py, progress| {
+                    let jobs: Vec<Vec<_>> = live.jobs.iter().map(|it| it.to_vec()).collect();
+                    progress.call1(py, (live.seconds, jobs))
+                },
+                &mut raised,
+            )
+        };
+        let ran = guard::detached(py, || run_stage(&self.target, &jobs, watch))?;
+        if let Some(error) = raised.filter(|error| !ends(py, error)) {
+            return Err(error);
+        }
+        let outcome = ran.map_err(errors::of_measurement)?;
+        let report = serde_json::to_string(&outcome.jobs)
+            .map_err(|error| errors::of_ours(&error.to_string()))?;
+        let error = outcome.error.map(|error| error.to_string());
+        Ok((report, outcome.interrupted, error))
+    }
+}
+
+/// Whether what was raised is a wish to end, rather than an error.
+fn ends(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py)
+}
+
+/// Looks after signals and tells the caller how far it is. The first thing that is raised stays.
+fn told(
+    progress: Option<&Py<PyAny>>,
+    tell: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<Py<PyAny>>,
+    raised: &mut Option<PyErr>,
+) -> ControlFlow<()> {
+    let looked = Python::attach(|py| {
+        py.check_signals()?;
+        match progress {
+            Some(progress) => tell(py, progress).map(drop),
+            None => Ok(()),
+        }
+    });
+    match looked {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            raised.get_or_insert(error);
+            ControlFlow::Break(())
+        }
+    }
+}
+
+/// Whether the kernel has io_uring, and lets this program use it.
+#[pyfunction]
+fn has_io_uring() -> bool {
+    headrace_load::has_io_uring()
+}
+
+/// Makes jobs known to Python.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(has_io_uring, module)?)?;
+    module.add_class::<PyJobTarget>()
+}

@@ -1,0 +1,47 @@
+"""Arguments and options that several benchmarks have."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def directory_to_measure(text: str) -> Path:
+    """A directory as the command line has it."""
+    # A variable that is not set is no directory, and least of all the one one happens to be in.
+    if not text:
+        raise typer.BadParameter("expected a directory; . is the current one")
+    return Path(text)
+
+
+BelowDirectory = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR",
+        help="A directory on the file system to be measured.",
+        parser=directory_to_measure,
+    ),
+]
+
+
+class Calls(StrEnum):
+    """How calls are made."""
+
+    POSIX = "posix"
+    IO_URING = "io-uring"
+    NULL = "null"
+
+
+CallsOption = Annotated[
+    Calls,
+    typer.Option(
+        "--calls",
+        help="By system calls, through io_uring, or not at all: what the engine itself costs.",
+    ),
+]
+
+
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="DIR", help="Write plots to a directory.")
+]

@@ -1,0 +1,310 @@
+"""`headrace bench DIR`, which is `headrace bench quick DIR`, and fio's job files."""
+
+import dataclasses
+import difflib
+import math
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.bench import documents
+from headrace.cli.bench.csv_output import Csv, check_csv
+from headrace.cli.bench.job_view import job_view
+from headrace.cli.bench.micro import AsJson, Output
+from headrace.cli.bench.options import Calls, Plot
+from headrace.cli.bench.sizes import counts, size
+from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
+from headrace.files import check_apart, check_directory, check_writable
+from headrace.report.plain import plain_line
+
+if TYPE_CHECKING:
+    from headrace.measure.jobs import Options, Plan
+    from headrace.measure.jobs.target import Target
+
+JOB_FILES = (".fio", ".job")
+"""Suffixes by which `bench run` knows fio's job files from scenarios."""
+
+QueueDepth = Annotated[
+    str | None,
+    typer.Option(
+        "--queue-depth",
+        metavar="COUNTS",
+        help="Requests in flight per process, as 1,16 or 1-32; more than 1 by io_uring.",
+    ),
+]
+
+
+def quick(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILE] DIR",
+            help="A directory on the file system to be measured, or a block device, which is only"
+            " read; before it, a fio job file to carry out there.",
+        ),
+    ],
+    queue_depth: QueueDepth = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--time", min=0.001, help="Seconds measured in each step; 2."),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file",
+            metavar="SIZE",
+            help="Bytes of each process's file; up to 1 GiB, as 5 s and free space allow.",
+        ),
+    ] = None,
+    block: Annotated[
+        str | None,
+        typer.Option("--block", metavar="SIZE", help="Bytes of a random request; 4 KiB."),
+    ] = None,
+    sequential_block: Annotated[
+        str | None,
+        typer.Option(
+            "--sequential-block", metavar="SIZE", help="Bytes of a sequential request; 1 MiB."
+        ),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option("--processes", min=1, max=4096, help="How many at once; 1.")
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            "--rate", metavar="IOPS", help="Requests per second; as many as possible without."
+        ),
+    ] = None,
+    direct: Annotated[
+        bool | None,
+        typer.Option(
+            "--direct/--no-direct",
+            help="Bypass the page cache (O_DIRECT); by default where the file system takes it.",
+        ),
+    ] = None,
+    calls: Annotated[
+        Calls | None,
+        typer.Option("--calls", help="By io_uring, or by system calls at a queue depth of 1."),
+    ] = None,
+    as_json: AsJson = False,
+    csv: Csv = None,
+    output: Output = None,
+    plot: Plot = None,
+    label: Labels = None,
+    stored: Stored = True,
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show progress on standard error.")
+    ] = True,
+) -> int:
+    """Measure IOPS, MB/s and latency of reads and writes, sequential and random.
+
+    Takes less than half a minute. All files are made in a directory of the benchmark's own below
+    DIR, which is removed at the end. Or: carry out the jobs of a fio job file.
+    """
+    from headrace.measure import jobs
+
+    first, where = _arguments(paths)
+    given = {
+        "--queue-depth": queue_depth,
+        "--file": file,
+        "--block": block,
+        "--sequential-block": sequential_block,
+        "--processes": processes,
+        "--rate": rate,
+        "--direct": direct,
+        "--calls": calls,
+    }
+    without = [name for name, value in given.items() if value is not None]
+    if first is not None and without:
+        raise ValueError(f"{without[0]}: {first} says it: expected a directory alone with it")
+    common = (as_json, csv, output, plot, label, stored, show_progress)
+    if first is not None:
+        return carry_out_file(first, where, seconds, *common)
+
+    options = _options(given, seconds)
+    if calls is not None and calls != Calls.IO_URING:
+        if queue_depth is None:
+            options = dataclasses.replace(options, queue_depths=[1])
+        elif calls == Calls.NULL or max(options.queue_depths) > 1:
+            raise ValueError(
+                f"--calls {calls}: a system call waits for its answer: expected --calls io-uring,"
+                " or --calls posix with --queue-depth 1"
+            )
+
+    def planned(target: "Target") -> "Plan":
+        fitting = _fitting(options, target, direct, calls)
+        return jobs.quick_start(where, fitting, target.size)
+
+    return _carry_out(planned, where, None, *common)
+
+
+def carry_out_file(
+    job_file: Path,
+    where: Path,
+    seconds: float | None,
+    as_json: bool,
+    csv: Path | None,
+    output: Path | None,
+    plot: Path | None,
+    label: list[str] | None,
+    stored: bool,
+    show_progress: bool,
+) -> int:
+    """Carries out the jobs of a fio job file; gives the exit status."""
+    from headrace.measure import jobs
+
+    def planned(target: "Target") -> "Plan":
+        return jobs.read_fio_file(job_file, device_size=target.size, stops=seconds)
+
+    # What is wrong with it is told before anything is made.
+    jobs.read_fio_file(job_file, device_size=_device_size(where), stops=seconds)
+    common = (as_json, csv, output, plot, label, stored, show_progress)
+    return _carry_out(planned, where, job_file, *common)
+
+
+def is_job_file(path: Path) -> bool:
+    """Whether a file's name is that of a fio job file."""
+    return path.suffix in JOB_FILES
+
+
+def _arguments(paths: list[str]) -> tuple[Path | None, Path]:
+    """A job file, if one is named, and where it is carried out."""
+    if any(not path for path in paths):
+        raise typer.BadParameter("expected a directory; . is the current one")
+    if len(paths) > 2:
+        raise ValueError(
+            f"bench {' '.join(paths)}: expected a directory, a block device, or a fio job file"
+            f" and one of them{_meant(paths[0])}"
+        )
+    if not Path(paths[0]).exists():
+        raise ValueError(
+            f"{paths[0]}: no such directory, block device, job file or subcommand of bench"
+            f"{_meant(paths[0])} (see headrace bench --help)"
+        )
+    if len(paths) == 2:
+        return Path(paths[0]), Path(paths[1])
+    if Path(paths[0]).is_file():
+        raise ValueError(
+            f"{paths[0]}: expected a directory or a block device; for a fio job file, a directory"
+            " behind it; for a scenario, headrace bench run"
+        )
+    return None, Path(paths[0])
+
+
+def _meant(name: str) -> str:
+    from headrace.cli.bench import app
+
+    names = [command.name or "" for command in app.registered_commands]
+    close = difflib.get_close_matches(name, names, n=1)
+    return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def _options(given: Mapping[str, object], seconds: float | None) -> "Options":
+    from headrace.measure import jobs
+
+    def bytes_of(name: str, default: int) -> int:
+        text = given[name]
+        return default if text is None else size(str(text))
+
+    default = jobs.Options()
+    depths = given["--queue-depth"]
+    rate = given["--rate"]
+    if isinstance(rate, float) and not (rate > 0 and math.isfinite(rate)):
+        raise ValueError(f"--rate {rate}: expected requests per second such as 1000")
+    file = given["--file"]
+    processes = given["--processes"]
+    return jobs.Options(
+        file=None if file is None else size(str(file)),
+        sequential_block=bytes_of("--sequential-block", default.sequential_block),
+        random_block=bytes_of("--block", default.random_block),
+        queue_depths=default.queue_depths if depths is None else counts(str(depths)),
+        processes=processes if isinstance(processes, int) else default.processes,
+        seconds=default.seconds if seconds is None else seconds,
+        rate=rate if isinstance(rate, float) else None,
+    )
+
+
+def _fitting(
+    options: "Options",
+    target: "Target",
+    direct: bool | None,
+    calls: Calls | None,
+) -> "Options":
+    """Options with what the target and this system take."""
+    from headrace import _core
+
+    if calls is not None:
+        options = dataclasses.replace(options, calls=str(calls))
+    takes = direct is not False and target.engine.takes_direct()
+    if direct and not takes:
+        raise ValueError(
+            f"--direct: the file system of {target.path} takes no O_DIRECT: expected --no-direct"
+        )
+    options = dataclasses.replace(options, direct=takes)
+    if calls is None and not _core.has_io_uring():
+        print(
+            "warning: this system has no io_uring, or does not let programs use it: system calls"
+            " at a queue depth of 1",
+            file=sys.stderr,
+        )
+        return dataclasses.replace(options, calls=str(Calls.POSIX), queue_depths=[1])
+    return options
+
+
+def _device_size(where: Path) -> int | None:
+    from headrace.measure.jobs.target import is_device, opened
+
+    if not is_device(where):
+        return None
+    with opened(where) as target:
+        return target.size
+
+
+def _carry_out(
+    planned: "Callable[[Target], Plan]",
+    where: Path,
+    job_file: Path | None,
+    as_json: bool,
+    csv: Path | None,
+    output: Path | None,
+    plot: Path | None,
+    label: list[str] | None,
+    stored: bool,
+    show_progress: bool,
+) -> int:
+    from headrace.measure import jobs
+    from headrace.measure.jobs.target import opened
+
+    labels = labels_to_keep(label or [], stored)
+    check_csv(csv, as_json)
+    if output is not None:
+        check_writable(output)
+    check_apart({"--output": output, "--csv": csv}, {"the job file": job_file})
+    if plot is not None:
+        check_directory(plot)
+    started = datetime.now(UTC)
+    with job_view("bench", show_progress) as tell, opened(where) as target:
+        plan = planned(target)
+        result = jobs.carry_out(plan, target, progress=tell)
+    if target.left is not None:
+        result.document["warnings"].append(target.left)
+    identifier = None
+    if stored and result.document["jobs"]:
+        identifier = kept(lambda: result.keep(started=started, labels=labels))
+    from headrace.report import job_tables
+
+    documents.tell(result.document, as_json, job_tables.jobs, identifier, csv)
+    if plot is not None and result.histograms.height:
+        from headrace.report import plots
+
+        plots.save_jobs(plot, result.document, result.histograms)
+        if not as_json:
+            print(plain_line(f"plots: {plot}"))
+    if output is not None:
+        # Last: the printed figures are not lost with a disk that is full.
+        result.save(output)
+    return documents.status(result.document["stop"])

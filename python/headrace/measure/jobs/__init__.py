@@ -1,0 +1,18 @@
+"""Jobs: reads and writes of one block size at a queue depth (the quick start, fio job files)."""
+
+from headrace.measure.jobs.carrying_out import JobsLive, JobsResult, carry_out
+from headrace.measure.jobs.fio_file import read_fio_file
+from headrace.measure.jobs.plan import FileLayout, Job, Plan
+from headrace.measure.jobs.quick_start import Options, quick_start
+
+__all__ = [
+    "FileLayout",
+    "Job",
+    "JobsLive",
+    "JobsResult",
+    "Options",
+    "Plan",
+    "carry_out",
+    "quick_start",
+    "read_fio_file",
+]

@@ -1,0 +1,75 @@
+"""What jobs work on: a directory, or a block device that is only read."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from headrace import _core
+from headrace.interruption import held
+from headrace.measure.removal import removed
+
+MEMORY = ("tmpfs", "ramfs")
+"""File systems that have nothing but the page cache, whatever O_DIRECT says."""
+
+
+@dataclass
+class Target:
+    """What jobs work on."""
+
+    path: Path
+    engine: _core.JobTarget
+    directory: _core.BenchmarkDirectory | None
+    """The benchmark's own; None of a device."""
+    left: dict[str, str] | None = None
+    """The warning that its directory is still there, at the end."""
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it is a block device."""
+        return self.directory is None
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of a device."""
+        geometry = self.engine.geometry()
+        return None if geometry is None else geometry[0]
+
+
+def is_device(path: Path) -> bool:
+    """Whether a path leads to a block device. Raises OSError if it leads nowhere."""
+    return stat.S_ISBLK(os.stat(path).st_mode)
+
+
+@contextlib.contextmanager
+def opened(
+    path: str | PathLike[str], told: Callable[[int], object] | None = None
+) -> Iterator[Target]:
+    """A device, opened for reading; or a directory of the benchmark's own below one, which is
+    removed at the end. Raises OSError or ScenarioError if it cannot be used."""
+    path = Path(path)
+    if is_device(path):
+        yield Target(path, _core.JobTarget.device(path), None)
+        return
+    made: _core.BenchmarkDirectory | None = None
+    target: Target | None = None
+    interrupted = False
+    try:
+        with held():
+            made = _core.BenchmarkDirectory(path)
+        target = Target(path, _core.JobTarget.directory(made), made)
+        yield target
+    except BaseException as error:
+        interrupted = True
+        if made is not None:
+            left = removed(made, interrupted=True, told=told)
+            made = None
+            if left is not None:
+                error.add_note(left["message"])
+        raise
+    finally:
+        if made is not None and target is not None and not interrupted:
+            target.left = removed(made, told=told)
