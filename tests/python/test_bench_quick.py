@@ -61,13 +61,13 @@ def test_a_directory_alone_gives_figures_of_all_patterns(
     assert empty(below)
     # It is in the store as every other result.
     listed = headrace("results", "list", "--kind", "jobs", "--json")
-    [entry] = json.loads(listed.stdout)
+    [entry] = json.loads(listed.stdout)["results"]
     assert entry["figures"]["random read, depth 16"]["operations_per_s"] > 0
     assert entry["figures"]["random read, depth 16"]["latency_p999_s"] > 0
     shown = headrace("results", "show", entry["id"])
     assert "random read, depth 16" in shown.stdout
     assert headrace("bench", below, *SHORT).returncode == 0
-    other = json.loads(headrace("results", "list", "--json").stdout)[0]["id"]
+    other = json.loads(headrace("results", "list", "--json").stdout)["results"][0]["id"]
     compared = headrace("results", "compare", entry["id"], other, "--json")
     rows = json.loads(compared.stdout)["figures"]
     assert {"sequential write, depth 1"} <= {row["operation"] for row in rows}
@@ -193,7 +193,7 @@ def test_what_is_saved_can_be_imported(
     assert headrace("bench", below, *common, "-o", tmp_path / "r.json").returncode == 0
     done = headrace("results", "import", tmp_path / "r.json")
     assert done.returncode == 0, done.stderr
-    [entry] = json.loads(headrace("results", "list", "--json").stdout)
+    [entry] = json.loads(headrace("results", "list", "--json").stdout)["results"]
     assert entry["kind"] == "jobs"
 
 

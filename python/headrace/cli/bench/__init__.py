@@ -8,7 +8,11 @@ from headrace.cli.bench.default_command import DEFAULT, WithDefault
 
 app = typer.Typer(
     cls=WithDefault,
-    help="Benchmark a real file system.",
+    help=(
+        "Benchmark a real file system. headrace bench DIR is headrace bench quick DIR: IOPS, MB/s"
+        " and latency of reads and writes in less than half a minute. A directory with the name of"
+        " a command is written ./NAME."
+    ),
     no_args_is_help=True,
     subcommand_metavar="DIR | COMMAND [ARGS]...",
 )
@@ -31,11 +35,7 @@ app.command("clean")(clean.clean)
 
 @app.callback()
 def bench(context: typer.Context) -> None:
-    """Benchmark a real file system.
-
-    headrace bench DIR is headrace bench quick DIR: IOPS, MB/s and latency of reads and writes in
-    less than half a minute. A directory with the name of a command is written ./NAME.
-    """
+    """Benchmark a real file system."""
     command = context.invoked_subcommand
     if ranks.count() > 1 and command in ONE_HOST:
         raise ValueError(f"bench {command} is of one host: start it without mpirun or srun")

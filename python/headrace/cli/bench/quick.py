@@ -50,14 +50,14 @@ def quick(
     queue_depth: QueueDepth = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.001, help="Seconds measured in each step; 2."),
+        typer.Option("--time", min=0.001, help="Seconds measured in each step; 1.5."),
     ] = None,
     file: Annotated[
         str | None,
         typer.Option(
             "--file",
             metavar="SIZE",
-            help="Bytes of each process's file; up to 1 GiB, as 5 s and free space allow.",
+            help="Bytes of each process's file; up to 1 GiB, as 4 s and free space allow.",
         ),
     ] = None,
     block: Annotated[

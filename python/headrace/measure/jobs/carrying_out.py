@@ -28,6 +28,7 @@ from headrace.report.units import percent, short_size, size
 from headrace.store import open as open_store
 
 KIND = "jobs"
+OPERATIONS = ("read", "write", "sync")
 HITS = 0.01
 """From which share of the bytes on that came from the page cache it is worth a warning. Declared:
 below it, what it does to a figure is less than its usual spread."""
@@ -246,7 +247,8 @@ def _job(number: int, job: Job, report: Mapping[str, Any]) -> dict[str, Any]:
     """A job as it was asked for, and what it did."""
     operations = {
         operation: {key: value for key, value in requests.items() if key != "histogram"}
-        for operation, requests in report["requests"].items()
+        for operation in OPERATIONS
+        if (requests := report["requests"].get(operation)) is not None
     }
     reads = report.get("reads")
     hit_rate = None

@@ -188,7 +188,8 @@ class _Made:
         """Makes a job of a section, in the stage before it unless there is a stone wall."""
         values = _Values(self.reader, section)
         job = self._job(section, values)
-        if not self.stages or values.flag("stonewall"):
+        waits = values.flag("stonewall")
+        if waits or not self.stages:
             self.stages.append([])
         self.stages[-1].append(job)
         for number in job.files():

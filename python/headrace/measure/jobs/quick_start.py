@@ -12,8 +12,8 @@ FILE = 1 << 30
 """Bytes of a file: more than caches of devices hold, of usual drives."""
 LEAST = 16 << 20
 """Bytes of a file in any case."""
-LAYOUT_S = 5.0
-"""After how long all files together are as large as they have become: 300 MB of a disk of
+LAYOUT_S = 4.0
+"""After how long all files together are as large as they have become: 240 MB of a disk of
 60 MB/s."""
 FREE = 4
 """All files together take this part of the free space at the most: one in so many."""
@@ -31,7 +31,7 @@ class Options:
     random_block: int = 4096
     queue_depths: Sequence[int] = (1, 16)
     processes: int = 1
-    seconds: float = 2.0
+    seconds: float = 1.5
     """Of each step."""
     rate: float | None = None
     """Requests per second of all processes together; as many as they can without."""

@@ -54,6 +54,8 @@ def opened(
     if is_device(path):
         yield Target(path, _core.JobTarget.device(path), None)
         return
+    if not path.is_dir():
+        raise ValueError(f"{path}: expected a directory or a block device")
     made: _core.BenchmarkDirectory | None = None
     target: Target | None = None
     interrupted = False
