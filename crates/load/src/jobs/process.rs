@@ -199,7 +199,7 @@ impl<'a> Process<'a> {
                 None => now,
             };
             let over = self.plan.ends.load(Ordering::Relaxed)
-                || self.stop_at.is_some_and(|stop| now.max(intended) >= stop)
+                || self.is_late(now.max(intended))
                 || self.requests.is_some_and(|all| self.offsets.drawn() >= all);
             if over {
                 if self.queue.in_flight() == 0 {
@@ -254,6 +254,11 @@ impl<'a> Process<'a> {
             self.reap(outcome, None)?;
         }
         Ok(())
+    }
+
+    /// Whether its time is over. A process that gets no processor for so long makes one request.
+    fn is_late(&self, time: Nanoseconds) -> bool {
+        self.offsets.drawn() > 0 && self.stop_at.is_some_and(|stop| time >= stop)
     }
 
     /// Requests that were due before the end, less those that were made.
