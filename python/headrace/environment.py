@@ -78,6 +78,11 @@ def of_directory(directory: str | PathLike[str], started: datetime | None = None
     return {key: environment[key] for key in ("started", *KEYS) if key in environment}
 
 
+def of_device(path: str | PathLike[str], started: datetime | None = None) -> Environment:
+    """This host and a block device. Raises OSError if there is none."""
+    return of_host(started) | _device(os.stat(path).st_rdev)
+
+
 def of_document(document: Mapping[str, Any]) -> Environment:
     """What a result's document says of its environment; of those of earlier versions, what its
     `place` says."""

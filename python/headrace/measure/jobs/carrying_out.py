@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from headrace import _core
+from headrace.environment import Environment, of_device, of_directory
 from headrace.files import save_json
 from headrace.histograms import SCHEMA
 from headrace.host import this_host
@@ -89,6 +90,7 @@ def carry_out(plan: Plan, target: Target, *, progress: Progress | None = None) -
     Raises ScenarioError if a job cannot be carried out there, OSError or RunError if the files
     cannot be made, KeyboardInterrupt on Ctrl-C while they are made.
     """
+    environment = of_device(target.path) if target.is_device else of_directory(target.path)
     sizes = _laid_out(plan, target, progress)
     stages = [[_fitted(job, sizes) for job in stage] for stage in plan.stages]
     counters = Counters(target.path)
@@ -116,7 +118,7 @@ def carry_out(plan: Plan, target: Target, *, progress: Progress | None = None) -
             stop = {"reason": "interrupted"}
             break
     counters.sample(at_once=True)
-    document = _document(plan, target, stages, done, sizes, counters, stop)
+    document = _document(plan, target, environment, stages, done, sizes, counters, stop)
     return JobsResult(document, pl.DataFrame([*_histograms(done)], schema=SCHEMA, orient="row"))
 
 
@@ -193,6 +195,7 @@ def _histograms(
 def _document(
     plan: Plan,
     target: Target,
+    environment: Environment,
     stages: Sequence[Sequence[Job]],
     done: Sequence[tuple[int, Job, Mapping[str, Any]]],
     sizes: Mapping[int, int],
@@ -212,6 +215,7 @@ def _document(
         "scenario": {"name": plan.name, "description": plan.description},
         "version": _core.VERSION,
         "place": _place(target),
+        "environment": environment,
         "files": {"count": len(sizes), "bytes": sum(sizes.values())},
         "jobs": found,
         "throughput": {
