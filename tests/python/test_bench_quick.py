@@ -1,5 +1,6 @@
 """`headrace bench DIR`: the quick start, block devices, and fio's job files carried out."""
 
+import contextlib
 import csv
 import io
 import json
@@ -121,11 +122,11 @@ def test_the_device_has_as_many_requests_in_flight_as_the_queue_depth_says(below
         nonlocal most, threads
         while not ends.is_set():
             most = max(most, sum(map(int, device.read_text().split())))
-            names = [
-                (task / "comm").read_text(errors="replace").strip()
-                for task in Path("/proc/self/task").iterdir()
-                if task.exists()
-            ]
+            names = []
+            for task in Path("/proc/self/task").iterdir():
+                # It may end at any time.
+                with contextlib.suppress(OSError):
+                    names.append((task / "comm").read_text(errors="replace").strip())
             threads = max(threads, sum(name.startswith("job ") for name in names))
 
     with opened(below) as target:
