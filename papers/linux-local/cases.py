@@ -39,11 +39,6 @@ below = "36 MiB"
 [machine.read_ahead]
 window = "2560 KiB"
 
-[machine.file_system]
-# Measured on a like machine, times the ratio of the two machines' system calls.
-create = "11 us"
-unlink = "3.5 us"
-
 [machine.file_system.journal]
 mode = "{mode}"
 size = "64 MiB"

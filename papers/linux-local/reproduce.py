@@ -27,7 +27,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from calibration import Parameters, calibrate, medians
+from calibration import NAMES, Parameters, calibrate, medians
 from cases import text
 
 DISK_BOUND = ("coldread", "coldrand", "writefsync", "randwritefsync", "syncwrite")
@@ -63,7 +63,7 @@ class Predicted(Prediction):
 
 def predict(case: dict[str, Any], parameters: dict[str, Parameters]) -> Predicted:
     """Runs a case with the calibrated machine."""
-    sets = parameters.get(case["fs"], parameters["ext4"]).sets()
+    sets = parameters[case["fs"]].sets()
     result = hr.run(hr.load(text(case), sets)).json()
     seconds = result["simulated_seconds"]
     if case["case"] == "unlink":
@@ -75,7 +75,7 @@ def predict(case: dict[str, Any], parameters: dict[str, Parameters]) -> Predicte
 
 def reproduce(paper: Paper) -> list[Row]:
     """Predicts every case of the validation file; plots them; gives the rows."""
-    parameters = {fs: calibrate(fs) for fs in ("ext3", "ext4")}
+    parameters = {fs: calibrate(fs) for fs in NAMES}
     predictions = [
         paper.step(f"{case['group']} {case['case']}", partial(predict, case, parameters))
         for case in medians("validation").iter_rows(named=True)
