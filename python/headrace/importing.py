@@ -1,5 +1,6 @@
 """Results from files into the store."""
 
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
     from headrace.store import Store
 
 
-def import_results(store: "Store", path: str | PathLike[str]) -> dict[str, bool]:
+def import_results(
+    store: "Store",
+    path: str | PathLike[str],
+    on_progress: Callable[[int, int, str], object] | None = None,
+) -> dict[str, bool]:
     """Keeps what a file holds: results as `headrace results export` writes them, or one as
     `headrace run -o` and the benchmarks' `-o` do. Tells of each identifier whether it is new
     to the store.
@@ -27,7 +32,7 @@ def import_results(store: "Store", path: str | PathLike[str]) -> dict[str, bool]
 
     path = Path(path)
     if is_archive(path):
-        return store.import_archive(path)
+        return store.import_archive(path, on_progress)
     saved = read_document(path)
     try:
         check_document(saved)

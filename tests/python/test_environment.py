@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import headrace as hr
 import headrace.measure as measure
-from conftest import MIX, SMALL, Command
+from conftest import MACHINE, MIX, SMALL, Command
 from headrace import _core, environment
 from headrace.fields import WrongField
 from headrace.measure.removal import removed
@@ -250,3 +250,31 @@ def test_what_is_gone_already_is_not_left(below: Path) -> None:
             shutil.rmtree(path)
         assert removed(directory) is None
         assert not path.exists()
+
+
+def test_validation_says_where_it_was_measured(
+    headrace: Command, below: Path, tmp_path: Path, place: Path
+) -> None:
+    scenario, one, other = (tmp_path / it for it in ("s.toml", "one.json", "other.json"))
+    scenario.write_text(
+        f'system = "{tmp_path}/machine.toml"\n[clients]\ncount = 1\n[[workload]]\n'
+        'block = "256 KiB"\ntransfer = "64 KiB"\nphases = ["write", "read"]\n'
+    )
+    (tmp_path / "machine.toml").write_text(MACHINE)
+    assert headrace("bench", "run", scenario, below, "-o", one).returncode == 0
+    saved = json.loads(one.read_text())
+    validated = ("validate", scenario, "--against", one, "--against", other, "--json")
+    for changes, conditions in (({}, []), ({"kernel": "Linux 9"}, ["other-environments"])):
+        document = saved | {"environment": saved["environment"] | changes}
+        other.write_text(json.dumps(document))
+        found = strict(headrace(*validated).stdout)
+        assert found["environment"] == saved["environment"]
+        told = [it for it in found["warnings"] if it["condition"] == "other-environments"]
+        assert [it["condition"] for it in told] == conditions
+        assert all("kernel" in it["message"] and "Linux 9" in it["message"] for it in told)
+    other.write_text(json.dumps(saved | {"environment": {"started": 5}}))
+    refused(headrace(*validated), "other.json", "environment.started = 5")
+    # Of earlier versions.
+    del saved["environment"]
+    one.write_text(json.dumps(saved))
+    assert headrace("validate", scenario, "--against", one).returncode == 0

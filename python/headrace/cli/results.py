@@ -10,6 +10,7 @@ import typer
 
 from headrace.cli.keeping import parsed_labels
 from headrace.cli.screen import show as show_tables
+from headrace.cli.screen import steps
 from headrace.files import check_writable
 from headrace.report.plain import plain_line
 
@@ -239,7 +240,8 @@ def export(
     if output.suffix == ".csv":
         exported = there.export_csv(identifiers, output)
     else:
-        exported = there.export(identifiers, output)
+        with steps("results export") as on_progress:
+            exported = there.export(identifiers, output, on_progress)
     print(plain_line(f"{output}: {_counted(len(exported))}"))
 
 
@@ -256,7 +258,8 @@ def import_(
 
     there = store.open()
     for file in files:
-        taken = import_results(there, file)
+        with steps("results import") as on_progress:
+            taken = import_results(there, file, on_progress)
         new = sum(taken.values())
         line = f"{file}: {_counted(new)} taken in"
         if len(taken) > new:
@@ -289,7 +292,6 @@ def check(as_json: AsJson = False) -> int:
     Status 1 if something is damaged.
     """
     from headrace import store
-    from headrace.cli.screen import steps
 
     with steps("results check") as on_progress:
         checked = store.open().check(on_progress)

@@ -10,7 +10,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -53,14 +53,22 @@ SHARE_OF_MEMORY = 4
 """An entry takes at most one part in so many of the memory that is available."""
 
 
-def write_archive(store: Store, ids: Sequence[str], path: Path) -> Sequence[str]:
+OnProgress = Callable[[int, int, str], object]
+"""Called before each result with how many are done, how many there are, and which is next."""
+
+
+def write_archive(
+    store: Store, ids: Sequence[str], path: Path, on_progress: OnProgress | None = None
+) -> Sequence[str]:
     """Writes results with their tables to a file; gives their identifiers."""
     whole = list(dict.fromkeys(map(store.find, ids)))
     with whole_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
         digests = {it: sha256(_json(_told(store, it)[0])) for it in whole}
         listed = {"format": FORMAT, "results": whole, DIGESTS: digests}
         _write(archive, LISTED, _json(listed))
-        for identifier in whole:
+        for number, identifier in enumerate(whole):
+            if on_progress is not None:
+                on_progress(number, len(whole), identifier)
             entry, tables = _told(store, identifier)
             _write(archive, _result(identifier), _json(entry))
             for name, content in tables.items():
@@ -68,7 +76,9 @@ def write_archive(store: Store, ids: Sequence[str], path: Path) -> Sequence[str]
     return whole
 
 
-def read_archive(store: Store, path: Path) -> dict[str, bool]:
+def read_archive(
+    store: Store, path: Path, on_progress: OnProgress | None = None
+) -> dict[str, bool]:
     """Keeps the results in a file; tells of each identifier whether it is new to the store.
 
     Raises StoreError, and keeps none, if the file is not whole.
@@ -77,14 +87,18 @@ def read_archive(store: Store, path: Path) -> dict[str, bool]:
         _check_sizes(archive, path)
         ids, digests = _listed(archive, path)
         expected = {LISTED}
-        for identifier in ids:
+        for number, identifier in enumerate(ids):
+            if on_progress is not None:
+                on_progress(number, 2 * len(ids), f"checking {identifier}")
             tables = _record(archive, path, identifier, digests)[1]
             expected |= {_result(identifier), *(_table(identifier, it) for it in tables)}
             for _ in _tables(archive, path, tables, identifier):
                 pass
         _nothing_else(archive, path, expected)
         new = {}
-        for identifier in ids:
+        for number, identifier in enumerate(ids, len(ids)):
+            if on_progress is not None:
+                on_progress(number, 2 * len(ids), identifier)
             record, tables = _record(archive, path, identifier, digests)
             new[identifier] = not store.has(identifier)
             if new[identifier]:

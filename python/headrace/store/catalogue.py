@@ -257,12 +257,17 @@ class Store:
         with self._database.reading() as connection:
             return queries.known(connection, sha256(as_json(document).encode()))
 
-    def export(self, ids: Sequence[str], path: str | PathLike[str]) -> Sequence[str]:
+    def export(
+        self,
+        ids: Sequence[str],
+        path: str | PathLike[str],
+        on_progress: "OnProgress | None" = None,
+    ) -> Sequence[str]:
         """Writes results with their tables to one file, for `import_archive` and for anybody;
         gives their identifiers. The file appears when it is whole."""
         from headrace.store.archive import write_archive
 
-        return write_archive(self, ids, Path(path))
+        return write_archive(self, ids, Path(path), on_progress)
 
     def export_csv(self, ids: Sequence[str], path: str | PathLike[str]) -> Sequence[str]:
         """Writes the catalogued figures of results to a CSV file, one a row; gives their
@@ -271,12 +276,14 @@ class Store:
 
         return write_csv(self, ids, Path(path))
 
-    def import_archive(self, path: str | PathLike[str]) -> dict[str, bool]:
+    def import_archive(
+        self, path: str | PathLike[str], on_progress: "OnProgress | None" = None
+    ) -> dict[str, bool]:
         """Keeps the results in a file that `export` has written; tells of each identifier
         whether it is new here. If the file is not whole, none is kept."""
         from headrace.store.archive import read_archive
 
-        return read_archive(self, Path(path))
+        return read_archive(self, Path(path), on_progress)
 
     def record(self, text: str) -> Record:
         """All of a result but its tables."""
