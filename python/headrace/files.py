@@ -1,18 +1,107 @@
-"""Output files: whole or not there at all. Everything that Headrace writes passes here."""
+"""Output files: whole or not there at all. Everything that Headrace writes passes here.
+
+Where root writes, the directory may be another user's, who can put a symbolic link wherever a file
+is expected. So names are opened relative to a descriptor of their directory, what is new has a
+random name and is made exclusively, and links of other users are refused.
+"""
 
 import contextlib
-import itertools
+import errno
 import json
 import os
+import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from headrace import _core
 from headrace.interruption import held
 
-LONGEST_SUFFIX = 16
-_numbers = itertools.count()
+MOST_LINKS = 40
+"""As in the kernel (path_resolution(7))."""
+NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Target(NamedTuple):
+    """Where a file is or is to be."""
+
+    directory: int
+    """A descriptor of its directory."""
+    name: str
+    """In it; no symbolic link."""
+    status: os.stat_result | None
+    """None if there is nothing of that name yet."""
+
+    @property
+    def kind(self) -> int:
+        """The type of what is there; 0 if nothing is."""
+        return 0 if self.status is None else stat.S_IFMT(self.status.st_mode)
+
+
+@contextlib.contextmanager
+def opened_target(path: Path) -> Iterator[Target]:
+    """The directory of a file, open, and its name there, symbolic links followed.
+
+    Raises OSError if there is no such directory, ScenarioError or PermissionError if another user's
+    symbolic link leads there and root works.
+    """
+    at = path
+    for _ in range(MOST_LINKS):
+        if at.name in ("", ".."):
+            raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
+        directory = _directory(at.parent, path)
+        try:
+            link = _link(directory, at.name, path)
+            if link is None:
+                yield Target(directory, at.name, _status(directory, at.name, path))
+                return
+        finally:
+            os.close(directory)
+        at = at.parent / link
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+
+
+def _directory(directory: Path, path: Path) -> int:
+    try:
+        return _core.open_directory(directory)
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, "No such directory", str(directory)) from None
+    except OSError as error:
+        raise OSError(error.errno, os.strerror(error.errno or 0), str(path)) from None
+
+
+def _link(directory: int, name: str, path: Path) -> str | None:
+    """Where a symbolic link leads; None if it is none."""
+    try:
+        link = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        status = os.fstat(link)
+        if not stat.S_ISLNK(status.st_mode):
+            return None
+        if not _core.trusts_owner(status.st_uid):
+            raise PermissionError(
+                errno.EPERM,
+                f"it is a symbolic link of user {status.st_uid}, and root writes here: expected"
+                " another name, or the link removed",
+                str(path),
+            )
+        return os.readlink("", dir_fd=link)
+    finally:
+        os.close(link)
+
+
+def _status(directory: int, name: str, path: Path) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def check_writable(path: Path) -> None:
@@ -20,15 +109,13 @@ def check_writable(path: Path) -> None:
 
     Raises OSError if it cannot.
     """
-    mode = _mode(path)
-    if mode is None and not path.parent.is_dir():
-        raise FileNotFoundError(2, "No such directory", str(path.parent))
-    if mode is not None and stat.S_ISDIR(mode):
-        raise IsADirectoryError(21, "Is a directory", str(path))
-    if mode is not None and not os.access(path, os.W_OK):
-        raise PermissionError(13, "Permission denied", str(path))
-    if mode is None or stat.S_ISREG(mode):
-        _try_partial(Path(os.path.realpath(path)), path)
+    with opened_target(path) as target:
+        if target.kind == stat.S_IFDIR:
+            raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
+        if _mode(path) is not None and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        if target.kind in (0, stat.S_IFREG) and not _is_in_place(path):
+            _try_new(target.directory, path)
 
 
 def check_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | None]) -> None:
@@ -61,8 +148,12 @@ def check_directory(path: Path) -> None:
     while _mode(there) is None and there != there.parent:
         there = there.parent
     if not there.is_dir():
-        raise NotADirectoryError(20, "Not a directory", str(there))
-    _try_partial(there / "file", there)
+        raise NotADirectoryError(errno.ENOTDIR, "Not a directory", str(there))
+    directory = _directory(there, there)
+    try:
+        _try_new(directory, there)
+    finally:
+        os.close(directory)
 
 
 @contextlib.contextmanager
@@ -70,27 +161,66 @@ def whole_file(path: Path) -> Iterator[Path]:
     """A file to write, which takes the name `path` when all is written.
 
     If the writing fails, nothing is left and what was at `path` stays. Devices and pipes are
-    written in place: a file must never take their name.
+    written in place: a file must never take their name. What is given leads to the open file,
+    whatever happens to its directory meanwhile.
     """
-    mode = _mode(path)
-    if mode is not None and not stat.S_ISREG(mode):
-        yield path
-        return
-    target = Path(os.path.realpath(path))
-    partial = _partial(target)
+    with opened_target(path) as target:
+        if target.kind == stat.S_IFDIR:
+            raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
+        if target.kind == 0 and _is_in_place(path):
+            # As /dev/stdout, where it is a pipe: the link leads to no name.
+            yield path
+        elif target.kind in (0, stat.S_IFREG):
+            yield from _replaced(target, path)
+        else:
+            there = os.open(target.name, os.O_PATH | os.O_NOFOLLOW, dir_fd=target.directory)
+            with _descriptor(there, path) as given:
+                yield given
+
+
+def _replaced(target: Target, path: Path) -> Iterator[Path]:
+    partial = f".headrace-{secrets.token_hex(8)}.partial"
     try:
-        yield partial
-        if mode is not None:
-            partial.chmod(stat.S_IMODE(mode))
-        partial.replace(target)
+        new = os.open(partial, NEW, 0o666, dir_fd=target.directory)
     except OSError as error:
-        if error.filename == str(partial):
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        with _descriptor(new, path) as given:
+            yield given
+            if target.status is not None:
+                os.fchmod(new, stat.S_IMODE(target.status.st_mode))
+            os.replace(
+                partial, target.name, src_dir_fd=target.directory, dst_dir_fd=target.directory
+            )
+    except OSError as error:
+        if error.filename in (partial, target.name):
             error.filename = str(path)
             # The second name of a rename.
             error.filename2 = None
         raise
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(partial, dir_fd=target.directory)
+
+
+@contextlib.contextmanager
+def _descriptor(descriptor: int, path: Path) -> Iterator[Path]:
+    """A name of what a descriptor has open, which is closed at the end; errors name the path."""
+    given = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+    try:
+        yield given
+    except OSError as error:
+        if error.filename == str(given):
+            error.filename = str(path)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def _is_in_place(path: Path) -> bool:
+    """Whether a name leads to a device or a pipe."""
+    mode = _mode(path)
+    return mode is not None and not stat.S_ISREG(mode)
 
 
 def _mode(path: Path) -> int | None:
@@ -101,19 +231,13 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _partial(target: Path) -> Path:
-    """The name of a file until it is whole: no longer than most, for names have a limit."""
-    suffix = target.suffix if len(target.suffix) <= LONGEST_SUFFIX else ""
-    return target.with_name(f".headrace-{os.getpid()}-{next(_numbers)}.partial{suffix}")
-
-
-def _try_partial(target: Path, named: Path) -> None:
-    """Makes a file beside `target` and takes it away: permissions alone do not tell."""
-    partial = _partial(target)
+def _try_new(directory: int, named: Path) -> None:
+    """Makes a file in a directory and takes it away: permissions alone do not tell."""
+    name = f".headrace-{secrets.token_hex(8)}.partial"
     try:
         with held():
-            partial.touch(exist_ok=False)
-            partial.unlink()
+            os.close(os.open(name, NEW, 0o666, dir_fd=directory))
+            os.unlink(name, dir_fd=directory)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(named)) from None
 

@@ -73,7 +73,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     path.write_text("kept")
     with pytest.raises(OSError) as raised, whole_file(path) as partial:
         (partial / "none").write_text("no")
-    assert "partial" in str(raised.value)
+    assert raised.value.filename.endswith("/none")
     with pytest.raises(KeyError), whole_file(path) as partial:
         partial.write_text("half")
         raise KeyError

@@ -208,7 +208,7 @@ pub fn make(
     content: Option<Content>,
     pieces: &mut ThroughJournal<'_>,
 ) -> Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::openat(root, names.path(file.file).as_c_str(), flags, MODE)?;
     let mut done = rustix::fs::fstat(&made)?.st_size.cast_unsigned();
     if done > file.size {
@@ -233,7 +233,7 @@ pub fn make(
 
 /// Opens a file that was made, if it can be read.
 fn made(root: &OwnedFd, names: &Names, file: ExistingFile) -> Option<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(root, names.path(file.file).as_c_str(), flags, MODE).ok()
 }
 

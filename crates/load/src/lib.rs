@@ -45,7 +45,7 @@ mod together;
 
 pub use calls::Backend;
 pub use coordination::{Coordination, Waits};
-pub use directory::{Cleaned, Directory, Left, Removing, clean};
+pub use directory::{Cleaned, Directory, Left, Owners, Removing, clean, open_directory};
 pub use error::Error;
 pub use file_sets::FileSetReport;
 pub use jobs::{

@@ -114,7 +114,7 @@ fn has(mounts: &str, device: &str) -> bool {
 fn commit(directory: &OwnedFd) -> Result<()> {
     // Others may do so in the same directory.
     let name = format!("hr-commit-{}", std::process::id());
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, &name, flags, Mode::RUSR | Mode::WUSR)?;
     let synced = rustix::fs::fsync(&file);
     rustix::fs::unlinkat(directory, &name, AtFlags::empty())?;

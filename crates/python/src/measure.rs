@@ -2,6 +2,7 @@
 //! one looks after signals and tells how far they are.
 
 use std::ops::ControlFlow;
+use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -10,8 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headrace_load::{
-    Backend, Directory, Error, Live, Load, Options, Outcome, Phase, Report, Share, has_times,
-    histograms, operation,
+    Backend, Directory, Error, Live, Load, Options, Outcome, Owners, Phase, Report, Share,
+    has_times, histograms, operation,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -109,6 +110,22 @@ impl PyDirectory {
             None => removed.map_err(errors::of_measurement),
         }
     }
+}
+
+/// A descriptor of a directory for paths that start at it. Where root works, no symbolic link of
+/// another user leads to it; `strictly`: and nobody but its owner, who is root or the user of sudo,
+/// can write to it.
+#[pyfunction]
+#[pyo3(signature = (path, strictly=false))]
+fn open_directory(path: PathBuf, strictly: bool) -> PyResult<i32> {
+    let opened = headrace_load::open_directory(&path, strictly).map_err(errors::of_measurement)?;
+    Ok(opened.into_raw_fd())
+}
+
+/// Whether what a user owns may lead to where this process works: not another user's, for root.
+#[pyfunction]
+fn trusts_owner(owner: u32) -> bool {
+    Owners::of_process().trusts(owner)
 }
 
 /// Carries a scenario's workloads out in a directory.
@@ -383,6 +400,8 @@ fn operations() -> Vec<(&'static str, &'static str, bool)> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDirectory>()?;
     module.add_class::<PyRoundKeeper>()?;
+    module.add_function(wrap_pyfunction!(open_directory, module)?)?;
+    module.add_function(wrap_pyfunction!(trusts_owner, module)?)?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(together, module)?)?;
     module.add_function(wrap_pyfunction!(room_needed, module)?)?;

@@ -184,9 +184,10 @@ struct TraceWriter {
 #[pymethods]
 impl TraceWriter {
     #[new]
-    #[pyo3(signature = (path, format=None))]
-    fn new(path: PathBuf, format: Option<&str>) -> PyResult<Self> {
-        let writer = headrace_trace::create(&path, format).map_err(of_trace)?;
+    #[pyo3(signature = (path, format=None, at=None))]
+    fn new(path: PathBuf, format: Option<&str>, at: Option<PathBuf>) -> PyResult<Self> {
+        let at = at.as_deref().unwrap_or(&path);
+        let writer = headrace_trace::create_at(&path, at, format).map_err(of_trace)?;
         Ok(Self {
             writer: Exclusive::new(writer),
             files: Names::new(),

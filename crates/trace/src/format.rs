@@ -151,6 +151,14 @@ pub fn open_input(input: Input, format: Option<&str>) -> Result<Box<dyn Reader>,
 /// # Errors
 /// If the file cannot be created, or the format is unknown or only read.
 pub fn create(path: &Path, format: Option<&str>) -> Result<Box<dyn Writer>, Error> {
+    create_at(path, path, format)
+}
+
+/// As [`create`], where the file is open by another name (`at`) until it is whole.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_at(path: &Path, at: &Path, format: Option<&str>) -> Result<Box<dyn Writer>, Error> {
     let name = path.display().to_string();
     let format = match format {
         Some(format) => named(format)?,
@@ -164,7 +172,7 @@ pub fn create(path: &Path, format: Option<&str>) -> Result<Box<dyn Writer>, Erro
     let Some(create) = format.create else {
         return Err(only_read(format));
     };
-    let file = File::create(path).map_err(|source| Error::System {
+    let file = File::create(at).map_err(|source| Error::System {
         file: name.clone(),
         source,
     })?;

@@ -39,7 +39,8 @@ mod synthesis;
 pub use columns::Columns;
 pub use error::Error;
 pub use format::{
-    Create, Format, Input, Open, Output, Reader, Writer, create, create_in, open, open_input,
+    Create, Format, Input, Open, Output, Reader, Writer, create, create_at, create_in, open,
+    open_input,
 };
 pub use formats::FORMATS;
 pub use lines::LINE_LIMIT;

@@ -140,16 +140,12 @@ def _write(reader: Reader, target: Path, format: str | None) -> Imported:
         write_parquet(counted, target)
     else:
         with whole_file(target) as partial:
-            try:
-                _write_records(counted, partial, format)
-            except ValueError as error:
-                # Its name is that of the target to whoever reads this.
-                raise type(error)(str(error).replace(str(partial), str(target))) from None
+            _write_records(counted, target, partial, format)
     return Imported(counted.records, json.loads(counted.skipped()))
 
 
-def _write_records(reader: Reader, target: Path, format: str | None) -> None:
-    writer = TraceWriter(target, format)
+def _write_records(reader: Reader, target: Path, at: Path, format: str | None) -> None:
+    writer = TraceWriter(target, format, at)
     batches = NamedBatches(reader)
     files = processes = 0
     for batch in batches:

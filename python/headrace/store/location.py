@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from headrace import _core
 from headrace.store.errors import StoreError
 
 VARIABLE = "HEADRACE_STORE"
@@ -58,7 +59,7 @@ def location(where: str | PathLike[str] | None = None) -> Location:
         # Only here: it takes some milliseconds to import.
         from platformdirs import user_data_path
 
-        return Directory(user_data_path("headrace", appauthor=False) / "store")
+        return _directory(user_data_path("headrace", appauthor=False) / "store")
     text = os.fspath(named)
     if "://" in text:
         return _server(text, "the store" if where is not None else VARIABLE)
@@ -72,7 +73,22 @@ def location(where: str | PathLike[str] | None = None) -> Location:
             f'{what} = "{text}": {there} is a file: expected a directory, which may not exist yet,'
             ' or a database such as "postgresql://user@host/database"'
         )
-    return Directory(directory)
+    return _directory(directory)
+
+
+def _directory(path: Path) -> Directory:
+    """Raises StoreError if root works, and another user could exchange the files there."""
+    there = path
+    while not there.is_dir() and there != there.parent:
+        there = there.parent
+    try:
+        os.close(_core.open_directory(there, strictly=True))
+    except _core.ScenarioError as error:
+        raise StoreError(f"the store {path}: {error}") from None
+    except OSError:
+        # Whoever opens the store says so.
+        pass
+    return Directory(path)
 
 
 def _server(url: str, what: str) -> Server:

@@ -42,7 +42,7 @@ impl Posix {
 
 impl Calls for Posix {
     fn open(&mut self, path: &CStr, flags: OFlags, mode: Mode) -> Result<Handle> {
-        let flags = flags | OFlags::CLOEXEC;
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::openat(&self.root, path, flags, mode).map(Rc::new)
     }
 

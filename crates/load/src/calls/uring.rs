@@ -152,7 +152,7 @@ fn length(bytes: usize) -> u32 {
 
 impl Calls for Uring {
     fn open(&mut self, path: &CStr, flags: OFlags, mode: Mode) -> Result<Handle> {
-        let flags = (flags | OFlags::CLOEXEC).bits();
+        let flags = (flags | OFlags::NOFOLLOW | OFlags::CLOEXEC).bits();
         let entry = opcode::OpenAt::new(self.root(), path.as_ptr());
         let entry = entry.flags(flags as i32).mode(mode.bits()).build();
         let opened = self.completed(&entry)?;

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::mark::{EMPTY, MARK, PREFIX, is_mark};
 use super::names::{is_empty, is_ours};
-use super::{failure, new_name, open_directory, rename};
+use super::{failure, new_name, open_parent, rename};
 use crate::Error;
 
 /// What was done with the directories of earlier runs.
@@ -54,7 +54,7 @@ impl std::fmt::Display for Left {
 /// If the directory cannot be read.
 pub fn clean(below: &Path, only: Option<&str>) -> Result<Cleaned, Error> {
     let failed = failure(below, "it cannot be read");
-    let parent = open_directory(below).map_err(&failed)?;
+    let parent = open_parent(below, "it cannot be read")?;
     let mut cleaned = Cleaned::default();
     for (name, _) in entries(&parent).map_err(&failed)? {
         if !name.starts_with(PREFIX) || only.is_some_and(|it| it != name) {

@@ -30,12 +30,15 @@ pub struct Mark {
     /// Nanoseconds since 1970, so that no two marks are alike.
     #[serde(default)]
     made: u128,
+    /// Whose the directory is, as its file system says.
+    #[serde(default)]
+    owner: Option<u32>,
 }
 
 const MAKER: &str = "headrace bench";
 
-/// The text of a mark by this process.
-pub fn text() -> String {
+/// The text of a mark by this process, in a directory of this owner.
+pub fn text(owner: u32) -> String {
     let host = rustix::system::uname();
     let mark = Mark {
         made_by: MAKER.to_owned(),
@@ -45,6 +48,7 @@ pub fn text() -> String {
         made: SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |passed| passed.as_nanos()),
+        owner: Some(owner),
     };
     // Strings and a number become JSON whatever they are.
     serde_json::to_string(&mark).unwrap_or_default()
@@ -59,6 +63,12 @@ pub fn read(directory: &OwnedFd) -> Result<Vec<u8>, Errno> {
     let read = rustix::io::read(&mark, &mut text)?;
     text.truncate(read);
     Ok(text)
+}
+
+/// Whose the directory is, by the text of its mark; marks of earlier versions do not say it.
+pub fn owner(text: &[u8]) -> Option<u32> {
+    let mark: Result<Mark, _> = serde_json::from_slice(text);
+    mark.ok().and_then(|mark| mark.owner)
 }
 
 /// Whether a text is a mark.

@@ -10,10 +10,12 @@
 mod clean;
 mod mark;
 mod names;
+mod ownership;
 mod suitable;
 
 use clean::{Broken, empty_watched};
 pub use clean::{Cleaned, Left, Removing, clean};
+pub use ownership::{Owners, open_directory};
 
 use std::ffi::CStr;
 use std::ops::ControlFlow;
@@ -52,7 +54,8 @@ impl Directory {
     /// in it.
     pub fn make(below: &Path) -> Result<Directory, Error> {
         let failed = |what| failure(below, what);
-        let parent = open_directory(below).map_err(failed(suitable::EXPECTED))?;
+        let parent = open_parent(below, suitable::EXPECTED)?;
+        Owners::of_process().check(below, &parent)?;
         suitable::check(below, &parent)?;
         let mut last = Errno::EXIST;
         for _ in 0..TRIES {
@@ -91,9 +94,19 @@ impl Directory {
     pub fn join(path: &Path, mark: &str) -> Result<Directory, Error> {
         let below = path.parent().unwrap_or(path);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let parent = open_directory(below).map_err(failure(below, "it cannot be opened"))?;
+        let parent = open_parent(below, "it cannot be opened")?;
+        Owners::of_process().check(below, &parent)?;
         let mut joined = Directory::open(below, parent, name.into_owned())?;
         let found = mark::read(&joined.root).map_err(failure(path, "its mark cannot be read"))?;
+        let owner = rustix::fs::fstat(&*joined.root).map(|it| it.st_uid);
+        let owner = owner.map_err(failure(path, "it cannot be read"))?;
+        if mark::owner(&found).is_some_and(|marked| marked != owner) {
+            // A copy of the mark in a directory of somebody else's.
+            return Err(failure(
+                path,
+                "it belongs to another user than its mark says",
+            )(Errno::PERM));
+        }
         if found != mark.as_bytes() {
             return Err(Error::Directory {
                 path: path.to_path_buf(),
@@ -217,9 +230,15 @@ impl Directory {
     }
 }
 
-fn open_directory(path: &Path) -> Result<OwnedFd, Errno> {
+/// Opens the directory that a benchmark's is made in; `what` is said if it cannot be.
+fn open_parent(path: &Path, what: &'static str) -> Result<OwnedFd, Error> {
+    let opened = Owners::of_process().open(path);
+    let opened = opened.map_err(|error| match error {
+        Error::Directory { path, source, .. } => Error::Directory { path, what, source },
+        error => error,
+    })?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat(CWD, path, flags, Mode::empty())
+    rustix::fs::openat(&opened, ".", flags, Mode::empty()).map_err(failure(path, what))
 }
 
 fn open_in(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
@@ -233,12 +252,18 @@ fn marked(parent: &OwnedFd, empty: &str) -> Result<(String, OwnedFd, OwnedFd, St
     let root = open_in(parent, empty)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&root, MARK, flags, Mode::from_raw_mode(0o644))?;
+    let owner = rustix::fs::fstat(&root)?.st_uid;
+    if owner != rustix::fs::fstat(&file)?.st_uid {
+        // Somebody has put another in the place of the one that was made.
+        let _ = rustix::fs::unlinkat(&root, MARK, AtFlags::empty());
+        return Err(Errno::STALE);
+    }
     // On a file system without locks, the run that goes on has no protection.
     let locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
     if locked == Err(Errno::WOULDBLOCK) {
         return Err(Errno::WOULDBLOCK);
     }
-    let text = mark::text();
+    let text = mark::text(owner);
     if rustix::io::write(&file, text.as_bytes())? < text.len() {
         return Err(Errno::NOSPC);
     }

@@ -94,7 +94,7 @@ fn what_a_killed_benchmark_left_within_anothers_directory_goes_too() {
 #[test]
 fn what_has_no_whole_mark_yet_or_no_more_is_cleaned() {
     let below = scratch();
-    let whole = mark::text();
+    let whole = mark::text(0);
     for (number, mark) in [
         None,
         Some(""),
@@ -340,4 +340,102 @@ fn a_removal_that_was_broken_off_can_be_taken_up_again() {
     assert!((300..600).contains(&left), "{left}");
     made.remove().expect("it goes");
     assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
+}
+
+/// Of a user who is neither root nor the caller of sudo, if tests run as root.
+const NOBODY: u32 = 65_534;
+
+/// Gives a path to somebody else; whether that was possible.
+fn give_away(path: &Path) -> bool {
+    let owner = Some(rustix::fs::Uid::from_raw(NOBODY));
+    let given = rustix::fs::chownat(CWD, path, owner, None, AtFlags::SYMLINK_NOFOLLOW);
+    if given.is_err() {
+        eprintln!("skipped: giving files away takes root");
+    }
+    given.is_ok()
+}
+
+#[test]
+fn root_makes_none_in_a_directory_of_somebody_elses() {
+    let below = scratch();
+    let theirs = below.path().join("theirs");
+    fs::create_dir(&theirs).expect("made");
+    let made = Directory::make(&theirs).expect("it is one's own");
+    if !give_away(&theirs) {
+        return made.remove().expect("it goes");
+    }
+    let error = Directory::make(&theirs).expect_err("it is another's");
+    assert!(matches!(error, Error::Unsuitable(_)));
+    let text = error.to_string();
+    for told in ["theirs: it belongs to", "65534", "expected a directory"] {
+        assert!(text.contains(told), "{text}");
+    }
+    Directory::join(made.path(), made.mark()).expect_err("it is another's");
+    // What was made before goes still.
+    made.remove().expect("it goes");
+}
+
+#[test]
+fn root_follows_no_link_of_somebody_elses() {
+    let below = scratch();
+    let (real, link) = (below.path().join("real"), below.path().join("link"));
+    fs::create_dir(&real).expect("made");
+    std::os::unix::fs::symlink("real", &link).expect("made");
+    let through = link.join("..").join("link");
+    let made = Directory::make(&through).expect("the link is one's own");
+    made.remove().expect("it goes");
+    if !give_away(&link) {
+        return;
+    }
+    let error = Directory::make(&through).expect_err("the link is another's");
+    let text = error.to_string();
+    assert!(text.contains("symbolic link \"link\" to real"), "{text}");
+    let error = clean(&link, None).expect_err("the link is another's");
+    assert!(error.to_string().contains("symbolic link"), "{error}");
+}
+
+#[test]
+fn links_that_lead_in_a_circle_end() {
+    let below = scratch();
+    let link = below.path().join("link");
+    std::os::unix::fs::symlink("link", &link).expect("made");
+    let error = Directory::make(&link).expect_err("it leads nowhere");
+    assert!(matches!(error, Error::Directory { .. }), "{error}");
+}
+
+/// A copy of the mark, in a directory that somebody else has put in the place of the run's.
+#[test]
+fn others_join_no_directory_of_another_owner() {
+    let below = scratch();
+    let made = Directory::make(below.path()).expect("it can be made");
+    let moved = below.path().join("moved");
+    fs::rename(made.path(), &moved).expect("renamed");
+    fs::create_dir(made.path()).expect("made");
+    fs::copy(moved.join(MARK), made.path().join(MARK)).expect("copied");
+    if !give_away(made.path()) {
+        return;
+    }
+    let error = Directory::join(made.path(), made.mark()).expect_err("it is another's");
+    assert!(error.to_string().contains("another user"), "{error}");
+}
+
+#[test]
+fn calls_open_no_symbolic_link() {
+    let below = scratch();
+    let victim = below.path().join("victim");
+    fs::write(&victim, "precious").expect("written");
+    std::os::unix::fs::symlink("victim", below.path().join("hr-f1")).expect("made");
+    let root = std::sync::Arc::new(OwnedFd::from(
+        fs::File::open(below.path()).expect("it is there"),
+    ));
+    for backend in [crate::Backend::Posix, crate::Backend::Uring] {
+        let Ok(mut calls) = backend.calls(&root) else {
+            eprintln!("skipped: no io_uring here");
+            continue;
+        };
+        let flags = crate::files::WRITING | OFlags::TRUNC;
+        let opened = calls.open(c"hr-f1", flags, crate::files::MODE);
+        assert_eq!(opened.map(drop), Err(Errno::LOOP));
+    }
+    assert_eq!(fs::read(&victim).expect("read"), b"precious");
 }

@@ -7,9 +7,11 @@ import os
 import stat
 from pathlib import Path
 
+from headrace.files import opened_target
+
 LONGEST = 200
 """Characters of a file's name in that of its lock: names have a limit of 255."""
-_held: dict[Path, int] = {}
+_held: set[Path] = set()
 
 
 def hold(path: Path) -> None:
@@ -20,27 +22,31 @@ def hold(path: Path) -> None:
 
     Raises ValueError if another benchmark has it.
     """
-    beside = _beside(path)
-    if beside in _held or _is_device(path):
+    beside = Path(os.path.realpath(path))
+    if beside in _held:
         return
-    lock = _locked(path)
-    if lock is not None:
-        _held[beside] = lock
-        atexit.register(_release, beside, lock)
+    with contextlib.suppress(OSError), opened_target(path) as target:
+        if target.kind not in (0, stat.S_IFREG):
+            return
+        name = f".headrace-{target.name[-LONGEST:]}.lock"
+        lock = _locked(path, target.directory, name)
+        if lock is not None:
+            _held.add(beside)
+            atexit.register(_release, os.dup(target.directory), name, lock)
 
 
-def _release(beside: Path, lock: int) -> None:
+def _release(directory: int, name: str, lock: int) -> None:
     # The name goes while the lock holds: who waits for it looks again.
     with contextlib.suppress(OSError):
-        beside.unlink()
+        os.unlink(name, dir_fd=directory)
     os.close(lock)
 
 
-def _locked(path: Path) -> int | None:
-    beside = _beside(path)
+def _locked(path: Path, directory: int, name: str) -> int | None:
+    flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
     while True:
         try:
-            lock = os.open(beside, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+            lock = os.open(name, flags, 0o644, dir_fd=directory)
         except OSError:
             return None
         try:
@@ -54,19 +60,7 @@ def _locked(path: Path) -> int | None:
             os.close(lock)
             return None
         with contextlib.suppress(OSError):
-            if os.path.samestat(os.fstat(lock), beside.stat()):
+            if os.path.samestat(os.fstat(lock), os.stat(name, dir_fd=directory)):
                 return lock
         # Another had it, and has removed the name since it was opened.
         os.close(lock)
-
-
-def _beside(path: Path) -> Path:
-    target = Path(os.path.realpath(path))
-    return target.with_name(f".headrace-{target.name[-LONGEST:]}.lock")
-
-
-def _is_device(path: Path) -> bool:
-    try:
-        return not stat.S_ISREG(path.stat().st_mode)
-    except OSError:
-        return False
