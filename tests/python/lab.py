@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from headrace.lab import groups
+from headrace.lab.state import LABS
+from headrace.lab.steps.loop_device import FIRST, locked_control, name_of_loop_device
 
 EXT3 = """
 system = "ext3"
@@ -68,46 +70,79 @@ def skip_unless_possible(*programs: str) -> None:
         pytest.skip("no namespaces can be made here")
 
 
+OWN = f"-{os.getpid()}"
+"""How the names of this process's laboratories end: others may stand on the machine meanwhile."""
+
+
 def machine() -> dict[str, Any]:
-    """What a laboratory could leave behind on this machine, without what others do meanwhile."""
+    """What this process's laboratories could leave behind on the machine.
+
+    Of what carries no name, what belongs to nobody: a loop device without a file, limits of a
+    device that is gone, a process whose laboratory is gone. No other laboratory has such things
+    while loop devices cannot be added or removed.
+    """
     blkio = groups.hierarchy("blkio")
     memory = groups.hierarchy("memory")
-    numbers = [int(it.name[4:]) for it in Path("/sys/block").glob("loop*")]
-    return {
-        "loop devices": sorted(it for it in numbers if it >= 100),
-        "mounts": _lines("/proc/self/mounts", lambda line: "headrace/labs" in line),
-        "links": sorted(it.name for it in Path("/sys/class/net").iterdir()),
-        "groups": sorted(map(str, memory.top.glob("headrace*"))) if memory else [],
-        "limits": sorted(
-            line
-            for path in (blkio.top.glob("blkio.throttle.*_device") if blkio else [])
-            for line in _lines(path, lambda line: int(line.split()[0].split(":")[1]) >= 100)
-        ),
-        "processes": _processes(),
-        "folders": sorted(map(str, Path("/var/lib/headrace").glob("**"))),
-    }
+    with locked_control():
+        devices = [int(it.name[4:]) for it in Path("/sys/block").glob("loop*")]
+        return {
+            "loop devices": sorted(it for it in devices if it >= FIRST and _is_own(it)),
+            "mounts": _lines("/proc/self/mounts", lambda line: f"{OWN}/" in line),
+            "groups": sorted(map(str, memory.top.glob(f"headrace*{OWN}"))) if memory else [],
+            "limits": sorted(
+                line
+                for path in (blkio.top.glob("blkio.throttle.*_device") if blkio else [])
+                for line in _lines(path, lambda line: _minor(line) not in devices)
+                if _minor(line) >= FIRST
+            ),
+            "processes": _orphans(),
+            "folders": sorted(str(it) for it in LABS.glob(f"*{OWN}")),
+        }
+
+
+def _is_own(device: int) -> bool:
+    name = name_of_loop_device(device)
+    return name is None or name.split(b"/")[0].decode(errors="replace").endswith(OWN)
+
+
+def _minor(line: str) -> int:
+    return int(line.split()[0].split(":")[1])
 
 
 def _lines(path: str | Path, wanted: Callable[[str], bool]) -> list[str]:
     return [line for line in Path(path).read_text().splitlines() if line and wanted(line)]
 
 
-def _processes() -> list[str]:
+def _orphans() -> list[str]:
+    """Processes whose laboratory is gone, and those of this process's laboratories."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
-                if b"\0HEADRACE_LAB=" in b"\0" + (folder / "environ").read_bytes():
-                    found.append((folder / "cmdline").read_text())
+                words = (folder / "environ").read_bytes().split(b"\0")
+                command = (folder / "cmdline").read_text()
             except OSError:
                 continue
+            tokens = [it.decode() for it in words if it.startswith(b"HEADRACE_LAB=")]
+            if any(_lab_of(it.partition("=")[2]).endswith(OWN) for it in tokens):
+                found.append(command)
     return found
+
+
+def _lab_of(token: str) -> str:
+    """The name of the laboratory of a token; as one's own if it is gone."""
+    for journal in LABS.glob("*/journal"):
+        with contextlib.suppress(OSError):
+            if f'"{token}"' in journal.read_text().partition("\n")[0]:
+                return journal.parent.name
+    return OWN
 
 
 @contextlib.contextmanager
 def as_before() -> Iterator[dict[str, Any]]:
-    """What the machine looks like, and must look like at the end. Tests that other processes
-    run at the same time wait for each other here."""
+    """What this process's laboratories have left on the machine, which must be the same at the
+    end. Tests of other processes wait here: what is measured in two laboratories at once is
+    neither's."""
     with (Path(tempfile.gettempdir()) / "headrace-test-lab.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         found = machine()

@@ -5,6 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
+from headrace import _core
 from headrace._core import RunError, ScenarioError
 from headrace.files import save_json
 from headrace.lab import groups, links, processes, servers, state, steps
@@ -58,7 +59,7 @@ def down(lab: Lab) -> None:
         for step in reversed(taken):
             try:
                 step.undo(lab)
-            except (OSError, RunError) as error:
+            except (OSError, RunError, ScenarioError) as error:
                 failed.append(str(error))
         failed += [it for it in (step.left(lab) for step in taken) if it is not None]
         if failed:
@@ -79,8 +80,7 @@ def _make(lab: Lab, plan: Plan) -> None:
     lab.mount_point.mkdir()
     images = lab.images(plan)
     steps.take(lab, Folder(str(images)))
-    # Behind links: as the kernel will call the file below a loop device.
-    images = Path(os.path.realpath(images))
+    images = _real(images)
     hosts = Hosts(lab)
     if (first := groups.of_host(lab.name, plan.hosts[0].name)) is not None:
         _hand_on(lab, first.parent.parent)
@@ -99,6 +99,25 @@ def _make(lab: Lab, plan: Plan) -> None:
         for host in plan.hosts:
             links.join(hosts, host)
     servers.by_name(plan.server).up(plan, hosts)
+
+
+def _real(folder: Path) -> Path:
+    """A folder that was made here as the kernel calls it, behind links. Raises RunError if another
+    one is in its place."""
+    parent = _core.open_directory(folder.parent, strictly=True)
+    try:
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        opened = os.open(folder.name, flags, dir_fd=parent)
+    except OSError as error:
+        raise RunError(f"{folder}: another one was put in its place: {error.strerror}") from None
+    finally:
+        os.close(parent)
+    try:
+        if os.fstat(opened).st_uid != os.geteuid():
+            raise RunError(f"{folder}: another one was put in its place")
+        return Path(os.readlink(f"/proc/self/fd/{opened}"))
+    finally:
+        os.close(opened)
 
 
 def _hand_on(lab: Lab, group: Path) -> None:

@@ -1,18 +1,10 @@
 """What is mounted where, by the kernel's list of this machine."""
 
 import os
-import shutil
 from pathlib import Path
 
 from headrace._core import RunError
 from headrace.mountinfo import mounted
-
-
-def remove_tree(folder: Path) -> None:
-    """Removes a folder and all in it. Raises RunError, and touches nothing, if something is
-    mounted there: that is not the laboratory's, whose mounts are in namespaces of its own."""
-    refuse_mounts(folder)
-    shutil.rmtree(folder)
 
 
 def refuse_mounts(folder: Path) -> None:

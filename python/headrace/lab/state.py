@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from headrace import _core
 from headrace._core import RunError
 from headrace.lab.mounts import refuse_mounts
 from headrace.lab.plan import Plan
@@ -111,15 +112,20 @@ def create(name: str) -> Lab:
 
     Raises ValueError if there is one of this name.
     """
-    folder = LABS / name
-    LABS.mkdir(parents=True, exist_ok=True)
-    try:
-        folder.mkdir(mode=0o755)
-    except FileExistsError:
-        raise ValueError(
-            f"{name}: it is up, or something of it is left: headrace lab down FILE, or another"
-            " --name"
-        ) from None
+    while True:
+        LABS.mkdir(parents=True, exist_ok=True)
+        try:
+            os.close(_core.open_directory(LABS, strictly=True))
+            (LABS / name).mkdir(mode=0o755)
+            break
+        except FileExistsError:
+            raise ValueError(
+                f"{name}: it is up, or something of it is left: headrace lab down FILE, or another"
+                " --name"
+            ) from None
+        except FileNotFoundError:
+            # The last laboratory that went has removed the folder above meanwhile.
+            continue
     lab = Lab(name, secrets.token_hex(8), this_boot())
     lab.write({"lab": name, "token": lab.token, "boot": lab.boot})
     return lab

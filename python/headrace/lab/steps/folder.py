@@ -1,9 +1,16 @@
 """A folder of the laboratory's own."""
 
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from headrace.lab.mounts import remove_tree
+from headrace import _core
+from headrace._core import RunError
+from headrace.lab.mounts import refuse_mounts
 from headrace.lab.state import Lab
 from headrace.lab.steps.step import Step
 
@@ -14,12 +21,31 @@ class Folder(Step):
 
     path: str
 
+    def check(self, lab: Lab) -> None:
+        with self._parent(strictly=True):
+            pass
+
     def do(self, lab: Lab) -> None:
-        Path(self.path).mkdir()
+        with self._parent(strictly=True) as parent:
+            os.mkdir(os.path.basename(self.path), 0o700, dir_fd=parent)
 
     def undo(self, lab: Lab) -> None:
-        if Path(self.path).is_dir():
-            remove_tree(Path(self.path))
+        name = os.path.basename(self.path)
+        with contextlib.suppress(FileNotFoundError), self._parent() as parent:
+            mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+            if not stat.S_ISDIR(mode):
+                raise RunError(f"{self.path}: somebody has put something else in its place")
+            refuse_mounts(Path(self.path))
+            shutil.rmtree(name, dir_fd=parent)
 
     def left(self, lab: Lab) -> str | None:
-        return self.path if Path(self.path).exists() else None
+        return self.path if os.path.lexists(self.path) else None
+
+    @contextlib.contextmanager
+    def _parent(self, *, strictly: bool = False) -> Iterator[int]:
+        """A descriptor of the folder that it is in."""
+        parent = _core.open_directory(os.path.dirname(self.path), strictly)
+        try:
+            yield parent
+        finally:
+            os.close(parent)

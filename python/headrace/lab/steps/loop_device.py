@@ -4,11 +4,13 @@ import contextlib
 import errno
 import fcntl
 import os
+import struct
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from headrace import _core
 from headrace._core import RunError
 from headrace.lab.programs import run
 from headrace.lab.state import Lab
@@ -19,6 +21,16 @@ ADD, REMOVE = 0x4C80, 0x4C81
 """LOOP_CTL_ADD and LOOP_CTL_REMOVE of include/uapi/linux/loop.h."""
 FIRST = 100
 """Numbers below are left to others: `losetup --find` takes the first free one."""
+CONFIGURE, GET_STATUS = 0x4C0A, 0x4C05
+"""LOOP_CONFIGURE, since Linux 5.8, and LOOP_GET_STATUS64."""
+INFO = struct.Struct("=5Q4I64s64s32s2Q")
+"""struct loop_info64: device, inode, special file, offset, limit of the size, number, two of
+encryption, flags, name, two of encryption, two of the past."""
+CONFIGURATION = struct.Struct(f"=2I{INFO.size}s64x")
+"""struct loop_config: the file's descriptor, the size of a block (0: the kernel's choice)."""
+DIRECT_IO = 16
+"""LO_FLAGS_DIRECT_IO."""
+NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 PATIENCE_S = 120.0
 """What is still to be written goes out before a device is given up."""
 
@@ -41,30 +53,74 @@ class LoopDevice(Step):
         """Its folder in sysfs."""
         return Path(f"/sys/block/loop{self.number}")
 
+    def check(self, lab: Lab) -> None:
+        if os.path.lexists(self.image):
+            raise RunError(f"{self.image}: this file is there already, and somebody else's")
+
     def do(self, lab: Lab) -> None:
-        with Path(self.image).open("xb") as file:
-            file.truncate(self.size)
-        with CONTROL.open("rb") as control:
-            fcntl.ioctl(control, ADD, self.number)
-        # Without direct I/O the machine would cache what the disk has.
-        run("losetup", "--direct-io=on", self.device, self.image)
+        folder, name = os.path.split(self.image)
+        directory = _core.open_directory(folder, strictly=True)
+        try:
+            image = os.open(name, NEW, 0o600, dir_fd=directory)
+        finally:
+            os.close(directory)
+        # From here on by its descriptor: whoever owns a folder above can put another file there.
+        try:
+            os.ftruncate(image, self.size)
+            # As losetup --direct-io opens it; not every file system can.
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(image, fcntl.F_SETFL, os.O_DIRECT)
+            with CONTROL.open("rb") as control:
+                fcntl.ioctl(control, ADD, self.number)
+            # Without direct I/O the machine would cache what the disk has.
+            info = INFO.pack(*[0] * 8, DIRECT_IO, _mark(lab), b"", b"", 0, 0)
+            with self.device.open("r+b", buffering=0) as device:
+                fcntl.ioctl(device, CONFIGURE, CONFIGURATION.pack(image, 0, info))
+        finally:
+            os.close(image)
 
     def undo(self, lab: Lab) -> None:
-        if lab.same_boot and self.settings.exists() and self._backing() in (None, self.image):
-            deadline = time.monotonic() + PATIENCE_S
-            if self._backing() is not None:
-                run("losetup", "--detach", self.device)
-            while self._backing() is not None:
-                if time.monotonic() > deadline:
-                    raise RunError(f"{self.device}: it is in use")
-                time.sleep(0.02)
-            self._remove(deadline)
-        Path(self.image).unlink(missing_ok=True)
+        moved = None
+        if lab.same_boot and self.settings.exists():
+            with locked_control():
+                moved = self._detached(lab)
+        with contextlib.suppress(FileNotFoundError):
+            directory = _core.open_directory(os.path.dirname(self.image))
+            try:
+                os.unlink(os.path.basename(self.image), dir_fd=directory)
+            finally:
+                os.close(directory)
+        if moved is not None:
+            raise RunError(f"{moved}: the disk's image was moved there from {self.image}")
 
     def left(self, lab: Lab) -> str | None:
-        if self._backing() == self.image:
+        if lab.same_boot and self._is_own(lab):
             return str(self.device)
-        return self.image if Path(self.image).exists() else None
+        return self.image if os.path.lexists(self.image) else None
+
+    def _detached(self, lab: Lab) -> str | None:
+        """Gives the device up; gives where its image is, if that was moved."""
+        if self._name() is not None and not self._is_own(lab):
+            return None
+        at = self._backing()
+        deadline = time.monotonic() + PATIENCE_S
+        if at is not None:
+            run("losetup", "--detach", self.device)
+        while self._backing() is not None:
+            if time.monotonic() > deadline:
+                raise RunError(f"{self.device}: it is in use")
+            time.sleep(0.02)
+        self._remove(deadline)
+        return None if at in (None, self.image) or not os.path.lexists(at) else at
+
+    def _is_own(self, lab: Lab) -> bool:
+        """Whether it has the laboratory's mark, or the image of an earlier version's."""
+        name = self._name()
+        return name is not None and (name == _mark(lab) or self._backing() == self.image)
+
+    def _name(self) -> bytes | None:
+        """What it was called when it was given its file; None if it has none."""
+        return name_of_loop_device(self.number)
 
     def _remove(self, deadline: float) -> None:
         while True:
@@ -88,11 +144,35 @@ class LoopDevice(Step):
         return None
 
 
+def _mark(lab: Lab) -> bytes:
+    """What tells the laboratory's devices from others, wherever their files are moved to."""
+    return f"{lab.name}/{lab.token}".encode("ascii")
+
+
+def name_of_loop_device(number: int) -> bytes | None:
+    """What a loop device was called when it was given its file; None if it has none."""
+    try:
+        # A device that is not there must not be made by asking for it.
+        with Path(f"/dev/loop{number}").open("rb", buffering=0) as device:
+            status = fcntl.ioctl(device, GET_STATUS, bytes(INFO.size))
+    except OSError:
+        return None
+    name: bytes = INFO.unpack(status)[9]
+    return name.rstrip(b"\0")
+
+
+@contextlib.contextmanager
+def locked_control() -> Iterator[None]:
+    """No laboratory adds or removes a loop device meanwhile."""
+    with CONTROL.open("rb") as control:
+        fcntl.flock(control, fcntl.LOCK_EX)
+        yield
+
+
 @contextlib.contextmanager
 def free_number() -> Iterator[int]:
     """A number that no device has, and that no other laboratory takes meanwhile."""
-    with CONTROL.open("rb") as control:
-        fcntl.flock(control, fcntl.LOCK_EX)
+    with locked_control():
         number = FIRST
         while os.path.exists(f"/sys/block/loop{number}"):
             number += 1
