@@ -29,6 +29,10 @@ ROOT = Path(__file__).parents[2]
 # Never the user's own store, neither here nor in what the tests start.
 _store = tempfile.TemporaryDirectory(prefix="headrace-store-")
 os.environ["HEADRACE_STORE"] = _store.name
+# Nor the user's list of trusted code.
+_config = tempfile.TemporaryDirectory(prefix="headrace-config-")
+os.environ["XDG_CONFIG_HOME"] = _config.name
+os.environ.pop("HEADRACE_TRUST", None)
 
 Ended: TypeAlias = "subprocess.CompletedProcess[str]"
 Command: TypeAlias = Callable[..., Ended]

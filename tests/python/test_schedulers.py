@@ -74,27 +74,29 @@ def test_the_same_algorithm_gives_the_same_figures(
 ) -> None:
     file = write(tmp_path, FIFO, f"options = {{ depth = {depth} }}")
     sets = {"scheduler.position": position}
-    own = hr.run(hr.load(file, sets))
+    own = hr.run(hr.load(file, sets), trust=True)
     sets |= {"scheduler.kind": "fifo", "scheduler.depth": str(depth)}
-    ours = hr.run(hr.load(SCENARIO.replace("LINES", ""), sets))
+    ours = hr.run(hr.load(SCENARIO.replace("LINES", ""), sets), trust=True)
     assert figures(own) == figures(ours)
     assert own.document["scenario"]["toml"].count("mine:Mine") == 1
 
 
 def test_a_result_can_be_run_again_and_gives_the_same(tmp_path: Path) -> None:
-    result = hr.run(hr.load(write(tmp_path, FIFO)))
+    result = hr.run(hr.load(write(tmp_path, FIFO)), trust=True)
     result.save(tmp_path / "elsewhere.json")
-    again = hr.run(hr.load(tmp_path / "elsewhere.json"))
+    again = hr.run(hr.load(tmp_path / "elsewhere.json"), trust=True)
     assert figures(again) == figures(result)
 
 
 def test_a_changed_module_is_read_again(tmp_path: Path) -> None:
     file = write(tmp_path, FIFO)
-    before = hr.run(hr.load(file)).document["events"]
+    before = hr.run(hr.load(file), trust=True).document["events"]
     write(tmp_path, FIFO.replace("depth=4", "depth=1"))
-    after = hr.run(hr.load(file))
+    after = hr.run(hr.load(file), trust=True)
     assert after.document["stations"] and after.document["events"] > 0
-    assert figures(after) == figures(hr.run(hr.load(file, {"scheduler.options.depth": 1})))
+    assert figures(after) == figures(
+        hr.run(hr.load(file, {"scheduler.options.depth": 1}), trust=True)
+    )
     assert before > 0
     assert "mine" not in sys.modules
     assert str(tmp_path) not in sys.path
@@ -109,9 +111,9 @@ def test_a_module_of_the_path_is_found(tmp_path: Path, monkeypatch: pytest.Monke
     file = folder / "s.toml"
     file.write_text(SCENARIO.replace("LINES", 'python = "of_the_path.queue:Mine"'))
     with pytest.raises(hr.ScenarioError, match="there is no module 'of_the_path.queue' in"):
-        hr.run(hr.load(file))
+        hr.run(hr.load(file), trust=True)
     monkeypatch.syspath_prepend(library)
-    assert hr.run(hr.load(file)).document["throughput"]
+    assert hr.run(hr.load(file), trust=True).document["throughput"]
 
 
 def test_messages_and_wakes_come_after_their_time(tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ class Mine(headrace.Scheduler):
     body_after = file.parent / "mine.py"
     text = body_after.read_text().replace("        self.send_message(self.number, None)\n", "")
     body_after.write_text(text)
-    hr.run(hr.load(file))
+    hr.run(hr.load(file), trust=True)
     first, second = eval(log.read_text())
     sender, receiver, message, after = first
     assert (receiver, after) == (1 - sender, 0.0003)
@@ -163,7 +165,7 @@ def test_the_class_knows_where_it_stands(tmp_path: Path) -> None:
         self.dispatch(job)
 """
     file = write(tmp_path, body, 'options = { say = ["x", { y = 1.5 }] }')
-    hr.run(hr.load(file, {"run.seed": 5}))
+    hr.run(hr.load(file, {"run.seed": 5}), trust=True)
 
 
 RAISES = "class Mine(headrace.Scheduler):\n    def job_arrival(self, job):\n        "
@@ -208,13 +210,13 @@ WRONG = [
 @pytest.mark.parametrize(("body", "message"), WRONG)
 def test_what_a_class_does_wrong_is_told(tmp_path: Path, body: str, message: str) -> None:
     with pytest.raises(hr.RunError, match=message) as raised:
-        hr.run(hr.load(write(tmp_path, body)))
+        hr.run(hr.load(write(tmp_path, body)), trust=True)
     assert "\n" not in str(raised.value)
 
 
 def test_the_error_has_the_exception_as_its_cause(tmp_path: Path) -> None:
     with pytest.raises(hr.RunError) as raised:
-        hr.run(hr.load(write(tmp_path, RAISES + "{}['key']")))
+        hr.run(hr.load(write(tmp_path, RAISES + "{}['key']")), trust=True)
     assert isinstance(raised.value.__cause__, KeyError)
 
 
@@ -249,7 +251,7 @@ def test_a_class_that_cannot_be_made_is_an_error_of_the_scenario(
     tmp_path: Path, body: str, message: str
 ) -> None:
     with pytest.raises(hr.ScenarioError, match=message) as raised:
-        hr.run(hr.load(write(tmp_path, body)))
+        hr.run(hr.load(write(tmp_path, body)), trust=True)
     assert raised.value.line == 14
     assert str(raised.value).startswith(f"{tmp_path}/s.toml:14:10: scheduler.python = ")
 
@@ -257,7 +259,8 @@ def test_a_class_that_cannot_be_made_is_an_error_of_the_scenario(
 def test_the_command_tells_it_in_one_line(tmp_path: Path) -> None:
     def command(body: str) -> tuple[int, str]:
         file = write(tmp_path, body)
-        command = [sys.executable, "-m", "headrace", "run", str(file)]
+        trusted = ["--trust", str(tmp_path / "mine.py")]
+        command = [sys.executable, "-m", "headrace", "run", str(file), *trusted]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.returncode, done.stderr
 
@@ -273,7 +276,7 @@ def test_the_command_tells_it_in_one_line(tmp_path: Path) -> None:
 def test_a_class_without_init_takes_no_options(tmp_path: Path) -> None:
     file = write(tmp_path, RAISES + "self.dispatch(job)", "options = { depth = 4 }")
     with pytest.raises(hr.ScenarioError, match="Mine takes no options, .* but gets depth=4"):
-        hr.run(hr.load(file))
+        hr.run(hr.load(file), trust=True)
 
 
 @pytest.mark.parametrize(
@@ -286,7 +289,9 @@ def test_a_signal_ends_a_run_whatever_a_method_does(
 ) -> None:
     begun = tmp_path / "begun"
     body = f"import time\n\n\n{RAISES}open({str(begun)!r}, 'w').close()\n        {does}"
-    command = [sys.executable, "-m", "headrace", "run", str(write(tmp_path, body))]
+    file = write(tmp_path, body)
+    trusted = ["--trust", str(tmp_path / "mine.py")]
+    command = [sys.executable, "-m", "headrace", "run", str(file), *trusted]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         while not begun.exists():
             assert process.poll() is None
@@ -311,4 +316,4 @@ class Mine(headrace.Scheduler):
         self.dispatch(JOBS[0] if self.number else job)
 """
     with pytest.raises(hr.RunError, match="a job that came to another scheduler|before"):
-        hr.run(hr.load(write(tmp_path, body)))
+        hr.run(hr.load(write(tmp_path, body)), trust=True)

@@ -7,6 +7,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress
+from headrace.cli.trusting import TrustedFiles, trust
 from headrace.files import check_apart, check_writable, whole_file
 
 OTHER_PICTURES = {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp"}
@@ -21,6 +22,7 @@ def net(
     load: Annotated[
         bool, typer.Option("--load", help="Run it first, and shade stations by utilisation.")
     ] = False,
+    trusted: TrustedFiles = None,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
@@ -38,8 +40,9 @@ def net(
     structure = scenario.structure()
     loads = {}
     if load:
+        trusting = trust(trusted)
         with progress(scenario.name, show_progress) as tell:
-            document = simulate.run(scenario, progress=tell).document
+            document = simulate.run(scenario, progress=tell, trust=trusting).document
         loads = load_of(structure, document["stations"])
     picture = draw(structure, loads)
     with whole_file(output) as partial:

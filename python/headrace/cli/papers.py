@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import headrace
+from headrace.cli.trusting import trust
 from headrace.interruption import PAPER_SCRIPT
 
 SCRIPT = "reproduce.py"
@@ -39,6 +40,8 @@ def papers(
     if name not in known:
         raise ValueError(f"there is no paper {name!r} in {folder}: expected {' or '.join(known)}")
     script = str(folder / name / SCRIPT)
+    if not Path(headrace.__file__).resolve().is_relative_to(folder.resolve().parent):
+        _require_trust(Path(script))
     command = [sys.executable, "-m", PAPER_SCRIPT, script, *(arguments or [])]
     with subprocess.Popen(command) as process:
         try:
@@ -53,10 +56,24 @@ def papers(
     raise typer.Exit(status if status >= 0 else 128 - status)
 
 
+def _require_trust(script: Path) -> None:
+    """Asks about a script that is not of this source's repository. Raises ValueError."""
+    from headrace.simulate.trust import UntrustedCode
+
+    try:
+        trust(None).require(script, script.read_bytes())
+    except UntrustedCode:
+        raise ValueError(
+            f"{script}: it is not of this Headrace's own repository, and would be executed: read"
+            f" it, then set HEADRACE_TRUST={script.parents[2]}"
+        ) from None
+
+
 def _folder() -> Path | None:
-    """The repository's folder of papers, around the current directory or this source."""
+    """The repository's folder of papers, around this source or the current directory."""
     here, source = Path.cwd(), Path(headrace.__file__).resolve()
-    for above in (here, *here.parents, *source.parents):
+    # This source's own first: whoever can write to a directory above may have put others there.
+    for above in (*source.parents, here, *here.parents):
         if any(above.glob(f"papers/*/{SCRIPT}")):
             return above / "papers"
     return None

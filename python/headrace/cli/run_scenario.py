@@ -10,6 +10,7 @@ import typer
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress, show
+from headrace.cli.trusting import TrustedFiles, trust
 from headrace.files import check_apart, check_directory, check_writable
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def run(
     ] = None,
     label: Labels = None,
     stored: Stored = True,
+    trusted: TrustedFiles = None,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
@@ -54,12 +56,15 @@ def run(
     if plot is not None:
         check_directory(plot)
     scenario = simulate.load_with_sets(file, sets or [])
+    trusting = trust(trusted)
     check_apart(
         {"--output": output, "--requests": requests}, {"the scenario": file} | scenario.inputs
     )
     started = datetime.now(UTC)
     with progress(scenario.name, show_progress) as tell:
-        result = simulate.run(scenario, requests=requests is not None, progress=tell)
+        result = simulate.run(
+            scenario, requests=requests is not None, progress=tell, trust=trusting
+        )
     # Before anything else is written: what was asked for may not fit on its disk.
     identifier = kept(lambda: result.keep(started=started, labels=labels)) if stored else None
     written = _write(result, plot, requests, output)

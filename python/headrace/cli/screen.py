@@ -4,16 +4,44 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from headrace.report.plain import plain
+from headrace.ranks import current
+from headrace.report.plain import plain, plain_line
 
 WIDE = 1000
 """Columns where there is no terminal that has a width: nothing is cut."""
 PATIENCE_S = 0.5
 """What takes longer gets a progress bar."""
+LINES_S = 10.0
+"""At least between two lines of progress, where standard error is no terminal."""
+
+
+class ProgressLines:
+    """Whole lines on standard error, at most one every ten seconds: for logs and pipes."""
+
+    _begun: ClassVar[float | None] = None
+    _last: ClassVar[float] = 0.0
+
+    def __init__(self, title: str) -> None:
+        self._title = plain_line(title)
+        if ProgressLines._begun is None:
+            # Of the whole command: one step of many may take less than ten seconds.
+            ProgressLines._begun = ProgressLines._last = time.monotonic()
+
+    def write(self, text: Callable[[], str]) -> None:
+        """Writes how far the work is, if the last line is ten seconds old."""
+        now, begun = time.monotonic(), ProgressLines._begun or 0.0
+        if now - ProgressLines._last < LINES_S or not current().first:
+            return
+        ProgressLines._last = now
+        line = f"{self._title}: {now - begun:,.0f} s: {plain_line(text())}"
+        # A reader that has gone away must not end the work.
+        with contextlib.suppress(OSError, ValueError):
+            print(line, file=sys.stderr, flush=True)
 
 
 def show(what: RenderableType) -> None:
@@ -27,9 +55,18 @@ def show(what: RenderableType) -> None:
 def progress(
     title: str, shown: bool
 ) -> Iterator[Callable[[float, int, float | None], None] | None]:
-    """What to tell a run's progress to; it shows a bar if the run takes long on a terminal."""
-    if not (shown and sys.stderr.isatty()):
+    """What to tell a run's progress to; it shows a bar if the run takes long, or lines where
+    standard error is no terminal."""
+    if not shown:
         yield None
+        return
+    if not sys.stderr.isatty():
+        lines = ProgressLines(title)
+
+        def write(seconds: float, requests: int, part: float | None) -> None:
+            lines.write(lambda: _run_so_far(seconds, requests, part))
+
+        yield write
         return
     started = time.monotonic()
     bar = Progress(
@@ -49,7 +86,7 @@ def progress(
         if not running and time.monotonic() - started > PATIENCE_S:
             bar.start()
             running = True
-        detail = f"{seconds:,.1f} s simulated, {requests:,} requests"
+        detail = _run_so_far(seconds, requests, None)
         total = None if part is None else 1.0
         bar.update(task, total=total, completed=min(part or 0.0, 1.0), detail=detail)
 
@@ -60,11 +97,22 @@ def progress(
             bar.stop()
 
 
+def _run_so_far(seconds: float, requests: int, part: float | None) -> str:
+    done = "" if part is None else f"{100 * min(part, 1.0):.0f} %, "
+    return f"{done}{seconds:,.1f} s simulated, {requests:,} requests"
+
+
 @contextlib.contextmanager
-def steps(title: str) -> Iterator[Callable[[int, int, str], None] | None]:
-    """What to tell steps to, done and in all, and what is next; it shows a bar on a terminal."""
+def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
+    """What to tell steps to, done and in all, and what is next; it shows a bar, or lines where
+    standard error is no terminal."""
     if not sys.stderr.isatty():
-        yield None
+        lines = ProgressLines(title)
+
+        def write(done: int, total: int, what: str) -> None:
+            lines.write(lambda: f"{done} of {total} steps done, next: {what}")
+
+        yield write
         return
     bar = Progress(
         TextColumn("{task.description}", markup=False),

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import show
+from headrace.cli.screen import progress, show
+from headrace.cli.trusting import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.report.plain import plain_line
 
@@ -23,6 +24,7 @@ def validate(
         ),
     ],
     sets: Sets = None,
+    trusted: TrustedFiles = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as one JSON document.")
     ] = False,
@@ -36,7 +38,11 @@ def validate(
 
     if plot is not None:
         check_directory(plot)
-    document = validate.validate(file, against, sets=sets or []).json()
+    with progress("validate", True) as on_progress:
+        found = validate.validate(
+            file, against, sets=sets or [], progress=on_progress, trust=trust(trusted)
+        )
+    document = found.json()
     tell(document, as_json, plot)
 
 

@@ -8,6 +8,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show
+from headrace.cli.trusting import TrustedFiles, trust
 from headrace.files import check_directory
 
 
@@ -31,6 +32,7 @@ def whatif(
         Path | None,
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
+    trusted: TrustedFiles = None,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
@@ -45,7 +47,11 @@ def whatif(
         check_directory(plot)
     scenario = simulate.load_with_sets(file, sets or [])
     study = simulate.study(
-        scenario, by=by, only=only or [], progress=None if show_progress else False
+        scenario,
+        by=by,
+        only=only or [],
+        progress=None if show_progress else False,
+        trust=trust(trusted),
     )
     if plot is not None:
         from headrace.report import plots

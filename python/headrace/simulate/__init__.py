@@ -5,11 +5,13 @@ from headrace.simulate.result import Result, load_result
 from headrace.simulate.runs import rerun, run
 from headrace.simulate.scenario import Scenario, load, load_with_sets
 from headrace.simulate.sweeps import sweep
+from headrace.simulate.trust import Trust
 from headrace.simulate.whatifs import WhatIf, study, whatif
 
 __all__ = [
     "Result",
     "Scenario",
+    "Trust",
     "WhatIf",
     "keep",
     "keep_saved",

@@ -12,19 +12,29 @@ from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
 from headrace.simulate.schedulers import broken_off, schedulers
 from headrace.simulate.traces import readable_traces
+from headrace.simulate.trust import Trust, trust_of
 
 Progress: TypeAlias = Callable[[float, int, float | None], object]
 """Called now and then with simulated seconds, requests done, and the part of the run that is
 over, or None if that is not known. What it raises breaks the run off."""
 
 
-def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None = None) -> Result:
+def run(
+    scenario: Scenario,
+    *,
+    requests: bool = False,
+    progress: Progress | None = None,
+    trust: bool | Trust = False,
+) -> Result:
     """Runs a scenario, as often as its `run.replications` says.
 
-    `requests` keeps every single request, which takes some 100 bytes for each.
+    `requests` keeps every single request, which takes some 100 bytes for each. `trust` lets the
+    scenario's own scheduler be executed, which is Python code in a file, and can do whatever the
+    user can; without it, only files that the user has trusted before.
 
     Raises:
-        ScenarioError: if the scenario's own scheduler is not there or cannot be made.
+        ScenarioError: if the scenario's own scheduler is not there, is not trusted or cannot be
+            made.
         TraceError: if a trace that it replays cannot be read.
         RunError: if the run breaks off.
         KeyboardInterrupt: on Ctrl-C, at once.
@@ -32,6 +42,7 @@ def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None
     loaded = scenario.loaded
     environment = of_host()
     replications = loaded.replications
+    trusted = trust_of(trust)
     with readable_traces(loaded) as traces:
 
         def once(number: int) -> Outcome:
@@ -43,7 +54,7 @@ def run(scenario: Scenario, *, requests: bool = False, progress: Progress | None
                     this,
                     requests=requests,
                     traces=traces,
-                    schedulers=schedulers(this),
+                    schedulers=schedulers(this, trusted),
                     progress=progress and _part_of(progress, number, replications),
                 )
             except _core.SchedulerFailure as failure:

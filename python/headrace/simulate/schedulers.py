@@ -5,28 +5,32 @@ import importlib.util
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
 from headrace._core import Loaded, RunError, Scheduler, SchedulerFailure
+from headrace.simulate.scenario import Scenario
+from headrace.simulate.trust import Trust, UntrustedCode
+from headrace.simulate.trusted_imports import TrustedLoader, trusted_imports
 
 FIELD = "scheduler.python"
 IMPORTING = threading.Lock()
 """Held while `sys.path` and `sys.modules` are not as others expect them."""
 
 
-def schedulers(loaded: Loaded) -> list[Scheduler] | None:
+def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
     """New schedulers of a scenario's own class; None if it names none.
 
-    Raises ScenarioError if there is no such class, or it cannot be made with the options.
+    Raises ScenarioError if there is no such class, its file is not trusted, or it cannot be made
+    with the options.
     """
     if loaded.scheduler is None:
         return None
     module, name, folder, options, count = loaded.scheduler
-    of_class = _class(loaded, _module(loaded, module, Path(folder)), name)
+    of_class = _class(loaded, _module(loaded, module, Path(folder), trust), name)
     groups = tuple(loaded.groups)
     given = ", ".join(f"{key}={value!r}" for key, value in options.items())
     if options and of_class.__init__ is Scheduler.__init__:
@@ -67,14 +71,31 @@ def broken_off(failure: SchedulerFailure, loaded: Loaded) -> BaseException:
     return raised
 
 
-def _module(loaded: Loaded, name: str, folder: Path) -> ModuleType:
+def check_trust(scenarios: Iterable[Scenario], trust: Trust) -> None:
+    """Asks about the modules of scenarios' own classes before runs begin side by side.
+
+    Raises as `schedulers` does.
+    """
+    checked = set()
+    for scenario in scenarios:
+        loaded = scenario.loaded
+        if loaded.scheduler is not None:
+            module, _, folder, _, _ = loaded.scheduler
+            if (module, folder) not in checked:
+                checked.add((module, folder))
+                _module(loaded, module, Path(folder), trust)
+
+
+def _module(loaded: Loaded, name: str, folder: Path, trust: Trust) -> ModuleType:
     try:
-        with IMPORTING, _first(folder):
+        with IMPORTING, _first(folder), trusted_imports(trust):
             beside = folder.joinpath(*name.split("."))
             for file in (beside.with_suffix(".py"), beside / "__init__.py"):
                 if file.is_file():
-                    return _fresh(name, file)
+                    return _fresh(name, file, trust)
             return importlib.import_module(name)
+    except UntrustedCode as error:
+        raise loaded.refusal(FIELD, str(error)) from None
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             message = f"there is no module {name!r} in {folder} or where Python looks (sys.path)"
@@ -96,9 +117,10 @@ def _first(folder: Path) -> Iterator[None]:
         sys.path.remove(str(folder))
 
 
-def _fresh(name: str, file: Path) -> ModuleType:
+def _fresh(name: str, file: Path, trust: Trust) -> ModuleType:
     """A module as its file is now: it may have been changed since it was imported."""
-    spec = importlib.util.spec_from_file_location(name, file)
+    loader = TrustedLoader(name, str(file), trust)
+    spec = importlib.util.spec_from_file_location(name, file, loader=loader)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is no module")
     module = importlib.util.module_from_spec(spec)

@@ -16,6 +16,7 @@ from headrace.interruption import LOOK_S
 from headrace.simulate.result import Result
 from headrace.simulate.runs import run
 from headrace.simulate.scenario import Scenario
+from headrace.simulate.trust import Trust
 
 
 class _Stopped(Exception):
@@ -27,10 +28,17 @@ class SideBySide:
 
     `processes` runs go on at once, one for each core if none is given. `progress` shows a bar;
     without it, one is shown on a terminal. What ends the context early, as Ctrl-C does, breaks
-    off every run.
+    off every run. `trust` says which code of scenarios may be executed.
     """
 
-    def __init__(self, title: str, processes: int | None = None, progress: bool | None = None):
+    def __init__(
+        self,
+        title: str,
+        processes: int | None = None,
+        progress: bool | None = None,
+        trust: Trust | None = None,
+    ):
+        self._trust = trust or Trust()
         shown = sys.stderr.isatty() if progress is None else progress
         self.processes = processes or os.cpu_count() or 1
         self._bar = Progress(console=Console(stderr=True), disable=not shown, transient=True)
@@ -76,7 +84,7 @@ class SideBySide:
         def one(scenario: Scenario) -> Result | Exception:
             go_on()
             try:
-                return run(scenario, progress=go_on)
+                return run(scenario, progress=go_on, trust=self._trust)
             except kept as error:
                 return error
 

@@ -7,7 +7,9 @@ from typing import Any
 import polars as pl
 
 from headrace.simulate.scenario import Scenario
+from headrace.simulate.schedulers import check_trust
 from headrace.simulate.side_by_side import SideBySide
+from headrace.simulate.trust import Trust, trust_of
 
 
 def sweep(
@@ -15,12 +17,13 @@ def sweep(
     values: Mapping[str, Sequence[Any]],
     processes: int | None = None,
     progress: bool | None = None,
+    trust: bool | Trust = False,
 ) -> pl.DataFrame:
     """Runs a scenario with every combination of values, by path: `{"clients.count": [4, 8]}`.
 
     Gives the results' summaries under each other, the values as columns before them and the
     bottleneck behind. `processes` runs go on side by side, one for each core if none is given.
-    `progress` shows a bar; without it, one is shown on a terminal.
+    `progress` shows a bar; without it, one is shown on a terminal. `trust` is as in `run`.
 
     Raises ScenarioError for values that do not fit before anything is run, then as `run`.
     """
@@ -29,7 +32,9 @@ def sweep(
         for combination in itertools.product(*values.values())
     ]
     scenarios = [scenario.with_(point) for point in points]
-    with SideBySide("sweep", processes, progress) as runs:
+    trusted = trust_of(trust)
+    check_trust(scenarios, trusted)
+    with SideBySide("sweep", processes, progress, trusted) as runs:
         results = runs.results(scenarios)
     tables = [
         result.summary.select(

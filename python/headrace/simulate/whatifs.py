@@ -14,7 +14,9 @@ from headrace._core import RunError, ScenarioError, student_quantile
 from headrace.simulate.frames import Document
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
+from headrace.simulate.schedulers import check_trust
 from headrace.simulate.side_by_side import SideBySide
+from headrace.simulate.trust import Trust, trust_of
 
 LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
 """What is asked of the system, and how it is simulated or stood up: no resource."""
@@ -112,6 +114,7 @@ def whatif(
     only: Sequence[str] = (),
     processes: int | None = None,
     progress: bool | None = None,
+    trust: bool | Trust = False,
 ) -> pl.DataFrame:
     """Changes each resource of a scenario in turn, and tells what would help most.
 
@@ -129,12 +132,13 @@ def whatif(
     explains.
 
     `processes` runs go on side by side, one for each core if none is given. `progress` shows a
-    bar; without it, one is shown on a terminal.
+    bar; without it, one is shown on a terminal. `trust` is as in `run`.
 
     Raises ValueError for a factor that is not above 1 or a pattern that fits nothing, then as
     `run`.
     """
-    return study(scenario, by=by, only=only, processes=processes, progress=progress).table
+    found = study(scenario, by=by, only=only, processes=processes, progress=progress, trust=trust)
+    return found.table
 
 
 def study(
@@ -144,6 +148,7 @@ def study(
     only: Sequence[str] = (),
     processes: int | None = None,
     progress: bool | None = None,
+    trust: bool | Trust = False,
 ) -> WhatIf:
     """As `whatif`, with what the changes are compared to."""
     if not (math.isfinite(by) and by > 1):
@@ -151,7 +156,9 @@ def study(
     chosen = _chosen(scenario.quantities, only)
     started = time.monotonic()
     seeds = _seeds(scenario)
-    with SideBySide("what if: as it is", processes, progress) as runs:
+    trusted = trust_of(trust)
+    check_trust([scenario], trusted)
+    with SideBySide("what if: as it is", processes, progress, trusted) as runs:
         results = runs.results(_with_seeds(scenario, seeds))
         warm_up_s = _warm_up(scenario)
         baseline = [_figures(result.document, warm_up_s) for result in results]

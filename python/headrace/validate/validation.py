@@ -12,7 +12,9 @@ from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.case import seconds_in_calls
 from headrace.calibrated import lacking
 from headrace.environment import Environment, differences, of_document
+from headrace.simulate.runs import Progress
 from headrace.simulate.scenario import load_with_sets
+from headrace.simulate.trust import Trust
 from headrace.validate.breakdown import Breakdown, Run, from_counters
 from headrace.validate.discrepancy import explanation
 from headrace.validate.measured import measured
@@ -54,10 +56,13 @@ def validate(
     against: Sequence[str | PathLike[str]],
     *,
     sets: Sequence[str] = (),
+    progress: Progress | None = None,
+    trust: bool | Trust = False,
 ) -> Validation:
     """Simulates a scenario and lays it beside saved measurements of the same workload, with the
     values that were put over the scenario's when these were made (`headrace bench run --set`,
-    `headrace lab up --set`), and over those `sets`, as `path=value`.
+    `headrace lab up --set`), and over those `sets`, as `path=value`. `progress` and `trust` are as
+    in `headrace.simulate.run`.
 
     Raises ScenarioError if one of them is no measurement, did something else, made no calls
     (`--calls null`), or was made with other values or by other calls than the first.
@@ -66,7 +71,7 @@ def validate(
     _check_calls(against, documents)
     over = (*_sets(scenario, against, documents), *sets)
     loaded = load_with_sets(scenario, over)
-    predicted = simulate.run(loaded).json()
+    predicted = simulate.run(loaded, progress=progress, trust=trust).json()
     for path, document in zip(against, documents, strict=True):
         _same_work(loaded.toml, document["scenario"]["toml"], path)
     points = []

@@ -1,0 +1,111 @@
+"""Which Python files a run may execute: a scheduler of one's own is code, and can do whatever its
+user can.
+
+A file is trusted by its content, wherever it lies; by the directory that it is in, if
+`HEADRACE_TRUST` names that; or for one run, by whoever starts it.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeAlias
+
+VARIABLE = "HEADRACE_TRUST"
+"""Directories whose files are trusted, as PATH has them."""
+
+Ask: TypeAlias = Callable[[Path, str], bool]
+"""Asks whether a file, whose SHA-256 is given, is trusted."""
+
+
+class UntrustedCode(Exception):
+    """A file that nobody has said to be trusted."""
+
+
+class Trust:
+    """Whom a run trusts.
+
+    Parameters
+    ----------
+    everything
+        Whether all code is trusted.
+    files
+        Files that are trusted from now on, as they are now; the user's list remembers them.
+    ask
+        Asks about others; what is trusted then is remembered too.
+
+    Raises OSError if one of the files cannot be read.
+    """
+
+    def __init__(
+        self, *, everything: bool = False, files: Iterable[Path] = (), ask: Ask | None = None
+    ) -> None:
+        self._everything = everything
+        self._ask = ask
+        self._accepted: set[str] = set()
+        for file in files:
+            self._accept(file, sha256(file.read_bytes()).hexdigest())
+
+    def require(self, file: Path, content: bytes) -> None:
+        """Raises UntrustedCode if a file of this content is not trusted."""
+        digest = sha256(content).hexdigest()
+        if self._everything or digest in self._accepted:
+            return
+        if _in_trusted_directory(file) or digest in remembered():
+            self._accepted.add(digest)
+            return
+        if self._ask is not None and self._ask(file, digest):
+            self._accept(file, digest)
+            return
+        raise UntrustedCode(
+            f"{file} (SHA-256 {digest[:16]}…) is Python code, which can do whatever you can, and"
+            f" nobody has trusted it yet: read it, then add --trust {file}, or trust=True in Python"
+        )
+
+    def _accept(self, file: Path, digest: str) -> None:
+        self._accepted.add(digest)
+        if digest not in remembered():
+            # Where nothing can be saved, it is trusted for this run.
+            with contextlib.suppress(OSError):
+                _remember(file, digest)
+
+
+def trust_of(given: bool | Trust) -> Trust:
+    """A run's `trust`, as programs give it."""
+    return given if isinstance(given, Trust) else Trust(everything=given)
+
+
+def list_of_trusted() -> Path:
+    """The user's list: lines with the SHA-256 of a file and where it lay, as sha256sum has them."""
+    # Only here: it takes some milliseconds to import.
+    from platformdirs import user_config_path
+
+    return user_config_path("headrace", appauthor=False) / "trusted-code"
+
+
+def remembered() -> set[str]:
+    """The SHA-256 of all files on the user's list."""
+    try:
+        text = list_of_trusted().read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return set()
+    return {line.split()[0] for line in text.splitlines() if line.strip()}
+
+
+def _remember(file: Path, digest: str) -> None:
+    path = list_of_trusted()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    line = f"{digest}  {str(file.absolute()).encode('unicode_escape').decode()}\n"
+    written = os.open(path, flags, 0o600)
+    try:
+        os.write(written, line.encode())
+    finally:
+        os.close(written)
+
+
+def _in_trusted_directory(file: Path) -> bool:
+    real = file.resolve()
+    named = os.environ.get(VARIABLE, "").split(os.pathsep)
+    return any(real.is_relative_to(Path(it).resolve()) for it in named if it)

@@ -1,0 +1,82 @@
+"""Imports of modules whose files must be trusted, unless they are installed."""
+
+import site
+import sys
+import sysconfig
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from headrace.simulate.trust import Trust
+
+
+class TrustedLoader(SourceFileLoader):
+    """Executes a source file that is trusted, and what was read of it then.
+
+    Compiled files beside it are not used: whoever can write there can put any code into them.
+    """
+
+    def __init__(self, name: str, path: str, trust: Trust) -> None:
+        super().__init__(name, path)
+        self._trust = trust
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The code of the module. Raises UntrustedCode."""
+        content = self.get_data(self.path)
+        self._trust.require(Path(self.path), content)
+        code: CodeType = self.source_to_code(content, self.path)
+        return code
+
+
+class _Finder(MetaPathFinder):
+    """Finds modules as usual; files that are not installed must be trusted."""
+
+    def __init__(self, trust: Trust) -> None:
+        self._trust = trust
+        self._thread = threading.get_ident()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if threading.get_ident() != self._thread:
+            return None
+        found = PathFinder.find_spec(fullname, path, target)
+        if found is None or found.origin is None or not found.has_location:
+            return found
+        if not _is_installed(Path(found.origin)):
+            if isinstance(found.loader, SourceFileLoader):
+                found.loader = TrustedLoader(fullname, found.origin, self._trust)
+            else:
+                self._trust.require(Path(found.origin), Path(found.origin).read_bytes())
+        return found
+
+
+@contextmanager
+def trusted_imports(trust: Trust) -> Iterator[None]:
+    """What this thread imports meanwhile must be trusted, unless it is installed."""
+    finder = _Finder(trust)
+    places = [number for number, it in enumerate(sys.meta_path) if it is PathFinder]
+    sys.meta_path.insert(places[0] if places else len(sys.meta_path), finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def _is_installed(file: Path) -> bool:
+    real = file.resolve()
+    return any(real.is_relative_to(it) for it in _installed())
+
+
+@cache
+def _installed() -> tuple[Path, ...]:
+    """Where Python and its packages are, and Headrace itself."""
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    paths = [sysconfig.get_path(name) for name in names]
+    paths += [*site.getsitepackages(), site.getusersitepackages()]
+    return (*(Path(it).resolve() for it in paths), Path(__file__).resolve().parents[1])
