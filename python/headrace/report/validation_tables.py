@@ -82,7 +82,7 @@ def validation(document: Document) -> RenderableType:
             milliseconds(most),
             f"{100 * point['error']:+.1f}{among}",
         )
-    points.caption = "* among the repetitions"
+    points.caption = "* within the range of the measured repetitions (least to most)"
     columns = ["", "points", "median error %", "worst %", "bias %", "measured in interval %"]
     errors = FittedTable("Errors", 1, columns)
     for group, it in document["summary"].items():
@@ -95,8 +95,30 @@ def validation(document: Document) -> RenderableType:
             percent(it["covered"]),
         )
     return Group(
-        *_settings(document), points, Text(), errors, *_breakdowns(document), *_notes(document)
+        *_settings(document),
+        points,
+        Text(),
+        errors,
+        *_of_intervals(document),
+        *_breakdowns(document),
+        *_notes(document),
     )
+
+
+def _of_intervals(document: Document) -> list[RenderableType]:
+    """What the intervals promise, where predictions have one."""
+    if all(point["interval_s"] is None for point in document["points"]):
+        return []
+    return [Text(), Text(INTERVALS)]
+
+
+INTERVALS = (
+    '"from" and "to" are the 90 % prediction interval: 9 of 10 further measurements of a case are'
+    " expected between them. The interval is wide where the rounds of the calibration differ, or"
+    ' where its checks show that the model errs. "measured in interval" is the share of the'
+    " repetitions that did lie there. A share far below 90 % means that the machine has changed"
+    " since its calibration, or that the model is wrong."
+)
 
 
 def _notes(document: Document) -> list[Text]:

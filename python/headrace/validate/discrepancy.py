@@ -72,26 +72,32 @@ def discrepancy(breakdowns: Sequence[Breakdown]) -> Discrepancy | None:
 def _outside(
     breakdowns: Sequence[Breakdown], open_ones: Sequence[Breakdown], total: float
 ) -> list[str]:
-    source = f"By the {breakdowns[0].source}"
     if not open_ones or total == 0:
         return [
-            f"{source} there is nothing to explain: each of the {len(breakdowns)} predictions"
-            " lies among the repetitions of its measurement."
+            f"There is nothing to explain: all {len(breakdowns)} predictions lie within the range"
+            " of their measured repetitions."
         ]
     error = sum(abs(it.error) for it in open_ones)
     return [
-        f"{source}, {len(open_ones)} of {len(breakdowns)} predictions lie outside of the"
-        f" repetitions, together {duration(error)} off. Component by component the differences"
-        f" are {duration(total)}."
+        f"{len(open_ones)} of {len(breakdowns)} predictions lie outside the range of their measured"
+        f" repetitions. Their errors sum up to {duration(error)}.",
+        f"Split into components, by the {breakdowns[0].source}, the differences between simulation"
+        f" and measurement sum up to {duration(total)}; longer in one and shorter in another do not"
+        " cancel out."
+        if total > error * (1 + ROUNDING)
+        else f"The components are told apart by the {breakdowns[0].source}.",
     ]
+
+
+ROUNDING = 1e-9
 
 
 def _of_others(others: float, total: float) -> list[str]:
     if total == 0 or others < 0.005 * total:
         return []
     return [
-        f"{100 * others / total:.0f} % of them are time that other programs took from the"
-        " processors, which no component of the model has."
+        f"Other programs took the processors for {_percent(others / total)} of that, which no"
+        " component of the model includes."
     ]
 
 
@@ -101,12 +107,13 @@ def _of_model(open_ones: Sequence[Breakdown], shares: dict[str, float]) -> list[
     named = next(iter(shares))
     if shares[named] < STANDS_OUT:
         parts = ", ".join(f"{name} {_percent(share)}" for name, share in shares.items())
-        points_at = f"The model's own point at no single component: {parts}."
+        points_at = f"No single component of the model has half of the differences: {parts}."
     else:
         net = sum(it.differences.get(named, 0.0) for it in open_ones)
+        more = f"{duration(abs(net))} {'more' if net > 0 else 'less'}"
         points_at = (
-            f"Of the model's own, {_percent(shares[named])} are {named}: there the simulations"
-            f" take {duration(abs(net))} {'longer' if net > 0 else 'less'}, summed up."
+            f"The component to look at is {named!r}, with {_percent(shares[named])} of the model's"
+            f" differences: simulated, it takes {more} in all these cases together."
         )
     return [points_at, _largest(open_ones, named)]
 
@@ -120,10 +127,10 @@ def _largest(open_ones: Sequence[Breakdown], named: str) -> str:
     worst = max(open_ones, key=lambda it: abs(it.differences.get(named, 0.0)))
     measured, simulated = worst.measured.get(named, 0.0), worst.simulated.get(named, 0.0)
     found = (
-        f"Most of {named} is in {worst.name!r}: {duration(measured)} measured,"
-        f" {duration(simulated)} simulated."
+        f"The largest difference of {named!r} is in the case {worst.name!r}: {duration(measured)}"
+        f" measured, {duration(simulated)} simulated."
     )
     if worst.transfers is not None and max(worst.transfers) > 0:
         counts = (f"{it:,.0f}" for it in worst.transfers)
-        found += " The device made {} transfers there, the simulation {}.".format(*counts)
+        found += " Its device made {} transfers measured, {} simulated.".format(*counts)
     return found

@@ -186,7 +186,7 @@ def predicted(
         points.append(Point(case.name, bound_by(found.document), tuple(of), found))
         breakdowns.append(went(number, points[-1]))
     loaded = simulate.load(work_on(machine, cases[0].work), sets=sets).loaded
-    for warning in (*lacking(loaded), *wide(points, machine, cases[0].work)):
+    for warning in (*lacking(loaded), *wide(points, machine, cases, sets)):
         warned[warning["condition"]] = warning
     return Twin(
         machine.read_text(encoding="utf-8"),

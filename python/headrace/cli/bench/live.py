@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.live import Live as Screen
 
+from headrace.cli.screen import ProgressLines
 from headrace.report.measured_tables import Now, live
 
 if TYPE_CHECKING:
@@ -16,9 +17,14 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def live_view(title: str, shown: bool) -> Iterator[Callable[["Live"], None] | None]:
-    """What to tell a benchmark's progress to; it shows the figures on a terminal."""
-    if not (shown and sys.stderr.isatty()):
+    """What to tell a benchmark's progress to; it shows the figures, or lines where standard error
+    is no terminal."""
+    if not shown:
         yield None
+        return
+    if not sys.stderr.isatty():
+        lines = ProgressLines(title)
+        yield lambda progress: lines.write(lambda: _so_far(progress))
         return
     now = Now(title)
     with Screen(console=Console(stderr=True), transient=True, refresh_per_second=4) as screen:
@@ -31,3 +37,12 @@ def live_view(title: str, shown: bool) -> Iterator[Callable[["Live"], None] | No
             screen.update(live(now))
 
         yield tell
+
+
+def _so_far(progress: "Live") -> str:
+    if progress.removing:
+        return f"{progress.removed:,} files and directories removed"
+    done = sum(count for count, _ in progress.operations.values())
+    size = sum(count for _, count in progress.operations.values())
+    what = "prepared" if progress.preparing else f"measured for {progress.seconds:,.0f} s"
+    return f"{what}: {done:,} operations, {size / 1e6:,.0f} MB"
