@@ -14,6 +14,7 @@ import pytest
 import headrace as hr
 from command import command
 from conftest import ROOT
+from headrace.lab.benchmark import HEADRACE
 from headrace.simulate.trust import list_of_trusted
 
 SCENARIO = """
@@ -220,3 +221,14 @@ def test_the_shipped_scheduler_runs_with_trust(folder: Path) -> None:
     code = ROOT / "scenarios" / "shortest.py"
     ended = command("run", file, *own, "--trust", code)
     assert ended.returncode == 0, f"{ended.stderr} after {time.monotonic() - begun:.0f} s"
+
+
+def test_commands_that_commands_start_import_nothing_of_the_current_directory(
+    folder: Path,
+) -> None:
+    """`headrace lab bench` runs as root, perhaps in another user's directory."""
+    for name in ("typer.py", "polars.py", "platformdirs.py"):
+        shutil.copy(folder / "mine.py", folder / name)
+    ended = subprocess.run([*HEADRACE, "presets"], cwd=folder, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert not was_run(folder)

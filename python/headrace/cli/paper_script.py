@@ -1,4 +1,4 @@
-"""Runs a paper's script: `python -m headrace.cli.paper_script SCRIPT ARGUMENTS`."""
+"""Runs a paper's script: `python -P -m headrace.cli.paper_script SCRIPT ARGUMENTS`."""
 
 import runpy
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 if __name__ == "__main__":
     script = sys.argv[1]
     del sys.argv[0]
-    sys.path[0] = str(Path(script).parent)
+    sys.path.insert(0, str(Path(script).parent))
     try:
         runpy.run_path(script, run_name="__main__")
     except KeyboardInterrupt:

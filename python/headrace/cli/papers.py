@@ -42,7 +42,7 @@ def papers(
     script = str(folder / name / SCRIPT)
     if not Path(headrace.__file__).resolve().is_relative_to(folder.resolve().parent):
         _require_trust(Path(script))
-    command = [sys.executable, "-m", PAPER_SCRIPT, script, *(arguments or [])]
+    command = [sys.executable, "-P", "-m", PAPER_SCRIPT, script, *(arguments or [])]
     with subprocess.Popen(command) as process:
         try:
             status = process.wait()

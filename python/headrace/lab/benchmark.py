@@ -11,7 +11,8 @@ from headrace.lab.state import Lab
 from headrace.lab.values import Values
 from headrace.simulate.scenario import load_with_sets
 
-HEADRACE = (sys.executable, "-m", "headrace")
+HEADRACE = (sys.executable, "-P", "-m", "headrace")
+"""Without the current directory among those of modules: it may be anybody's."""
 
 
 def bench_commands(

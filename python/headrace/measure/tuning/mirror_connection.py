@@ -30,7 +30,9 @@ class Connection:
     def __init__(self, arguments: Sequence[str], name: str) -> None:
         """Starts it. `name` is what it is called in messages."""
         self.name = name
-        command = [sys.executable, "-m", "headrace.measure.tuning.mirror_process", *arguments]
+        # Without the current directory among those of modules: it may be anybody's.
+        command = [sys.executable, "-P", "-m", "headrace.measure.tuning.mirror_process"]
+        command += arguments
         # In a session of its own: Ctrl-C is for the benchmark, which then takes it down.
         self.process = subprocess.Popen(
             command,
