@@ -236,13 +236,15 @@ def _fitting(
 ) -> "Options":
     """Options with what the target and this system take."""
     from headrace import _core
+    from headrace.measure.jobs.target import in_memory
 
     if calls is not None:
         options = dataclasses.replace(options, calls=str(calls))
-    takes = direct is not False and target.engine.takes_direct()
+    takes = direct is not False and not in_memory(target) and target.engine.takes_direct()
     if direct and not takes:
         raise ValueError(
-            f"--direct: the file system of {target.path} takes no O_DIRECT: expected --no-direct"
+            f"--direct: the file system of {target.path} takes no O_DIRECT, or is all page cache:"
+            " expected --no-direct"
         )
     options = dataclasses.replace(options, direct=takes)
     if calls is None and not _core.has_io_uring():

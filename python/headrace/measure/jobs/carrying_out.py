@@ -23,7 +23,7 @@ from headrace.interruption import TOLD_TO_END
 from headrace.measure.conditions import conditions
 from headrace.measure.counters import Counters
 from headrace.measure.jobs.plan import POSIX, Job, Plan
-from headrace.measure.jobs.target import MEMORY, Target
+from headrace.measure.jobs.target import Target, in_memory
 from headrace.measure.place import place
 from headrace.report.units import percent, short_size, size
 from headrace.store import open as open_store
@@ -295,9 +295,10 @@ def _place(target: Target) -> dict[str, Any]:
 def _warnings(
     target: Target, jobs: Sequence[Job], found: Sequence[Mapping[str, Any]]
 ) -> Iterator[dict[str, str]]:
-    if not target.is_device and (kind := place(target.path)["file_system"]) in MEMORY:
+    if in_memory(target):
         yield _warning(
-            "in-memory", f"{target.path} is {kind}: all of it is memory, whatever is asked for"
+            "in-memory",
+            f"{target.path} has nothing but the page cache: these are figures of memory",
         )
     elif not all(job.direct for job in jobs):
         yield _warning(

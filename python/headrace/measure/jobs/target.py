@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headrace import _core
 from headrace.interruption import held
+from headrace.measure.place import place
 from headrace.measure.removal import removed
 
 MEMORY = ("tmpfs", "ramfs")
@@ -42,6 +43,11 @@ class Target:
 def is_device(path: Path) -> bool:
     """Whether a path leads to a block device. Raises OSError if it leads nowhere."""
     return stat.S_ISBLK(os.stat(path).st_mode)
+
+
+def in_memory(target: Target) -> bool:
+    """Whether a directory is on a file system that has nothing but the page cache."""
+    return not target.is_device and place(target.path)["file_system"] in MEMORY
 
 
 @contextlib.contextmanager
