@@ -8,7 +8,9 @@ from matplotlib.ticker import FuncFormatter
 
 from headrace.report.figures.style import COLOURS
 
-PANELS = (("IOPS", 1.0), ("MB/s", 1e-6), ("latency (ms): p50, p99, p99.9", 1e3))
+PANELS = (("IOPS", 1.0), ("MB/s", 1e-6), ("latency (ms)", 1e3))
+
+TIMES = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
 
 
 def draw(document: Mapping[str, Any]) -> Figure:
@@ -34,11 +36,13 @@ def draw(document: Mapping[str, Any]) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axes.tick_params(axis="x", labelrotation=30)
     label, unit = PANELS[2]
-    for name, marker, colour in zip(("p50", "p99", "p999"), "osD", COLOURS, strict=False):
+    for (name, text), marker, colour in zip(TIMES.items(), "osD", COLOURS, strict=False):
         times = [unit * of_it["latency"][name] for _, of_it in rows]
-        panels[2].plot(times, places, marker, color=colour, markersize=5, label=name)
+        panels[2].plot(times, places, marker, color=colour, markersize=5, label=text)
     panels[2].set_xscale("log")
     panels[2].set_xlabel(label)
+    panels[2].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    panels[2].minorticks_off()
     panels[2].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     panels[0].set_yticks(list(places), names)
     panels[0].invert_yaxis()
