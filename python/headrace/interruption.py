@@ -105,6 +105,33 @@ def held() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def end_process() -> Iterator[None]:
+    """Ctrl-C, and signals to end, end the process at once, as the system does it: for calls of
+    libraries that may wait without end, in which Python notices no signal. Handlers that were set
+    within it stay."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # They come to the main thread alone.
+        return
+    numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+    before = {
+        number: handler for number in numbers if callable(handler := signal.getsignal(number))
+    }
+    # One that has come already is Python's to raise before its handler is gone.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, before)
+    try:
+        for number in before:
+            signal.signal(number, signal.SIG_DFL)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, handler)
+
+
+@contextlib.contextmanager
 def noticed() -> Iterator[list[int]]:
     """Ctrl-C, and signals to end, do what they do, and are noted. What is as good as done may go on
     to its end all the same; whoever has more to do then knows that nobody wants it any more."""

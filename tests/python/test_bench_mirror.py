@@ -12,13 +12,15 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import Command
-from headrace import RunError, measure
+from headrace import RunError, _core, measure
 from headrace.measure import tuning
 from headrace.measure.tuning import mirror as mirrors
+from headrace.measure.tuning.mirror_connection import Connection
 from headrace.measure.tuning.profile import seen
 
 EVERYTHING = """
@@ -61,8 +63,6 @@ def is_mounted(at: Path) -> bool:
 def test_every_operation_works_in_a_mirror_and_reads_what_was_written(
     watched: tuning.Watched, tmp_path: Path
 ) -> None:
-    from headrace import _core
-
     names = [name for name, _, _ in _core.operations()]
     weights = ", ".join(f'"{name}" = 1' for name in names)
     measured = measure.measure(measure.load(EVERYTHING.format(weights=weights)), watched.below)
@@ -294,3 +294,77 @@ def test_a_protocols_mix_is_reached(headrace: Command, tmp_path: Path, watched: 
     assert "files = 10" in best.read_text()
     picture = (tmp_path / "plots" / "tune.svg").read_text(encoding="utf-8")
     assert "fsstat" in picture and "wanted" in picture
+
+
+@pytest.mark.parametrize("moment", ["directory", "process"])
+def test_a_signal_as_a_mirror_begins_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    made = []
+    make, begin = tempfile.mkdtemp, Connection.__init__
+
+    def directory(**given: str) -> str:
+        made.append(Path(make(**given)))
+        if moment == "directory":
+            signal.raise_signal(signal.SIGINT)
+        return str(made[0])
+
+    def process(connection: Connection, arguments: list[str], name: str) -> None:
+        begin(connection, arguments, name)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(tempfile, "mkdtemp", directory)
+    monkeypatch.setattr(Connection, "__init__", process)
+    with pytest.raises(KeyboardInterrupt), mirrors.mirror(tmp_path, mirrors.Options()):
+        pytest.fail("it was interrupted before")
+    assert len(made) == 1 and not made[0].exists() and not is_mounted(made[0])
+
+
+@pytest.mark.parametrize("moment", ["made", "measured"])
+def test_a_signal_while_a_mix_is_counted_leaves_nothing_and_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    make, measured = _core.BenchmarkDirectory, _core.measure
+
+    def directory(below: Path) -> object:
+        made = make(below)
+        signal.raise_signal(signal.SIGINT)
+        return made
+
+    def late(*given: Any, **more: Any) -> Any:
+        done = measured(*given, **more)
+        # As the engine does with what comes when all is done.
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return done
+
+    if moment == "made":
+        monkeypatch.setattr(_core, "BenchmarkDirectory", directory)
+    else:
+        monkeypatch.setattr(_core, "measure", late)
+    with tuning.profiler("command:echo {}")(tmp_path) as counted, pytest.raises(KeyboardInterrupt):
+        seen(counted, {"stat": 1.0}, 10, tuning.Amount(files=2))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interruptions_at_many_moments_leave_nothing(tmp_path: Path, watched: object) -> None:
+    below, mounts = tmp_path / "below", tmp_path / "mounts"
+    below.mkdir()
+    mounts.mkdir()
+    command = [sys.executable, "-m", "headrace", "bench", "tune", str(below), *TUNED_FOR_LONG]
+    here = os.environ | {"TMPDIR": str(mounts)}
+    for delay in (0.0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6):
+        benchmark = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=here
+        )
+        deadline = time.monotonic() + 60
+        while not found(mounts, "headrace-mirror-*"):
+            assert benchmark.poll() is None and time.monotonic() < deadline, "it does not begin"
+            time.sleep(0.001)
+        time.sleep(delay)
+        benchmark.send_signal(signal.SIGINT)
+        _, errors = benchmark.communicate(timeout=120)
+        assert benchmark.returncode == 130, (delay, errors)
+        assert "Traceback" not in errors, (delay, errors)
+        left = [*mounts.iterdir(), *below.iterdir()]
+        assert left == [], (delay, left)

@@ -1,5 +1,6 @@
 """Benchmarks by many ranks, with a real MPI."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -197,6 +198,36 @@ def test_ctrl_c_leaves_one_marked_result_and_no_files(tmp_path: Path, below: Pat
     assert saved["stop"]["reason"] == "interrupted"
     assert saved["operations"]["write"]["count"] > 0
     assert list(below.iterdir()) == []
+
+
+def test_ctrl_c_as_ranks_start_ends_all(below: Path) -> None:
+    options = ("--rates", 50, "--time", 60, "--calls", "null", "--no-store", "--no-progress")
+    line = started((2, bench("mix", below, *options)))
+    for delay in (0.2, 0.5, 1.0, 1.5, 2.0, 3.0):
+        mpirun = subprocess.Popen(
+            line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        time.sleep(delay)
+        # As a terminal does: to all that mpirun has started.
+        for process in [mpirun.pid, *_ranks(str(below))]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGINT)
+        assert mpirun.wait(timeout=60) != 0, delay
+        deadline = time.monotonic() + 60
+        while _ranks(str(below)):
+            assert time.monotonic() < deadline, f"ranks go on after Ctrl-C at {delay} s"
+            time.sleep(0.05)
+
+
+def _ranks(word: str) -> list[int]:
+    """The processes that have a word in their command lines, but mpirun's own."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (entry / "cmdline").read_text().split("\0")
+            if words[0] == sys.executable and word in words:
+                found.append(int(entry.name))
+    return found
 
 
 def test_one_rank_that_is_interrupted_ends_all(tmp_path: Path, below: Path) -> None:

@@ -5,6 +5,7 @@ Without them there is one, which waits for nobody, and MPI is not imported.
 
 from pathlib import Path
 
+from headrace.interruption import end_process
 from headrace.ranks.alone import Alone
 from headrace.ranks.launcher import communicator, wanted
 
@@ -23,10 +24,14 @@ def current() -> Alone:
     if _current is None:
         _current = Alone()
         size = wanted()
-        if size is not None and (world := communicator(size)) is not None:
-            from headrace.ranks.many import Many
+        if size is not None:
+            # MPI waits for all ranks as it begins, and for ever for one that was interrupted; the
+            # launcher ends all when a signal ends one.
+            with end_process():
+                if (world := communicator(size)) is not None:
+                    from headrace.ranks.many import Many
 
-            _current = Many(world)
+                    _current = Many(world)
     return _current
 
 

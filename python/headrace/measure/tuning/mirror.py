@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from headrace._core import RunError
+from headrace.interruption import held
 from headrace.measure.tuning.mirror_connection import Connection
 from headrace.mountinfo import mounted
 
@@ -103,19 +103,18 @@ class Mirror:
     """A directory that is mounted a second time, at `at`, and what the kernel asks of it."""
 
     def __init__(self, directory: Path, at: Path, given: Options) -> None:
-        """Raises OSError if nothing can be mounted: it takes /dev/fuse, and either the rights of
-        root or fusermount3. Raises RunError if its process ends."""
+        """Starts its process, which mounts it."""
         self.at = at
+        self._directory = directory
         arguments = [str(directory), str(at), json.dumps(asdict(given))]
         self._connection = Connection(arguments, str(at))
-        try:
-            began = self._connection.began()
-        except RunError:
-            self.close()
-            raise
+
+    def wait_until_mounted(self) -> None:
+        """Raises OSError if nothing can be mounted: it takes /dev/fuse, and either the rights of
+        root or fusermount3. Raises RunError if its process ends."""
+        began = self._connection.began()
         if "error" in began:
-            self.close()
-            raise OSError(f"{directory} cannot be mounted a second time: {began['error']}")
+            raise OSError(f"{self._directory} cannot be mounted a second time: {began['error']}")
 
     @property
     def process(self) -> int:
@@ -141,17 +140,27 @@ def mirror(directory: Path, given: Options) -> Iterator[Mirror]:
     """
     for dead in left_behind():
         take_down(dead)
-    at = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
-    try:
-        mounted = Mirror(directory.resolve(strict=True), at, given)
-        try:
-            yield mounted
-        finally:
-            mounted.close()
-    finally:
-        # It stays if it is still mounted: what is in it is the user's.
-        with contextlib.suppress(OSError):
-            at.rmdir()
+    with contextlib.ExitStack() as undo:
+        # A signal comes when what is made is to be undone, and waits while it is.
+        with held():
+            at = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+            undo.callback(_removed, at)
+        with held():
+            mounted = Mirror(directory.resolve(strict=True), at, given)
+            undo.callback(_closed, mounted)
+        mounted.wait_until_mounted()
+        yield mounted
+
+
+def _removed(at: Path) -> None:
+    # It stays if it is still mounted: what is in it is the user's.
+    with held(), contextlib.suppress(OSError):
+        at.rmdir()
+
+
+def _closed(mirror: Mirror) -> None:
+    with held():
+        mirror.close()
 
 
 def left_behind() -> list[Path]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from headrace import RunError, _core
+from headrace.interruption import held, noticed
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import Matrix, Vector
 from headrace.measure.workload import load
@@ -107,16 +109,18 @@ def seen(
                 raise
 
     loaded = load(workload(weights, number, amount, seed))
-    with _blaming(watched):
-        directory = _core.BenchmarkDirectory(watched.below)
-    try:
+    with contextlib.ExitStack() as undo, noticed() as came:
+        with held(), _blaming(watched):
+            directory = _core.BenchmarkDirectory(watched.below)
+            undo.callback(_remove, directory, watched)
         with _blaming(watched):
             result = _core.measure(loaded, directory, progress=begins)
         if failed is not None:
             raise failed
         after = dict(watched.profiler())
-    finally:
-        _remove(directory, watched)
+    if came:
+        # All of this was done by then, and nothing more is wanted.
+        signal.raise_signal(came[0])
     report: dict[str, Any] = json.loads(result["report"])
     if report["stop"]["reason"] == "interrupted":
         raise KeyboardInterrupt
@@ -137,13 +141,14 @@ def _blaming(watched: Watched) -> Iterator[None]:
 
 
 def _remove(directory: _core.BenchmarkDirectory, watched: Watched) -> None:
-    """Removes it, from behind the profiler if that has ended."""
-    try:
-        directory.remove()
-    except OSError:
-        if watched.original is not None:
-            with contextlib.suppress(OSError):
-                _core.clean_benchmarks(watched.original, Path(directory.path).name)
+    """Removes it, from behind the profiler if that has ended; signals wait so long."""
+    with held():
+        try:
+            directory.remove()
+        except OSError:
+            if watched.original is not None:
+                with contextlib.suppress(OSError):
+                    _core.clean_benchmarks(watched.original, Path(directory.path).name)
 
 
 def profile(
