@@ -13,7 +13,7 @@ import headrace.measure as measure
 from command import command
 from headrace.measure import cache
 from headrace.measure.cache import Reads
-from headrace.measure.ladder import findings
+from headrace.measure.ladder import findings, overall_response
 from headrace.measure.ladder_knee import knee
 from headrace.measure.ladder_search import search
 
@@ -98,6 +98,16 @@ def test_findings_end_at_the_first_load_that_is_not_kept_up_with() -> None:
     assert found["achieved_at_most_per_second"] == 800
     assert findings(steps[:2])["knee"] is None and findings(steps[:2])["cut_off"] is None
     assert findings([])["kept_up"] is None
+
+
+def test_the_overall_response_time_is_the_area_under_the_curve_by_the_largest_load() -> None:
+    # 100 at 1 ms, then to 3 ms at 300: (100 * 1 + 200 * (1 + 3) / 2) / 300 = 5/3 ms.
+    assert overall_response([(300.0, 3e-3), (100.0, 1e-3)]) == pytest.approx(5e-3 / 3)
+    assert overall_response([(50.0, 2e-3)]) == pytest.approx(2e-3)
+    assert overall_response([]) is None and overall_response([(0.0, 1e-3)]) is None
+    steps = [step(100, 100, 0.001, True), step(300, 300, 0.003, True), step(400, 350, 1.0, False)]
+    assert findings(steps)["overall_response_s"] == pytest.approx(5e-3 / 3)
+    assert findings(steps[2:])["overall_response_s"] is None
 
 
 def mix(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -79,6 +79,7 @@ def test_a_step_has_the_figures_of_a_measurement(
     for step in ladder.document["steps"]:
         # All of it but what the ladder says once, and the end, which is the ladder's.
         once = {"kind", "scenario", "seed", "version", "calls", "load", "phases", "stop"}
+        once.add("environment")
         assert single.keys() - once <= step.keys()
         assert single["load"].keys() <= step.keys()
         for key, time in (("latency", "service"), ("latency_from_intended", "response")):
@@ -364,3 +365,19 @@ def test_bytes_of_repeats_are_sums(load: measure.MixedLoad, below: Path) -> None
     each = [it["cache"] for it in step["repetitions"]]
     assert step["cache"]["asked_bytes"] == sum(it["asked_bytes"] for it in each) > 0
     assert step["cache"]["asked_bytes"] == step["operations"]["read"]["bytes"]
+
+
+def test_curves_of_several_ladders_are_in_one_figure(load: measure.MixedLoad, below: Path) -> None:
+    first = measure.ladder(load.at, below, rates=[50, 100]).keep(labels={"disk": "old"})
+    second = measure.ladder(load.at, below, rates=[50, 100]).keep()
+    plots = below.parent / "plots"
+    done = command("results", "plot", first, second, "-o", plots)
+    assert (done.returncode, done.stderr) == (0, "")
+    picture = (plots / "ladders.svg").read_text()
+    assert first in picture and second in picture and "disk=old" in picture
+    overall = hr.store.open().shown(second)["figures"]
+    assert overall["overall response"]["latency_mean_s"] > 0
+    other = measure.measure(load.at(50), below).keep()
+    refused = command("results", "plot", first, other, "-o", plots)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"{other}: expected a mixed load at several loads" in refused.stderr

@@ -53,6 +53,7 @@ MIXES = {
     "mpfs": 18 / 99,
     "mpfs-read-write": 2 / 3,
     "mpfs-metadata": 0.0,
+    "mpfs-benchmark": 18 / 103.5,
     "dbench": 124_199 / 458_341,
 }
 

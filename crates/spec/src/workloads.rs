@@ -44,6 +44,7 @@ const WORKLOADS: &[Preset] = workloads![
     "mpfs",
     "mpfs-read-write",
     "mpfs-metadata",
+    "mpfs-benchmark",
     "dbench",
 ];
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -11,7 +12,7 @@ import typer
 from headrace.cli.keeping import parsed_labels
 from headrace.cli.screen import show as show_tables
 from headrace.cli.screen import steps
-from headrace.files import check_writable
+from headrace.files import check_directory, check_writable
 from headrace.report.plain import plain_line
 
 app = typer.Typer(
@@ -217,6 +218,42 @@ def compare(
     from headrace.report.comparison_tables import comparison
 
     show_tables(comparison(compared.json()))
+
+
+@app.command()
+def plot(
+    identifiers: Identifiers,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="The directory for the figure.")
+    ],
+) -> None:
+    """Draw the curves of mixed loads in one figure: response time against the load achieved."""
+    from headrace import store
+
+    check_directory(output)
+    there = store.open()
+    ladders = {}
+    for identifier in identifiers:
+        entry = there.shown(identifier)
+        document = entry["document"]
+        if entry["kind"] != "ladder" or document.get("of") != "loads":
+            raise ValueError(
+                f"{entry['id']}: expected a mixed load at several loads, as headrace bench mix"
+                f" saves it; this is a {entry['kind']}"
+            )
+        ladders[_curve(entry)] = document
+    from headrace.report import plots
+
+    for file in plots.save_ladders(output, ladders):
+        print(plain_line(f"plot: {file}"))
+
+
+def _curve(entry: Mapping[str, Any]) -> str:
+    """What tells a curve from others: mix, place, labels and identifier."""
+    place = entry["document"].get("place", {})
+    where = " ".join(str(place[key]) for key in ("host", "file_system") if key in place)
+    labels = ", ".join(f"{key}={value}" for key, value in entry["labels"].items())
+    return ", ".join(part for part in (entry["name"], where, labels, entry["id"]) if part)
 
 
 @app.command()

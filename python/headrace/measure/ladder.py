@@ -16,6 +16,10 @@ AtLoad: TypeAlias = Callable[[float], _core.Loaded]
 """The scenario in which operations come at a rate."""
 
 
+OVERALL = "overall response"
+"""What the store catalogues the overall response time as."""
+
+
 class Criteria(NamedTuple):
     """When a system keeps up with a load."""
 
@@ -52,11 +56,11 @@ def ladder(
     """Carries a mix out at one load after another, in a directory of its own below a given one.
 
     The loads are `rates`; without, they are found: from `start` on doubled until the system
-    stays behind, then refined so often between. Files that are there stay for the next step,
-    as long as they were at first. With `repeats`, the whole ladder is measured so often: loads
-    that were found in the first are measured again, and what is shown is of all together. Steps
-    that `resumed` has, what an earlier ladder saved, are part of it and not measured again;
-    `so_far` is told the ladder after each step.
+    stays behind or the files of the next load do not fit, then refined so often between. Files
+    that are there stay for the next step, as long as they were at first. With `repeats`, the
+    whole ladder is measured so often: loads that were found in the first are measured again, and
+    what is shown is of all together. Steps that `resumed` has, what an earlier ladder saved, are
+    part of it and not measured again; `so_far` is told the ladder after each step.
 
     Raises:
         ScenarioError: if the workload cannot be carried out on a real file system.
@@ -66,7 +70,10 @@ def ladder(
     """
 
     def keeps_up(climb: Climb, rate: float) -> bool:
-        step = climb.step(at_load(rate), f"{rate:g} operations/s")
+        loaded, what = at_load(rate), f"{rate:g} operations/s"
+        if not rates and climb.tried and calls != NULL and not climb.has_room(loaded, what):
+            return False
+        step = climb.step(loaded, what)
         return step is not None and criteria.met(step)
 
     def steps(climb: Climb) -> None:
@@ -96,7 +103,7 @@ def ladder(
 def _step(document: dict[str, Any]) -> dict[str, Any] | None:
     """What a ladder shows of a measurement; None if nothing was done in it."""
     load = document.get("load")
-    if load is None or not document.get("latency_from_intended"):
+    if load is None or not document["operations"]:
         return None
     return step_of(f"{load['requested_per_second']:.12g}/s", document)
 
@@ -121,9 +128,11 @@ def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for name in ("knee", "kept_up", "cut_off")
         if found[name] is not None
     }
+    overall = found["overall_response_s"]
+    overall_response = {} if overall is None else {OVERALL: {"mean": overall}}
     rates = {step["name"]: {"per_second": step["achieved_per_second"]} for step in steps}
     responses = {step["name"]: step["response"] for step in steps}
-    return {**found, "operations": points | rates, "latency": responses}
+    return {**found, "operations": points | rates, "latency": overall_response | responses}
 
 
 def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
@@ -151,7 +160,28 @@ def findings(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "kept_up": _point(steps[kept - 1]) if kept else None,
         "cut_off": _point(steps[kept]) if kept < len(steps) else None,
         "achieved_at_most_per_second": max(achieved, default=None),
+        "overall_response_s": overall_response(
+            [(step["achieved_per_second"], step["response"]["mean"]) for step in steps[:kept]]
+        ),
     }
+
+
+def overall_response(curve: Sequence[tuple[float, float]]) -> float | None:
+    """The overall response time of SPEC SFS (2.0 and later): the area under the curve of load
+    achieved and mean response time, divided by the largest load achieved; None without a load.
+
+    The points are those of the loads that were kept up with. Below the smallest of them, the
+    response time is taken as that of the smallest.
+    """
+    points = sorted(curve)
+    if not points or points[-1][0] <= 0:
+        return None
+    load, response = points[0]
+    area = load * response
+    for next_load, next_response in points[1:]:
+        area += (next_load - load) * (response + next_response) / 2
+        load, response = next_load, next_response
+    return area / load
 
 
 def _point(step: dict[str, Any]) -> dict[str, Any]:

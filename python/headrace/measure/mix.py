@@ -8,8 +8,16 @@ from headrace import ranks
 from headrace._core import Loaded, ScenarioError, workloads
 from headrace.measure.workload import load_with_sets
 
-PRESET = "mpfs"
-"""The mix of which nothing else is said."""
+PRESET = "mpfs-benchmark"
+"""The mix of which nothing else is said: the benchmark of Wang 2002, chapter 3."""
+PER_RATE = (
+    "workload.0.bytes_per_rate=10 MB",
+    "workload.0.names.directories_per_rate=10",
+    "workload.0.names.symbolic_links_per_rate=100",
+)
+"""What its files, directories and links are for each operation a second (section 3.3.3.4)."""
+FILES = "workload.0.files="
+"""A number of files that is set replaces the scaling."""
 FOREVER = "workload.0.amount=forever"
 """Only time ends it."""
 A_TIME = 'a time such as "0.2 ms" or "10 s"'
@@ -35,6 +43,8 @@ class MixedLoad:
         self._name = workload
         self._what = _text(workload)
         self._sets = list(sets)
+        scales = workload == PRESET and not any(it.startswith(FILES) for it in sets)
+        self._per_rate = PER_RATE if scales else ()
         self._times = {
             f"run.warm_up={warm_up!r} s": f"--warm-up {warm_up:g}",
             f"run.stop.time={warm_up + seconds!r} s": f"--time {seconds:g}",
@@ -44,7 +54,8 @@ class MixedLoad:
 
     def at(self, rate: float) -> Loaded:
         """The scenario in which operations come so often a second."""
-        return self._load({f"workload.0.rate={rate!r}": f"{rate:g} operations/s"})
+        load = {f"workload.0.rate={rate!r}": f"{rate:g} operations/s"}
+        return self._load(load, self._per_rate)
 
     def with_processes(self, processes: int) -> Loaded:
         """The scenario with so many processes, each of which asks again at once.
@@ -59,13 +70,20 @@ class MixedLoad:
             )
         return loaded
 
-    def _load(self, load: Mapping[str, str]) -> Loaded:
+    def _load(self, load: Mapping[str, str], scaling: Sequence[str] = ()) -> Loaded:
         """The scenario with a load, and what errors shall call it."""
         try:
             # A load stands above what is set.
-            loaded = load_with_sets(self._what, [FOREVER, *self._times, *self._sets, *load])
+            loaded = load_with_sets(
+                self._what, [FOREVER, *scaling, *self._times, *self._sets, *load]
+            )
         except ScenarioError as error:
             raise self._as_asked(error, {FOREVER: "", **self._times, **load}) from None
+        if loaded.replications > 1:
+            raise ScenarioError(
+                f"{loaded.name}: run.replications = {loaded.replications}: a mixed load is repeated"
+                f" by --repeats {loaded.replications}; expected run.replications = 1"
+            )
         kinds = [workload["kind"] for workload in tomllib.loads(loaded.toml)["workload"]]
         if kinds != ["operation-mix"]:
             raise ScenarioError(

@@ -28,6 +28,7 @@ from headrace.report.figures import (
     tuned,
     validation,
 )
+from headrace.report.figures import ladders as ladders_figure
 
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
@@ -74,6 +75,11 @@ def save_ladder(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     if document["of"] == "clients":
         return _save(directory, {"clients": ladder_of_clients.draw(document)})
     return _save(directory, {"ladder": ladder.draw(document)})
+
+
+def save_ladders(directory: Path, ladders: Mapping[str, Mapping[str, Any]]) -> list[Path]:
+    """Writes the curves of several ladders of loads, by their labels, as `save` does."""
+    return _save(directory, {"ladders": ladders_figure.draw(ladders)})
 
 
 def save_measurement(

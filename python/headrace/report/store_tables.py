@@ -36,7 +36,18 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What tables raise of documents that lack something, or in which it is something else."""
 LESS_TO_RESULTS = (
-    *("took", "seed", "calls", "version", "file system", "p95 ms", "kind", "host", "labels"),
+    *(
+        "took",
+        "seed",
+        "calls",
+        "version",
+        "file system",
+        "p95 ms",
+        "overall ms",
+        "kind",
+        "host",
+        "labels",
+    ),
 )
 """What narrow terminals go without, the first first."""
 
@@ -58,12 +69,14 @@ def results(entries: Sequence[Entry]) -> RenderableType:
         "file system",
         "labels",
     )
-    columns += ("read MB/s", "write MB/s", "p95 ms")
+    columns += ("read MB/s", "write MB/s", "p95 ms", "overall ms")
     made = FittedTable("Results", 2, columns, LESS_TO_RESULTS)
     for entry in entries:
         figures = entry["figures"]
         moved = (figures.get(name, {}).get("throughput_bytes_per_s") for name in ("read", "write"))
         p95 = figures.get("all", {}).get("latency_p95_s")
+        # The overall response time of a ladder of loads.
+        overall = figures.get("overall response", {}).get("latency_mean_s")
         made.add_row(
             entry["id"],
             entry["name"],
@@ -78,6 +91,7 @@ def results(entries: Sequence[Entry]) -> RenderableType:
             labels(entry),
             *("" if value is None else megabytes(value) for value in moved),
             "" if p95 is None else milliseconds(p95),
+            "" if overall is None else milliseconds(overall),
         )
     return made
 

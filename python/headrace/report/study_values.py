@@ -23,10 +23,22 @@ def has_intervals(document: Entry) -> bool:
 
 def statistic(document: Entry) -> str:
     """What is shown, in words; nothing of a single repeat."""
-    repeats = document["wanted_repeats"]
     if has_intervals(document):
-        return f"means of {repeats} repeats, ± half the width of their 95 % interval (t)"
-    return f"medians of {repeats} repeats, from the least to the most" if repeats > 1 else ""
+        return f"means of {_repeats(document)}, ± half the width of their 95 % interval (t)"
+    if document["wanted_repeats"] == 1:
+        return ""
+    return f"medians of {_repeats(document)}, from the least to the most"
+
+
+def _repeats(document: Entry) -> str:
+    """How often points were measured, and how often they were to be, if that is not the same."""
+    wanted = document["wanted_repeats"]
+    done = [it["repeats"] for it in document["summary"]]
+    least, most = min(done, default=0), max(done, default=0)
+    if least == wanted:
+        return f"{wanted} repeats"
+    many = f"{most}" if least == most else f"{least} to {most}"
+    return f"{many} of {wanted} repeats"
 
 
 def shown(it: Entry) -> Shown:

@@ -34,7 +34,7 @@ def mix(
             metavar="PRESET|FILE",
             help="A preset of a mix (see headrace presets), or a scenario with one mix.",
         ),
-    ] = "mpfs",
+    ] = "mpfs-benchmark",
     rates: Annotated[
         str | None,
         typer.Option(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from headrace.report.figures.steps import draw_steps
 from headrace.report.figures.style import nothing, sheet
@@ -27,6 +28,8 @@ def draw(document: Mapping[str, Any]) -> Figure:
     cores = document["cores"]
     if processes[-1] > cores:
         axes.axvspan(cores, processes[-1], color="#dddddd", alpha=0.5, label="oversubscribed")
+    # There are no parts of a process.
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return figure
