@@ -446,3 +446,73 @@ def _pieces_of(file: Path) -> list[int]:
             at = os.lseek(opened.fileno(), start, os.SEEK_HOLE)
             found += range(start // piece, -(-at // piece))
     return found
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        'block = "1 MiB"\ntransfer = "64 KiB"\nphases = ["write", "read"]',
+        'kind = "mdtest"\nfiles = 5',
+        'kind = "operation-mix"\nweights = { stat = 1 }\namount = 20\nfiles = 5',
+    ],
+    ids=["ior", "mdtest", "operation-mix"],
+)
+def test_work_that_ends_within_the_warm_up_is_refused(
+    work: str, tmp_path: Path, below: Path
+) -> None:
+    file = tmp_path / "short.toml"
+    file.write_text(f'[clients]\ncount = 1\n[run]\nwarm_up = "60 s"\n[[workload]]\n{work}\n')
+    done = bench("run", str(file), str(below), "--no-store")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "before statistics began; expected a shorter warm-up" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert list(below.iterdir()) == []
+
+
+def test_a_load_of_which_nothing_comes_is_refused(tmp_path: Path, below: Path) -> None:
+    file = tmp_path / "mix.toml"
+    file.write_text('[[workload]]\nkind = "operation-mix"\nweights = { stat = 1 }\nfiles = 5\n')
+    short = ("--workload", str(file), "--time", "0.1", "--warm-up", "0", "--no-store")
+    done = bench("mix", str(below), "--rates", "0.01", *short)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no request was done in the measured time at 0.01 operations/s" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    both = bench("mix", str(below), "--rates", "0.01,500", *short, "--json")
+    assert both.returncode == 0
+    document = json.loads(both.stdout)
+    assert [step["name"] for step in document["steps"]] == ["500/s"]
+    assert [it["condition"] for it in document["warnings"]][:1] == ["nothing-done"]
+    assert list(below.iterdir()) == []
+
+
+def test_a_precision_is_refused_and_replications_are_carried_out(
+    workload: Path, below: Path
+) -> None:
+    refused = bench("run", str(workload), str(below), "--set", "run.stop.precision=0.05")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("run.stop.precision = 0.05: ")
+    assert len(refused.stderr.splitlines()) == 1
+    chosen = ("--set", "run.replications=2", "--set", "run.seed=7", "--no-store", "--json")
+    document = json.loads(bench("run", str(workload), str(below), *chosen).stdout)
+    assert len(document["repetitions"]) == 2 and document["seed"] == 7
+    assert "replications = 2" in document["scenario"]["toml"]
+    once = bench("run", str(workload), str(below), *chosen, "--repeats", "1")
+    assert "repetitions" not in json.loads(once.stdout)
+
+
+def test_what_was_due_and_never_issued_is_counted(tmp_path: Path, below: Path) -> None:
+    file = tmp_path / "open.toml"
+    # Far more than one process does.
+    file.write_text(
+        '[run]\nstop = { time = "0.2 s" }\n[[workload]]\nkind = "operation-mix"\n'
+        'weights = { stat = 1 }\nfiles = 5\nrate = 1e6\namount = "forever"\n'
+    )
+    chosen = ("run", str(file), str(below), "--no-store")
+    document = json.loads(bench(*chosen, "--json").stdout)
+    left, done = document["unfinished"], document["operations"]["stat"]["count"]
+    assert left["count"] == left["operations"]["stat"] > 0
+    assert 0 < left["mean"] <= left["max"] <= 0.2
+    assert document["latency_from_intended"]["stat"]["count"] == done + left["count"]
+    assert document["latency"]["stat"]["count"] == done
+    assert left["count"] + done == round(0.2 * document["load"]["offered_per_second"])
+    assert "were due before the end of the run and not issued" in bench(*chosen).stdout

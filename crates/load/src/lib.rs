@@ -39,6 +39,7 @@ mod report;
 mod room;
 mod run;
 mod share;
+mod short_calls;
 mod source;
 mod through_journal;
 mod together;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::operation::{self, FileOperation, Group};
@@ -66,8 +67,22 @@ fn report(record: &Record, numbers: &[usize], has_times: bool) -> OperationGroup
         throughput: rate(sum.bytes).filter(|_| moves_bytes),
         prepare_seconds: seconds(sum.prepared),
         latency: Latency::of(&sum.service),
-        latency_from_intended: has_times.then(|| Latency::of(&sum.response)),
+        latency_from_intended: has_times
+            .then(|| Latency::of(&response(record, operations[0].group()))),
     }
+}
+
+/// Latencies from the intended start of all operations of a group, those among them that were due
+/// and never issued.
+fn response(record: &Record, group: Group) -> Histogram<u64> {
+    let of_it = (0..operation::ALL.len()).filter(|&it| operation::ALL[it].group() == group);
+    let mut all = of_it.filter_map(|number| record.response(number));
+    let mut sum = all.next().unwrap_or_else(|| Cell::default().response);
+    for other in all {
+        // They have the same digits and grow as needed.
+        let _ = sum.add(other);
+    }
+    sum
 }
 
 #[cfg(test)]

@@ -42,6 +42,8 @@ pub struct Part<'a> {
     /// The numbers of those that are carried out here.
     here: Vec<u32>,
     share: &'a Share,
+    /// Bytes of a call, where those of a bufferful are asked for as one.
+    short_call: Option<usize>,
     names: Names,
     application: Box<dyn Application>,
     /// What is known of the page cache; of a mix alone, as it takes the more of an operation's
@@ -55,6 +57,7 @@ impl<'a> Part<'a> {
         workload: &'a Workload,
         number: usize,
         share: &'a Share,
+        short_call: Option<usize>,
     ) -> Result<Self, Error> {
         suitable(workload)?;
         let processes =
@@ -74,6 +77,7 @@ impl<'a> Part<'a> {
             // A pipeline has a thread for each of its stages.
             here: share.processes(scenario, workload, application.processes()),
             share,
+            short_call,
             names: Names::new(number, &*application),
             application,
             known: matches!(workload.kind, WorkloadKind::OperationMix(_))
@@ -237,7 +241,9 @@ impl<'a> Part<'a> {
                     io: self.workload.io.clone(),
                     content,
                     largest,
+                    short_call: self.short_call,
                     own,
+                    is_open: self.workload.kind.is_open(),
                     known: match options.calls {
                         Backend::Null => None,
                         _ => self.known.clone(),

@@ -28,6 +28,8 @@ pub struct Shared {
     pub clock: Clock,
     /// Set when the run ends, for whatever reason.
     pub ends: AtomicBool,
+    /// When it ended; [`NOT_ENDED`] before.
+    pub ended_at: AtomicU64,
     /// When it ends at the latest.
     pub stop_at: Option<Nanoseconds>,
     /// After how many operations it ends, and how many are done.
@@ -35,6 +37,20 @@ pub struct Shared {
     pub done: AtomicU64,
     /// Where random numbers start.
     pub seed: u64,
+}
+
+/// Before the run has ended.
+pub const NOT_ENDED: Nanoseconds = Nanoseconds::MAX;
+
+impl Shared {
+    /// Ends the run, at a time; the first one to do so says when.
+    pub fn end(&self, at: Nanoseconds) {
+        let first = Ordering::AcqRel;
+        let _ = self
+            .ended_at
+            .compare_exchange(NOT_ENDED, at, first, Ordering::Acquire);
+        self.ends.store(true, Ordering::Release);
+    }
 }
 
 /// How far a process is, for those who watch: operations and bytes by the operation's
@@ -60,9 +76,9 @@ impl Progress {
     }
 
     /// Only the process itself writes: there is nobody to race with.
-    fn add(&self, operation: usize, moved: u64) {
+    fn add(&self, operation: usize, calls: u64, moved: u64) {
         let [count, bytes] = &self.operations[operation];
-        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        count.store(count.load(Ordering::Relaxed) + calls, Ordering::Relaxed);
         bytes.store(bytes.load(Ordering::Relaxed) + moved, Ordering::Relaxed);
     }
 }
@@ -86,7 +102,11 @@ pub struct Plan {
     pub content: Option<Content>,
     /// Bytes of its largest transfer.
     pub largest: usize,
+    /// Bytes of a call, where those of a bufferful are asked for as one.
+    pub short_call: Option<usize>,
     pub own: Option<OwnNames>,
+    /// Whether requests come at times of their own.
+    pub is_open: bool,
     /// What is known of the page cache, where that is looked after.
     pub known: Option<Arc<Known>>,
     pub record: Record,
@@ -120,6 +140,7 @@ impl Plan {
                 stream_buffer: usize::try_from(self.io.buffer.0).unwrap_or(usize::MAX),
                 buffer: Buffer::new(self.largest, u64::from(self.rank), self.io.huge_pages),
                 content: self.content,
+                short_call: self.short_call,
                 own_range,
                 own: self.own,
                 kept: Kept::default(),
@@ -128,12 +149,16 @@ impl Plan {
             record: self.record,
             meeting: self.meeting,
             progress: self.progress,
+            dropped: Vec::new(),
         };
         // All begin together.
         shared.clock.wait_until(1, &shared.ends);
         let ended = process.carry_out(shared);
         if ended.is_err() {
-            shared.ends.store(true, Ordering::Relaxed);
+            shared.end(shared.clock.now());
+        }
+        if self.is_open {
+            process.count_unfinished(shared);
         }
         (process.record, ended)
     }
@@ -149,6 +174,9 @@ struct Process {
     record: Record,
     meeting: Arc<Meeting>,
     progress: Arc<Progress>,
+    /// Operations that were asked for and not issued because the run ended, with the time at which
+    /// each was due.
+    dropped: Vec<(usize, Nanoseconds)>,
 }
 
 impl Process {
@@ -191,9 +219,30 @@ impl Process {
         };
         let over = || shared.ends.load(Ordering::Relaxed) || late();
         self.source.wait(self.rank, over);
-        if late() {
-            shared.ends.store(true, Ordering::Relaxed);
+        if let Some(stop) = shared.stop_at.filter(|_| late()) {
+            shared.end(stop);
         }
+    }
+
+    /// Counts what was due before the end of the run and was not issued: what this process had
+    /// asked for, and what it, or others with it, would have asked for next.
+    fn count_unfinished(&mut self, shared: &Shared) {
+        let end = shared.ended_at.load(Ordering::Acquire);
+        if end == NOT_ENDED {
+            // The workload came to its end.
+            return;
+        }
+        for (number, intended) in self.dropped.drain(..).filter(|(_, due)| *due < end) {
+            self.record.add_unfinished(number, intended, end);
+        }
+        let record = &mut self.record;
+        let until = Time(end.saturating_mul(PICOSECONDS));
+        // The run is over: what is wrong with requests that nobody issues matters no more.
+        let _ = self.source.not_issued(self.rank, until, &mut |ask| {
+            if let (Ok(number), Some(intended)) = (number(ask), ask.intended) {
+                record.add_unfinished(number, intended.0 / PICOSECONDS, end);
+            }
+        });
     }
 
     /// What the C library still has is for the others, too. Not timed, and no operation.
@@ -231,6 +280,7 @@ impl Process {
         let after = now + ask.after.0 / PICOSECONDS;
         let intended = ask.intended.map_or(after, |time| time.0 / PICOSECONDS);
         if shared.stop_at.is_some_and(|stop| intended.max(now) >= stop) {
+            self.drop_ask(number, ask);
             wait_for_the_end(shared);
             return Ok(());
         }
@@ -245,6 +295,7 @@ impl Process {
         if after > now {
             shared.clock.wait_until(after, &shared.ends);
             if shared.ends.load(Ordering::Relaxed) {
+                self.drop_ask(number, ask);
                 return Ok(());
             }
         }
@@ -257,7 +308,7 @@ impl Process {
             Some(_) => intended.min(started),
             None => started,
         };
-        self.record.add(&Done {
+        let done = Done {
             operation: number,
             workload: self.workload,
             phase: ask.phase,
@@ -266,9 +317,14 @@ impl Process {
             intended,
             started,
             ended,
-        });
+        };
+        let calls = match self.hands.short_call {
+            Some(call) if operation.moves_bytes() => moved.div_ceil(call as u64).max(1),
+            _ => 1,
+        };
+        self.record.add_batch(&done, calls);
         self.record.reads = self.record.reads.and(reads);
-        self.progress.add(number, moved);
+        self.progress.add(number, calls, moved);
         let verified = operation.verify(&mut self.hands, ask, target, moved);
         verified.map_err(|found| Error::Wrong {
             operation: operation.name(),
@@ -278,9 +334,16 @@ impl Process {
         if let Some(most) = shared.stop_after
             && shared.done.fetch_add(1, Ordering::Relaxed) + 1 >= most
         {
-            shared.ends.store(true, Ordering::Relaxed);
+            shared.end(ended);
         }
         Ok(())
+    }
+
+    /// What was asked for is not issued.
+    fn drop_ask(&mut self, number: usize, ask: &Ask) {
+        if let Some(intended) = ask.intended {
+            self.dropped.push((number, intended.0 / PICOSECONDS));
+        }
     }
 }
 
@@ -301,6 +364,6 @@ fn number(ask: &Ask) -> Result<usize, Error> {
 fn wait_for_the_end(shared: &Shared) {
     if let Some(stop) = shared.stop_at {
         shared.clock.wait_until(stop, &shared.ends);
+        shared.end(stop);
     }
-    shared.ends.store(true, Ordering::Relaxed);
 }

@@ -14,6 +14,7 @@ use crate::operation::{self, Group};
 use crate::operation_groups::{OperationGroupReport, operation_groups};
 use crate::outcome::Outcome;
 use crate::page_cache::Reads;
+use crate::record::{Record, Unfinished};
 
 /// A measurement. All in SI units.
 #[derive(Clone, Debug, Serialize)]
@@ -38,6 +39,10 @@ pub struct Report {
     /// at a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
+    /// Requests that were due before the end of the run and never issued, where operations come
+    /// at times of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<UnfinishedReport>,
     /// Operations that several processes carried out at the same moment, where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<SharingReport>,
@@ -122,6 +127,37 @@ impl From<Waits> for WaitsReport {
             count: waits.count,
             mean: (waits.count > 0).then(mean),
             max: seconds(waits.longest),
+        }
+    }
+}
+
+/// Requests whose intended start came before the end of the run, and that were never issued.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnfinishedReport {
+    /// How many.
+    pub count: u64,
+    /// Seconds from the intended start to the end of the run; none of none.
+    pub mean: Option<f64>,
+    /// The longest of them.
+    pub max: Option<f64>,
+    /// How many by operation.
+    pub operations: BTreeMap<&'static str, u64>,
+}
+
+impl UnfinishedReport {
+    fn of(record: &Record) -> UnfinishedReport {
+        let mut sum = Unfinished::default();
+        let mut operations = BTreeMap::new();
+        for (number, of_it) in &record.unfinished {
+            sum.merge(of_it);
+            operations.insert(operation::ALL[*number].name(), of_it.count);
+        }
+        let any = sum.count > 0;
+        UnfinishedReport {
+            count: sum.count,
+            mean: any.then(|| seconds(sum.sum) / sum.count as f64),
+            max: any.then(|| seconds(sum.longest)),
+            operations,
         }
     }
 }
@@ -247,6 +283,7 @@ impl Report {
                 reason: outcome.reason,
             },
             load: outcome.load,
+            unfinished: has_times(scenario).then(|| UnfinishedReport::of(&outcome.record)),
             sharing: outcome.rounds.map(|it| SharingReport {
                 rounds: it.whole,
                 broken_off: it.broken_off,
@@ -291,11 +328,14 @@ impl Report {
             };
             self.operations.insert(name, counted);
             self.latency.insert(name, Latency::of(&cell.service));
-            service.push(&cell.service);
-            if has_times {
-                let latency = Latency::of(&cell.response);
-                self.latency_from_intended.insert(name, latency);
-                response.push(&cell.response);
+            service.push(cell.service.clone());
+        }
+        for (number, operation) in operation::ALL.iter().enumerate() {
+            let found = outcome.record.response(number);
+            if let Some(found) = found.filter(|_| has_times) {
+                let latency = Latency::of(&found);
+                self.latency_from_intended.insert(operation.name(), latency);
+                response.push(found);
             }
         }
         for (all, into) in [
@@ -333,12 +373,12 @@ pub fn has_times(scenario: &Scenario) -> bool {
 }
 
 /// All histograms as one; none of none.
-fn together(all: &[&Histogram<u64>]) -> Option<Histogram<u64>> {
+fn together(all: &[Histogram<u64>]) -> Option<Histogram<u64>> {
     let (first, rest) = all.split_first()?;
-    let mut sum = (*first).clone();
+    let mut sum = first.clone();
     for other in rest {
         // They have the same digits and grow as needed.
-        let _ = sum.add(*other);
+        let _ = sum.add(other);
     }
     Some(sum)
 }

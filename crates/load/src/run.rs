@@ -19,10 +19,11 @@ use crate::load::Load;
 use crate::operation;
 use crate::outcome::{Outcome, Phase};
 use crate::part::Part;
-use crate::process::{Plan, Progress, Shared};
+use crate::process::{NOT_ENDED, Plan, Progress, Shared};
 use crate::record::Record;
 use crate::room::check_room_in;
 use crate::share::{Meet, Share};
+use crate::short_calls;
 use crate::source::Common;
 
 /// How often the caller is told how far the run is.
@@ -99,9 +100,11 @@ pub fn run_share(
     watch: Watch<'_>,
 ) -> Result<Outcome, Error> {
     share.suits(scenario)?;
-    let parts = scenario.workload.iter().enumerate();
+    suitable(scenario)?;
+    let (scenario, short_calls) = &short_calls::batched(scenario);
+    let parts = scenario.workload.iter().zip(short_calls).enumerate();
     let parts: Vec<Part<'_>> = parts
-        .map(|(number, workload)| Part::new(scenario, workload, number, share))
+        .map(|(number, (workload, call))| Part::new(scenario, workload, number, share, *call))
         .collect::<Result<_, _>>()?;
     // What cannot be used is known before files are made.
     options.calls.calls(directory.root())?;
@@ -143,6 +146,18 @@ pub fn run_share(
     carried_out(scenario, processes, prepared, broken_off, watch)
 }
 
+/// Refuses what only a simulation does.
+fn suitable(scenario: &Scenario) -> Result<(), Error> {
+    match scenario.run.stop.precision {
+        Some(precision) => Err(Error::Unsuitable(format!(
+            "run.stop.precision = {precision}: a measurement does not end by the precision of its \
+             mean; expected run.stop.time or run.stop.requests instead, and --repeats for \
+             confidence intervals"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Waits for the other engines.
 fn all_here(share: &Share, watch: Watch<'_>) -> Result<(), Error> {
     let mut over = false;
@@ -181,6 +196,7 @@ fn carried_out(
     let shared = Shared {
         clock: Clock::starting(Instant::now() + TOGETHER),
         ends: AtomicBool::new(broken_off),
+        ended_at: AtomicU64::new(if broken_off { 0 } else { NOT_ENDED }),
         stop_at: stop.time.map(|time| in_nanoseconds(time.0)),
         stop_after: stop.requests,
         done: AtomicU64::new(0),
@@ -202,7 +218,7 @@ fn carried_out(
             match begun {
                 Ok(thread) => threads.push(thread),
                 Err(failed) => {
-                    shared.ends.store(true, Ordering::Relaxed);
+                    shared.end(shared.clock.now());
                     error = Some(Error::Thread(failed));
                     break;
                 }
@@ -231,7 +247,11 @@ fn carried_out(
     };
     Ok(Outcome {
         started,
-        lasted: record.last_end(),
+        lasted: match record.last_end() {
+            // Nothing was done after the warm-up.
+            0 => shared.clock.now(),
+            last => last,
+        },
         record,
         prepared,
         reason,
@@ -287,7 +307,7 @@ fn watched<T>(
         };
         if watch(&live).is_break() {
             interrupted = true;
-            shared.ends.store(true, Ordering::Relaxed);
+            shared.end(shared.clock.now());
         }
     }
     interrupted

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use headrace_net::{Random, Time};
-use headrace_workload::{Application, Next, RoundCounts, RoundNews};
+use headrace_workload::{Application, Ask, Next, RoundCounts, RoundNews};
 
 use crate::coordination::{Coordination, Messages};
 use crate::share::Share;
@@ -27,6 +27,23 @@ impl Source {
         match self {
             Source::Own(application) => application.next(rank, now, random),
             Source::Shared(common) => common.next(rank, now, random),
+        }
+    }
+
+    /// Gives every request that was due before a time and that nobody has asked for; see
+    /// [`Application::not_issued`].
+    pub fn not_issued(
+        &mut self,
+        rank: u32,
+        until: Time,
+        each: &mut dyn FnMut(&Ask),
+    ) -> Result<(), String> {
+        match self {
+            Source::Own(application) => application.not_issued(rank, until, each),
+            Source::Shared(common) => {
+                let mut state = common.locked();
+                state.application.not_issued(rank, until, each)
+            }
         }
     }
 

@@ -16,6 +16,7 @@ use crate::record::Record;
 struct Part {
     record: Record,
     started: Nanoseconds,
+    lasted: Nanoseconds,
     prepared: Nanoseconds,
     reason: String,
     error: Option<String>,
@@ -36,6 +37,7 @@ impl Outcome {
         let part = Part {
             record: self.record.clone(),
             started: self.started,
+            lasted: self.lasted,
             prepared: self.prepared,
             reason: self.reason.to_owned(),
             error: self.error.as_ref().map(ToString::to_string),
@@ -81,6 +83,7 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
         })?;
         sum.record.merge(&part.record);
         sum.started = sum.started.min(part.started);
+        sum.lasted = sum.lasted.max(part.lasted);
         sum.prepared = sum.prepared.max(part.prepared);
         sum.processes += part.processes;
         if let Some((whole, broken_off)) = part.rounds {
@@ -98,7 +101,6 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
         });
         sum.error = sum.error.or(error);
     }
-    sum.lasted = sum.record.last_end();
     sum.load = Load::of(scenario, &sum)?;
     Ok(sum)
 }

@@ -58,6 +58,29 @@ pub trait Application: Send {
     /// What is wrong with the workload's source, such as a trace.
     fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String>;
 
+    /// Gives every request that a process, or any that takes what comes in turn with it, was to ask
+    /// before a time and has not been given by [`Application::next`]. Called for each process when
+    /// the run is over, where requests come at times of their own; nothing else is asked after it.
+    ///
+    /// # Errors
+    /// As of [`Application::next`].
+    fn not_issued(
+        &mut self,
+        rank: u32,
+        until: Time,
+        each: &mut dyn FnMut(&Ask),
+    ) -> Result<(), String> {
+        let mut draws = 0;
+        let mut random = Random::named(0, "not issued", &mut draws);
+        while let Next::Ask(ask) = self.next(rank, until, &mut random)? {
+            if ask.intended.is_none_or(|time| time >= until) {
+                break;
+            }
+            each(&ask);
+        }
+        Ok(())
+    }
+
     /// Whether processes may wait for each other's requests, or compute without
     /// asking for anything.
     fn threads(&self) -> bool {

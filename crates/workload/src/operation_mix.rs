@@ -250,6 +250,28 @@ impl OperationMixApplication {
         })
     }
 
+    /// Draws what a client asks next.
+    fn drawn_next(&mut self, client: usize, now: Time) -> Result<Ask, String> {
+        let asked = self.clients[client].asked;
+        let mut draws = self.clients[client].draws;
+        let mut random = Random::named(self.key(client), "operations", &mut draws);
+        let turn = self
+            .turns
+            .next(&mut self.clients[client].coming, &mut random);
+        let drawn = self.draw(client, turn, &mut random);
+        let known = (drawn.1 < self.spec.files).then_some(drawn.1);
+        let coming = &mut self.clients[client].coming;
+        self.turns
+            .follow(turn.operation, known, coming, &mut random);
+        // The first operation does not come after another.
+        let think = match asked < u64::from(self.per_client()) {
+            true => Span::ZERO,
+            false => self.think(&mut random),
+        };
+        self.clients[client].draws = draws;
+        self.ask(client, turn.operation, drawn, think, now)
+    }
+
     /// What a process stands for in a round: itself, or its client.
     fn seat(&self, rank: u32) -> u32 {
         match self.spec.sharing {
@@ -571,32 +593,43 @@ impl Application for OperationMixApplication {
             }
             return Ok(Next::Finished);
         }
-        let mut draws = self.clients[client].draws;
-        let mut random = Random::named(self.key(client), "operations", &mut draws);
-        let turn = self
-            .turns
-            .next(&mut self.clients[client].coming, &mut random);
-        let drawn = self.draw(client, turn, &mut random);
-        let known = (drawn.1 < self.spec.files).then_some(drawn.1);
-        let coming = &mut self.clients[client].coming;
-        self.turns
-            .follow(turn.operation, known, coming, &mut random);
-        // The first operation does not come after another.
-        let think = match asked < u64::from(self.per_client()) {
-            true => Span::ZERO,
-            false => self.think(&mut random),
+        let ask = self.drawn_next(client, now)?;
+        let Some(call) = ask.call.filter(|it| it.is_shared()) else {
+            return Ok(Next::Ask(ask));
         };
-        self.clients[client].draws = draws;
-        let ask = self.ask(client, turn.operation, drawn, think, now)?;
-        if self.spec.sharing == Sharing::None || !turn.operation.is_shared() {
+        if self.spec.sharing == Sharing::None {
             return Ok(Next::Ask(ask));
         }
-        let call = turn.operation;
         self.rounds.begin(rank, self.seat(rank), ask, call);
         if !self.rounds.are_among_several() {
             self.begins(true, call, ask.after);
         }
         Ok(self.go_or_wait(rank, now))
+    }
+
+    fn not_issued(
+        &mut self,
+        rank: u32,
+        until: Time,
+        each: &mut dyn FnMut(&Ask),
+    ) -> Result<(), String> {
+        let before = |ask: &Ask| ask.intended.is_some_and(|time| time < until);
+        for ask in self.rounds.held(rank).iter().filter(|ask| before(ask)) {
+            each(ask);
+        }
+        let client = rank as usize % self.clients.len();
+        let most = match self.spec.amount {
+            Amount::Forever => u64::MAX,
+            Amount::Count(most) => u64::from(most),
+        };
+        while self.clients[client].asked < most {
+            let ask = self.drawn_next(client, until)?;
+            if !before(&ask) {
+                break;
+            }
+            each(&ask);
+        }
+        Ok(())
     }
 
     fn threads(&self) -> bool {

@@ -59,7 +59,8 @@ def measure(
     (`Measurement.partial`).
 
     Raises:
-        ScenarioError: if a workload cannot be carried out on a real file system.
+        ScenarioError: if a workload cannot be carried out on a real file system, or it ended
+            before anything was measured.
         OSError: if nothing can be made below the directory.
         RunError: if files that must be there cannot be made.
     """
@@ -85,6 +86,7 @@ def _measured_and_removed(
         with held():
             directory = hosts.new_directory(below)
         measurement = measure_in(directory, loaded, calls=calls, settle=settle, progress=progress)
+        _check_measured(measurement.document, loaded)
     except BaseException as error:
         if directory is not None:
             left = removed(directory, interrupted=True, told=removing(progress))
@@ -98,6 +100,25 @@ def _measured_and_removed(
         if left is not None:
             document["warnings"].append(left)
     return measurement
+
+
+def _check_measured(document: Mapping[str, Any], loaded: _core.Loaded) -> None:
+    """Raises ScenarioError if the run came to its end and nothing was measured."""
+    reason = document["stop"]["reason"]
+    if document["operations"] or reason in hosts.EARLY:
+        return
+    run = tomllib.loads(loaded.toml).get("run", {})
+    warm_up = run.get("warm_up", "0 s")
+    if reason == "time":
+        raise _core.ScenarioError(
+            f'run.stop.time = "{run["stop"]["time"]}": no request was done after the warm-up of'
+            f" {warm_up}; expected a longer run or a higher load"
+        )
+    raise _core.ScenarioError(
+        f'run.warm_up = "{warm_up}": the workload ended after'
+        f" {document['measured_seconds']:.3g} s, before statistics began; expected a shorter"
+        " warm-up or a longer workload"
+    )
 
 
 def removing(progress: Progress | None) -> Callable[[int], object] | None:

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from os import PathLike
@@ -33,6 +33,11 @@ to while it goes on."""
 Step: TypeAlias = dict[str, Any]
 SoFar: TypeAlias = Callable[[Ladder], object]
 """Told what has been measured so far, after each step."""
+
+
+CACHE_HITS = 0.10
+"""The part of what is read that caches may answer before it is worth a warning: Wang 2002, section
+3.3.8, keeps hits below it."""
 
 
 class BrokenOffError(Exception):
@@ -83,6 +88,10 @@ class Climb:
     """Whether the first ladder has come to its end."""
     too_late: bool = False
     """Whether Ctrl-C, or a signal to end, came too late to change a measurement."""
+    without_room: list[str] = field(default_factory=list)
+    """Steps whose files do not fit."""
+    empty: list[str] = field(default_factory=list)
+    """Steps in which nothing was done, which have no figures."""
     scenario: dict[str, Any] = field(default_factory=dict)
     """That of the first step."""
     seed: int | None = None
@@ -112,6 +121,22 @@ class Climb:
         self._carry_out(self.asked[-1], 1)
         # A search goes on by what it saw first, however often it has been measured since.
         return self._step_of(tried.measurements[:1]) if tried.step else None
+
+    def has_room(self, loaded: _core.Loaded, what: str) -> bool:
+        """Whether the files of another step fit beside those that are there; a warning tells of
+        those that do not."""
+
+        def fits() -> bool:
+            _, there = self.directory.usage()
+            system = os.statvfs(self.directory.path)
+            wanted, _ = _core.room_needed(loaded)
+            return wanted <= there + system.f_bavail * system.f_frsize
+
+        here = ranks.current()
+        if here.broadcast(fits() if here.first else None):
+            return True
+        self.without_room.append(what)
+        return False
 
     def again(self) -> None:
         """Measures all steps as often as is wanted, ladder by ladder, in the order in which they
@@ -181,6 +206,8 @@ class Climb:
             raise BrokenOffError
         measured = self._measure(asked, repetition)
         early = self.stop["reason"] in EARLY
+        if not early and measured is not None and not measured.document["operations"]:
+            self.empty.append(asked.what)
         if measured is not None and not (early and repetition > 1):
             self._add(tried, measured, early)
         if early:
@@ -302,10 +329,49 @@ def carried_out(
         left = None
         if directory is not None and not keep:
             left = _removed(directory, interrupted, watch or _unwatched)
+    if climb.stop["reason"] == "done" and not climb.tried:
+        raise nothing_done(climb.empty)
     done = sealed(document(climb))
+    warnings = list(_warnings(climb))
     if left is not None:
-        done["warnings"] = [left]
+        warnings.append(left)
+    if warnings:
+        done["warnings"] = warnings
     return Ladder(done, **climb.tables())
+
+
+def _warnings(climb: Climb) -> Iterator[dict[str, str]]:
+    """What a reader should know of the steps as a whole."""
+    if climb.empty:
+        yield {"condition": "nothing-done", "message": str(nothing_done(climb.empty))}
+    if climb.without_room:
+        yield {
+            "condition": "no-room",
+            "message": f"there is no room for the files of {', '.join(climb.without_room)}: these"
+            " loads were not tried; expected a larger file system or fewer files, as by --set"
+            " workload.0.files=10000",
+        }
+    rates = [
+        (rate, step["name"])
+        for step in climb.steps
+        if (rate := step.get("cache", {}).get("hit_rate")) is not None and rate > CACHE_HITS
+    ]
+    if rates:
+        most, name = max(rates)
+        yield {
+            "condition": "cache-hits",
+            "message": f"{len(rates)} of {len(climb.steps)} steps read more than {CACHE_HITS:.0%}"
+            f" from the page cache, {name} {most:.0%}: steps differ by what was in memory, too;"
+            " take more or larger files, or longer warm-ups",
+        }
+
+
+def nothing_done(steps: Sequence[str]) -> ValueError:
+    """That steps have no figures."""
+    return ValueError(
+        f"no request was done in the measured time at {', '.join(dict.fromkeys(steps))}: expected"
+        " a longer time (--time) or a higher load (--rates, --start)"
+    )
 
 
 def _removed(

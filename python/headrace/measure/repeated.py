@@ -25,7 +25,7 @@ TIMES = {"latency": "service", "latency_from_intended": "response"}
 def repeat(
     loaded: _core.Loaded,
     below: str | PathLike[str],
-    repeats: int,
+    repeats: int | None = None,
     *,
     calls: str = "posix",
     keep: bool = False,
@@ -33,16 +33,21 @@ def repeat(
 ) -> Measurement:
     """Measures a scenario so often, as `measure` does, and puts the measurements together.
 
+    Without `repeats`, it is measured as often as its `run.replications` says, each time with a
+    seed of its own as in a simulation; with `repeats`, always with the same seed.
+
     One that ended early ends it, and is among the repetitions only if it is the first.
 
     Raises as `measure` does; on Ctrl-C while the first repetition's files are made,
     KeyboardInterrupt.
     """
+    each = [loaded] * repeats if repeats else _replications(loaded)
+    repeats = len(each)
     done: list[Measurement] = []
     early: dict[str, Any] | None = None
     while len(done) < repeats and early is None:
         try:
-            one = measure(loaded, below, calls=calls, keep=keep, progress=progress)
+            one = measure(each[len(done)], below, calls=calls, keep=keep, progress=progress)
         except TOLD_TO_END as error:
             if not done:
                 raise
@@ -54,7 +59,22 @@ def repeat(
             done.append(one)
         if early is None and one.told_to_end is not None and len(done) < repeats:
             early = {"reason": "interrupted"}
-    return done[0] if repeats == 1 else together(done, repeats, early)
+    if repeats == 1:
+        return done[0]
+    whole = together(done, repeats, early)
+    # The seed is that of the first.
+    whole.document["scenario"]["toml"], whole.document["seed"] = loaded.toml, loaded.seed
+    return whole
+
+
+def _replications(loaded: _core.Loaded) -> list[_core.Loaded]:
+    """A scenario once for each of its replications."""
+    if loaded.replications == 1:
+        return [loaded]
+    return [
+        loaded.with_sets([f"run.seed={loaded.seed + number}", "run.replications=1"])
+        for number in range(loaded.replications)
+    ]
 
 
 def together(
@@ -75,6 +95,8 @@ def together(
     document.pop("phases", None)
     document |= {key: sum(it[key] for it in documents) for key in SUMMED}
     document |= {key: means([it[key] for it in documents]) for key in MEANS if key in document}
+    if any("unfinished" in it for it in documents):
+        document["unfinished"] = _unfinished([it.get("unfinished") for it in documents])
     if "cache" in document:
         document["cache"] = cache_of_all([it["cache"] for it in documents])
     document["operations"] = _operations(documents)
@@ -94,6 +116,19 @@ def together(
         _numbered([getattr(it, name) for it in measurements]) for name in ("series", "counters")
     )
     return Measurement(document, series, counters, histograms)
+
+
+def _unfinished(several: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
+    """Requests that were due and never issued in any repetition."""
+    found = [it for it in several if it and it["count"]]
+    count = sum(it["count"] for it in found)
+    names = dict.fromkeys(name for it in found for name in it["operations"])
+    return {
+        "count": count,
+        "mean": sum(it["count"] * it["mean"] for it in found) / count if count else None,
+        "max": max((it["max"] for it in found), default=None),
+        "operations": {name: sum(it["operations"].get(name, 0) for it in found) for name in names},
+    }
 
 
 def _operations(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from rich.text import Text
 from headrace.report.fitted_table import FittedTable
 from headrace.report.measured_tables import with_spread
 from headrace.report.plain import plain
-from headrace.report.units import duration, figure, milliseconds, percent
+from headrace.report.units import duration, figure, milliseconds, percent, whole
 
 Document = Mapping[str, Any]
 
-LESS = ("read ahead %", "offered", "service p99 ms", "p50 ms", "service ms")
+LESS = ("read ahead %", "unfinished", "offered", "service p99 ms", "p50 ms", "service ms")
 """What narrow terminals go without, the first first."""
 ENDS = {
     "interrupted": "It was interrupted: these are the steps until then.",
@@ -111,7 +111,8 @@ def _ending(document: Document) -> list[Text]:
 
 def _steps(document: Document) -> FittedTable:
     columns = ["requested", "offered", "achieved", "mean ms", "p50 ms", "p99 ms"]
-    columns += ["service ms", "service p99 ms", "cache hits %", "read ahead %", "keeps up"]
+    columns += ["unfinished", "service ms", "service p99 ms"]
+    columns += ["cache hits %", "read ahead %", "keeps up"]
     made = FittedTable(
         "Operations a second, and response time from the intended start", 0, columns, LESS
     )
@@ -123,11 +124,34 @@ def _steps(document: Document) -> FittedTable:
             with_spread(step, ("achieved_per_second",), step["achieved_per_second"], figure),
             with_spread(step, ("response", "mean"), response["mean"], milliseconds),
             *(milliseconds(response[key]) for key in ("p50", "p99")),
+            _unfinished(step),
             *(milliseconds(service[key]) for key in ("mean", "p99")),
             *_cache(step["cache"]),
             "ended early" if step.get("partial") else "yes" if step["keeps_up"] else "no",
         )
     return made
+
+
+def _unfinished(step: Document) -> str:
+    """How many requests were due and never issued; results of earlier versions do not say it."""
+    found = step.get("unfinished")
+    return "" if found is None else whole(found["count"])
+
+
+def _left(document: Document) -> str:
+    """Which steps had requests that were due and never issued."""
+    found = [(step, step.get("unfinished") or {"count": 0}) for step in document["steps"]]
+    left = [
+        f"{whole(it['count'])} at {step['name']} (up to {duration(it['max'])} late by then)"
+        for step, it in found
+        if it["count"]
+    ]
+    if not left:
+        return ""
+    return (
+        f"Due before the end of a step and not issued: {', '.join(left)}. Response times contain"
+        " them, as lower bounds."
+    )
 
 
 def _findings(document: Document) -> str:
@@ -148,6 +172,14 @@ def _findings(document: Document) -> str:
         )
     else:
         lines.append("No load was tried that it does not keep up with: there is no knee to see.")
+    # Results of earlier versions have none.
+    if (overall := document.get("overall_response_s")) is not None:
+        lines.append(
+            f"Overall response time: {duration(overall)} (the area under the curve of the loads"
+            " kept up with, divided by the largest load achieved)."
+        )
+    if left := _left(document):
+        lines.append(left)
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain import plain
+from headrace.report.tables import unfinished
 from headrace.report.units import (
     duration,
     figure,
@@ -54,6 +55,8 @@ def _figures(document: Document) -> list[RenderableType]:
         parts.append(_operation_groups(document))
     if document.get("latency_from_intended"):
         parts.append(_from_intended(document))
+    if told := unfinished(document):
+        parts.append(Text("\n" + told))
     if "sharing" in document:
         parts.append(Text("\n" + _sharing(document["sharing"])))
     if "file_sets" in document:

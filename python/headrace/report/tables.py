@@ -60,6 +60,8 @@ def result(document: Document) -> RenderableType:
             parts.append(Text(f"\n{whole(failed)} requests failed: nobody answered them."))
     if packets := document.get("packets"):
         parts.append(Text("\n" + _packets(packets)))
+    if told := unfinished(document):
+        parts.append(Text("\n" + told))
     parts.append(Text("\n" + plain(document["bottleneck"]["sentence"]), style="bold"))
     parts.append(Text(_end(document)))
     for warning in document.get("warnings", ()):
@@ -172,6 +174,21 @@ def _from_intended(document: Document) -> FittedTable:
         figures = (milliseconds(late[name][key]) for key in LATENCIES)
         made.add_row(name, whole(late[name]["count"]), *figures)
     return made
+
+
+def unfinished(document: Document) -> str:
+    """How many requests were due before the end of the run and were not done, if any."""
+    found = document.get("unfinished")
+    if not found or not found["count"]:
+        return ""
+    issued = found.get("in_flight", 0)
+    what = f"{whole(found['count'])} requests were due before the end of the run and not"
+    what += f" done, {whole(issued)} of them issued" if "in_flight" in found else " issued"
+    return (
+        f"{what}: their latency was {duration(found['mean'])} on average and"
+        f" {duration(found['max'])} at most by then, and counts, as a lower bound, from the"
+        " intended start."
+    )
 
 
 def _with_interval(text: str, intervals: Document | None, key: str, format: Any) -> str:

@@ -154,6 +154,18 @@ _FIGURES: dict[str, Check] = {
     ),
     "latency": _LATENCIES,
     "latency_from_intended": _LATENCIES,
+    "unfinished": or_null(
+        an_object(
+            {},
+            {
+                "count": or_null(_count),
+                "in_flight": or_null(_count),
+                "mean": or_null(_number),
+                "max": or_null(_number),
+                "operations": each_in_object(or_null(_count)),
+            },
+        )
+    ),
     "counters": an_object({}, {key: or_null(_number) for key in ("cpu_user", "cpu_system")}),
     "cache": an_object(
         {}, {key: or_null(_number) for key in ("hit_rate", "asked_bytes", "read_ahead_bytes")}
@@ -166,6 +178,7 @@ _FIGURES: dict[str, Check] = {
     "knee": _POINT,
     "kept_up": _POINT,
     "cut_off": _POINT,
+    "overall_response_s": or_null(_number),
     "wanted_repeats": _count,
 }
 """What a measurement has, and each repetition, and each step of a ladder."""

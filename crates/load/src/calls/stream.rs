@@ -11,6 +11,19 @@ use rustix::io::Errno;
 
 use super::Result;
 
+// What fgetc, fputc and fwrite do in a program of one thread, in which glibc takes no lock
+// (libio/getc.c, `_IO_need_lock`). Here each stream is one thread's. The crate libc lacks them.
+unsafe extern "C" {
+    fn fgetc_unlocked(stream: *mut libc::FILE) -> libc::c_int;
+    fn fputc_unlocked(byte: libc::c_int, stream: *mut libc::FILE) -> libc::c_int;
+    fn fwrite_unlocked(
+        buffer: *const libc::c_void,
+        size: libc::size_t,
+        count: libc::size_t,
+        stream: *mut libc::FILE,
+    ) -> libc::size_t;
+}
+
 /// A FILE, or none, by calls that do nothing.
 #[derive(Debug, Default)]
 pub struct Stream {
@@ -119,6 +132,76 @@ impl Stream {
             libc::fwrite(place, 1, buffer.len(), file.as_ptr())
         };
         self.moved(file, written, buffer.len())
+    }
+
+    /// As [`read`](Stream::read), by calls of so many bytes each: fgetc(3) for 1.
+    ///
+    /// # Errors
+    /// Of the calls.
+    pub fn read_by(&mut self, buffer: &mut [u8], offset: u64, call: usize) -> Result<usize> {
+        let Some(file) = self.file else {
+            return Ok(buffer.len());
+        };
+        self.go_to(file, offset, false)?;
+        let wanted = buffer.len();
+        let mut done = 0;
+        if call == 1 {
+            for byte in buffer {
+                // SAFETY: the FILE is open, and nobody else has it.
+                let Ok(read) = u8::try_from(unsafe { fgetc_unlocked(file.as_ptr()) }) else {
+                    break;
+                };
+                *byte = read;
+                done += 1;
+            }
+            return self.moved(file, done, wanted);
+        }
+        for part in buffer.chunks_mut(call.max(1)) {
+            // SAFETY: the FILE is open, and the buffer is as long as is said.
+            let read = unsafe {
+                let place = part.as_mut_ptr().cast();
+                libc::fread_unlocked(place, 1, part.len(), file.as_ptr())
+            };
+            done += read;
+            if read < part.len() {
+                break;
+            }
+        }
+        self.moved(file, done, wanted)
+    }
+
+    /// As [`write`](Stream::write), by calls of so many bytes each: fputc(3) for 1.
+    ///
+    /// # Errors
+    /// Of the calls.
+    pub fn write_by(&mut self, buffer: &[u8], offset: u64, call: usize) -> Result<usize> {
+        let Some(file) = self.file else {
+            return Ok(buffer.len());
+        };
+        self.go_to(file, offset, true)?;
+        let mut done = 0;
+        if call == 1 {
+            for &byte in buffer {
+                // SAFETY: the FILE is open, and nobody else has it.
+                if unsafe { fputc_unlocked(libc::c_int::from(byte), file.as_ptr()) } < 0 {
+                    break;
+                }
+                done += 1;
+            }
+            return self.moved(file, done, buffer.len());
+        }
+        for part in buffer.chunks(call.max(1)) {
+            // SAFETY: the FILE is open, and the buffer is as long as is said.
+            let written = unsafe {
+                let place = part.as_ptr().cast();
+                fwrite_unlocked(place, 1, part.len(), file.as_ptr())
+            };
+            done += written;
+            if written < part.len() {
+                break;
+            }
+        }
+        self.moved(file, done, buffer.len())
     }
 
     fn moved(&mut self, file: NonNull<libc::FILE>, done: usize, wanted: usize) -> Result<usize> {

@@ -33,7 +33,11 @@ impl FileOperation for Fread {
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
         let buffer = hands.buffer.bytes_mut(target.size);
         let stream = hands.kept.streams.get_mut(&target.number);
-        let read = stream.ok_or(Errno::BADF)?.read(buffer, target.offset)?;
+        let stream = stream.ok_or(Errno::BADF)?;
+        let read = match hands.short_call {
+            Some(call) => stream.read_by(buffer, target.offset, call)?,
+            None => stream.read(buffer, target.offset)?,
+        };
         Ok(read as u64)
     }
 }

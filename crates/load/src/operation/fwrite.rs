@@ -29,7 +29,11 @@ impl FileOperation for Fwrite {
     fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
         let bytes = hands.buffer.bytes(target.size);
         let stream = hands.kept.streams.get_mut(&target.number);
-        let written = stream.ok_or(Errno::BADF)?.write(bytes, target.offset)?;
+        let stream = stream.ok_or(Errno::BADF)?;
+        let written = match hands.short_call {
+            Some(call) => stream.write_by(bytes, target.offset, call)?,
+            None => stream.write(bytes, target.offset)?,
+        };
         Ok(written as u64)
     }
 }

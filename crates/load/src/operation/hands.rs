@@ -38,6 +38,8 @@ pub struct Hands {
     pub buffer: Buffer,
     /// What files have in them, where that is looked after.
     pub content: Option<Content>,
+    /// Bytes of a call of the C library, where those of a bufferful are asked for as one.
+    pub short_call: Option<usize>,
     /// A range of files that nobody else locks.
     pub own_range: Range,
     /// Files that it makes and removes itself, where the workload does not number them.

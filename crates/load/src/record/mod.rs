@@ -63,6 +63,51 @@ impl Cell {
     }
 }
 
+/// Requests of one operation whose intended start came before the end of the run, and that were
+/// never issued. Their latency is what it was when the run ended: a lower bound.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// How many.
+    pub count: u64,
+    /// The sum of their latencies, in nanoseconds.
+    pub sum: Nanoseconds,
+    /// The longest.
+    pub longest: Nanoseconds,
+    /// All of them.
+    #[serde(with = "bytes")]
+    pub latency: Histogram<u64>,
+}
+
+impl Default for Unfinished {
+    fn default() -> Unfinished {
+        Unfinished {
+            count: 0,
+            sum: 0,
+            longest: 0,
+            latency: histogram(),
+        }
+    }
+}
+
+impl Unfinished {
+    fn add(&mut self, latency: Nanoseconds) {
+        self.count += 1;
+        self.sum = self.sum.saturating_add(latency);
+        self.longest = self.longest.max(latency);
+        // It grows as needed: no value is too large.
+        let _ = self.latency.record(latency);
+    }
+
+    /// Adds another operation's, or another process's.
+    pub fn merge(&mut self, other: &Unfinished) {
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+        self.longest = self.longest.max(other.longest);
+        // They have the same digits and grow as needed.
+        let _ = self.latency.add(&other.latency);
+    }
+}
+
 /// An operation that is done.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Done {
@@ -108,6 +153,8 @@ pub struct Stretch {
 pub struct Record {
     /// By the operation's number; none of what was never done.
     pub cells: Vec<Option<Box<Cell>>>,
+    /// By the operation's number: requests that were due and never issued.
+    pub unfinished: BTreeMap<usize, Unfinished>,
     /// In no order.
     pub stretches: Vec<Stretch>,
     /// Over time.
@@ -125,6 +172,7 @@ impl Record {
     pub fn new(operations: usize, warm_up: Nanoseconds, window: Option<Nanoseconds>) -> Record {
         Record {
             cells: vec![const { None }; operations],
+            unfinished: BTreeMap::new(),
             stretches: Vec::new(),
             windows: Windows::new(operations, window),
             reads: Reads::default(),
@@ -144,6 +192,12 @@ impl Record {
 
     /// An operation is done.
     pub fn add(&mut self, done: &Done) {
+        self.add_batch(done, 1);
+    }
+
+    /// So many calls of an operation are done that were timed as one: each took the same part of
+    /// the time.
+    pub fn add_batch(&mut self, done: &Done, calls: u64) {
         if done.ended < self.warm_up {
             return;
         }
@@ -151,25 +205,54 @@ impl Record {
             each.push(*done);
         }
         let cell = self.cells[done.operation].get_or_insert_default();
-        cell.count += 1;
+        cell.count += calls;
         cell.bytes += done.bytes;
         cell.prepared += done.prepared;
         let service = done.ended.saturating_sub(done.started);
         let response = done.ended.saturating_sub(done.intended);
         // Both grow as needed: no value is too large.
-        let _ = cell.service.record(service);
-        let _ = cell.response.record(response);
-        self.windows
-            .add(done.operation, done.bytes, service, done.ended);
+        let part = |time: u64| (time + calls / 2) / calls.max(1);
+        let _ = cell.service.record_n(part(service), calls);
+        let _ = cell.response.record_n(part(response), calls);
+        let window = Window {
+            count: calls,
+            bytes: done.bytes,
+            service,
+            longest: part(service),
+        };
+        self.windows.add(done.operation, &window, done.ended);
         self.stretch(Stretch {
             operation: done.operation,
             workload: done.workload,
             phase: done.phase,
             from: done.started.max(self.warm_up),
             to: done.ended,
-            count: 1,
+            count: calls,
             bytes: done.bytes,
         });
+    }
+
+    /// A request was due before the run ended, and was never issued.
+    pub fn add_unfinished(&mut self, operation: usize, intended: Nanoseconds, end: Nanoseconds) {
+        if end < self.warm_up {
+            return;
+        }
+        let unfinished = self.unfinished.entry(operation).or_default();
+        unfinished.add(end.saturating_sub(intended));
+    }
+
+    /// An operation's latencies from the intended start: those of what was done and of what was
+    /// due and never issued. None if there is neither.
+    pub fn response(&self, operation: usize) -> Option<Histogram<u64>> {
+        let done = self.cells[operation].as_ref().map(|it| &it.response);
+        let unfinished = self.unfinished.get(&operation).map(|it| &it.latency);
+        let mut all = done.into_iter().chain(unfinished);
+        let mut sum = all.next()?.clone();
+        for other in all {
+            // They have the same digits and grow as needed.
+            let _ = sum.add(other);
+        }
+        Some(sum)
     }
 
     /// Widens the stretch that this one belongs to.
@@ -194,6 +277,9 @@ impl Record {
         for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
             let Some(theirs) = theirs else { continue };
             mine.get_or_insert_default().merge(theirs);
+        }
+        for (number, theirs) in &other.unfinished {
+            self.unfinished.entry(*number).or_default().merge(theirs);
         }
         self.reads = self.reads.and(other.reads);
         for stretch in &other.stretches {

@@ -53,8 +53,8 @@ impl Windows {
         }
     }
 
-    /// An operation ended at a time.
-    pub fn add(&mut self, operation: usize, bytes: u64, service: u64, ended: Nanoseconds) {
+    /// Operations ended at a time.
+    pub fn add(&mut self, operation: usize, done: &Window, ended: Nanoseconds) {
         while !self.given && ended / self.length >= MOST as u64 {
             self.double();
         }
@@ -63,12 +63,7 @@ impl Windows {
         if windows.len() <= window {
             windows.resize(window + 1, Window::default());
         }
-        windows[window].add(&Window {
-            count: 1,
-            bytes,
-            service,
-            longest: service,
-        });
+        windows[window].add(done);
     }
 
     fn double(&mut self) {

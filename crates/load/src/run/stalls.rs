@@ -88,3 +88,82 @@ fn who_waits_for_a_stall_is_in_the_response_times_and_not_in_the_service_times()
     assert!(least > 0.9 * STALL.as_nanos() as f64, "{least}");
     assert!(response >= 0.999 * least && response >= service);
 }
+
+/// Requests of `text`, which begins with its clients and has no warm-up, that are due before the
+/// run ends; and those that the outcome tells of.
+fn due_and_told(text: &str) -> (u64, u64, Outcome) {
+    let options = Options {
+        calls: Backend::Stalling,
+        each: true,
+    };
+    let outcome = carried(text, options);
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    assert_eq!(outcome.reason, "time");
+    let load = Load::of(&super::tests::scenario(text), &outcome).expect("it can be told");
+    let stop = super::tests::scenario(text).run.stop.time.expect("one").0;
+    let due = (load.expect("a load").offered_per_second * stop).round() as u64;
+    let done: u64 = outcome
+        .record
+        .cells
+        .iter()
+        .flatten()
+        .map(|it| it.count)
+        .sum();
+    let left: u64 = outcome.record.unfinished.values().map(|it| it.count).sum();
+    (due, done + left, outcome)
+}
+
+#[test]
+fn every_request_that_was_due_is_done_or_counted_as_unfinished() {
+    // Far more than one process does in which every 200th call takes 20 ms.
+    let (due, told, outcome) = due_and_told(
+        r#"
+        clients = { count = 1 }
+        run = { stop = { time = "0.3 s" } }
+        [[workload]]
+        kind = "operation-mix"
+        weights = { stat = 2, access = 1 }
+        amount = "forever"
+        rate = 50000
+        files = 1
+        "#,
+    );
+    assert_eq!(due, told);
+    let stat = &outcome.record.unfinished[&operation::number("stat").expect("one")];
+    assert!(stat.count > 0);
+    // They are among the latencies from the intended start, as late as they were at the end.
+    let number = operation::number("stat").expect("one");
+    let response = outcome.record.response(number).expect("some");
+    let cell = outcome.record.cells[number]
+        .as_ref()
+        .expect("some are done");
+    assert_eq!(response.len(), cell.count + stat.count);
+    assert!(response.max() >= stat.longest && stat.longest <= 300_000_000);
+}
+
+#[test]
+fn requests_of_processes_that_wait_for_each_other_are_counted_as_unfinished() {
+    for sharing in ["client", "clients"] {
+        let (due, told, _) = due_and_told(&format!(
+            r#"
+            clients = {{ count = 3, processes = 2 }}
+            run = {{ stop = {{ time = "0.2 s" }} }}
+            [[workload]]
+            kind = "operation-mix"
+            weights = {{ shared-read = 1, stat = 3 }}
+            amount = "forever"
+            rate = 60000
+            files = 2
+            file_sizes = {{ "1 MiB" = 1 }}
+            sharing = "{sharing}"
+            "#
+        ));
+        assert_eq!(due, told, "{sharing}");
+    }
+}
+
+#[test]
+fn a_load_that_is_kept_up_with_leaves_nothing_unfinished() {
+    let outcome = stalled();
+    assert!(outcome.record.unfinished.is_empty());
+}

@@ -449,3 +449,94 @@ fn files_below(path: &Path) -> Vec<std::fs::File> {
     found.retain(|file| file.metadata().is_ok_and(|it| it.len() == 1 << 20));
     found
 }
+
+#[test]
+fn calls_of_one_byte_are_all_made_and_counted() {
+    // Neither 10,000 nor 9,000 bytes are whole bufferfuls of 4 KiB; what is read is compared with
+    // what was written.
+    let io = r#"io = { interface = "library", buffer = "4 KiB", verify = true }"#;
+    for call in [1, 8] {
+        let outcome = carried(
+            &format!(
+                r#"
+                clients = {{ count = 1, processes = 2 }}
+                [[workload]]
+                block = "10000 B"
+                transfer = "{call} B"
+                phases = ["write", "read"]
+                {io}
+                "#
+            ),
+            Options::default(),
+        );
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+        for name in ["write", "read"] {
+            assert_eq!(done(&outcome, name), (2 * 10_000 / call, 20_000), "{name}");
+        }
+    }
+    let outcome = carried(
+        &format!(
+            r#"
+            clients = {{ count = 1 }}
+            [[workload]]
+            kind = "pipeline"
+            input = "9000 B"
+            request = "1 B"
+            {io}
+            "#
+        ),
+        Options::default(),
+    );
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    assert_eq!(done(&outcome, "read"), (9000, 9000));
+    assert_eq!(done(&outcome, "write"), (9000, 9000));
+}
+
+#[test]
+fn a_run_ends_after_so_many_calls_of_one_byte() {
+    let outcome = carried(
+        r#"
+        clients = { count = 1 }
+        run = { stop = { requests = 100 } }
+        [[workload]]
+        block = "10000 B"
+        transfer = "1 B"
+        io = { interface = "library" }
+        "#,
+        Options::default(),
+    );
+    assert_eq!(done(&outcome, "write"), (100, 100));
+}
+
+#[test]
+fn a_run_refuses_to_end_by_precision() {
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let text = r#"
+        clients = { count = 1 }
+        run = { stop = { precision = 0.05 } }
+        [[workload]]
+        block = "1 MiB"
+    "#;
+    let refused = run(&scenario(text), &directory, Options::default(), watch);
+    let error = refused.expect_err("it is not measured").to_string();
+    assert!(error.starts_with("run.stop.precision = 0.05: "), "{error}");
+    directory.remove().expect("it goes");
+}
+
+#[test]
+fn work_that_ends_within_the_warm_up_tells_how_long_it_took() {
+    let outcome = carried(
+        r#"
+        clients = { count = 1 }
+        run = { warm_up = "60 s" }
+        [[workload]]
+        block = "1 MiB"
+        "#,
+        Options::default(),
+    );
+    assert!(outcome.record.cells.iter().all(Option::is_none));
+    assert_eq!(outcome.reason, "workload");
+    assert!(outcome.lasted > 0 && outcome.lasted < 60_000_000_000);
+}

@@ -175,6 +175,22 @@ impl Workloads {
             .collect()
     }
 
+    /// What processes of a workload were to ask before a time and have not: the operation, and when
+    /// it was due.
+    pub fn not_issued(&mut self, workload: usize, until: Time, found: &mut Vec<(Operation, Time)>) {
+        let part = &mut self.parts[workload];
+        let mut each = |ask: &Ask| {
+            if let Some(intended) = ask.intended.filter(|time| *time < until) {
+                found.push((ask.operation, intended));
+            }
+        };
+        part.prepared.values().for_each(&mut each);
+        for rank in 0..part.application.processes() {
+            // The run is over: what is wrong with requests that nobody issues matters no more.
+            let _ = part.application.not_issued(rank, until, &mut each);
+        }
+    }
+
     fn next(
         &mut self,
         process: Process,
@@ -273,6 +289,8 @@ pub struct ApplicationPorts {
     pub request: Port<Request>,
     /// Requests that the clients are done with.
     pub complete: Port<Request>,
+    /// What the processes ask.
+    pub workloads: Store<Workloads>,
 }
 
 /// When the run ends.
@@ -303,10 +321,7 @@ pub fn processes(
         warm_up,
         over,
     } = end;
-    let ports = ApplicationPorts {
-        request: page.output("request"),
-        complete: page.input("complete"),
-    };
+    let (out, complete) = (page.output("request"), page.input("complete"));
     let total = workloads.total_requests();
     let threads = workloads.threads();
     let ready = page.place::<Process>("ready");
@@ -331,7 +346,7 @@ pub fn processes(
     });
     page.connect(barrier.1, ready);
     let barrier = barrier.0.by(|process: &Process| process.workload);
-    page.connect(ports.complete, done);
+    page.connect(complete, done);
 
     let all: Vec<Process> = (0..numbers.len() as u32)
         .flat_map(|workload| workloads.of_workload(workload))
@@ -392,7 +407,7 @@ pub fn processes(
             firing.put(ready, process);
         }
     });
-    let (request, passed): (To<Request>, To<Request>) = (ports.request.into(), done.into());
+    let (request, passed): (To<Request>, To<Request>) = (out.into(), done.into());
     let ask = page.transition("ask").take(thinking).with(recorder);
     if threads && !machines {
         ask.route(
@@ -439,5 +454,9 @@ pub fn processes(
         }
         request.process
     });
-    ports
+    ApplicationPorts {
+        request: out,
+        complete,
+        workloads,
+    }
 }

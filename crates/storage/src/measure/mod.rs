@@ -13,6 +13,7 @@ mod report;
 mod series;
 mod servers;
 mod stop;
+mod unfinished;
 
 pub use bottleneck::Bottleneck;
 pub use links::{Carried, LinkLoads};
@@ -25,5 +26,6 @@ pub use report::{
 };
 pub use series::Series;
 pub use stop::{PrecisionReport, StopReason, StopReport};
+pub use unfinished::{Unfinished, UnfinishedReport};
 
 pub(crate) use report::report;

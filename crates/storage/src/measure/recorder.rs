@@ -6,6 +6,7 @@ use headrace_trace::Operation;
 
 use super::activity::Activity;
 use super::series::Series;
+use super::unfinished::Unfinished;
 use crate::tokens::Request;
 
 /// One request, as it happened.
@@ -30,6 +31,7 @@ pub struct Recorder {
     /// Picoseconds.
     thought: u128,
     kept: Option<Vec<Completed>>,
+    pub(super) unfinished: Unfinished,
 }
 
 /// One operation of one group.
@@ -68,13 +70,18 @@ impl Cell {
 }
 
 /// Adds a latency; the histogram grows as needed, so no value is too large.
-fn note(histogram: &mut Histogram<u64>, span: Span) {
+pub(super) fn note(histogram: &mut Histogram<u64>, span: Span) {
     let _ = histogram.record(span.0.div_ceil(1000));
 }
 
 impl Recorder {
     /// An empty recorder; `keep` keeps every single request.
-    pub fn new(groups: usize, window: Option<Span>, keep: bool) -> Recorder {
+    pub fn new(
+        groups: usize,
+        window: Option<Span>,
+        keep: bool,
+        unfinished: Unfinished,
+    ) -> Recorder {
         let columns = groups * Operation::ALL.len();
         Recorder {
             groups,
@@ -85,6 +92,7 @@ impl Recorder {
             bytes: Some(0),
             thought: 0,
             kept: keep.then(Vec::new),
+            unfinished,
         }
     }
 
@@ -108,6 +116,7 @@ impl Recorder {
 
     /// A request starts.
     pub fn issued(&mut self, request: &Request, now: Time) {
+        self.unfinished.issued(request);
         self.series.issued(usize::from(request.group), now);
         let (_, cell) = self.cell(request);
         cell.activity
@@ -116,6 +125,7 @@ impl Recorder {
 
     /// A request is done.
     pub fn completed(&mut self, request: &Request, now: Time) {
+        self.unfinished.completed(request);
         if request.has_failed() {
             self.failed(request, now);
             return;
@@ -198,8 +208,9 @@ impl Recorder {
         self.series.overflowed().then_some(message)
     }
 
-    /// The run has ended.
-    pub(crate) fn finish(&mut self, now: Time) {
+    /// The run has ended, and these were due and had not been issued.
+    pub(crate) fn finish(&mut self, now: Time, not_issued: &[(Operation, Time)]) {
+        self.unfinished.finish(not_issued, now);
         self.series.finish(now);
     }
 

@@ -15,6 +15,7 @@ use super::packets::{PacketCounts, PacketReport};
 use super::recorder::{Cell, Recorder, column, histogram};
 use super::servers;
 use super::stop::StopReport;
+use super::unfinished::UnfinishedReport;
 use super::{clients, local, locks};
 use crate::system::System;
 
@@ -42,9 +43,14 @@ pub struct Report {
     pub operations: BTreeMap<&'static str, OperationReport>,
     /// Latency over "all" operations and by operation, from the actual start.
     pub latency: BTreeMap<&'static str, Latency>,
-    /// The same from the intended start, where a timed trace was late.
+    /// The same from the intended start, where a request of a workload with times of its own was
+    /// late or left unfinished; those are among them, with the latency that they had at the end.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_from_intended: BTreeMap<&'static str, Latency>,
+    /// Requests that were due before the end of the run and were not done, where requests come at
+    /// times of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<UnfinishedReport>,
     /// The same by group of clients, in the order of the scenario.
     pub groups: IndexMap<String, GroupReport>,
     /// Stations, as they are written.
@@ -207,14 +213,19 @@ pub(crate) fn report(
     let net = &system.net;
     let all: Vec<usize> = (0..recorder.groups()).collect();
     let (throughput, operations) = rates(recorder, &all);
-    let latencies = latency(recorder, &all, |cell| Some(&cell.latency));
+    let latencies = latency(recorder, &all, |cell| Some(&cell.latency), []);
     let late = |cell: &&Cell| cell.response.is_some();
     let any_late = cells(recorder, &all).any(|(_, cell)| late(&cell));
-    let from_intended = match any_late {
+    let unfinished = recorder.unfinished.report();
+    let any_left = unfinished.as_ref().is_some_and(|it| it.count > 0);
+    let from_intended = match any_late || any_left {
         false => BTreeMap::new(),
-        true => latency(recorder, &all, |cell| {
-            cell.response.as_ref().or(Some(&cell.latency))
-        }),
+        true => latency(
+            recorder,
+            &all,
+            |cell| cell.response.as_ref().or(Some(&cell.latency)),
+            recorder.unfinished.latencies(),
+        ),
     };
     let reports = net.reports();
     let mean_latency = latencies.get("all").map_or(0.0, |latency| latency.mean);
@@ -268,6 +279,7 @@ pub(crate) fn report(
         operations,
         latency: latencies,
         latency_from_intended: from_intended,
+        unfinished,
         groups: groups(recorder, scenario),
         stations,
         breakdown,
@@ -340,10 +352,11 @@ fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
     (throughput, operations)
 }
 
-fn latency(
+fn latency<'a>(
     recorder: &Recorder,
     groups: &[usize],
     of: impl Fn(&Cell) -> Option<&Histogram<u64>>,
+    unfinished: impl IntoIterator<Item = (&'static str, &'a Histogram<u64>)>,
 ) -> BTreeMap<&'static str, Latency> {
     let mut sums: BTreeMap<&'static str, Histogram<u64>> = BTreeMap::new();
     for (operation, cell) in cells(recorder, groups) {
@@ -352,6 +365,11 @@ fn latency(
                 // Both grow as needed and have the same digits.
                 let _ = sums.entry(name).or_insert_with(histogram).add(more);
             }
+        }
+    }
+    for (operation, more) in unfinished {
+        for name in ["all", operation] {
+            let _ = sums.entry(name).or_insert_with(histogram).add(more);
         }
     }
     let seconds = |nanoseconds: u64| nanoseconds as f64 * 1e-9;
@@ -372,7 +390,7 @@ fn groups(recorder: &Recorder, scenario: &Scenario) -> IndexMap<String, GroupRep
     let sizes = scenario.clients.group_sizes();
     let report = |(group, (name, clients)): (usize, &(&str, u32))| {
         let (throughput, operations) = rates(recorder, &[group]);
-        let latency = latency(recorder, &[group], |cell| Some(&cell.latency));
+        let latency = latency(recorder, &[group], |cell| Some(&cell.latency), []);
         let share = share(recorder, group);
         let report = GroupReport {
             clients: *clients,

@@ -32,6 +32,7 @@ pub(super) fn build(
     page.connect(machines.complete, work.ports.complete);
     Ok(System {
         net: builder.compile()?,
+        workloads: work.ports.workloads,
         recorder: work.recorder,
         latency: work.latency,
         total_requests: work.total_requests,

@@ -12,8 +12,10 @@ use headrace_net::{
     BuildErrors, Limits, Net, Precision, RunError, Stop, Store, Structure, TallyId, Time,
 };
 use headrace_spec::{Scenario, SystemKind};
+use headrace_trace::Operation;
 use headrace_workload::TraceError;
 
+use crate::app::Workloads;
 use crate::failure::Failing;
 use crate::measure::{Completed, LinkLoads, Recorder, Report, Series, StopReport, report};
 use crate::qos::Make;
@@ -64,6 +66,7 @@ pub struct Outcome {
 /// A scenario's net, ready to run.
 pub(crate) struct System {
     pub net: Net,
+    pub workloads: Store<Workloads>,
     pub recorder: Store<Recorder>,
     pub latency: TallyId,
     pub total_requests: Option<u64>,
@@ -96,8 +99,9 @@ pub fn simulate(
     let wall_seconds = start.elapsed().as_secs_f64();
     let now = system.net.now();
     system.net.check_invariants()?;
+    let not_issued = not_issued(&mut system, scenario, now);
     let recorder = system.net.store_mut(system.recorder, 0);
-    recorder.finish(now);
+    recorder.finish(now, &not_issued);
     let requests = recorder.take_kept();
     let recorder = system.net.store(system.recorder, 0);
     let latency = system.net.tally(system.latency);
@@ -108,6 +112,18 @@ pub fn simulate(
         latency_curve: recorder.latency_curve(),
         requests,
     })
+}
+
+/// What was due before a time and has not been issued, where requests come at times of their own.
+fn not_issued(system: &mut System, scenario: &Scenario, until: Time) -> Vec<(Operation, Time)> {
+    let workloads = system.net.store_mut(system.workloads, 0);
+    let mut found = Vec::new();
+    for (number, workload) in scenario.workload.iter().enumerate() {
+        if workload.kind.is_open() {
+            workloads.not_issued(number, until, &mut found);
+        }
+    }
+    found
 }
 
 /// Builds a scenario's net. To add a kind of system, write a file and name it here.

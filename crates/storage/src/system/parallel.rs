@@ -137,6 +137,7 @@ pub(super) fn build(
     }
     Ok(System {
         net,
+        workloads: work.ports.workloads,
         recorder: work.recorder,
         latency: work.latency,
         total_requests: work.total_requests,

@@ -7,7 +7,7 @@ use headrace_workload::{Directories, clients};
 
 use super::{Error, Options};
 use crate::app::{self, ApplicationPorts, End, Existing, Workloads};
-use crate::measure::Recorder;
+use crate::measure::{Recorder, Unfinished};
 use crate::span::span;
 
 /// The processes, as a system sees them.
@@ -45,7 +45,9 @@ pub(super) fn write(
     let groups = scenario.clients.group_sizes().len();
     let window: Option<Span> = scenario.run.window.map(span);
     let recorder = page.store("recorder", |_| {
-        Recorder::new(groups, window, options.keep_requests)
+        let open = scenario.workload.iter().map(|it| it.kind.is_open());
+        let unfinished = Unfinished::new(open);
+        Recorder::new(groups, window, options.keep_requests, unfinished)
     });
     let latency = page.tally("latency");
     let end = End {

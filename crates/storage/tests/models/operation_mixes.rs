@@ -232,3 +232,37 @@ fn what_processes_share_begins_at_one_moment() {
         );
     }
 }
+
+#[test]
+fn requests_that_are_due_before_the_end_are_done_or_counted_as_unfinished() {
+    // One process is given twice as much as the server does, for two seconds.
+    let outcome = run(
+        SYSTEM,
+        &[
+            "clients.processes=1",
+            "clients.count=1",
+            "workload.0.rate=2000",
+            "run.stop.time=2 s",
+        ],
+    );
+    let report = &outcome.report;
+    let unfinished = report.unfinished.as_ref().expect("it is an open loop");
+    // In 2 s the server does 2,000 of 4,000; of what is left, one is under way.
+    assert!((1900..2100).contains(&unfinished.count), "{unfinished:?}");
+    assert_eq!(unfinished.in_flight, 1);
+    assert_eq!(unfinished.operations["stat"], unfinished.count);
+    let done = report.operations["stat"].count;
+    let intended = &report.latency_from_intended["stat"];
+    assert_eq!(intended.count, done + unfinished.count);
+    // A stay grows by 1 ms with each 1 ms of the second half: up to 1 s at the end.
+    let longest = unfinished.max.expect("some");
+    close(longest, 1.0, 0.1);
+    close(unfinished.mean.expect("some"), 0.5, 0.1);
+    assert!(intended.max >= longest * 0.999);
+}
+
+#[test]
+fn a_closed_loop_leaves_nothing_unfinished() {
+    let report = run(SYSTEM, &["workload.0.amount=10"]).report;
+    assert!(report.unfinished.is_none());
+}

@@ -106,6 +106,24 @@ impl Rounds {
         asks.any(|(of, _)| *of == rank)
     }
 
+    /// What a process was given and has not issued, as the run ended while it waited for others.
+    pub fn held(&mut self, rank: u32) -> Vec<Ask> {
+        let own = |primary: &Primary| (primary.rank == rank).then_some(primary.ask);
+        let mut held: Vec<Ask> = self.ready.remove(&rank).into_iter().collect();
+        held.extend(self.untold.iter().filter_map(own));
+        for round in &self.waiting {
+            held.extend(round.away.as_ref().and_then(own));
+            held.extend(
+                round
+                    .asks
+                    .iter()
+                    .filter(|(of, _)| *of == rank)
+                    .map(|it| it.1),
+            );
+        }
+        held
+    }
+
     /// The operation of the oldest round that lacks somebody; none if one that the process
     /// itself has begun is older.
     pub fn wants(&self, rank: u32, seat: u32) -> Option<MixedOperation> {

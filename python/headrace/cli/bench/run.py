@@ -37,8 +37,13 @@ def run(
         typer.Option("--time", min=0.001, help="Stop after so many seconds (run.stop.time)."),
     ] = None,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="How often it is measured, with fresh files.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--repeats",
+            min=1,
+            help="How often it is measured, with fresh files; else run.replications times.",
+        ),
+    ] = None,
     label: Labels = None,
     stored: Stored = True,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
@@ -63,7 +68,7 @@ def run(
     from headrace import measure
 
     if is_job_file(file):
-        given = {"--set": bool(sets), "--repeats": repeats > 1, "--keep": keep}
+        given = {"--set": bool(sets), "--repeats": repeats is not None, "--keep": keep}
         given |= {"--calls": calls != Calls.POSIX, "--trace": trace}
         if without := [name for name, there in given.items() if there]:
             raise ValueError(f"{without[0]}: {file} is a fio job file: leave the option out")
@@ -95,9 +100,10 @@ def run(
 
     check_csv(csv, as_json)
     loaded = load_with_sets(file, sets)
-    if trace and (repeats > 1 or current().size > 1):
+    if trace and ((repeats or loaded.replications) > 1 or current().size > 1):
         raise typer.BadParameter(
-            "it is of one repetition on one host: expected no --repeats, and no mpirun",
+            "it is of one repetition on one host: expected no --repeats, no run.replications and"
+            " no mpirun",
             param_hint="--trace",
         )
     may_trace(directory, trace, None)

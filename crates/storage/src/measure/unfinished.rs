@@ -1,0 +1,145 @@
+//! Requests whose intended start came before the end of the run, and that were not done by then.
+//!
+//! Where requests come at times of their own, a stall at the end of a run shows in these alone.
+//! Their latency is what it was when the run ended: a lower bound.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use headrace_net::Time;
+use headrace_trace::Operation;
+use serde::Serialize;
+
+use super::recorder::{histogram, note};
+use crate::tokens::Request;
+
+/// What is under way, and at last what was left unfinished.
+#[derive(Default)]
+pub struct Unfinished {
+    /// By workload, of those with times of their own: what each of its processes has under way.
+    under_way: Vec<Option<Processes>>,
+    left: BTreeMap<&'static str, Left>,
+}
+
+/// What each process of a workload has under way, and when it was due.
+type Processes = Vec<Option<(Operation, Time)>>;
+
+/// Requests of one operation.
+struct Left {
+    in_flight: u64,
+    not_issued: u64,
+    latency: Histogram<u64>,
+    /// Picoseconds.
+    sum: u128,
+    longest: Time,
+}
+
+/// Requests that were due before the end of the run and were not done.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnfinishedReport {
+    /// How many.
+    pub count: u64,
+    /// Those of them that had been issued.
+    pub in_flight: u64,
+    /// Seconds from the intended start to the end of the run; none of none.
+    pub mean: Option<f64>,
+    /// The longest of them.
+    pub max: Option<f64>,
+    /// How many by operation.
+    pub operations: BTreeMap<&'static str, u64>,
+}
+
+impl Unfinished {
+    /// Nothing yet, of workloads of which these have times of their own.
+    pub fn new(open: impl IntoIterator<Item = bool>) -> Unfinished {
+        Unfinished {
+            under_way: open.into_iter().map(|it| it.then(Vec::new)).collect(),
+            left: BTreeMap::new(),
+        }
+    }
+
+    fn of(&mut self, request: &Request) -> Option<&mut Option<(Operation, Time)>> {
+        let workload = self.under_way.get_mut(request.process.workload as usize);
+        let processes = workload?.as_mut()?;
+        let rank = request.process.rank as usize;
+        if processes.len() <= rank {
+            processes.resize(rank + 1, None);
+        }
+        Some(&mut processes[rank])
+    }
+
+    /// A request starts.
+    pub fn issued(&mut self, request: &Request) {
+        if let Some(own) = self.of(request) {
+            *own = Some((request.operation, request.intended));
+        }
+    }
+
+    /// A request is done.
+    pub fn completed(&mut self, request: &Request) {
+        if let Some(own) = self.of(request) {
+            *own = None;
+        }
+    }
+
+    /// The run has ended, and so had not been issued: an operation, and when it was due.
+    pub fn finish(&mut self, not_issued: &[(Operation, Time)], now: Time) {
+        let in_flight: Vec<(Operation, Time)> = self
+            .under_way
+            .iter()
+            .flatten()
+            .flatten()
+            .flatten()
+            .copied()
+            .collect();
+        for (operation, intended) in &in_flight {
+            self.add(*operation, *intended, now).in_flight += 1;
+        }
+        for (operation, intended) in not_issued {
+            self.add(*operation, *intended, now).not_issued += 1;
+        }
+    }
+
+    fn add(&mut self, operation: Operation, intended: Time, now: Time) -> &mut Left {
+        let left = self.left.entry(operation.name()).or_insert_with(|| Left {
+            in_flight: 0,
+            not_issued: 0,
+            latency: histogram(),
+            sum: 0,
+            longest: Time::ZERO,
+        });
+        let latency = now.since(intended);
+        note(&mut left.latency, latency);
+        left.sum += u128::from(latency.0);
+        left.longest = left.longest.max(Time(latency.0));
+        left
+    }
+
+    /// The latencies so far of what was left, by operation.
+    pub fn latencies(&self) -> impl Iterator<Item = (&'static str, &Histogram<u64>)> {
+        self.left.iter().map(|(name, left)| (*name, &left.latency))
+    }
+
+    /// What was left; none if no workload has times of its own.
+    pub fn report(&self) -> Option<UnfinishedReport> {
+        if self.under_way.iter().all(Option::is_none) {
+            return None;
+        }
+        let all = || self.left.values();
+        let in_flight = all().map(|it| it.in_flight).sum();
+        let count = all().map(|it| it.not_issued).sum::<u64>() + in_flight;
+        let sum: u128 = all().map(|it| it.sum).sum();
+        let longest = all().map(|it| it.longest).max();
+        Some(UnfinishedReport {
+            count,
+            in_flight,
+            mean: (count > 0).then(|| sum as f64 * 1e-12 / count as f64),
+            max: longest.map(Time::as_seconds),
+            operations: self
+                .left
+                .iter()
+                .map(|(name, it)| (*name, it.in_flight + it.not_issued))
+                .collect(),
+        })
+    }
+}
