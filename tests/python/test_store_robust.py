@@ -10,10 +10,12 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
@@ -22,7 +24,8 @@ from hypothesis import strategies as st
 import headrace as hr
 from conftest import SMALL
 from headrace.cli.app import run
-from headrace.store import Store, StoreError, StoreFailure, archive
+from headrace.parquet import as_parquet
+from headrace.store import Store, StoreError, StoreFailure, archive, table_size
 from test_cli_run import strict
 from test_store import document
 from test_store_faults import _first, read_only
@@ -375,6 +378,28 @@ def test_an_archive_that_states_less_than_it_holds(
     bomb.write_bytes(content.replace((64 << 20).to_bytes(4, "little"), (100).to_bytes(4, "little")))
     with pytest.raises(StoreError, match="bomb.zip: expected results"):
         hr.store.open().import_archive(bomb)
+
+
+def test_a_table_of_few_bytes_and_without_end(
+    exported: tuple[Path, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parquet writes equal values once."""
+    file, (first, _) = exported
+    few = as_parquet(pl.DataFrame({"x": pl.repeat(7, 5_000_000, eager=True)}))
+    assert len(few) < 1 << 16
+    source = hr.store.open(tmp_path / "source")
+    source.import_archive(file)
+    record = source.record(first)
+    content = {"series": few}
+    made = replace(record, id="0" * 14)
+    source.keep(made, content)
+    source.export([made.id], tmp_path / "large.zip")
+    assert hr.store.open().import_archive(tmp_path / "large.zip") == {made.id: True}
+    hr.store.open().remove(made.id)
+    monkeypatch.setattr(table_size, "LARGEST", 1 << 20)
+    with pytest.raises(StoreError, match=r"large.zip: .*series.parquet: its 5,000,000 rows take"):
+        hr.store.open().import_archive(tmp_path / "large.zip")
+    assert hr.store.open().list().height == 0
 
 
 def _with_entry(source: Path, target: Path, name: str, size: int) -> None:

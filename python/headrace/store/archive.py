@@ -28,6 +28,7 @@ from headrace.store.errors import StoreError
 from headrace.store.identifier import PATTERN
 from headrace.store.parquet_tables import from_parquet
 from headrace.store.record import Record, moment, sha256
+from headrace.store.table_size import check_table_size
 
 FORMAT = 1
 LISTED = "headrace-results.json"
@@ -299,6 +300,7 @@ def _tables(
         digest = told.get("sha256") if isinstance(told, dict) else None
         if sha256(content) != digest:
             raise _broken(path, f"{_table(identifier, name)} is not what was exported")
+        check_table_size(content, f"{path}: {_table(identifier, name)}")
         table = from_parquet(content, f"{path}: {_table(identifier, name)}")
         if name == HISTOGRAMS:
             try:
