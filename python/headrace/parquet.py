@@ -41,11 +41,17 @@ def parquet_file(path: Path) -> Iterator[BinaryIO]:
 
     Raises OSError where polars has an error of its own for what the system refuses.
     """
-    with whole_file(path) as partial, partial.open("wb") as file:
-        try:
-            yield file
-        except pl.exceptions.PolarsError as error:
-            number = SYSTEM_ERROR.search(str(error))
-            if number is None:
-                raise
-            raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None
+    with whole_file(path) as partial, partial.open("wb") as file, polars_errors(path):
+        yield file
+
+
+@contextlib.contextmanager
+def polars_errors(path: Path) -> Iterator[None]:
+    """Raises OSError where polars has an error of its own for what the system refuses."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        number = SYSTEM_ERROR.search(str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None

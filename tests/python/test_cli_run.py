@@ -1,6 +1,8 @@
 """`headrace run`: what it prints, what it writes."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -10,6 +12,8 @@ import pytest
 from matplotlib.image import imread
 
 from conftest import ROOT, Command, shipped
+from headrace import simulate
+from headrace.simulate import single_requests
 
 KEYS = [
     "scenario",
@@ -175,6 +179,60 @@ def test_requests_add_up_to_the_report(headrace: Command, small: Path, tmp_path:
     assert (took - requests["latency_s"]).abs().max() < 1e-9  # type: ignore[operator]
     assert (requests["intended_s"] <= requests["issued_s"]).all()
     assert requests["client"].n_unique() == 4
+
+
+def test_requests_of_more_than_a_part_are_all_in_the_file(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "requests.parquet"
+    sets = ["--set", "workload.0.block=512 MiB", "--set", "workload.0.transfer=4 KiB"]
+    scenario = simulate.load_with_sets(small, sets[1::2])
+    kept = simulate.run(scenario, requests=True).requests
+    assert kept is not None
+    assert kept.height > 2 * 65_536
+    monkeypatch.setattr(single_requests, "PART", 100_000)
+    with simulate.in_file(path) as taking:
+        simulate.run(scenario, requests=taking)
+        taking.save(path)
+    assert pl.read_parquet(path).equals(kept)
+    assert list(tmp_path.glob(".headrace*")) == []
+
+
+def test_requests_of_the_warm_up_are_in_no_file(
+    headrace: Command, small: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "requests.parquet"
+    more = ("--set", "run.warm_up=1 ms", "--set", "run.replications=2")
+    ended = headrace("run", small, *more, "--json", "--requests", path)
+    document, requests = strict(ended.stdout), pl.read_parquet(path)
+    assert requests["completed_s"].min() >= 1e-3  # type: ignore[operator]
+    assert sorted(requests["seed"].unique()) == [it["seed"] for it in document["replications"]]
+    counts = [it["latency"]["all"]["count"] for it in document["replications"]]
+    assert requests.height == sum(counts)
+
+
+def test_links_without_loss_are_warned_of(headrace: Command, small: Path) -> None:
+    sets = ("--set", "network.link=InfiniBand-QDR", "--set", "network.grain=packet")
+    document = strict(headrace("run", small, *sets, "--json").stdout)
+    (warning,) = document["warnings"]
+    assert warning["condition"] == "lossless-link"
+    assert "InfiniBand-QDR" in warning["message"]
+    # With fewer columns lines break.
+    printed = " ".join(headrace("run", small, *sets).stdout.split())
+    assert "credits" in printed
+
+
+def test_without_memory_a_run_ends_in_one_line(small: Path) -> None:
+    limited = [
+        "prlimit",
+        f"--as={3 << 30}",
+        *(sys.executable, "-m", "headrace", "run", str(small), "--no-store", "--no-progress"),
+        *("--set", "clients.count=2000000"),
+    ]
+    ended = subprocess.run(limited, capture_output=True, text=True, timeout=300)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.count("\n") == 1
+    assert "memory" in ended.stderr
 
 
 def _replay(folder: Path, trace: Path) -> Path:

@@ -30,6 +30,7 @@ mod meeting;
 pub mod network;
 pub mod operation;
 mod operation_groups;
+mod out_of_memory;
 mod outcome;
 mod page_cache;
 mod part;
@@ -55,6 +56,7 @@ pub use jobs::{
 };
 pub use load::Load;
 pub use operation_groups::OperationGroupReport;
+pub use out_of_memory::ExitingAllocator;
 pub use outcome::{Outcome, Phase};
 pub use page_cache::Reads;
 pub use record::{Cell, Done, Record, Window, Windows};

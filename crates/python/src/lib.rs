@@ -15,7 +15,12 @@ mod scenario;
 mod scheduler;
 mod trace;
 
+use headrace_load::ExitingAllocator;
 use pyo3::prelude::*;
+
+/// Without memory a process ends in one line.
+#[global_allocator]
+static ALLOCATOR: ExitingAllocator = ExitingAllocator;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headrace_spec::Scenario;
+use headrace_storage::measure::{Recipient, Recorded};
 use headrace_storage::{Error, Options, Outcome, qos};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,6 +28,15 @@ type Progress = (f64, u64, Option<f64>);
 
 type Ended = Result<Result<Outcome, Error>, String>;
 
+/// What a run in a thread of its own tells the calling one.
+enum Message {
+    Recorded(Recorded),
+    Ended(Ended),
+}
+
+/// Messages that may wait: a run waits for who takes its requests in.
+const WAITING: usize = 4;
+
 /// What the run and its caller share.
 #[derive(Default)]
 struct Shared {
@@ -36,16 +46,17 @@ struct Shared {
 
 /// Runs a scenario once.
 ///
-/// `schedulers` are those of the scenario's own class, by number. `traces` are files
-/// to read in the place of those that the scenario names, by the workload's number; the
-/// result still names the scenario's. `progress` is called with simulated seconds, requests done, and the part of the run that is
-/// over or None; what it raises breaks the run off, and so does a signal.
+/// `requests` is called with every single request, some of them at a time, as columns, and
+/// with None when those so far do not count. `schedulers` are those of the scenario's own
+/// class, by number. `traces` are files to read in the place of those that the scenario
+/// names, by the workload's number; the result still names the scenario's. `progress` is called with simulated seconds, requests done, and the part of the run that is
+/// over or None; what either raises breaks the run off, and so does a signal.
 #[pyfunction]
-#[pyo3(signature = (loaded, *, requests=false, traces=None, schedulers=None, progress=None))]
+#[pyo3(signature = (loaded, *, requests=None, traces=None, schedulers=None, progress=None))]
 fn run<'py>(
     py: Python<'py>,
     loaded: &PyLoaded,
-    requests: bool,
+    requests: Option<Bound<'py, PyAny>>,
     traces: Option<Vec<(usize, PathBuf)>>,
     schedulers: Option<Vec<Bound<'py, PyScheduler>>>,
     progress: Option<Bound<'py, PyAny>>,
@@ -53,8 +64,8 @@ fn run<'py>(
     let own = schedulers.map(|it| Own::new(&it)).transpose()?;
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
     let ended = match &own {
-        Some(own) => here(py, &scenario, requests, own, progress.as_ref())?,
-        None => elsewhere(py, scenario, requests, progress.as_ref())?,
+        Some(own) => here(py, &scenario, requests.as_ref(), own, progress.as_ref())?,
+        None => elsewhere(py, scenario, requests.as_ref(), progress.as_ref())?,
     };
     if let Some(failed) = own.and_then(|own| own.shared.take_failure()) {
         return Err(failed);
@@ -70,22 +81,37 @@ fn run<'py>(
     result.set_item("window_s", outcome.series.window_seconds())?;
     result.set_item("series", columns::series(py, &outcome)?)?;
     result.set_item("latency_curve", columns::latency_curve(py, &outcome)?)?;
-    if requests {
-        result.set_item("requests", columns::requests(py, &outcome.requests)?)?;
-    }
     Ok(result)
+}
+
+/// Calls who takes single requests in.
+fn tell(py: Python<'_>, requests: Option<&Bound<'_, PyAny>>, recorded: Recorded) -> PyResult<()> {
+    let Some(requests) = requests else {
+        return Ok(());
+    };
+    let table = match recorded {
+        Recorded::Requests(some) => Some(columns::requests(py, &some)?),
+        Recorded::Forget => None,
+    };
+    requests.call1((table,)).map(drop)
 }
 
 /// A run in a thread of its own, while this one looks after signals.
 fn elsewhere(
     py: Python<'_>,
     scenario: Scenario,
-    requests: bool,
+    requests: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Ended> {
     let shared = Arc::new(Shared::default());
-    let (sender, receiver) = mpsc::channel();
+    let (sender, receiver) = mpsc::sync_channel(WAITING);
     let seen = Arc::clone(&shared);
+    let recipient = requests.map(|_| {
+        let sender = sender.clone();
+        // Nobody listens any more if the caller was interrupted.
+        let send = move |recorded| drop(sender.send(Message::Recorded(recorded)));
+        Arc::new(send) as Recipient
+    });
     thread::Builder::new()
         .name("headrace-run".to_owned())
         .spawn(move || {
@@ -97,14 +123,13 @@ fn elsewhere(
                 }
             };
             let options = Options {
-                keep_requests: requests,
-                schedulers: None,
+                requests_to: recipient.as_ref(),
+                ..Options::default()
             };
             let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
-            // Nobody listens any more if the caller was interrupted.
-            let _ = sender.send(ended);
+            let _ = sender.send(Message::Ended(ended));
         })?;
-    let ended = watched(py, receiver, &shared, progress);
+    let ended = watched(py, receiver, &shared, requests, progress);
     // A run that nobody waits for ends at its next look.
     shared.break_off.store(true, Ordering::Relaxed);
     ended
@@ -115,10 +140,19 @@ fn elsewhere(
 fn here(
     py: Python<'_>,
     scenario: &Scenario,
-    requests: bool,
+    requests: Option<&Bound<'_, PyAny>>,
     own: &Own,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Ended> {
+    let recorded: Arc<Mutex<Vec<Recorded>>> = Arc::default();
+    let recipient = requests.map(|_| {
+        let recorded = Arc::clone(&recorded);
+        Arc::new(move |more| lock(&recorded).push(more)) as Recipient
+    });
+    let tell_all = || {
+        let some = std::mem::take(&mut *lock(&recorded));
+        some.into_iter().try_for_each(|it| tell(py, requests, it))
+    };
     let mut broken_off = None;
     let mut told = Instant::now();
     let watch = &mut |seconds: f64, done: u64, part: Option<f64>| {
@@ -126,6 +160,7 @@ fn here(
         py.detach(thread::yield_now);
         let mut look = || {
             py.check_signals()?;
+            tell_all()?;
             if let Some(progress) = progress
                 && told.elapsed() >= LOOK
             {
@@ -144,11 +179,16 @@ fn here(
     };
     let make = |number| own.take(number);
     let options = Options {
-        keep_requests: requests,
         schedulers: Some(&make),
+        requests_to: recipient.as_ref(),
+        ..Options::default()
     };
     let ended = guard::catch(|| headrace_storage::simulate(scenario, options, watch));
-    broken_off.map_or(Ok(ended), Err)
+    if let Some(error) = broken_off {
+        return Err(error);
+    }
+    tell_all()?;
+    Ok(ended)
 }
 
 /// A scenario's schedulers in Python, to be taken by number.
@@ -185,8 +225,9 @@ impl Own {
 /// Waits for the run's end.
 fn watched(
     py: Python<'_>,
-    mut receiver: Receiver<Ended>,
+    mut receiver: Receiver<Message>,
     shared: &Shared,
+    requests: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Ended> {
     loop {
@@ -196,7 +237,8 @@ fn watched(
             (receiver, received)
         });
         match received {
-            Ok(ended) => return Ok(ended),
+            Ok(Message::Ended(ended)) => return Ok(ended),
+            Ok(Message::Recorded(recorded)) => tell(py, requests, recorded)?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(errors::of_ours("the run ended without a result"));

@@ -172,6 +172,12 @@ impl PyLoaded {
             .collect()
     }
 
+    /// What its users should know of: condition and message of each warning.
+    fn cautions(&self) -> Vec<(&'static str, String)> {
+        let all = headrace_spec::cautions(&self.loaded.scenario).into_iter();
+        all.map(|it| (it.condition, it.message)).collect()
+    }
+
     /// Whether a field was given a value, and not by a preset or a default.
     fn gives(&self, path: &str) -> bool {
         self.loaded.gives(path)

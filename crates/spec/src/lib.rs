@@ -27,6 +27,7 @@
 //! # Ok::<(), headrace_spec::Error>(())
 //! ```
 
+mod cautions;
 mod declare;
 mod error;
 mod explain;
@@ -50,6 +51,7 @@ mod values;
 mod workloads;
 mod write;
 
+pub use cautions::{Caution, cautions};
 pub use error::Error;
 pub use explain::{Explanation, Row, explain};
 pub use limits::{LARGEST_PACKET, MOST_GROUPS, MOST_HOSTS, MOST_JOBS};

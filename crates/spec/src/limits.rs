@@ -22,6 +22,9 @@ pub const MOST_JOBS: u64 = 1_000_000;
 /// jumbogram has 32 bits (RFC 2675).
 pub const LARGEST_PACKET: u64 = 1 << 32;
 
+/// Workloads: their numbers have 16 bits, and one number is nobody's.
+const MOST_WORKLOADS: usize = 65_535;
+
 /// Files of a local file system.
 pub const MOST_LOCAL_FILES: u64 = 10_000_000;
 
@@ -32,6 +35,11 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     if let Some(parallel) = parallel {
         hosts(&all.clients, parallel, at)?;
         packets(parallel, at)?;
+    }
+    let workloads = all.workload.len();
+    if workloads > MOST_WORKLOADS {
+        let message = format!("these are {workloads}: expected at most {MOST_WORKLOADS}");
+        return Err(refused("workload", message, at));
     }
     for (index, workload) in all.workload.iter().enumerate() {
         let pattern = match &workload.kind {

@@ -17,11 +17,15 @@ struct Link {
 /// What all links of a kind have in common: fields, values and their sources.
 struct Family {
     what: &'static str,
+    /// Where from it is known that a sender waits for credits, so that no packet is dropped
+    /// for lack of room.
+    lossless: Option<&'static str>,
     fields: &'static [(&'static str, &'static str, &'static str)],
 }
 
 const ETHERNET: Family = Family {
     what: "Ethernet",
+    lossless: None,
     fields: &[
         (
             "mtu",
@@ -43,6 +47,7 @@ const ETHERNET: Family = Family {
 
 const INFINIBAND: Family = Family {
     what: "InfiniBand, four lanes",
+    lossless: Some("InfiniBand Architecture Specification volume 1, section 7.9"),
     fields: &[
         (
             "mtu",
@@ -64,6 +69,7 @@ const INFINIBAND: Family = Family {
 
 const FIBRE_CHANNEL: Family = Family {
     what: "Fibre Channel",
+    lossless: Some("FC-FS, buffer-to-buffer flow control"),
     fields: &[
         (
             "mtu",
@@ -133,6 +139,13 @@ pub fn links() -> Vec<(&'static str, &'static str)> {
         .iter()
         .map(|link| (link.name, link.family.what))
         .collect()
+}
+
+/// What says that a link drops no packet for lack of room; none if it may, or if there is
+/// no such link.
+pub(crate) fn lossless(name: &str) -> Option<&'static str> {
+    let link = LINKS.iter().find(|link| link.name == name)?;
+    link.family.lossless
 }
 
 /// The values of a link; none if there is no such link.

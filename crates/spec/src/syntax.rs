@@ -23,6 +23,7 @@ pub(crate) fn read(text: &str, layer: &Layer) -> Result<Node, Error> {
         text,
         layer,
         lines: line_starts(text),
+        letters: Letters::of(text),
     };
     match toml_edit::Document::parse(text) {
         Ok(document) => Ok(reader.item(document.as_item(), 0)),
@@ -91,6 +92,43 @@ struct Reader<'a> {
     text: &'a str,
     layer: &'a Layer,
     lines: Vec<usize>,
+    letters: Letters,
+}
+
+/// How many letters a text has up to any byte: lists of one line may have millions of
+/// values, each with a column.
+struct Letters {
+    /// Letters before each block of bytes.
+    before: Vec<usize>,
+}
+
+/// Bytes of a block.
+const BLOCK: usize = 256;
+
+impl Letters {
+    fn of(text: &str) -> Letters {
+        let blocks = text.as_bytes().chunks(BLOCK);
+        let before = blocks.scan(0, |letters, block| {
+            let before = *letters;
+            *letters += Letters::within(block);
+            Some(before)
+        });
+        Letters {
+            before: before.collect(),
+        }
+    }
+
+    /// Letters that begin in some bytes.
+    fn within(bytes: &[u8]) -> usize {
+        bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+    }
+
+    /// Letters before a byte.
+    fn up_to(&self, text: &str, offset: usize) -> usize {
+        let block = (offset / BLOCK).min(self.before.len().saturating_sub(1));
+        let before = self.before.get(block).copied().unwrap_or(0);
+        before + Letters::within(&text.as_bytes()[block * BLOCK..offset.min(text.len())])
+    }
 }
 
 impl Reader<'_> {
@@ -163,11 +201,8 @@ impl Reader<'_> {
         let start = self.lines[line - 1];
         match self.layer {
             Layer::File(file) => {
-                let column = self
-                    .text
-                    .get(start..offset)
-                    .map_or(0, |text| text.chars().count())
-                    + 1;
+                let up_to = |offset| self.letters.up_to(self.text, offset);
+                let column = up_to(offset).saturating_sub(up_to(start)) + 1;
                 Origin::File {
                     file: file.clone(),
                     line,
@@ -223,4 +258,37 @@ fn line_starts(text: &str) -> Vec<usize> {
         .filter(|(_, letter)| *letter == '\n')
         .map(|(at, _)| at + 1);
     std::iter::once(0).chain(after).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_letters() {
+        let text = format!("a = [{}]\nß = 1 # é\n", "\"äöü\", 7, ".repeat(300));
+        let letters = Letters::of(&text);
+        for (offset, _) in text.char_indices() {
+            let counted = text[..offset].chars().count();
+            assert_eq!(letters.up_to(&text, offset), counted, "{offset}");
+        }
+        assert_eq!(letters.up_to(&text, text.len()), text.chars().count());
+        assert_eq!(Letters::of("").up_to("", 0), 0);
+    }
+
+    /// It took minutes when each value's column was counted from the start of its line.
+    #[test]
+    fn a_list_of_a_million_values_on_one_line_is_read() -> Result<(), Error> {
+        let text = format!("a = [{}]", "[1], ".repeat(500_000));
+        let node = read(&text, &Layer::File("long.toml".into()))?;
+        let Some(Raw::List(list)) = node.find("a").map(|node| &node.raw) else {
+            panic!("a is a list");
+        };
+        assert_eq!(list.len(), 500_000);
+        let Origin::File { line, column, .. } = list[499_999].origin else {
+            panic!("it is in the file");
+        };
+        assert_eq!((line, column), (1, 6 + 5 * 499_999));
+        Ok(())
+    }
 }

@@ -836,6 +836,14 @@ fn what_no_machine_has_is_refused_by_its_field() {
             "machine.file_system.journal.commit_interval=1 us",
             "expected at least \"1 ms\", such as \"5 s\"",
         ),
+        (
+            "machine.file_system.allocation.group=2 MB",
+            "a group has whole blocks of 4096 B: expected a multiple, such as \"2 MiB\"",
+        ),
+        (
+            "machine.file_system.allocation.group=1 MB",
+            "expected at least \"1 MiB\"",
+        ),
     ] {
         let found = load(LOCAL, &[set]).err().map(|error| error.to_string());
         assert_eq!(found, Some(format!("--set {set}: {expected}")));
@@ -871,4 +879,66 @@ fn drives_that_no_memory_holds_are_refused() {
         let expected = format!("expected at most {expected}");
         assert!(error.ends_with(&expected), "{error}");
     }
+}
+
+/// A die of 16 blocks of 1 MiB: with fewer than 13 spare ones, 0.07 and 0.5 would be the same.
+#[test]
+fn a_drive_with_too_little_spare_is_refused() {
+    let drive = "machine.volume.0.device.member";
+    let of = |capacity: &str, spare: f64| {
+        let sets = [
+            format!("{drive}.capacity={capacity}"),
+            format!("{drive}.channels=4"),
+            format!("{drive}.dies=2"),
+            format!("{drive}.pages_per_block=64"),
+            format!("{drive}.over_provisioning={spare}"),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        load(LOCAL, &sets).err().map(|error| error.to_string())
+    };
+    for spare in [0.0, 0.07, 0.28, 0.5, 0.8] {
+        let error = of("128 MiB", spare).expect("it is refused");
+        let expected = "each die has 16 erase blocks for data, of which this leaves fewer than \
+                        the 13 spare ones that a die needs: expected at least 0.813, a larger \
+                        capacity, or fewer pages_per_block";
+        assert!(error.ends_with(expected), "{error}");
+    }
+    assert_eq!(of("128 MiB", 0.813), None);
+    // 128 blocks.
+    assert!(of("1 GiB", 0.07).is_some_and(|error| error.contains("at least 0.102")));
+    assert_eq!(of("1 GiB", 0.102), None);
+    assert_eq!(of("1 GiB", 0.28), None);
+}
+
+/// Numbers of 16 bits: the largest is the last that is possible.
+#[test]
+fn servers_have_as_many_targets_as_have_numbers() {
+    let one = ["servers.count=1", "servers.targets=65536"];
+    assert!(load(GOOD, &one).is_ok());
+    let error = load(GOOD, &["servers.count=1", "servers.targets=65537"]).err();
+    assert!(error.is_some_and(|it| it.to_string().ends_with("expected at most 65536")));
+}
+
+/// Credits keep packets of InfiniBand and Fibre Channel from being dropped; the model of
+/// packets is one of Ethernet.
+#[test]
+fn links_without_loss_are_cautioned_of_at_the_grain_of_packets() {
+    let of = |link: &str, grain: &str| {
+        let sets = [
+            format!("network.link={link}"),
+            format!("network.grain={grain}"),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let loaded = load(GOOD, &sets).unwrap_or_else(|error| panic!("{error}"));
+        headrace_spec::cautions(&loaded.scenario)
+    };
+    for link in ["InfiniBand-QDR", "16GFC"] {
+        let found = of(link, "packet");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].condition, "lossless-link");
+        assert!(found[0].message.contains(link), "{}", found[0].message);
+        assert_eq!(of(link, "message"), []);
+        assert_eq!(of(link, "flow"), []);
+    }
+    assert_eq!(of("10GbE", "packet"), []);
 }

@@ -46,12 +46,21 @@ pub struct Calls {
     pub others: u64,
 }
 
+/// What a process does next in a phase: with a file, the n-th of its own, or a transfer, the
+/// n-th of the phase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    Open(u64),
+    Transfer(u64),
+    Sync(u64),
+    Close(u64),
+}
+
 #[derive(Clone, Copy, Default, Debug)]
 struct Progress {
     /// Phases finished, repetitions included.
     phase: u32,
-    /// Steps made in this phase: transfers, and before and after them what opens and
-    /// closes files.
+    /// Steps made in this phase: transfers, and what opens and closes files.
     step: u64,
     /// Where the last one was, if a sync is to follow it.
     to_sync: Option<u64>,
@@ -116,11 +125,53 @@ impl IorApplication {
         }
     }
 
-    /// Files that a process opens at the start of a phase and closes at its end.
-    fn opened(&self) -> u64 {
+    /// Files that a process opens in a phase, and closes.
+    fn opened(&self, phase: Phase) -> u64 {
         match self.spec.opens {
-            true => u64::from(self.spec.files),
             false => 0,
+            // A phase may end before it has come to all of them.
+            true if self.file_by_file() && phase != Phase::Sync => {
+                self.transfers().div_ceil(self.per_file)
+            }
+            true => u64::from(self.spec.files),
+        }
+    }
+
+    /// Whether a process is done with a file before it comes to the next.
+    fn file_by_file(&self) -> bool {
+        !matches!(self.spec.order, Order::Random | Order::Uniform)
+    }
+
+    /// What a process does at a step of a phase. Going file by file it opens each, makes its
+    /// transfers, and closes it; otherwise it opens all of them before the first transfer and
+    /// closes them after the last.
+    fn step(&self, phase: Phase, step: u64) -> Step {
+        let (opened, steps) = (self.opened(phase), self.steps(phase));
+        let inner = |number| match phase {
+            Phase::Sync => Step::Sync(number),
+            _ => Step::Transfer(number),
+        };
+        if opened == 0 {
+            return inner(step);
+        }
+        if !self.file_by_file() {
+            return match step {
+                _ if step < opened => Step::Open(step),
+                _ if step < opened + steps => inner(step - opened),
+                _ => Step::Close(step - opened - steps),
+            };
+        }
+        let each = match phase {
+            Phase::Sync => 1,
+            _ => self.per_file,
+        };
+        let (file, within) = (step / (each + 2), step % (each + 2));
+        match within {
+            0 => Step::Open(file),
+            within if within <= each && file * each + within <= steps => {
+                inner(file * each + within - 1)
+            }
+            _ => Step::Close(file),
         }
     }
 
@@ -283,8 +334,8 @@ impl Application for IorApplication {
             return Ok(Next::Finished);
         }
         let phase = self.phase(progress.phase);
-        let (opened, steps) = (self.opened(), self.steps(phase));
-        if progress.to_sync.is_none() && progress.step == steps + 2 * opened {
+        let all = self.steps(phase) + 2 * self.opened(phase);
+        if progress.to_sync.is_none() && progress.step == all {
             let next = Progress {
                 phase: progress.phase + 1,
                 ..Progress::default()
@@ -308,36 +359,34 @@ impl Application for IorApplication {
         }
         // The first transfer of each file says which file it is.
         let first_of = |file: u64| file * self.per_file;
-        let (operation, transfer, size) = if let Some(last) = progress.to_sync {
-            self.progress[rank as usize].to_sync = None;
-            (Operation::Sync, last, 0)
-        } else if step < opened {
-            (Operation::Open, first_of(step), 0)
-        } else if step >= opened + steps {
-            (Operation::Close, first_of(step - opened - steps), 0)
-        } else if phase == Phase::Sync {
-            (Operation::Sync, first_of(step - opened), 0)
-        } else {
-            let number = step - opened;
-            let transfer = match self.spec.order {
-                Order::Sequential => self.in_streams(number),
-                Order::Backward => self.backward(number),
-                Order::Strided => self.strided(number),
-                Order::Random => {
-                    let key = self.key(rank, progress.phase);
-                    Permutation::new(self.per_phase, key).at(number)
-                }
-                Order::Uniform => self.drawn(rank, progress.phase, number),
-            };
-            let writes = self.writes(rank, progress.phase, number);
-            let progress = &mut self.progress[rank as usize];
-            progress.to_sync = (writes && self.spec.sync_per_write).then_some(transfer);
-            let operation = if writes {
-                Operation::Write
-            } else {
-                Operation::Read
-            };
-            (operation, transfer, self.spec.transfer.0)
+        let (operation, transfer, size) = match (progress.to_sync, self.step(phase, step)) {
+            (Some(last), _) => {
+                self.progress[rank as usize].to_sync = None;
+                (Operation::Sync, last, 0)
+            }
+            (None, Step::Open(file)) => (Operation::Open, first_of(file), 0),
+            (None, Step::Close(file)) => (Operation::Close, first_of(file), 0),
+            (None, Step::Sync(file)) => (Operation::Sync, first_of(file), 0),
+            (None, Step::Transfer(number)) => {
+                let transfer = match self.spec.order {
+                    Order::Sequential => self.in_streams(number),
+                    Order::Backward => self.backward(number),
+                    Order::Strided => self.strided(number),
+                    Order::Random => {
+                        let key = self.key(rank, progress.phase);
+                        Permutation::new(self.per_phase, key).at(number)
+                    }
+                    Order::Uniform => self.drawn(rank, progress.phase, number),
+                };
+                let writes = self.writes(rank, progress.phase, number);
+                let progress = &mut self.progress[rank as usize];
+                progress.to_sync = (writes && self.spec.sync_per_write).then_some(transfer);
+                let operation = match writes {
+                    true => Operation::Write,
+                    false => Operation::Read,
+                };
+                (operation, transfer, self.spec.transfer.0)
+            }
         };
         let (file, offset) = self.place(rank, transfer);
         Ok(Next::Ask(Ask {
@@ -359,7 +408,7 @@ impl Application for IorApplication {
             .spec
             .phases
             .iter()
-            .map(|&phase| self.steps(phase).saturating_add(2 * self.opened()))
+            .map(|&phase| self.steps(phase).saturating_add(2 * self.opened(phase)))
             .try_fold(0_u64, u64::checked_add)?;
         let phases = self.phases()?;
         let per_process = once.checked_mul(u64::from(phases / each))?;

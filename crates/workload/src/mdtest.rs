@@ -1,7 +1,9 @@
 //! The pattern of the mdtest benchmark: each process does one thing with all of
-//! its files, then the next with all of them.
+//! its files, then the next with all of them. It closes each file that it has made and
+//! written before it makes the next (mdtest.c: create_file).
 //!
-//! Not modelled: a tree of directories (mdtest's depth and branching factor).
+//! Not modelled: a tree of directories (mdtest's depth and branching factor); opening and
+//! closing the files that are read.
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{Directory, Mdtest, NamePhase};
@@ -16,9 +18,19 @@ pub struct MdtestApplication {
     spec: Mdtest,
     processes: u32,
     seed: u64,
-    /// Phase, file, and whether the file was made whose bytes are still to be
-    /// written, of each process.
-    progress: Vec<(u32, u32, bool)>,
+    /// Phase, file, and what is to be done with the file, of each process.
+    progress: Vec<(u32, u32, Step)>,
+}
+
+/// What is to be done with a file in a phase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    /// What the phase says.
+    First,
+    /// It has been made: its bytes are to be written.
+    Write,
+    /// It has been made, and written if it has any bytes.
+    Close,
 }
 
 impl MdtestApplication {
@@ -28,7 +40,7 @@ impl MdtestApplication {
             spec: spec.clone(),
             processes,
             seed,
-            progress: vec![(0, 0, false); processes as usize],
+            progress: vec![(0, 0, Step::First); processes as usize],
         }
     }
 
@@ -72,31 +84,36 @@ impl Application for MdtestApplication {
         }
     }
 
+    fn closes_what_it_makes(&self) -> bool {
+        true
+    }
+
     fn next(&mut self, rank: u32, _: Time, _: &mut Random<'_>) -> Result<Next, String> {
-        let (phase, file, made) = self.progress[rank as usize];
+        let (phase, file, step) = self.progress[rank as usize];
         let Some(&what) = self.spec.phases.get(phase as usize) else {
             return Ok(Next::Finished);
         };
         if file == self.spec.files {
-            self.progress[rank as usize] = (phase + 1, 0, false);
+            self.progress[rank as usize] = (phase + 1, 0, Step::First);
             let last = phase as usize + 1 == self.spec.phases.len();
             return Ok(if last { Next::Finished } else { Next::Barrier });
         }
         let bytes = self.spec.bytes.0;
-        let writes = what == NamePhase::Create && bytes > 0;
-        self.progress[rank as usize] = match writes && !made {
-            true => (phase, file, true),
-            false => (phase, file + 1, false),
+        self.progress[rank as usize] = match (what, step) {
+            (NamePhase::Create, Step::First) if bytes > 0 => (phase, file, Step::Write),
+            (NamePhase::Create, Step::First | Step::Write) => (phase, file, Step::Close),
+            _ => (phase, file + 1, Step::First),
         };
-        // A file is made and written without a pause.
-        let after = match (phase, file, made) {
-            (0, 0, _) | (_, _, true) => Span::ZERO,
+        // A file is made, written and closed without a pause.
+        let after = match (phase, file, step) {
+            (0, 0, _) | (_, _, Step::Write | Step::Close) => Span::ZERO,
             _ => Span::from_seconds(self.spec.think.0),
         };
-        let (operation, size) = match what {
-            _ if made => (Operation::Write, bytes),
-            NamePhase::Read => (Operation::Read, bytes),
-            other => (operation(other), 0),
+        let (operation, size) = match (step, what) {
+            (Step::Write, _) => (Operation::Write, bytes),
+            (Step::Close, _) => (Operation::Close, 0),
+            (Step::First, NamePhase::Read) => (Operation::Read, bytes),
+            (Step::First, other) => (operation(other), 0),
         };
         Ok(Next::Ask(Ask {
             operation,
@@ -114,7 +131,10 @@ impl Application for MdtestApplication {
     fn total_requests(&self) -> Option<u64> {
         let phases = self.spec.phases.iter();
         let phases: u64 = phases
-            .map(|phase| 1 + u64::from(*phase == NamePhase::Create && self.spec.bytes.0 > 0))
+            .map(|phase| match *phase {
+                NamePhase::Create => 2 + u64::from(self.spec.bytes.0 > 0),
+                _ => 1,
+            })
             .sum();
         let files = u64::from(self.spec.files) * u64::from(self.processes);
         phases.checked_mul(files)
@@ -153,7 +173,8 @@ mod tests {
         let expected: Vec<_> = (0..2)
             .flat_map(|rank: u32| {
                 let first = rank * 3;
-                of("create", first)
+                (first..first + 3)
+                    .flat_map(|file| [("create", file), ("close", file)])
                     .chain([("barrier", rank)])
                     .chain(of("stat", first))
                     .chain([("barrier", rank)])
@@ -161,11 +182,11 @@ mod tests {
             })
             .collect();
         assert_eq!(seen, expected);
-        assert_eq!(application.total_requests(), Some(18));
+        assert_eq!(application.total_requests(), Some(24));
     }
 
     #[test]
-    fn bytes_are_written_behind_each_creation_and_read_in_a_phase_of_their_own() {
+    fn bytes_are_written_and_closed_behind_each_creation_and_read_in_a_phase_of_their_own() {
         let spec = Mdtest {
             files: 2,
             bytes: Bytes(3901),
@@ -194,8 +215,10 @@ mod tests {
         let expected = [
             ("create", 0, 0, true),
             ("write", 0, 3901, true),
+            ("close", 0, 0, true),
             ("create", 1, 0, false),
             ("write", 1, 3901, true),
+            ("close", 1, 0, true),
             ("read", 0, 3901, false),
             ("read", 1, 3901, false),
             ("unlink", 0, 0, false),
@@ -227,12 +250,13 @@ mod tests {
                 _ => break,
             }
         }
-        // A file is written behind its creation.
-        for pair in seen[0].chunks(2) {
-            assert_eq!([pair[0].0, pair[1].0], ["create", "write"]);
-            assert_eq!(pair[0].1, pair[1].1);
+        // A file is written and closed behind its creation.
+        for three in seen[0].chunks(3) {
+            let operations: Vec<&str> = three.iter().map(|it| it.0).collect();
+            assert_eq!(operations, ["create", "write", "close"]);
+            assert!(three.iter().all(|it| it.1 == three[0].1));
         }
-        let made: Vec<u32> = seen[0].iter().step_by(2).map(|it| it.1).collect();
+        let made: Vec<u32> = seen[0].iter().step_by(3).map(|it| it.1).collect();
         let found: Vec<u32> = seen[1].iter().map(|it| it.1).collect();
         assert_ne!(made, found);
         for mut files in [made, found] {

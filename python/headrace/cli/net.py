@@ -10,13 +10,12 @@ from headrace.cli.screen import progress
 from headrace.cli.trusting import TrustedFiles, trust
 from headrace.files import check_apart, check_writable, whole_file
 
-OTHER_PICTURES = {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp"}
-
 
 def net(
     file: ScenarioFile,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The SVG file to write.")
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="The SVG file (.svg) to write."),
     ],
     sets: Sets = None,
     load: Annotated[
@@ -32,8 +31,11 @@ def net(
     from headrace.report.net_diagram import draw
     from headrace.report.net_load import load_of
 
-    if output.suffix.lower() in OTHER_PICTURES:
-        raise ValueError(f"--output {output}: the picture is SVG: write a name that ends in .svg")
+    if output.suffix.lower() not in ("", ".svg"):
+        raise ValueError(
+            f"--output {output}: {output.suffix} files are not written: the picture is SVG, write"
+            " a name that ends in .svg"
+        )
     check_writable(output)
     scenario = simulate.load_with_sets(file, sets or [])
     check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)

@@ -1,5 +1,6 @@
 """`headrace run`."""
 
+import contextlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,12 +62,14 @@ def run(
         {"--output": output, "--requests": requests}, {"the scenario": file} | scenario.inputs
     )
     started = datetime.now(UTC)
-    with progress(scenario.name, show_progress) as tell:
-        result = simulate.run(
-            scenario, requests=requests is not None, progress=tell, trust=trusting
-        )
-    # Before anything else is written: what was asked for may not fit on its disk.
-    identifier = kept(lambda: result.keep(started=started, labels=labels)) if stored else None
+    with contextlib.ExitStack() as stack:
+        taking = stack.enter_context(simulate.in_file(requests)) if requests is not None else None
+        with progress(scenario.name, show_progress) as tell:
+            result = simulate.run(scenario, requests=taking or False, progress=tell, trust=trusting)
+        # Before anything else is written: what was asked for may not fit on its disk.
+        identifier = kept(lambda: result.keep(started=started, labels=labels)) if stored else None
+        if taking is not None and requests is not None:
+            taking.save(requests)
     written = _write(result, plot, requests, output)
     if as_json:
         print(json.dumps(result.document, allow_nan=False, indent=2))
@@ -101,11 +104,7 @@ def _write(
             [(it["at_s"], it["until_s"]) for it in result.document.get("failures", ())],
         )
         written.append(("plots", plot))
-    if requests is not None and result.requests is not None:
-        from headrace.parquet import parquet_file
-
-        with parquet_file(requests) as file:
-            result.requests.write_parquet(file)
+    if requests is not None:
         written.append(("requests", requests))
     if output is not None:
         result.save(output)

@@ -48,6 +48,9 @@ PLACES = 10
 def result(document: Document) -> RenderableType:
     """All of a result that people look at first."""
     parts: list[RenderableType] = [_heading(document), _performance(document)]
+    if synced := document.get("synced_writes"):
+        rate = megabytes(synced["throughput"])
+        parts.append(Text(f"write and sync together: {rate} MB/s"))
     if document.get("latency_from_intended"):
         parts.append(_from_intended(document))
     if document["stations"]:

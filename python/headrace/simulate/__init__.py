@@ -4,6 +4,7 @@ from headrace.simulate.kept import keep, keep_saved
 from headrace.simulate.result import Result, load_result
 from headrace.simulate.runs import rerun, run
 from headrace.simulate.scenario import Scenario, load, load_with_sets
+from headrace.simulate.single_requests import in_file
 from headrace.simulate.sweeps import sweep
 from headrace.simulate.trust import Trust
 from headrace.simulate.whatifs import WhatIf, study, whatif
@@ -13,6 +14,7 @@ __all__ = [
     "Scenario",
     "Trust",
     "WhatIf",
+    "in_file",
     "keep",
     "keep_saved",
     "load",

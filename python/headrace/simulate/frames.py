@@ -31,7 +31,6 @@ class Outcome(NamedTuple):
     document: Document
     series: pl.DataFrame
     latency_distribution: pl.DataFrame
-    requests: pl.DataFrame | None
 
 
 def outcome(loaded: Loaded, ended: dict[str, Any]) -> Outcome:
@@ -43,23 +42,19 @@ def outcome(loaded: Loaded, ended: dict[str, Any]) -> Outcome:
     # The run may have ended within the last window.
     spent = pl.min_horizontal(window, document["simulated_seconds"] - pl.col("time_s"))
     length = pl.when(spent > 0).then(spent).otherwise(window)
-    series = _named(ended["series"], names).with_columns(
+    series = named(ended["series"], names).with_columns(
         seed,
         window_s=length,
         throughput_bytes_per_s=pl.col("bytes") / length,
     )
-    requests = None
-    if "requests" in ended:
-        requests = _named(ended["requests"], names)
     return Outcome(
         document,
         series.select(list(SERIES)).cast(SERIES),
         pl.DataFrame(ended["latency_curve"], schema=LATENCY_DISTRIBUTION),
-        requests,
     )
 
 
-def _named(columns: dict[str, Any], groups: pl.Series) -> pl.DataFrame:
+def named(columns: dict[str, Any], groups: pl.Series) -> pl.DataFrame:
     """A frame with names in the place of numbers."""
     operations = pl.Series(TRACE_OPERATIONS, dtype=OPERATION)
     return pl.DataFrame(

@@ -37,20 +37,10 @@ def together(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     document["bottleneck"] = _bottleneck(documents)
     document["replications"] = [_one(other) for other in documents]
     document["intervals"] = intervals(documents)
-    requests = None
-    if all(outcome.requests is not None for outcome in outcomes):
-        requests = pl.concat(
-            outcome.requests.with_columns(
-                pl.lit(outcome.document["seed"], dtype=pl.UInt64).alias("seed")
-            )
-            for outcome in outcomes
-            if outcome.requests is not None
-        )
     return Outcome(
         {key: document[key] for key in [*first, "replications", "intervals"]},
         pl.concat(outcome.series for outcome in outcomes),
         _distribution([outcome.latency_distribution for outcome in outcomes]),
-        requests,
     )
 
 

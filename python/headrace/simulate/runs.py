@@ -1,6 +1,7 @@
 """Running scenarios."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from headrace import _core
@@ -11,6 +12,7 @@ from headrace.simulate.replications import together
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
 from headrace.simulate.schedulers import broken_off, schedulers
+from headrace.simulate.single_requests import InMemory, Requests, taken_in
 from headrace.simulate.traces import readable_traces
 from headrace.simulate.trust import Trust, trust_of
 
@@ -22,13 +24,14 @@ over, or None if that is not known. What it raises breaks the run off."""
 def run(
     scenario: Scenario,
     *,
-    requests: bool = False,
+    requests: bool | Requests = False,
     progress: Progress | None = None,
     trust: bool | Trust = False,
 ) -> Result:
     """Runs a scenario, as often as its `run.replications` says.
 
-    `requests` keeps every single request, which takes some 100 bytes for each. `trust` lets the
+    `requests` keeps every single request, which takes some 100 bytes for each, or says who
+    takes them in while the run goes on. `trust` lets the
     scenario's own scheduler be executed, which is Python code in a file, and can do whatever the
     user can; without it, only files that the user has trusted before.
 
@@ -43,6 +46,8 @@ def run(
     environment = of_host()
     replications = loaded.replications
     trusted = trust_of(trust)
+    kept = InMemory() if requests is True else None
+    taking: Requests | None = kept if isinstance(requests, bool) else requests
     with readable_traces(loaded) as traces:
 
         def once(number: int) -> Outcome:
@@ -52,7 +57,7 @@ def run(
             try:
                 ended = _core.run(
                     this,
-                    requests=requests,
+                    requests=taken_in(taking, this, with_seed=replications > 1) if taking else None,
                     traces=traces,
                     schedulers=schedulers(this, trusted),
                     progress=progress and _part_of(progress, number, replications),
@@ -67,7 +72,10 @@ def run(
         else:
             every = [once(number) for number in range(replications)]
             found = Result(*together(every, scenario.toml), environment=environment)
-    if warnings := lacking(loaded):
+    if kept is not None:
+        found = replace(found, requests=kept.frame())
+    cautions = [{"condition": it, "message": message} for it, message in loaded.cautions()]
+    if warnings := cautions + lacking(loaded):
         found.document["warnings"] = warnings
     return found
 

@@ -90,6 +90,9 @@ prop_compose! {
     ) -> SolidState {
         let page = unit * u64::from(units);
         let block = page * u64::from(pages_per_block);
+        // Each die needs 13 spare blocks.
+        #[expect(clippy::cast_precision_loss, reason = "there are at most 1000")]
+        let over_provisioning = over_provisioning + 13.01 / blocks as f64;
         SolidState {
             model,
             capacity: Bytes(block * u64::from(channels * dies) * blocks + extra),

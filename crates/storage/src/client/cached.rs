@@ -2,12 +2,12 @@
 //! the servers.
 
 use headrace_net::{Page, Slot, Span, Time, To};
-use headrace_spec::{ClientMachine, Parallel, Scenario};
+use headrace_spec::{Attributes, ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
 use super::{Answers, BreakPorts, Knowledge, Network, oplocks};
-use crate::localfs::{self, Remote};
+use crate::localfs::{self, Closing, Remote};
 use crate::tokens::{Job, Request, Role, Transfer};
 
 /// What the cache has asked of the servers.
@@ -22,6 +22,15 @@ struct Asked {
     at: Time,
     /// Jobs that are still out.
     pending: u32,
+}
+
+/// What closing a file does where attributes are kept like this.
+fn closing(attributes: &Attributes) -> Closing {
+    match (attributes.timed(), attributes.oplocks()) {
+        (Some(timed), _) if timed.close_to_open => Closing::Stores,
+        (_, Some(_)) => Closing::Sends,
+        _ => Closing::Keeps,
+    }
 }
 
 /// Writes what becomes of requests whose data has been found.
@@ -45,7 +54,7 @@ pub(super) fn data(
     let limit = cache.dirty_per_server.0;
     let remote = Remote::new(layouts.clone(), rpc.size.0, limit, page_size)
         .under(knowledge.oplocks.clone())
-        .flushing(cache.attributes.timed().is_some_and(|it| it.close_to_open));
+        .closing(closing(&cache.attributes));
     let users = &knowledge.users;
     let locks = (parallel.locks.extent()).map(|_| knowledge.held.as_slice());
     let volumes = localfs::cache(page, cache, reads, users, &remote, &knowledge.sizes, locks);
@@ -73,7 +82,7 @@ pub(super) fn data(
     let asked = page.place::<Transfer>("asked");
     page.connect(machine.transfer, asked);
     let outstanding = page.bag::<Asked>("outstanding");
-    let split = Split::new(scenario, parallel, layouts, page.seed());
+    let split = Split::new(scenario, parallel, (layouts, &knowledge.sizes), page.seed());
     let groups = scenario.clients.group_of_each();
     let workloads = scenario.workload.len().max(1) as u32;
     page.transition("split")

@@ -5,7 +5,7 @@ use headrace_spec::{Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{Answers, Layouts, Network};
+use super::{Answers, Knowledge, Network};
 use crate::tokens::{Job, Request, Role};
 
 /// Writes what becomes of requests whose data has been found.
@@ -13,7 +13,7 @@ pub(super) fn data(
     page: &mut Page<'_>,
     scenario: &Scenario,
     parallel: &Parallel,
-    layouts: &Layouts,
+    knowledge: &Knowledge,
     network: Network,
     answers: Answers,
     complete: To<Request>,
@@ -21,7 +21,12 @@ pub(super) fn data(
     let Network { send, received, .. } = network;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
-    let split = Split::new(scenario, parallel, layouts, page.seed());
+    let split = Split::new(
+        scenario,
+        parallel,
+        (&knowledge.layouts, &knowledge.sizes),
+        page.seed(),
+    );
     page.transition("split")
         .take(answers.ready)
         .puts_one_of([outstanding.into(), complete])

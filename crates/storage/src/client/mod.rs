@@ -211,8 +211,7 @@ pub fn client(
     };
     match cache {
         None => {
-            let layouts = &knowledge.layouts;
-            direct::data(page, scenario, parallel, layouts, network, answers, done);
+            direct::data(page, scenario, parallel, knowledge, network, answers, done);
             None
         }
         Some(cache) => cached::data(

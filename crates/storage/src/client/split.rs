@@ -1,13 +1,16 @@
 //! From a request to jobs: one for each target that is concerned, or several where
 //! they would be too large.
 
+use std::collections::BTreeSet;
+
 use headrace_net::{Firing, To};
 use headrace_spec::{MOST_JOBS, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::copies::Copies;
-use super::layout::{Layouts, Piece};
+use super::layout::{BLOCKS, Layout, Layouts, Piece};
 use super::nearest::Nearest;
+use crate::localfs::Sizes;
 use crate::network::Wire;
 use crate::tokens::Job;
 
@@ -15,6 +18,7 @@ use crate::tokens::Job;
 #[derive(Clone)]
 pub(super) struct Split {
     layouts: Layouts,
+    sizes: Sizes,
     copies: Copies,
     /// Which of them is read, if it is not the same for all of a request.
     nearest: Option<Nearest>,
@@ -22,15 +26,18 @@ pub(super) struct Split {
     written: u32,
     wire: Wire,
     servers: u32,
-    /// Servers with a file system have something to bring to the device; the others
-    /// are asked as if for a byte.
-    everywhere: bool,
 }
 
 impl Split {
-    pub fn new(scenario: &Scenario, parallel: &Parallel, layouts: &Layouts, seed: u64) -> Split {
+    pub fn new(
+        scenario: &Scenario,
+        parallel: &Parallel,
+        (layouts, sizes): (&Layouts, &Sizes),
+        seed: u64,
+    ) -> Split {
         Split {
             layouts: layouts.clone(),
+            sizes: sizes.clone(),
             copies: Copies::new(parallel, seed),
             nearest: Nearest::new(scenario, parallel, seed),
             written: match parallel.replication.chained() {
@@ -39,7 +46,6 @@ impl Split {
             },
             wire: Wire::new(&parallel.network),
             servers: parallel.servers.count,
-            everywhere: parallel.servers.machine().is_some(),
         }
     }
 
@@ -62,7 +68,13 @@ impl Split {
             ));
             return None;
         }
-        let mut ask = |piece: Piece| {
+        if like.operation == Operation::Write && layout.block().is_some() {
+            // An fsync asks for all blocks up to here.
+            self.sizes
+                .grow(like.file, like.offset.saturating_add(like.size));
+        }
+        let mut asked = BTreeSet::new();
+        let ask = |piece: Piece| {
             let target = |copy| self.copies.target(like.file, piece.target, copy);
             let copies = match &self.nearest {
                 Some(nearest) if like.operation == Operation::Read => {
@@ -74,6 +86,9 @@ impl Split {
             };
             for copy in copies {
                 let target = target(copy);
+                if like.operation == Operation::Sync && !asked.insert(target) {
+                    continue;
+                }
                 let mut job = Job {
                     server: target % self.servers,
                     target: (target / self.servers) as u16,
@@ -86,17 +101,31 @@ impl Split {
                 jobs += 1;
             }
         };
-        if self.everywhere && like.operation == Operation::Sync {
-            for target in layout.targets_of(like.file) {
-                ask(Piece {
-                    target,
-                    offset: 0,
-                    size: 0,
-                });
-            }
+        if like.operation == Operation::Sync {
+            self.parts_of(&layout, like.file).for_each(ask);
         } else {
             layout.pieces(like.file, like.offset, like.size, ask);
         }
         Some(jobs)
+    }
+
+    /// What an fsync of a file asks for: one empty piece of each of its targets or blocks.
+    fn parts_of(&self, layout: &Layout, file: u32) -> Box<dyn Iterator<Item = Piece>> {
+        let piece = |target, offset| Piece {
+            target,
+            offset,
+            size: 0,
+        };
+        match layout.block() {
+            None => {
+                let targets: Vec<u32> = layout.targets_of(file).collect();
+                Box::new(targets.into_iter().map(move |target| piece(target, 0)))
+            }
+            Some(unit) => {
+                let size = self.sizes.get(file).unwrap_or(0);
+                let blocks = size.div_ceil(unit).clamp(1, BLOCKS - 1) as u32;
+                Box::new((0..blocks).map(move |it| piece(it, u64::from(it) * unit)))
+            }
+        }
     }
 }

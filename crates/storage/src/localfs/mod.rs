@@ -42,7 +42,7 @@ pub use call::NOBODY;
 pub use extents::Range;
 pub use machine::{MachinePorts, machine};
 pub use page_cache::PageCache;
-pub use remote::Remote;
+pub use remote::{Closing, Remote};
 pub use sizes::Sizes;
 pub use two_lists::TwoLists;
 pub use users::{Opened, StoredFile, Users};

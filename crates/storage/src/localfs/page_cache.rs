@@ -171,6 +171,29 @@ impl PageCache {
         ranges
     }
 
+    /// Marks all dirty data of a file clean; returns it, neighbours joined.
+    pub fn write_back_file(&mut self, file: u32) -> Vec<Range> {
+        let mut ranges: Vec<Range> = Vec::new();
+        while let Some(id) = self.extents.next_dirty(file, 0) {
+            let held = self.extents.get(id).range;
+            if held.len() > self.largest_write_back {
+                self.extents.split(id, held.start + self.largest_write_back);
+            }
+            let held = self.extents.get(id).range;
+            self.extents.clean(id);
+            match ranges.last_mut() {
+                Some(last)
+                    if last.end == held.start
+                        && last.len() + held.len() <= self.largest_write_back =>
+                {
+                    last.end = held.end;
+                }
+                _ => ranges.push(held),
+            }
+        }
+        ranges
+    }
+
     /// Lets the least recently used pages go until the rest fits. Returns the
     /// dirty ones, which the device must get.
     fn evict(&mut self) -> Vec<Range> {

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_net::Time;
+use headrace_trace::Operation;
 
 use super::call::{Call, Stage};
 use super::extents::Range;
@@ -33,10 +34,23 @@ pub struct Remote {
     dirty: BTreeMap<u32, u64>,
     /// Which files nobody may cache, if locks tell.
     oplocks: Option<Oplocks>,
-    /// Whether files are brought to the servers when they are closed, and of which files
-    /// something was written since they last were.
-    flushes: bool,
+    /// What closing a file does, and which files were written since their data was last
+    /// brought to stable storage.
+    closing: Closing,
     unstable: BTreeSet<u32>,
+}
+
+/// What closing a file does with the data that the client has of it alone.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Closing {
+    /// Nothing.
+    #[default]
+    Keeps,
+    /// It goes to the servers (Linux, fs/smb/client/file.c: `cifs_flush`).
+    Sends,
+    /// The servers bring it to stable storage (close-to-open consistency: Linux,
+    /// fs/nfs/file.c: `nfs_file_flush`).
+    Stores,
 }
 
 impl Remote {
@@ -51,7 +65,7 @@ impl Remote {
             held: None,
             dirty: BTreeMap::new(),
             oplocks: None,
-            flushes: false,
+            closing: Closing::Keeps,
             unstable: BTreeSet::new(),
         }
     }
@@ -112,9 +126,9 @@ impl Remote {
         full - full % self.page
     }
 
-    /// The same, where closing a file brings it to the servers, or not.
-    pub fn flushing(self, flushes: bool) -> Remote {
-        Remote { flushes, ..self }
+    /// The same, where closing a file does this.
+    pub fn closing(self, closing: Closing) -> Remote {
+        Remote { closing, ..self }
     }
 
     /// The same, where locks tell which files may be cached.
@@ -245,7 +259,8 @@ impl Volume {
     /// consistency, if there is anything they have not or that they have not been told to
     /// bring to stable storage (COMMIT).
     pub(super) fn closing_syncs(&self, call: &Call) -> bool {
-        let Some(remote) = self.remote.as_ref().filter(|it| it.flushes) else {
+        let closes = |remote: &&Remote| remote.closing != Closing::Keeps;
+        let Some(remote) = self.remote.as_ref().filter(closes) else {
             return false;
         };
         call.stage != Stage::Entered
@@ -254,10 +269,17 @@ impl Volume {
             || self.cache.next_dirty(call.file, 0).is_some()
     }
 
+    /// Whether a call needs its data on the servers, and not on their devices.
+    pub(super) fn only_sends(&self, call: &Call) -> bool {
+        let sends = |remote: &Remote| remote.closing == Closing::Sends;
+        call.operation == Operation::Close && self.remote.as_ref().is_some_and(sends)
+    }
+
     /// The servers have been given something of a file, or have brought all of it to stable
     /// storage.
     pub(super) fn set_unstable(&mut self, file: u32, unstable: bool) {
-        if let Some(remote) = self.remote.as_mut().filter(|it| it.flushes) {
+        let stores = |remote: &&mut Remote| remote.closing == Closing::Stores;
+        if let Some(remote) = self.remote.as_mut().filter(stores) {
             match unstable {
                 true => remote.unstable.insert(file),
                 false => remote.unstable.remove(&file),

@@ -135,7 +135,7 @@ impl Volume {
         call.stage = Stage::Returning;
         // A lock that is given up wants data at the servers, not on their devices.
         let for_a_lock = call.workload == NOBODY;
-        if for_a_lock || self.journal.exists() && !self.journal.barriers {
+        if for_a_lock || self.only_sends(call) || self.journal.exists() && !self.journal.barriers {
             return Next::Return;
         }
         self.set_unstable(call.file, false);

@@ -12,7 +12,9 @@ mod recorder;
 mod report;
 mod series;
 mod servers;
+mod single_requests;
 mod stop;
+mod synced_writes;
 mod unfinished;
 
 pub use bottleneck::Bottleneck;
@@ -25,7 +27,10 @@ pub use report::{
     StationReport,
 };
 pub use series::Series;
+pub use single_requests::{Recipient, Recorded};
 pub use stop::{PrecisionReport, StopReason, StopReport};
+pub use synced_writes::SyncedWrites;
 pub use unfinished::{Unfinished, UnfinishedReport};
 
 pub(crate) use report::report;
+pub(crate) use single_requests::SingleRequests;

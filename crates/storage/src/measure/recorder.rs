@@ -6,6 +6,7 @@ use headrace_trace::Operation;
 
 use super::activity::Activity;
 use super::series::Series;
+use super::single_requests::SingleRequests;
 use super::unfinished::Unfinished;
 use crate::tokens::Request;
 
@@ -30,7 +31,7 @@ pub struct Recorder {
     bytes: Option<u64>,
     /// Picoseconds.
     thought: u128,
-    kept: Option<Vec<Completed>>,
+    single: SingleRequests,
     pub(super) unfinished: Unfinished,
 }
 
@@ -75,11 +76,11 @@ pub(super) fn note(histogram: &mut Histogram<u64>, span: Span) {
 }
 
 impl Recorder {
-    /// An empty recorder; `keep` keeps every single request.
-    pub fn new(
+    /// An empty recorder; `single` says what becomes of every single request.
+    pub(crate) fn new(
         groups: usize,
         window: Option<Span>,
-        keep: bool,
+        single: SingleRequests,
         unfinished: Unfinished,
     ) -> Recorder {
         let columns = groups * Operation::ALL.len();
@@ -91,7 +92,7 @@ impl Recorder {
             since_start: 0,
             bytes: Some(0),
             thought: 0,
-            kept: keep.then(Vec::new),
+            single,
             unfinished,
         }
     }
@@ -154,12 +155,10 @@ impl Recorder {
         self.series.completed(group, index, size, now);
         self.requests += 1;
         self.since_start += 1;
-        if let Some(kept) = &mut self.kept {
-            kept.push(Completed {
-                request: *request,
-                completed: now,
-            });
-        }
+        self.single.push(Completed {
+            request: *request,
+            completed: now,
+        });
     }
 
     /// A request has failed: it has moved nothing.
@@ -188,9 +187,7 @@ impl Recorder {
         self.requests = 0;
         self.bytes = Some(0);
         self.thought = 0;
-        if let Some(kept) = &mut self.kept {
-            kept.clear();
-        }
+        self.single.forget();
     }
 
     /// What is wrong if the run is too long to be counted.
@@ -226,7 +223,7 @@ impl Recorder {
 
     /// The single requests, if they were kept; takes them out.
     pub fn take_kept(&mut self) -> Vec<Completed> {
-        self.kept.take().unwrap_or_default()
+        self.single.take()
     }
 
     pub(super) fn groups(&self) -> usize {

@@ -15,6 +15,7 @@ use super::packets::{PacketCounts, PacketReport};
 use super::recorder::{Cell, Recorder, column, histogram};
 use super::servers;
 use super::stop::StopReport;
+use super::synced_writes::{SyncedWrites, synced_writes};
 use super::unfinished::UnfinishedReport;
 use super::{clients, local, locks};
 use crate::system::System;
@@ -41,6 +42,9 @@ pub struct Report {
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
     pub operations: BTreeMap<&'static str, OperationReport>,
+    /// Writes and syncs together, if there were both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synced_writes: Option<SyncedWrites>,
     /// Latency over "all" operations and by operation, from the actual start.
     pub latency: BTreeMap<&'static str, Latency>,
     /// The same from the intended start, where a request of a workload with times of its own was
@@ -277,6 +281,7 @@ pub(crate) fn report(
         stop,
         throughput,
         operations,
+        synced_writes: synced_writes(recorder),
         latency: latencies,
         latency_from_intended: from_intended,
         unfinished,

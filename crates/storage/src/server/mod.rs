@@ -12,6 +12,7 @@ mod receive_buffer;
 mod simple;
 mod streaming;
 mod targets;
+mod writes_in_flight;
 
 pub use chain::chain;
 pub use locks::locks;

@@ -12,7 +12,8 @@
 //! Reads wait for what is not cached. Writes wait for the device only if there
 //! is no write-back, or for as much old dirty data as they push over the limit
 //! (Liu et al. 2011 (PFSsim), §5.1). Dirty data that a read pushes out goes to
-//! the device without that read waiting for it.
+//! the device without that read waiting for it. An fsync waits until all that is dirty
+//! of its file is on the device, and for a flush of the device's own cache.
 //!
 //! Not modelled: locks, the daemon waiting for the file system, read-ahead, and
 //! that jobs which miss the same page at the same time need it from the device
@@ -24,6 +25,7 @@ use headrace_trace::Operation;
 
 use super::partner::{self, PartnerPorts};
 use super::targets::{Targets, targets};
+use super::writes_in_flight::WritesInFlight;
 use super::{Names, Ports, Reply};
 use crate::failure::{Crash, Failing};
 use crate::localfs::{PageCache, Range};
@@ -75,7 +77,7 @@ pub(super) fn server(
                 device,
                 waiting,
                 served,
-                targets: scenario.servers.targets as u16,
+                targets: scenario.servers.targets,
             },
             &spec.memory,
             failing,
@@ -138,8 +140,21 @@ struct Parts {
     /// Jobs that are done.
     served: Node<Job>,
     /// How many targets are the server's own.
-    targets: u16,
+    targets: u32,
 }
+
+/// What a server has of files besides its devices.
+#[derive(Debug)]
+struct Cached {
+    /// A cache for each target.
+    targets: Vec<PageCache>,
+    /// What is on its way from them to the devices.
+    writes: WritesInFlight,
+}
+
+/// A write that an fsync waits for is done: the slot of the fsync's job.
+#[derive(Clone, Copy, Debug)]
+struct Written(u32);
 
 /// What tells a file's part on a partner's target from that on the server's own, which
 /// is in the same cache: there are fewer files than that.
@@ -148,12 +163,12 @@ const PARTNERS: u32 = 1 << 31;
 impl Parts {
     /// Which cache a target has.
     fn cache(self, target: u16) -> usize {
-        usize::from(target % self.targets)
+        (u32::from(target) % self.targets) as usize
     }
 
     /// A file's name in the cache of a target.
     fn in_cache(self, file: u32, target: u16) -> u32 {
-        match target < self.targets {
+        match u32::from(target) < self.targets {
             true => file,
             false => file | PARTNERS,
         }
@@ -170,9 +185,60 @@ impl Parts {
         let file = range.file & !PARTNERS;
         let target = match range.file == file {
             true => cache as u16,
-            false => cache as u16 + self.targets,
+            false => (cache as u32 + self.targets) as u16,
         };
         transfer_of(Range { file, ..range }, operation, job, target)
+    }
+
+    /// Sends what a cache gives up to its device; the job with this slot waits for it.
+    fn write(
+        self,
+        firing: &mut Firing<'_>,
+        writes: &mut WritesInFlight,
+        range: Range,
+        job: Option<Slot>,
+        cache: usize,
+    ) {
+        let owner = writes.begin((cache, range.file), job.map(|slot| slot.0));
+        let transfer = Transfer {
+            synchronous: job.is_some(),
+            ..self.transfer(range, Operation::Write, Some(Slot(owner)), cache)
+        };
+        firing.put(self.device.submit, transfer);
+    }
+
+    /// One of the transfers that a job waits for is done; the job goes on to `done` if it
+    /// was the last.
+    fn one_is_done(
+        self,
+        firing: &mut Firing<'_>,
+        job: Slot,
+        operation: Operation,
+        done: Node<Job>,
+    ) {
+        let waits = firing.token_mut(self.waiting, job);
+        waits.pending -= 1;
+        if waits.pending > 0 {
+            return;
+        }
+        if waits.operation == Operation::Sync && operation != Operation::Sync {
+            let synced = *waits;
+            self.flush(firing, &synced, job);
+        } else if let Some(job) = firing.take(self.waiting, job) {
+            firing.put(done, job);
+        }
+    }
+
+    /// Has the device of a job bring to the medium what its own cache holds.
+    fn flush(self, firing: &mut Firing<'_>, job: &Job, slot: Slot) {
+        firing.token_mut(self.waiting, slot).pending = 1;
+        let nothing = Range {
+            file: job.file,
+            start: 0,
+            end: 0,
+        };
+        let transfer = transfer_of(nothing, Operation::Sync, Some(slot), job.target);
+        firing.put(self.device.submit, transfer);
     }
 }
 
@@ -231,9 +297,9 @@ fn cached(
         dirty_limit: Bytes(spec.dirty_limit.0 / targets),
         ..spec.clone()
     };
-    let cache = page.store("page cache", |_| {
-        let each = (0..targets).map(|_| PageCache::new(&part));
-        each.collect::<Vec<PageCache>>()
+    let cache = page.store("page cache", |_| Cached {
+        targets: (0..targets).map(|_| PageCache::new(&part)).collect(),
+        writes: WritesInFlight::default(),
     });
     // Copying between cache and network buffers: reads last, writes first.
     let memory = match spec.rate.map(|rate| 1e12 / rate.0) {
@@ -247,15 +313,14 @@ fn cached(
     };
     let read = page.place("read");
     let write = page.place("write");
-    let targets: [To<Job>; 2] = [read.into(), memory.into()];
+    let sync = page.place("sync");
+    let targets: [To<Job>; 3] = [read.into(), memory.into(), sync.into()];
     page.transition("begin")
         .take(daemon)
-        .route(targets, move |_, job, ()| {
-            if job.operation == Operation::Write {
-                memory.into()
-            } else {
-                read.into()
-            }
+        .route(targets, move |_, job, ()| match job.operation {
+            Operation::Write => memory.into(),
+            Operation::Sync => sync.into(),
+            _ => read.into(),
         });
     let targets: [To<Job>; 2] = [write.into(), served.into()];
     page.transition("copied")
@@ -274,10 +339,10 @@ fn cached(
         .puts_one_of([waiting.into(), memory.into()])
         .puts_many(device.submit)
         .fires(move |firing, job: Job, cache| {
-            let cache = &mut cache[parts.cache(job.target)];
+            let held = &mut cache.targets[parts.cache(job.target)];
             let file = parts.in_cache(job.file, job.target);
-            let gaps = cache.read(file, job.offset, job.size);
-            wait_for(firing, job, &gaps, Operation::Read, parts, memory);
+            let gaps = held.read(file, job.offset, job.size);
+            wait_for(firing, job, &gaps, cache, parts, memory);
         });
     page.transition("store")
         .take(write)
@@ -285,12 +350,12 @@ fn cached(
         .puts_one_of([waiting.into(), served.into()])
         .puts_many(device.submit)
         .fires(move |firing, job: Job, cache| {
-            let cache = &mut cache[parts.cache(job.target)];
+            let held = &mut cache.targets[parts.cache(job.target)];
             let file = parts.in_cache(job.file, job.target);
-            let ranges = if cache.buffers_writes() {
-                cache.write(file, job.offset, job.size)
+            let ranges = if held.buffers_writes() {
+                held.write(file, job.offset, job.size)
             } else {
-                let mut ranges = cache.write_through(file, job.offset, job.size);
+                let mut ranges = held.write_through(file, job.offset, job.size);
                 let end = job.offset + job.size;
                 ranges.push(Range {
                     file,
@@ -299,20 +364,51 @@ fn cached(
                 });
                 ranges
             };
-            wait_for(firing, job, &ranges, Operation::Write, parts, served);
+            wait_for(firing, job, &ranges, cache, parts, served);
+        });
+    page.transition("synchronise")
+        .take(sync)
+        .with(cache)
+        .puts(waiting)
+        .puts_many(device.submit)
+        .fires(move |firing, job: Job, cache| {
+            let slot = firing.put(waiting, job);
+            let at = parts.cache(job.target);
+            let file = parts.in_cache(job.file, job.target);
+            for range in cache.targets[at].write_back_file(file) {
+                parts.write(firing, &mut cache.writes, range, None, at);
+            }
+            match cache.writes.wait((at, file), slot.0) {
+                0 => parts.flush(firing, &job, slot),
+                writes => firing.token_mut(waiting, slot).pending = writes,
+            }
         });
     let done = page.place("device done");
+    let written = page.place::<Written>("written for fsync");
     page.transition("transferred")
         .take(device.done)
         .with(cache)
         .may_pass(waiting, done)
         .puts_many(device.submit)
+        .puts_many(written)
         .fires(move |firing, transfer: Transfer, cache| {
-            let Some(job) = transfer.owner.map(Slot) else {
+            let Some(owner) = transfer.owner else {
                 return;
             };
-            let target = firing.token_mut(waiting, job).target;
+            let job = match cache.writes.end(owner) {
+                Some(write) => {
+                    for job in write.syncs {
+                        firing.put(written, Written(job));
+                    }
+                    write.job
+                }
+                None => Some(owner),
+            };
+            let Some(job) = job.map(Slot) else {
+                return;
+            };
             if transfer.operation == Operation::Read {
+                let target = firing.token_mut(waiting, job).target;
                 let Transfer {
                     file, offset, size, ..
                 } = transfer;
@@ -322,18 +418,18 @@ fn cached(
                     end: offset + size,
                 };
                 let at = parts.cache(target);
-                for range in cache[at].fill(delivered) {
-                    let transfer = parts.transfer(range, Operation::Write, None, at);
-                    firing.put(device.submit, transfer);
+                for range in cache.targets[at].fill(delivered) {
+                    parts.write(firing, &mut cache.writes, range, None, at);
                 }
             }
-            let waits = firing.token_mut(waiting, job);
-            waits.pending -= 1;
-            if waits.pending == 0
-                && let Some(job) = firing.take(waiting, job)
-            {
-                firing.put(done, job);
-            }
+            parts.one_is_done(firing, job, transfer.operation, done);
+        });
+    page.transition("written")
+        .take(written)
+        .may_pass(waiting, done)
+        .may_put(device.submit)
+        .fires(move |firing, Written(job), ()| {
+            parts.one_is_done(firing, Slot(job), Operation::Write, done);
         });
     let targets: [To<Job>; 2] = [memory.into(), served.into()];
     page.transition("go on")
@@ -352,7 +448,7 @@ fn cached(
 fn forget(
     page: &mut Page<'_>,
     failing: Failing,
-    cache: Store<Vec<PageCache>>,
+    cache: Store<Cached>,
     spec: Memory,
 ) -> Port<Crash> {
     let crash = page.input("crash");
@@ -363,9 +459,10 @@ fn forget(
         .with(cache)
         .with(failing.store)
         .fires(move |_, crash: Crash, (cache, failures)| {
-            let dirty = cache.iter().map(PageCache::dirty_bytes).sum();
+            let held = &mut cache.targets;
+            let dirty = held.iter().map(PageCache::dirty_bytes).sum();
             failures.world.hosts.forgets(crash.server, dirty);
-            cache.fill_with(|| PageCache::new(&spec));
+            held.fill_with(|| PageCache::new(&spec));
         });
     crash
 }
@@ -388,7 +485,7 @@ fn wait_for(
     firing: &mut Firing<'_>,
     mut job: Job,
     ranges: &[Range],
-    operation: Operation,
+    cache: &mut Cached,
     parts: Parts,
     on: Node<Job>,
 ) {
@@ -397,10 +494,14 @@ fn wait_for(
         return;
     }
     job.pending = ranges.len() as u32;
-    let cache = parts.cache(job.target);
+    let at = parts.cache(job.target);
     let slot = firing.put(parts.waiting, job);
     for &range in ranges {
-        let transfer = parts.transfer(range, operation, Some(slot), cache);
-        firing.put(parts.device.submit, transfer);
+        if job.operation == Operation::Write {
+            parts.write(firing, &mut cache.writes, range, Some(slot), at);
+        } else {
+            let transfer = parts.transfer(range, Operation::Read, Some(slot), at);
+            firing.put(parts.device.submit, transfer);
+        }
     }
 }

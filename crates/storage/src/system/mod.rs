@@ -17,7 +17,9 @@ use headrace_workload::TraceError;
 
 use crate::app::Workloads;
 use crate::failure::Failing;
-use crate::measure::{Completed, LinkLoads, Recorder, Report, Series, StopReport, report};
+use crate::measure::{
+    Completed, LinkLoads, Recipient, Recorder, Report, Series, StopReport, report,
+};
 use crate::qos::Make;
 
 /// Why there is no result.
@@ -43,6 +45,8 @@ pub enum Error {
 pub struct Options<'a> {
     /// Keep every single request.
     pub keep_requests: bool,
+    /// Who takes in every single request while the run goes on; none is kept then.
+    pub requests_to: Option<&'a Recipient>,
     /// Schedulers of the caller's own, in the place of the scenario's.
     pub schedulers: Option<&'a Make<'a>>,
 }

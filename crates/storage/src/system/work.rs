@@ -1,13 +1,15 @@
 //! The processes of a scenario's workloads, and who records what they see: the
 //! part that every kind of system has.
 
+use std::sync::Arc;
+
 use headrace_net::{Node, Page, Span, Store, TallyId, Time};
 use headrace_spec::{Scenario, SystemKind, Workload};
 use headrace_workload::{Directories, clients};
 
 use super::{Error, Options};
 use crate::app::{self, ApplicationPorts, End, Existing, Workloads};
-use crate::measure::{Recorder, Unfinished};
+use crate::measure::{Recorder, SingleRequests, Unfinished};
 use crate::span::span;
 
 /// The processes, as a system sees them.
@@ -47,7 +49,12 @@ pub(super) fn write(
     let recorder = page.store("recorder", |_| {
         let open = scenario.workload.iter().map(|it| it.kind.is_open());
         let unfinished = Unfinished::new(open);
-        Recorder::new(groups, window, options.keep_requests, unfinished)
+        let single = match (options.requests_to, options.keep_requests) {
+            (Some(to), _) => SingleRequests::Sent(Vec::new(), Arc::clone(to)),
+            (None, true) => SingleRequests::Kept(Vec::new()),
+            (None, false) => SingleRequests::Dropped,
+        };
+        Recorder::new(groups, window, single, unfinished)
     });
     let latency = page.tally("latency");
     let end = End {

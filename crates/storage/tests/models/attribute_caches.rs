@@ -306,6 +306,41 @@ fn closing_is_told_where_the_file_is_shared() {
     assert_eq!(messages(2), 2 + 2 + 2 + 2 + 2);
 }
 
+/// What closing a file brings to the server's device, by kind of attributes.
+#[test]
+fn files_that_are_closed_reach_the_device() {
+    let (before, _) = LOOKS.split_once("[[workload]]").expect("it has one");
+    let mdtest = r#"
+        [[workload]]
+        kind = "mdtest"
+        files = 100
+        bytes = "4 KiB"
+        phases = ["create"]
+    "#;
+    let ior = r#"
+        [[workload]]
+        kind = "ior"
+        files = 100
+        block = "4 KiB"
+        opens = true
+    "#;
+    let slow = "servers.device.time_per_request=5 ms";
+    for workload in [mdtest, ior] {
+        let text = format!("{before}{workload}");
+        // A write and a COMMIT for each file.
+        let outcome = run(&text, &[slow]);
+        assert_eq!(station(&outcome, "server/device").visits, 200);
+        assert!(outcome.report.simulated_seconds >= 1.0);
+        // CIFS sends, and its server may answer before it has stored.
+        let outcome = run(&text, &[slow, OPLOCKS]);
+        assert_eq!(station(&outcome, "server/device").visits, 100);
+        assert!(outcome.report.simulated_seconds >= 0.5);
+        // Files are still in the cache of who keeps no attributes.
+        let outcome = run(&text, &[slow, "clients.machine.attributes.kind=asked"]);
+        assert_eq!(station(&outcome, "server/device").visits, 0);
+    }
+}
+
 /// Many clients on few files: everything ends, whoever waits for whom.
 #[test]
 fn locks_that_break_each_other_end() {

@@ -1,6 +1,8 @@
 //! The page cache in a whole system: what is served from memory, and what the
 //! device has to do.
 
+use proptest::prelude::*;
+
 use crate::running::{MICROSECOND, busy, close, last, latency, run, station};
 
 /// One client on one server, in transfers of 1 MiB, without a network to speak
@@ -178,4 +180,135 @@ fn memory_is_shared_by_the_clients_of_a_server() {
     close(busy(&outcome, "server/memory"), copying, 1e-9);
     // Before it the first MiB comes over the wire, and after it the last answer goes.
     assert_eq!(last(&outcome).0, 32 * MIB * 1000 + MIB + 4 * LATENCY);
+}
+
+/// What is dirty of the file goes to the device before the fsync returns: 20 ns a byte.
+#[test]
+fn an_fsync_waits_until_its_file_is_on_the_device() {
+    let phases = "workload.0.phases=[\"write\", \"sync\", \"sync\"]";
+    let outcome = run(CACHED, &[phases]);
+    let sync = |phase| {
+        let mut syncs = outcome.requests.iter();
+        let found = syncs.find(|it| it.request.phase == phase);
+        latency(found.expect("it syncs"))
+    };
+    assert_eq!(sync(1), 2 * LATENCY + 48 * MIB * 20_000);
+    // Twelve pieces of 4 MiB, and a flush for each sync.
+    assert_eq!(station(&outcome, "server/device").visits, 12 + 2);
+    // Nothing is dirty any more.
+    assert_eq!(sync(2), 2 * LATENCY);
+}
+
+/// A write that its own fsync follows takes as long as if nothing were cached.
+#[test]
+fn every_write_that_is_synced_reaches_the_device() {
+    let sets = [
+        "workload.0.phases=[\"write\"]",
+        "workload.0.sync_per_write=true",
+    ];
+    let outcome = run(CACHED, &sets);
+    for sync in outcome.requests.iter().filter(|it| it.request.size == 0) {
+        assert_eq!(latency(sync), 2 * LATENCY + MIB * 20_000);
+    }
+    assert_eq!(station(&outcome, "server/device").visits, 2 * 48);
+}
+
+/// Two files of two clients: each sync brings its own file to the device, and waits for what
+/// the dirty limit has sent there before it.
+#[test]
+fn an_fsync_waits_for_what_is_on_its_way_already() {
+    let sets = [
+        "clients.count=2",
+        "servers.memory.dirty_limit=1 MiB",
+        "workload.0.phases=[\"write\", \"sync\"]",
+        "servers.memory.cache=1 GiB",
+    ];
+    let outcome = run(CACHED, &sets);
+    // The device writes all of it, whoever asks, and nothing else.
+    close(
+        busy(&outcome, "server/device"),
+        (96 * MIB * 20_000) as f64,
+        1e-12,
+    );
+    assert!(last(&outcome).0 >= 96 * MIB * 20_000);
+}
+
+/// A file over four servers with two devices each is synced on all of them at once.
+#[test]
+fn an_fsync_asks_every_device_of_the_file() {
+    let sets = [
+        "servers.count=4",
+        "servers.targets=2",
+        "layout.unit=1 MiB",
+        "servers.memory.cache=1 GiB",
+        "servers.memory.dirty_limit=1 GiB",
+        "workload.0.phases=[\"write\", \"sync\"]",
+    ];
+    let outcome = run(CACHED, &sets);
+    let mut syncs = outcome.requests.iter();
+    let sync = syncs.find(|it| it.request.phase == 1).expect("it syncs");
+    // Each of eight devices has six of 48 MiB; seven more requests come behind the first.
+    let expected = (2 * LATENCY + 6 * MIB * 20_000) as f64;
+    close(latency(sync) as f64, expected, 1e-6);
+    let one = &["layout.servers=1"];
+    let alone = run(CACHED, &[&sets[..], one].concat());
+    let mut syncs = alone.requests.iter();
+    let sync = syncs.find(|it| it.request.phase == 1).expect("it syncs");
+    close(
+        latency(sync) as f64,
+        (2 * LATENCY + 48 * MIB * 20_000) as f64,
+        1e-6,
+    );
+}
+
+/// Blocks that have sets of their own: a server is asked once, however many it has.
+#[test]
+fn an_fsync_asks_every_server_of_the_blocks() {
+    let sets = [
+        "servers.count=8",
+        "layout.unit=4 MiB",
+        "replication.copies=2",
+        "replication.sets=blocks",
+        "servers.memory.cache=1 GiB",
+        "servers.memory.dirty_limit=1 GiB",
+        "workload.0.phases=[\"write\", \"sync\"]",
+    ];
+    for by in ["client", "chain"] {
+        let by = format!("replication.by={by}");
+        let star = "network.topology=star";
+        let outcome = run(CACHED, &[&sets[..], &[&by, star]].concat());
+        let device = (2 * 48 * MIB * 20_000) as f64;
+        close(busy(&outcome, "server/device"), device, 1e-12);
+        // With a flush for each server that has any of the 12 blocks twice.
+        let visits = station(&outcome, "server/device").visits;
+        assert!((24..=24 + 8).contains(&visits), "{visits}");
+    }
+}
+
+proptest! {
+    /// After the last fsync every byte that was written is on a device, whatever the limits,
+    /// the devices and who writes where.
+    #[test]
+    fn after_an_fsync_nothing_is_dirty(
+        clients in 1_u32..4, servers in 1_u32..4, targets in 1_u32..3,
+        limit in 0_u64..9, transfer in prop::sample::select(vec![4_u64, 64, 256]),
+        per_write: bool,
+    ) {
+        let sets = [
+            format!("clients.count={clients}"),
+            format!("servers.count={servers}"),
+            format!("servers.targets={targets}"),
+            "servers.memory.cache=64 MiB".to_owned(),
+            format!("servers.memory.dirty_limit={limit} MiB"),
+            "layout.unit=64 KiB".to_owned(),
+            "workload.0.block=2 MiB".to_owned(),
+            format!("workload.0.transfer={transfer} KiB"),
+            format!("workload.0.sync_per_write={per_write}"),
+            "workload.0.phases=[\"write\", \"sync\"]".to_owned(),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let outcome = run(CACHED, &sets);
+        let written = u64::from(clients) * 2 * MIB * 20_000;
+        close(busy(&outcome, "device"), written as f64, 1e-9);
+    }
 }

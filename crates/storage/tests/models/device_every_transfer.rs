@@ -18,7 +18,8 @@ const DISK: &str = "kind = \"disk\"\ncapacity = \"1 GB\"\nrpm = 10000\n\
 
 const SOLID: &str = "kind = \"solid-state\"\ncapacity = \"1 GB\"\nchannels = 4\ndies = 2\n\
     page = \"16 KiB\"\nread_time = \"50 us\"\nprogram_time = \"1 ms\"\n\
-    channel_rate = \"400 MB/s\"\ninterface_rate = \"2 GB/s\"\npages_per_block = 16";
+    channel_rate = \"400 MB/s\"\ninterface_rate = \"2 GB/s\"\npages_per_block = 16\n\
+    over_provisioning = 0.1";
 
 fn single() -> Vec<String> {
     [

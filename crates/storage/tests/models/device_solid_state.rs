@@ -4,7 +4,7 @@ use crate::devices::{Ask, device, drive, end, random, rate, read, sync, write};
 use crate::running::close;
 use proptest::prelude::*;
 
-/// 8 channels of 4 dies, pages of 16 KiB.
+/// 8 channels of 4 dies, pages of 16 KiB; each die has 120 blocks for data and 13 more.
 const DRIVE: &str = r#"
     kind = "solid-state"
     capacity = "16 GB"
@@ -14,7 +14,14 @@ const DRIVE: &str = r#"
     read_time = "50 us"
     program_time = "1 ms"
     channel_rate = "400 MB/s"
+    over_provisioning = 0.11
 "#;
+
+/// The same with another capacity, and so much of it spare.
+fn smaller(capacity: &str, spare: &str) -> String {
+    DRIVE.replace("16 GB", capacity).replace("0.11", spare)
+}
+
 const MICROSECOND: u64 = 1_000_000;
 
 fn with(more: &str) -> headrace_spec::Device {
@@ -85,7 +92,7 @@ fn overwriting_in_order_keeps_its_rate() {
     // As far as no die has to wait for one that is erasing.
     let dies = 32.0 * 16_384.0 / 1.041e-3;
     let more = "interface_rate = \"2 GB/s\"\nwrite_cache = \"64 MiB\"";
-    let small = device(&format!("{}\n{more}", DRIVE.replace("16 GB", "4 GB")));
+    let small = device(&format!("{}\n{more}", smaller("4 GB", "0.44")));
     for index in [0, 4096] {
         let pieces = 4_000_000_000 / ((4 << 20) + index);
         let script: Vec<Ask> = (0..6 * pieces * 4)
@@ -107,8 +114,8 @@ fn overwriting_in_order_keeps_its_rate() {
 /// is spare.
 #[test]
 fn random_writes_pay_for_cleaning() {
-    let of = |more: &str, ask: &[Ask]| {
-        let small = DRIVE.replace("16 GB", "1 GB");
+    let of = |spare: &str, more: &str, ask: &[Ask]| {
+        let small = smaller("1 GB", spare);
         let drive_of = device(&format!(
             "{small}\npages_per_block = 32\ninterface_rate = \"2 GB/s\"\nwrite_cache = \"16 MiB\"\n{more}"
         ));
@@ -125,15 +132,15 @@ fn random_writes_pay_for_cleaning() {
     let in_order: Vec<Ask> = (0..60_000)
         .map(|n| write(n % 15_000 * 65_536, 65_536))
         .collect();
-    let little = of("over_provisioning = 0.1", &at_random);
-    let much = of("over_provisioning = 0.5", &at_random);
-    let order = of("over_provisioning = 0.1", &in_order);
+    let little = of("0.22", "", &at_random);
+    let much = of("0.5", "", &at_random);
+    let order = of("0.22", "", &in_order);
     assert!(
         little < 0.6 * much && much < 0.9 * order,
         "{little} {much} {order}"
     );
     // An empty drive has nothing to clean at first.
-    let fresh = of("over_provisioning = 0.1\nfill = 0", &at_random[..8000]);
+    let fresh = of("0.22", "fill = 0", &at_random[..8000]);
     assert!(fresh > order && fresh < 1.2 * order, "{fresh} {order}");
 }
 

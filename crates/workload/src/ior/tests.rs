@@ -95,13 +95,14 @@ fn the_total_is_what_is_asked() {
     );
 }
 
+/// In random order a process may come to any file at any time.
 #[test]
-fn files_are_opened_before_and_closed_after_each_phase() {
+fn in_random_order_files_are_opened_before_and_closed_after_each_phase() {
     for access in [Access::FilePerProcess, Access::Shared] {
         let ior = Ior {
             opens: true,
             sync_per_write: true,
-            ..spec(access, Order::Sequential)
+            ..spec(access, Order::Random)
         };
         let (asks, _) = asks(&ior, 2);
         let total = IorApplication::new(&ior, 2, 1).total_requests();
@@ -115,6 +116,48 @@ fn files_are_opened_before_and_closed_after_each_phase() {
             let files: BTreeSet<u32> = part.iter().map(|ask| ask.file).collect();
             let used: BTreeSet<u32> = one.iter().map(|ask| ask.file).collect();
             assert_eq!(files, used);
+        }
+    }
+}
+
+/// IOR and programs close one file before they open the next.
+#[test]
+fn in_order_each_file_is_opened_used_and_closed() {
+    for order in [Order::Sequential, Order::Backward, Order::Strided] {
+        for requests in [None, Some(9), Some(16)] {
+            let ior = Ior {
+                opens: true,
+                requests,
+                phases: vec![Phase::Write, Phase::Sync],
+                repeat: Repeat::Times(1),
+                ..spec(Access::FilePerProcess, order)
+            };
+            let (asks, _) = asks(&ior, 1);
+            let total = IorApplication::new(&ior, 1, 1).total_requests();
+            assert_eq!(total, Some(asks.len() as u64));
+            let mut open = None;
+            let (mut writes, mut syncs, mut closed) = (0, 0, Vec::new());
+            for ask in &asks {
+                match ask.operation {
+                    Operation::Open => assert_eq!(open.replace(ask.file), None),
+                    Operation::Close => {
+                        assert_eq!(open.take(), Some(ask.file));
+                        closed.push((ask.phase, ask.file));
+                    }
+                    other => {
+                        assert_eq!(open, Some(ask.file));
+                        writes += u64::from(other == Operation::Write);
+                        syncs += u64::from(other == Operation::Sync);
+                    }
+                }
+            }
+            assert_eq!((open, writes, syncs), (None, requests.unwrap_or(24), 3));
+            // Files of eight transfers: those that were come to, then all that are synced.
+            let written = requests.unwrap_or(24).div_ceil(8) as u32;
+            let expected = (0..written)
+                .map(|it| (0, it))
+                .chain((0..3).map(|it| (1, it)));
+            assert_eq!(closed, expected.collect::<Vec<_>>());
         }
     }
 }

@@ -9,7 +9,7 @@ mod throttled;
 pub use disk::Disk;
 pub use raid::{Bus, ControllerCache, Member, Raid, Rebuild};
 pub use simple::SimpleDevice;
-pub use solid_state::SolidState;
+pub use solid_state::{LEAST_SPARE_BLOCKS, SolidState};
 pub use throttled::Throttled;
 
 use crate::declare::kinds;

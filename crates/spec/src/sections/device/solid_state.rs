@@ -47,13 +47,19 @@ section! {
         /// Whether the write cache survives a loss of power, so that
         /// synchronising, and writes that must be on the medium, wait for nothing else.
         power_loss_protection: bool = default(false, "what is synchronised is in the flash"),
-        /// Flash beyond the capacity, as a part of the capacity.
+        /// Flash beyond the capacity, as a part of the capacity. Each die needs 13 spare
+        /// erase blocks to be cleaned.
         over_provisioning: f64 as NonNegative = default(0.07, "a drive of 2^30 bytes to the GB that offers 10^9 has 7 %") aka ["spare"],
         /// How much of the capacity holds data at the start, written in order.
         fill: f64 as Portion = default(1.0, "a drive in use: nothing was trimmed") aka ["fill_level"],
     }
     check geometry_is_possible;
 }
+
+/// Spare erase blocks of a die without which it cannot be cleaned: four streams have a
+/// block each and one to go on in, two are kept free to clean into, one is written at
+/// random, one is cleaned, and one is left over.
+pub const LEAST_SPARE_BLOCKS: u64 = 13;
 
 /// Erase blocks of a drive: some 60 bytes each are remembered.
 const MOST_BLOCKS: u64 = 20_000_000;
@@ -107,5 +113,25 @@ fn geometry_is_possible(drive: &SolidState, _all: &Scenario, at: &Place<'_>) -> 
         );
         return Err(at.error("over_provisioning", message));
     }
-    Ok(())
+    // As the model deals pages out.
+    let capacity = drive.capacity.0 / drive.mapping_unit.0 * drive.mapping_unit.0;
+    let pages = capacity.max(1).div_ceil(drive.page.0).div_ceil(dies);
+    enough_is_spare(pages.div_ceil(u64::from(drive.pages_per_block)), drive, at)
+}
+
+/// A die of so many blocks for data has the spare ones that it needs: with fewer, more or
+/// less of them would change nothing.
+fn enough_is_spare(blocks: u64, drive: &SolidState, at: &Place<'_>) -> Result<(), Error> {
+    #[expect(clippy::cast_precision_loss, reason = "both are far below 2^52")]
+    let (of_data, least) = (blocks as f64, LEAST_SPARE_BLOCKS as f64);
+    if of_data * drive.over_provisioning >= least {
+        return Ok(());
+    }
+    let enough = (least / of_data * 1000.0).ceil() / 1000.0;
+    let message = format!(
+        "each die has {blocks} erase blocks for data, of which this leaves fewer than the \
+         {LEAST_SPARE_BLOCKS} spare ones that a die needs: expected at least {enough}, a larger \
+         capacity, or fewer pages_per_block"
+    );
+    Err(at.error("over_provisioning", message))
 }

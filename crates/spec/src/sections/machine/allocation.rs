@@ -23,21 +23,33 @@ section! {
         /// Whether blocks are chosen when data is written back rather than when
         /// it is written.
         delayed: bool = default(false, "ext2 and ext3 choose at once"),
-        /// The size of a group of blocks; files are spread over the groups.
+        /// The size of a group of blocks of 4 KiB; files are spread over the groups.
         group: Bytes = default("128 MiB", "8 blocks of 4 KiB bitmap: mke2fs"),
         /// In how many pieces each group's part of a file lies: 1 is contiguous.
         fragments: u32 as AtLeastOne = default(1, "a fresh file system") aka ["fragmentation"],
     }
-    check groups_hold_something;
+    check groups_hold_whole_blocks;
 }
 
-fn groups_hold_something(
+/// Bytes of a file system's block.
+const BLOCK: u64 = 4096;
+
+fn groups_hold_whole_blocks(
     allocation: &Allocation,
     _all: &Scenario,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    if allocation.group.0 < 1 << 20 {
+    let group = allocation.group.0;
+    if group < 1 << 20 {
         return Err(at.error("group", r#"expected at least "1 MiB""#));
+    }
+    if !group.is_multiple_of(BLOCK) {
+        // The nearest that people write.
+        let nearest = Bytes((group + (1 << 19)) >> 20 << 20);
+        let message = format!(
+            "a group has whole blocks of {BLOCK} B: expected a multiple, such as \"{nearest}\""
+        );
+        return Err(at.error("group", message));
     }
     Ok(())
 }

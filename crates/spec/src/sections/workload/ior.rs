@@ -83,8 +83,9 @@ section! {
         requests: Option<u64> = optional("every transfer of its blocks") aka ["count"],
         /// Whether each write is followed by an fsync.
         sync_per_write: bool = default(false, "IOR without its option -Y") aka ["fsync_per_write"],
-        /// Whether each process opens its files before the first transfer of a phase and
-        /// closes them after the last; a file that all share is opened by each.
+        /// Whether each process opens a file before its first transfer of a phase and closes
+        /// it after the last; a file that all share is opened by each. In random order all
+        /// files are opened before the first transfer of a phase and closed after the last.
         opens: bool = default(false, "what opening and closing takes is left out") aka ["open_and_close"],
         /// Whether each process has files of its own or all share them.
         access: Access = default("file-per-process", "no two clients write the same file"),

@@ -48,7 +48,7 @@ pub struct Layout {
 }
 
 /// Blocks of a file have numbers of 32 bits.
-const BLOCKS: u64 = 1 << 32;
+pub const BLOCKS: u64 = 1 << 32;
 
 /// How the bytes of a file are dealt out to its targets, which are counted from the one
 /// of its first byte. To add a way, write a file and name it here.
@@ -210,7 +210,15 @@ impl Layout {
         }
     }
 
-    /// The targets that hold parts of a file.
+    /// Bytes of a block, if each is a target of its own.
+    pub fn block(&self) -> Option<u64> {
+        match self.distribution {
+            Distribution::Blocks(unit) => Some(unit),
+            _ => None,
+        }
+    }
+
+    /// The targets that hold parts of a file, where they are no blocks.
     pub fn targets_of(&self, file: u32) -> impl Iterator<Item = u32> {
         let first = self.first_target(file);
         (0..self.distribution.width()).map(move |turn| self.target(first + turn))

@@ -18,6 +18,7 @@
 //!   left of them in the block that is emptied counts as scattered.
 
 use headrace_net::Random;
+use headrace_spec::LEAST_SPARE_BLOCKS;
 
 use super::paged::Paged;
 
@@ -28,6 +29,9 @@ const STREAMS: usize = 4;
 
 /// Free blocks below which the die is cleaned: one to move into, one to write.
 const RESERVE: usize = 2;
+
+// A scenario with fewer is refused.
+const _: () = assert!(LEAST_SPARE_BLOCKS == (2 * STREAMS + RESERVE + 3) as u64);
 
 /// Units in order that make up for one that is passed over: runs with more holes
 /// would leave their blocks too empty.
@@ -150,8 +154,7 @@ impl Translation {
     /// A die for so many `logical` units, the first `filled` of them written in order.
     pub(super) fn new(units: u16, long: u16, logical: u64, filled: u64, spare: f64) -> Translation {
         let cells = logical.div_ceil(u64::from(units));
-        let least = (2 * STREAMS + RESERVE + 3) as u64;
-        let blocks = cells + ((cells as f64 * spare) as u64).max(least);
+        let blocks = cells + ((cells as f64 * spare) as u64).max(LEAST_SPARE_BLOCKS);
         let empty = Cell {
             runs: [NO_RUN; 2],
             scattered: 0,

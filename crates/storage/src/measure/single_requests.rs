@@ -1,0 +1,68 @@
+//! The single requests of a run: none of them, all of them in memory, or a part at a time
+//! to who writes them away.
+
+use std::sync::Arc;
+
+use super::Completed;
+
+/// What the one who takes single requests in hears.
+#[derive(Debug)]
+pub enum Recorded {
+    /// The next of them, in the order in which they were done.
+    Requests(Vec<Completed>),
+    /// The warm-up is over: those so far do not count.
+    Forget,
+}
+
+/// Who takes single requests in while the run goes on.
+pub type Recipient = Arc<dyn Fn(Recorded) + Send + Sync>;
+
+/// Requests of a part: some megabytes.
+const PART: usize = 1 << 16;
+
+/// What becomes of single requests.
+pub(crate) enum SingleRequests {
+    Dropped,
+    Kept(Vec<Completed>),
+    Sent(Vec<Completed>, Recipient),
+}
+
+impl SingleRequests {
+    /// One more is done.
+    pub fn push(&mut self, request: Completed) {
+        match self {
+            SingleRequests::Dropped => {}
+            SingleRequests::Kept(all) => all.push(request),
+            SingleRequests::Sent(part, to) => {
+                part.push(request);
+                if part.len() >= PART {
+                    to(Recorded::Requests(std::mem::take(part)));
+                }
+            }
+        }
+    }
+
+    /// Those so far do not count.
+    pub fn forget(&mut self) {
+        match self {
+            SingleRequests::Dropped => {}
+            SingleRequests::Kept(all) => all.clear(),
+            SingleRequests::Sent(part, to) => {
+                part.clear();
+                to(Recorded::Forget);
+            }
+        }
+    }
+
+    /// The run is over: sends what is left; gives all, if they were kept.
+    pub fn take(&mut self) -> Vec<Completed> {
+        match std::mem::replace(self, SingleRequests::Dropped) {
+            SingleRequests::Dropped => Vec::new(),
+            SingleRequests::Kept(all) => all,
+            SingleRequests::Sent(part, to) => {
+                to(Recorded::Requests(part));
+                Vec::new()
+            }
+        }
+    }
+}

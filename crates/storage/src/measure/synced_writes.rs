@@ -1,0 +1,41 @@
+//! Writes and the syncs that store them, as benchmarks with fsync at the end count them
+//! (IOR's option -e, fio's end_fsync, dd's conv=fsync).
+
+use headrace_trace::Operation;
+use serde::Serialize;
+
+use super::activity::Activity;
+use super::recorder::Recorder;
+
+/// Writes and syncs together.
+#[derive(Clone, Debug, Serialize)]
+pub struct SyncedWrites {
+    /// Bytes written.
+    pub bytes: u64,
+    /// Seconds in which writes or syncs were active, counted once.
+    pub active_seconds: f64,
+    /// Bytes per second of that time.
+    pub throughput: f64,
+}
+
+/// Those of all groups; none if there were not both.
+pub(super) fn synced_writes(recorder: &Recorder) -> Option<SyncedWrites> {
+    let mut activity = Activity::default();
+    let (mut bytes, mut syncs) = (0, 0);
+    for group in 0..recorder.groups() {
+        if let Some(writes) = recorder.seen(group, Operation::Write) {
+            bytes += writes.bytes;
+            activity.join(&writes.activity);
+        }
+        if let Some(sync) = recorder.seen(group, Operation::Sync) {
+            syncs += sync.count;
+            activity.join(&sync.activity);
+        }
+    }
+    let active_seconds = activity.total().as_seconds();
+    (bytes > 0 && syncs > 0 && active_seconds > 0.0).then(|| SyncedWrites {
+        bytes,
+        active_seconds,
+        throughput: bytes as f64 / active_seconds,
+    })
+}

@@ -1,0 +1,119 @@
+"""The single requests of runs: taken in while a run goes on, in memory or into a file."""
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import polars as pl
+
+from headrace import interruption
+from headrace._core import Loaded
+from headrace.parquet import parquet_file, polars_errors
+from headrace.simulate.frames import named
+
+Columns: TypeAlias = dict[str, Any]
+
+PART = 1_000_000
+"""Requests of a part of a file: some 80 MB while they are in memory."""
+
+
+class Requests(Protocol):
+    """Takes single requests in."""
+
+    def begin(self) -> None:
+        """A run begins."""
+
+    def add(self, requests: pl.DataFrame) -> None:
+        """Some more are done."""
+
+    def forget(self) -> None:
+        """Those since the run began do not count: they were its warm-up."""
+
+
+def taken_in(
+    requests: Requests, loaded: Loaded, *, with_seed: bool
+) -> Callable[[Columns | None], None]:
+    """What a run is to call with its requests; the seed tells those of several runs apart."""
+    groups = pl.Series(loaded.groups, dtype=pl.String)
+    seed = pl.lit(loaded.seed, dtype=pl.UInt64).alias("seed")
+    requests.begin()
+
+    def take(columns: Columns | None) -> None:
+        if columns is None:
+            requests.forget()
+            return
+        frame = named(columns, groups)
+        requests.add(frame.with_columns(seed) if with_seed else frame)
+
+    return take
+
+
+class InMemory:
+    """All requests, as one frame in the end."""
+
+    def __init__(self) -> None:
+        self._frames: list[pl.DataFrame] = []
+        self._begun = 0
+
+    def begin(self) -> None:
+        self._begun = len(self._frames)
+
+    def add(self, requests: pl.DataFrame) -> None:
+        self._frames.append(requests)
+
+    def forget(self) -> None:
+        del self._frames[self._begun :]
+
+    def frame(self) -> pl.DataFrame:
+        return pl.concat(self._frames)
+
+
+class InFile:
+    """All requests in a Parquet file, of which a part at a time is in memory: parts are files
+    beside it until it is whole."""
+
+    def __init__(self, parts: Path) -> None:
+        self._directory = parts
+        self._parts: list[Path] = []
+        self._frames: list[pl.DataFrame] = []
+        self._begun = 0
+
+    def begin(self) -> None:
+        self._write_part()
+        self._begun = len(self._parts)
+
+    def add(self, requests: pl.DataFrame) -> None:
+        self._frames.append(requests)
+        if sum(frame.height for frame in self._frames) >= PART:
+            self._write_part()
+
+    def forget(self) -> None:
+        self._frames.clear()
+        for part in self._parts[self._begun :]:
+            part.unlink()
+        del self._parts[self._begun :]
+
+    def _write_part(self) -> None:
+        if not self._frames:
+            return
+        part = self._directory / f"{len(self._parts)}.parquet"
+        with interruption.held(), polars_errors(part):
+            pl.concat(self._frames).write_parquet(part)
+        self._parts.append(part)
+        self._frames.clear()
+
+    def save(self, path: Path) -> None:
+        """Writes all of them to a file, which appears when it is whole."""
+        self._write_part()
+        with parquet_file(path) as file, interruption.held():
+            pl.scan_parquet(self._parts).sink_parquet(file)
+
+
+@contextlib.contextmanager
+def in_file(path: Path) -> Iterator[InFile]:
+    """Takes requests in for a file, of which nothing is left beside it in the end."""
+    beside = path.parent if path.is_file() or not path.exists() else None
+    with tempfile.TemporaryDirectory(prefix=".headrace-requests-", dir=beside) as parts:
+        yield InFile(Path(parts))
