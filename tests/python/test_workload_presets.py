@@ -90,7 +90,7 @@ def test_names_are_made_looked_up_and_removed() -> None:
     )
     latency = hr.run(scenario).document["latency"]
     counts = {kind: figures["count"] for kind, figures in latency.items() if kind != "all"}
-    assert counts == dict.fromkeys(("create", "write", "stat", "read", "unlink"), 100)
+    assert counts == dict.fromkeys(("create", "write", "close", "stat", "read", "unlink"), 100)
 
 
 def test_cp_is_slow_where_stat_returns_a_small_block() -> None:

@@ -69,6 +69,31 @@ fn files_are_made_looked_up_read_and_removed() {
         assert_eq!(done(&outcome, name), (60, 60 * bytes), "{name}");
     }
     assert_eq!(done(&outcome, "unlink"), (60, 0));
+    assert_eq!(done(&outcome, "close"), (60, 0));
+}
+
+/// Files that are opened, written and closed one after the other: more than a process may
+/// have open.
+#[test]
+fn files_are_closed_where_the_workload_closes_them() {
+    let outcome = carried(
+        r#"
+        [[workload]]
+        kind = "ior"
+        files = 200
+        block = "4 KiB"
+        opens = true
+        phases = ["write", "read"]
+        "#,
+        Options::default(),
+    );
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    for (name, bytes) in [("open", 0), ("close", 0)] {
+        assert_eq!(done(&outcome, name), (400, bytes), "{name}");
+    }
+    for name in ["write", "read"] {
+        assert_eq!(done(&outcome, name), (200, 200 * 4096), "{name}");
+    }
 }
 
 const MIX: &str = r#"
