@@ -4,6 +4,8 @@ import contextlib
 import io
 import os
 import re
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -28,11 +30,63 @@ def as_parquet(frame: pl.DataFrame) -> bytes:
 def read_parquet(content: bytes) -> pl.DataFrame:
     """The table in the content of a Parquet file.
 
-    Raises PolarsError or OSError if there is none.
+    Raises ValueError if there is none.
     """
-    # Polars calls Python in the midst, where it expects no exception.
-    with interruption.held():
+    with reading_parquet("table"):
         return pl.read_parquet(io.BytesIO(content))
+
+
+@contextlib.contextmanager
+def reading_parquet(what: object, expected: str = "a Parquet file") -> Iterator[None]:
+    """Raises ValueError, with `what` in front, where polars cannot read a file.
+
+    Polars panics over some damaged files: it raises what is no `Exception`, and its threads
+    write to standard error, which is kept back for as long.
+    """
+    try:
+        # Signals are deferred: polars calls Python in the midst, where it expects no exception.
+        with _kept_back_on_panic(), interruption.held():
+            yield
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
+        if isinstance(error, pl.exceptions.PanicException):
+            problem = "is damaged"
+        else:
+            problem = str(error).splitlines()[0] if str(error) else "unreadable"
+        raise ValueError(f"{what}: {problem}: expected {expected}") from None
+
+
+_standard_error = threading.Lock()
+
+
+@contextlib.contextmanager
+def _kept_back_on_panic() -> Iterator[None]:
+    """Keeps back what is written to standard error; passes it on unless polars panics."""
+    with _standard_error, contextlib.ExitStack() as closed:
+        try:
+            ours = os.dup(2)
+        except OSError:  # It is closed: nothing can be written to it.
+            yield
+            return
+        closed.callback(os.close, ours)
+        kept = os.memfd_create("headrace-standard-error")
+        closed.callback(os.close, kept)
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        panicked = False
+        try:
+            yield
+        except pl.exceptions.PanicException:
+            panicked = True
+            raise
+        finally:
+            os.dup2(ours, 2)
+            if not panicked:
+                os.lseek(kept, 0, os.SEEK_SET)
+                with contextlib.suppress(OSError), open(kept, "rb", closefd=False) as text:
+                    while part := text.read(1 << 16):
+                        os.write(2, part)
 
 
 @contextlib.contextmanager

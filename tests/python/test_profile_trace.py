@@ -1,11 +1,21 @@
 """Traces through Python: import, look into, synthesize, in every format."""
 
+import gzip
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from headrace.parquet import read_parquet
 from headrace.profile import frame, import_trace, open_trace, synthesize, trace_info
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
@@ -126,3 +136,137 @@ def test_missing_files_and_senseless_patterns_are_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is the source itself"):
         import_trace(path, path)
     assert trace_info(path).summary["records"] > 0
+
+
+COMMAND = [sys.executable, "-m", "headrace", "trace"]
+LINE = b'5 1.000000 read(3</f>, ""..., 4096) = 158 <0.000007>\n'
+
+
+def run(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, **more)
+
+
+def test_compressed_traces_are_read(source: Path, tmp_path: Path) -> None:
+    packed = tmp_path / f"{source.name}.gz"
+    content = gzip.compress(source.read_bytes())
+    packed.write_bytes(content)
+    assert frame(open_trace(packed)).equals(frame(open_trace(source)))
+    table = tmp_path / "t.csv"
+    import_trace(source, table)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(table.read_bytes()))
+    assert frame(open_trace(tmp_path / "t.csv.gz")).equals(frame(open_trace(source)))
+    for damaged, problem in (
+        (content[: len(content) // 2], "its gzip data ends early"),
+        (content[:500] + b"\xff" * 500 + content[1000:], "its gzip data"),
+        (b"\x28\xb5\x2f\xfd and so on", "is compressed with zstd: expected gzip"),
+    ):
+        packed.write_bytes(damaged)
+        ended = run("info", str(packed))
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert problem in ended.stderr
+        assert len(ended.stderr.splitlines()) == 1
+
+
+def test_standard_input_and_pipes_are_read(tmp_path: Path) -> None:
+    source = TRACES / "tar.strace"
+    expected = run("info", "--json", str(source)).stdout
+    with source.open("rb") as opened:
+        assert run("info", "--json", "-", stdin=opened).stdout == expected
+    assert run("info", "--json", "-", input=source.read_text()).stdout == expected
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(source.read_bytes(),))
+    writer.start()
+    try:
+        assert run("info", "--json", str(pipe)).stdout == expected
+    finally:
+        writer.join()
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A command that waits for a pipe into which nobody writes."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [*COMMAND, "info", str(pipe)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        descriptors = Path(f"/proc/{process.pid}/fd")
+        while process.poll() is None:
+            if str(pipe) in _links(descriptors):
+                break
+            time.sleep(0.02)
+        yield process
+        process.kill()
+
+
+def _links(directory: Path) -> list[str]:
+    try:
+        return [os.readlink(it) for it in directory.iterdir()]
+    except OSError:  # The process has closed one, or ended.
+        return []
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_pipe_without_a_writer_can_be_interrupted(
+    waiting: subprocess.Popen[str], number: int, status: int
+) -> None:
+    waiting.send_signal(number)
+    assert waiting.stderr is not None
+    said = waiting.stderr.read()
+    assert waiting.wait() in (status, -number)
+    assert "Traceback" not in said
+
+
+def test_a_trace_without_times_or_records_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "t.strace"
+    path.write_bytes(LINE.replace(b" 1.000000", b"") * 2)
+    assert trace_info(path).summary["span_seconds"] is None
+    assert "without times" in run("info", str(path)).stdout
+    path.write_bytes(LINE.replace(b"\n", b"\r") * 2)
+    assert trace_info(path).summary["records"] == 2
+    path.write_bytes(b"5 1.0 getpid() = 5 <0.1>\n")
+    ended = run("info", str(path))
+    assert ended.returncode == 0
+    assert "no records: the trace shows no file operation" in ended.stderr
+    path.write_bytes(b"5 1.0 <... read resumed>) = 5 <0.1>\n")
+    assert run("info", str(path)).returncode == 2
+
+
+@pytest.fixture(scope="module")
+def footer(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, list[tuple[int, int]]]:
+    """A Parquet file, and every bit of its footer."""
+    path = tmp_path_factory.mktemp("parquet") / "t.parquet"
+    synthesize(path, processes=2)
+    content = path.read_bytes()
+    (length,) = struct.unpack("<I", content[-8:-4])
+    first = len(content) - 8 - length
+    return content, [(at, bit) for at in range(first, len(content)) for bit in range(8)]
+
+
+def _damaged(content: bytes, at: int, bit: int) -> bytes:
+    damaged = bytearray(content)
+    damaged[at] ^= 1 << bit
+    return bytes(damaged)
+
+
+def test_damaged_parquet_is_one_error(
+    footer: tuple[bytes, list[tuple[int, int]]], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    content, bits = footer
+    path = tmp_path / "t.parquet"
+    panics = 0
+    for at, bit in bits[::3]:
+        try:
+            read_parquet(_damaged(content, at, bit))
+        except ValueError as error:
+            assert str(error).endswith(": expected a Parquet file")
+            panics += "is damaged" in str(error)
+    assert panics > 20
+    for at, bit in bits[::17]:
+        path.write_bytes(_damaged(content, at, bit))
+        try:
+            trace_info(path)
+        except ValueError as error:
+            assert str(error).startswith(f"{path}: ")
+            assert "\n" not in str(error)
+    assert "panicked" not in capfd.readouterr().err

@@ -1,13 +1,14 @@
 //! Traces for Python: batches of records as columns of numpy arrays.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use headrace_trace::{
-    Columns, Files, Names, Operation, Order, Pattern, Phases, Reader, Record, Summarizer,
+    Columns, Files, Names, Operation, Order, Pattern, Phases, Reader, Record, Stop, Summarizer,
     Synthesis, Writer,
 };
-use numpy::{IntoPyArray, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -32,8 +33,37 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn names_from(names: &Names, first: usize) -> Vec<String> {
-    names.iter().skip(first).map(Into::into).collect()
+fn names_of(names: &Names, numbers: &[u32]) -> Vec<String> {
+    let name = |it: &u32| names.get(*it).unwrap_or_default().to_string();
+    numbers.iter().map(name).collect()
+}
+
+/// Ends the waiting for a pipe: at a signal, or when nobody wants its bytes.
+#[derive(Default)]
+struct Stopper {
+    is_cancelled: AtomicBool,
+    /// What a signal's handler raised.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Stopper {
+    fn should_stop(&self) -> bool {
+        if let Err(error) = Python::attach(|py| py.check_signals()) {
+            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            return true;
+        }
+        self.is_cancelled.load(Relaxed)
+    }
+
+    /// The signal's exception where there was one.
+    fn error(&self, error: headrace_trace::Error) -> PyErr {
+        let raised = self
+            .raised
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        raised.unwrap_or_else(|| of_trace(error))
+    }
 }
 
 fn columns_of<'py>(py: Python<'py>, records: &[Record]) -> PyResult<Bound<'py, PyDict>> {
@@ -71,20 +101,36 @@ fn records_of(batch: &Bound<'_, PyDict>, files: usize, processes: usize) -> PyRe
 }
 
 /// Reads a trace batch by batch.
-#[pyclass]
+#[pyclass(frozen)]
 struct TraceReader {
-    reader: Exclusive<dyn Reader>,
+    reader: Mutex<Box<dyn Reader>>,
+    stopper: Arc<Stopper>,
+}
+
+impl TraceReader {
+    fn get(&self) -> MutexGuard<'_, Box<dyn Reader>> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[pymethods]
 impl TraceReader {
     #[new]
     #[pyo3(signature = (path, format=None))]
-    fn new(path: PathBuf, format: Option<&str>) -> PyResult<Self> {
-        let reader = headrace_trace::open(&path, format).map_err(of_trace)?;
+    fn new(py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<Self> {
+        let stopper = Arc::new(Stopper::default());
+        let asked = Arc::clone(&stopper);
+        let stop: Stop = Arc::new(move || asked.should_stop());
+        let opened = detached(py, || headrace_trace::open_stream(&path, format, stop))?;
         Ok(Self {
-            reader: Exclusive::new(reader),
+            reader: Mutex::new(opened.map_err(|it| stopper.error(it))?),
+            stopper,
         })
+    }
+
+    /// Has another thread's reading of a pipe end with an error.
+    fn cancel(&self) {
+        self.stopper.is_cancelled.store(true, Relaxed);
     }
 
     /// A synthetic trace; see headrace_trace::Pattern.
@@ -135,19 +181,16 @@ impl TraceReader {
         };
         let reader: Box<dyn Reader> = Box::new(Synthesis::new(pattern).map_err(of_trace)?);
         Ok(Self {
-            reader: Exclusive::new(reader),
+            reader: Mutex::new(reader),
+            stopper: Arc::default(),
         })
     }
 
     /// Up to `max` records as columns; none at the end.
-    fn next_batch<'py>(
-        &mut self,
-        py: Python<'py>,
-        max: usize,
-    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn next_batch<'py>(&self, py: Python<'py>, max: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
         let mut records = Vec::new();
-        let reader = self.reader.get();
-        let read = detached(py, || reader.next_batch(max, &mut records))?.map_err(of_trace)?;
+        let read = detached(py, || self.get().next_batch(max, &mut records))?
+            .map_err(|it| self.stopper.error(it))?;
         if read == 0 {
             Ok(None)
         } else {
@@ -155,21 +198,43 @@ impl TraceReader {
         }
     }
 
-    /// The names of files from number `first` on.
-    #[pyo3(signature = (first=0))]
-    fn files(&mut self, first: usize) -> Vec<String> {
-        names_from(self.reader.get().files(), first)
+    /// The names of these files.
+    fn file_names(&self, numbers: Vec<u32>) -> Vec<String> {
+        names_of(self.get().files(), &numbers)
     }
 
-    /// The names of processes from number `first` on.
-    #[pyo3(signature = (first=0))]
-    fn processes(&mut self, first: usize) -> Vec<String> {
-        names_from(self.reader.get().processes(), first)
+    /// The names of these processes.
+    fn process_names(&self, numbers: Vec<u32>) -> Vec<String> {
+        names_of(self.get().processes(), &numbers)
     }
 
     /// What was skipped or assumed so far, as JSON.
-    fn skipped(&mut self) -> PyResult<String> {
-        json(self.reader.get().skipped())
+    fn skipped(&self) -> PyResult<String> {
+        json(self.get().skipped())
+    }
+}
+
+/// A table of names, each with a number: 0, 1, 2… in the order of first use.
+#[pyclass]
+#[derive(Default)]
+struct TraceNames(Names);
+
+#[pymethods]
+impl TraceNames {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// The numbers of these names; new names get the next ones.
+    fn intern<'py>(&mut self, py: Python<'py>, names: Vec<String>) -> Bound<'py, PyArray1<u32>> {
+        let numbers: Vec<_> = names.iter().map(|it| self.0.intern(it)).collect();
+        numbers.into_pyarray(py)
+    }
+
+    /// The names with these numbers.
+    fn names(&self, numbers: Vec<u32>) -> Vec<String> {
+        names_of(&self.0, &numbers)
     }
 }
 
@@ -177,8 +242,6 @@ impl TraceReader {
 #[pyclass]
 struct TraceWriter {
     writer: Exclusive<dyn Writer>,
-    files: Names,
-    processes: Names,
 }
 
 #[pymethods]
@@ -190,26 +253,32 @@ impl TraceWriter {
         let writer = headrace_trace::create_at(&path, at, format).map_err(of_trace)?;
         Ok(Self {
             writer: Exclusive::new(writer),
-            files: Names::new(),
-            processes: Names::new(),
         })
     }
 
-    /// Makes further names known, in the order of their numbers.
-    fn add_names(&mut self, files: Vec<String>, processes: Vec<String>) {
-        files.iter().for_each(|it| {
-            self.files.intern(it);
-        });
-        processes.iter().for_each(|it| {
-            self.processes.intern(it);
-        });
-    }
-
-    fn write(&mut self, batch: &Bound<'_, PyDict>) -> PyResult<()> {
-        let records = records_of(batch, self.files.len(), self.processes.len())?;
+    /// Writes records whose files and processes are positions in these lists.
+    fn write(
+        &mut self,
+        batch: &Bound<'_, PyDict>,
+        files: Vec<String>,
+        processes: Vec<String>,
+    ) -> PyResult<()> {
+        let table = |list: Vec<String>| {
+            let mut names = Names::new();
+            for name in &list {
+                names.intern(name);
+            }
+            if names.len() == list.len() {
+                Ok(names)
+            } else {
+                Err(PyValueError::new_err("a name is there twice"))
+            }
+        };
+        let (files, processes) = (table(files)?, table(processes)?);
+        let records = records_of(batch, files.len(), processes.len())?;
         self.writer
             .get()
-            .write(&records, &self.files, &self.processes)
+            .write(&records, &files, &processes)
             .map_err(of_trace)
     }
 
@@ -223,7 +292,6 @@ impl TraceWriter {
 #[derive(Default)]
 struct TraceSummarizer {
     summarizer: Summarizer,
-    files: Names,
 }
 
 #[pymethods]
@@ -239,17 +307,21 @@ impl TraceSummarizer {
         Ok(())
     }
 
-    /// The figures as JSON; `files` are the names of all files.
-    fn finish(&mut self, files: Vec<String>) -> PyResult<String> {
-        files.iter().for_each(|it| {
-            self.files.intern(it);
-        });
-        json(&self.summarizer.finish(&self.files))
+    /// The numbers of the files to name in the figures.
+    fn busiest(&self) -> Vec<u32> {
+        self.summarizer.busiest()
+    }
+
+    /// The figures as JSON; `names` are those of the busiest files.
+    fn finish(&self, names: Vec<String>) -> PyResult<String> {
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        json(&self.summarizer.finish_with(&names))
     }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<TraceReader>()?;
+    module.add_class::<TraceNames>()?;
     module.add_class::<TraceWriter>()?;
     module.add_class::<TraceSummarizer>()?;
     let operations: Vec<_> = Operation::ALL.iter().map(|it| it.name()).collect();

@@ -2,6 +2,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use crate::source::{self, Stop};
 use crate::{Error, FORMATS, Names, Record, Skipped};
 
 /// Reads a trace's records in batches.
@@ -80,32 +81,28 @@ pub struct Format {
 
 const SNIFFED: u64 = 64 << 10;
 
-/// Opens a trace; without a `format`, by its content, else by its extension.
+/// Opens a trace file; without a `format`, by its content, else by its
+/// extension. It may be compressed with gzip.
 ///
 /// # Errors
 /// If the file cannot be opened, the format is unknown, or the beginning is
 /// not what the format requires.
 pub fn open(path: &Path, format: Option<&str>) -> Result<Box<dyn Reader>, Error> {
-    let name = path.display().to_string();
-    let system = |source| Error::System {
-        file: name.clone(),
-        source,
-    };
-    let file = File::open(path).map_err(system)?;
-    if file.metadata().map_err(system)?.is_dir() {
-        return Err(Error::File {
-            file: name,
-            found: "is a directory".into(),
-            expected: "a trace file".into(),
-        });
-    }
-    open_input(
-        Input {
-            name,
-            bytes: Box::new(file),
-        },
-        format,
-    )
+    open_input(source::open_file(path)?, format)
+}
+
+/// Opens a trace that is read once: a file, a pipe, or, under the name `-`,
+/// standard input. Where it has to wait for a pipe it gives up once `stop`
+/// says so.
+///
+/// # Errors
+/// As for [`open`].
+pub fn open_stream(
+    path: &Path,
+    format: Option<&str>,
+    stop: Stop,
+) -> Result<Box<dyn Reader>, Error> {
+    open_input(source::open_stream(path, stop)?, format)
 }
 
 /// Opens a trace from any source of bytes; its name's extension counts.
@@ -114,15 +111,10 @@ pub fn open(path: &Path, format: Option<&str>) -> Result<Box<dyn Reader>, Error>
 /// As for [`open`].
 pub fn open_input(input: Input, format: Option<&str>) -> Result<Box<dyn Reader>, Error> {
     let Input { name, mut bytes } = input;
-    let mut beginning = Vec::new();
-    bytes
-        .by_ref()
-        .take(SNIFFED)
-        .read_to_end(&mut beginning)
-        .map_err(|source| Error::System {
-            file: name.clone(),
-            source,
-        })?;
+    let beginning = source::read_beginning(&mut bytes, &name, SNIFFED)?;
+    let input = Input { name, bytes };
+    let (input, beginning) = source::decompressed(input, beginning, SNIFFED)?;
+    let Input { name, bytes } = input;
     let format = match format {
         Some(format) => named(format)?,
         None if beginning.is_empty() => {
@@ -215,6 +207,10 @@ fn named(name: &str) -> Result<&'static Format, Error> {
 }
 
 fn by_extension(path: &Path) -> Option<&'static &'static Format> {
+    let mut path = path.to_path_buf();
+    if path.extension().is_some_and(|it| it == "gz") {
+        path.set_extension("");
+    }
     let extension = path.extension()?.to_str()?;
     FORMATS.iter().find(|it| it.extensions.contains(&extension))
 }

@@ -33,6 +33,7 @@ mod names;
 mod operation;
 mod record;
 mod skipped;
+mod source;
 mod summary;
 mod synthesis;
 
@@ -40,7 +41,7 @@ pub use columns::Columns;
 pub use error::Error;
 pub use format::{
     Create, Format, Input, Open, Output, Reader, Writer, create, create_at, create_in, open,
-    open_input,
+    open_input, open_stream,
 };
 pub use formats::FORMATS;
 pub use lines::LINE_LIMIT;
@@ -48,5 +49,6 @@ pub use names::{Names, text};
 pub use operation::{Group, Operation};
 pub use record::Record;
 pub use skipped::{Example, Kind, Reason, Skipped, SkippedKind};
+pub use source::Stop;
 pub use summary::{BusyFile, OperationTotal, SizeClass, Summarizer, Summary};
 pub use synthesis::{Files, Order, Pattern, Phases, Synthesis};

@@ -1,14 +1,25 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::hash::BuildHasher;
 
-use indexmap::IndexSet;
+use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
 /// A table of names, each with a number: 0, 1, 2… in the order of first use.
+///
+/// The names lie in one text, one behind the other: a name takes its length
+/// and some 20 bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    names: IndexSet<Box<str>, FxBuildHasher>,
+    text: String,
+    /// Where each name ends in the text.
+    ends: Vec<usize>,
+    /// The names' numbers, found by their hashes.
+    numbers: HashTable<u32>,
 }
+
+/// The names beyond share this number.
+const LAST: u32 = u32::MAX;
 
 impl Names {
     /// An empty table.
@@ -19,45 +30,68 @@ impl Names {
 
     /// The number of `name`, which is added if it is new.
     ///
-    /// A table can hold 2³² − 1 names (which would need some 100 GB); those
+    /// A table can hold 2³² − 1 names (which would need some 200 GB); those
     /// beyond share the last number.
     pub fn intern(&mut self, name: &str) -> u32 {
-        let index = match self.names.get_index_of(name) {
-            Some(index) => index,
-            None => self.names.insert_full(name.into()).0,
-        };
-        u32::try_from(index).unwrap_or(u32::MAX)
+        let Self {
+            text,
+            ends,
+            numbers,
+        } = self;
+        let hash = FxBuildHasher.hash_one(name);
+        let is_it = |number: &u32| name_in(text, ends, *number as usize) == Some(name);
+        if let Some(number) = numbers.find(hash, is_it) {
+            return *number;
+        }
+        let number = u32::try_from(ends.len()).unwrap_or(LAST);
+        if number == LAST {
+            return LAST;
+        }
+        numbers.insert_unique(hash, number, |number| {
+            FxBuildHasher.hash_one(name_in(text, ends, *number as usize).unwrap_or_default())
+        });
+        text.push_str(name);
+        ends.push(text.len());
+        number
     }
 
     /// The name with this number.
     #[must_use]
     pub fn get(&self, number: u32) -> Option<&str> {
-        self.names.get_index(number as usize).map(AsRef::as_ref)
+        name_in(&self.text, &self.ends, number as usize)
     }
 
     /// The number of `name`, if it is in the table.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u32> {
-        let index = self.names.get_index_of(name)?;
-        u32::try_from(index).ok()
+        let hash = FxBuildHasher.hash_one(name);
+        self.numbers
+            .find(hash, |number| self.get(*number) == Some(name))
+            .copied()
     }
 
     /// How many names there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.names.len()
+        self.ends.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
+        self.ends.is_empty()
     }
 
     /// The names in the order of their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.names.iter().map(AsRef::as_ref)
+        (0..self.ends.len()).map(|it| name_in(&self.text, &self.ends, it).unwrap_or_default())
     }
+}
+
+fn name_in<'a>(text: &'a str, ends: &[usize], number: usize) -> Option<&'a str> {
+    let end = *ends.get(number)?;
+    let start = number.checked_sub(1).map_or(0, |before| ends[before]);
+    text.get(start..end)
 }
 
 /// A name as text.
@@ -101,6 +135,22 @@ mod tests {
         assert_eq!(names.get(2), None);
         assert_eq!(names.number("/b"), Some(1));
         assert_eq!(names.len(), 2);
+        assert_eq!(names.intern(""), 2);
+        assert_eq!(names.intern(""), 2);
+        assert_eq!(names.get(2), Some(""));
+        assert_eq!(names.iter().collect::<Vec<_>>(), ["/a", "/b", ""]);
+    }
+
+    #[test]
+    fn many_names_keep_their_numbers() {
+        let mut names = Names::new();
+        for round in 0..2 {
+            for number in 0..10_000_u32 {
+                assert_eq!(names.intern(&format!("/{number}")), number, "{round}");
+            }
+        }
+        assert_eq!(names.get(9_999), Some("/9999"));
+        assert_eq!(names.number("/5000"), Some(5000));
     }
 
     #[test]

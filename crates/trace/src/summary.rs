@@ -12,8 +12,10 @@ pub struct Summary {
     pub processes: u64,
     /// Number of distinct files in records.
     pub files: u64,
-    /// From the first record's start to the last end, in seconds.
-    pub span_seconds: f64,
+    /// From the first record's start to the last end, in seconds; none if all
+    /// begin at one time and there are more of them than processes, so that
+    /// the trace cannot have had times.
+    pub span_seconds: Option<f64>,
     /// Bytes read.
     pub bytes_read: u64,
     /// Bytes written.
@@ -103,24 +105,28 @@ struct Total {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Traffic {
-    met: bool,
     read: u64,
     written: u64,
 }
 
 /// Sums up records one by one.
 ///
-/// Memory: some 40 bytes per file, and per pair of a process and a file it
+/// Memory: some 20 bytes per file, and 40 per pair of a process and a file it
 /// reads or writes.
 #[derive(Clone, Debug)]
 pub struct Summarizer {
     first_ns: i64,
+    /// The latest start.
+    latest_ns: i64,
     last_ns: i64,
     operations: Vec<Total>,
     /// Reads and writes by class of size: class n holds sizes of n bits.
     sizes: [[u64; 2]; 65],
     processes: Vec<bool>,
-    files: Vec<Traffic>,
+    /// Which files were met.
+    files: Vec<bool>,
+    /// What was moved, up to the last file that had something moved.
+    traffic: Vec<Traffic>,
     /// By process and file, where the last request ended.
     ends: FxHashMap<(u32, u32), u64>,
     following: u64,
@@ -131,11 +137,13 @@ impl Default for Summarizer {
     fn default() -> Self {
         Self {
             first_ns: i64::MAX,
+            latest_ns: i64::MIN,
             last_ns: i64::MIN,
             operations: vec![Total::default(); Operation::ALL.len()],
             sizes: [[0; 2]; 65],
             processes: Vec::new(),
             files: Vec::new(),
+            traffic: Vec::new(),
             ends: FxHashMap::default(),
             following: 0,
             sequential: 0,
@@ -156,12 +164,12 @@ impl Summarizer {
     /// Takes in one record.
     pub fn add(&mut self, record: &Record) {
         self.first_ns = self.first_ns.min(record.time_ns);
+        self.latest_ns = self.latest_ns.max(record.time_ns);
         self.last_ns = self
             .last_ns
             .max(record.time_ns.saturating_add(record.duration_ns));
         *entry(&mut self.processes, record.process) = true;
-        let traffic = entry(&mut self.files, record.file);
-        traffic.met = true;
+        *entry(&mut self.files, record.file) = true;
         let total = &mut self.operations[usize::from(record.operation.code())];
         total.count += 1;
         total.duration_ns += u128::try_from(record.duration_ns).unwrap_or_default();
@@ -169,6 +177,7 @@ impl Summarizer {
             return;
         }
         total.bytes = total.bytes.saturating_add(record.size);
+        let traffic = entry(&mut self.traffic, record.file);
         let is_write = record.operation == Operation::Write;
         let moved = if is_write {
             &mut traffic.written
@@ -190,6 +199,16 @@ impl Summarizer {
     /// The figures. `files` names the files of the records.
     #[must_use]
     pub fn finish(&self, files: &Names) -> Summary {
+        let busiest = self.busiest().into_iter();
+        let names: Vec<_> = busiest
+            .map(|it| files.get(it).unwrap_or_default())
+            .collect();
+        self.finish_with(&names)
+    }
+
+    /// The figures. `names` are those of the [busiest](Self::busiest) files.
+    #[must_use]
+    pub fn finish_with(&self, names: &[&str]) -> Summary {
         let records = self.operations.iter().map(|it| it.count).sum();
         let total = |operation: Operation| self.operations[usize::from(operation.code())];
         let bytes_read = total(Operation::Read).bytes;
@@ -199,15 +218,16 @@ impl Summarizer {
             .filter(|it| it.group() == Group::Metadata)
             .map(|it| total(*it).count)
             .sum();
+        let processes = self.processes.iter().filter(|it| **it).count() as u64;
         let span_ns = i128::from(self.last_ns) - i128::from(self.first_ns);
         Summary {
             records,
-            processes: self.processes.iter().filter(|it| **it).count() as u64,
-            files: self.files.iter().filter(|it| it.met).count() as u64,
-            span_seconds: if records == 0 {
-                0.0
-            } else {
-                span_ns as f64 / 1e9
+            processes,
+            files: self.files.iter().filter(|it| **it).count() as u64,
+            span_seconds: match records {
+                0 => Some(0.0),
+                _ if self.first_ns == self.latest_ns && records > processes => None,
+                _ => Some(span_ns as f64 / 1e9),
             },
             bytes_read,
             bytes_written,
@@ -216,7 +236,7 @@ impl Summarizer {
             sequential_share: ratio(self.sequential, self.following),
             operations: self.operation_totals(),
             request_sizes: self.request_sizes(),
-            busiest_files: self.busiest_files(files),
+            busiest_files: self.busiest_files(names),
         }
     }
 
@@ -254,25 +274,28 @@ impl Summarizer {
             .collect()
     }
 
-    fn busiest_files(&self, files: &Names) -> Vec<BusyFile> {
+    /// The numbers of the files with the most bytes moved, as
+    /// [`Summary::busiest_files`] lists them.
+    #[must_use]
+    pub fn busiest(&self) -> Vec<u32> {
         let moved = |it: &Traffic| it.read.saturating_add(it.written);
-        let mut busiest: Vec<_> = self
-            .files
-            .iter()
-            .enumerate()
+        let mut busiest: Vec<_> = (0_u32..)
+            .zip(&self.traffic)
             .filter(|(_, it)| moved(it) > 0)
             .collect();
         // The sort is stable: files with equal traffic stay in order of first use.
         busiest.sort_by_key(|(_, it)| std::cmp::Reverse(moved(it)));
         busiest.truncate(Summary::BUSIEST);
-        busiest
-            .into_iter()
-            .map(|(number, traffic)| BusyFile {
-                file: u32::try_from(number)
-                    .ok()
-                    .and_then(|number| files.get(number))
-                    .unwrap_or_default()
-                    .into(),
+        busiest.into_iter().map(|it| it.0).collect()
+    }
+
+    fn busiest_files(&self, names: &[&str]) -> Vec<BusyFile> {
+        let busiest = self.busiest();
+        let traffic = busiest.iter().map(|it| self.traffic[*it as usize]);
+        traffic
+            .zip(names)
+            .map(|(traffic, name)| BusyFile {
+                file: (*name).into(),
                 bytes_read: traffic.read,
                 bytes_written: traffic.written,
             })

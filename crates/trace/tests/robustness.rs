@@ -6,7 +6,7 @@ mod common;
 use std::sync::LazyLock;
 
 use common::{drain, open_bytes, recorded};
-use headrace_trace::{FORMATS, Summarizer};
+use headrace_trace::{FORMATS, Reason, Summarizer};
 use proptest::prelude::*;
 
 static TRACES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
@@ -129,6 +129,98 @@ fn apply(change: &Change, bytes: &mut Vec<u8>) {
             let piece = bytes[from..(from + count).min(bytes.len())].to_vec();
             bytes.splice(to..to, piece);
         }
+    }
+}
+
+/// Lines of strace, one call each: all that the reader understands.
+const CALLS: [&str; 30] = [
+    "openat(AT_FDCWD</d>, \"f\", O_RDWR|O_CREAT) = 3</d/f>",
+    "openat(AT_FDCWD, 0x7ffce6b3a200, O_RDONLY) = 4",
+    "read(3</d/f>, \"\\1\\2\"..., 4096) = 100",
+    "write(3, \"x\", 1) = 1",
+    "pread64(3</d/f>, \"\", 10, 50) = 0",
+    "lseek(3</d/f>, 0, SEEK_END) = 100",
+    "close(3</d/f>) = 0",
+    "close(4) = -1 EBADF (Bad file descriptor)",
+    "close_range(3, 4294967295, 0) = 0",
+    "dup2(3</d/f>, 1</d/g>) = 1</d/f>",
+    "fcntl(3</d/f>, F_SETLK, {l_type=F_WRLCK, l_whence=SEEK_END, l_start=-1, l_len=5}) = 0",
+    "fcntl(3, F_DUPFD, 5) = 5",
+    "flock(3</d/f>, LOCK_UN) = 0",
+    "ioctl(6</c>, BTRFS_IOC_CLONE or FICLONE, 3</d/f>) = 0",
+    "io_submit(0x7f, 2, [{aio_lio_opcode=IOCB_CMD_PWRITE, aio_fildes=3</d/f>, aio_buf=\"\", aio_nbytes=1, aio_offset=2}, ...]) = 2",
+    "io_uring_enter(4, 1, 0, 0, NULL, 8) = 1",
+    "io_getevents(0x7f, 1, 1, [{data=0, obj=0x5, res=1, res2=0}], NULL) = 1",
+    "socket(AF_INET, SOCK_STREAM, 0) = 3<TCP:[5]>",
+    "pipe2([3<pipe:[1]>, 4<pipe:[1]>], 0) = 0",
+    "mmap(NULL, 4096, PROT_READ, MAP_SHARED, 3</d/f>, 0) = 0x7f0000000000",
+    "rename(\"a\", \"/d/b\") = 0",
+    "ftruncate(3</d/f>, 5) = 0",
+    "newfstatat(3</d/f>, \"\", {st_mode=S_IFREG|0644, st_size=7, ...}, AT_EMPTY_PATH) = 0",
+    "copy_file_range(3</d/f>, [0], 5</e>, NULL, 10, 0) = 10",
+    "clone3({flags=CLONE_FILES|CLONE_FS|CLONE_THREAD}, 88) = 6",
+    "vfork() = 2 /* 7 in strace's PID NS */",
+    "execve(\"/bin/x\", [\"x\"], 0x1 /* 9 vars */) = 0",
+    "chdir(\"/w\") = 0",
+    "getpid() = 5",
+    "exit_group(0) = ?",
+];
+
+/// A call under some of strace's flags.
+fn line(call: usize, process: u32, number: usize, flags: u8) -> String {
+    let time = match flags % 4 {
+        0 => format!("16000000{:02}.000{:03} ", number % 60, number % 1000),
+        1 => format!("23:59:{:02}.5 ", number % 60),
+        2 => format!("     0.000{:03} ", number % 1000),
+        _ => String::new(),
+    };
+    let process = match (flags >> 2) % 3 {
+        0 => format!("{process} "),
+        1 => format!("{process}<x> "),
+        _ => format!("[pid {process:5}] "),
+    };
+    let number = if flags & 16 == 0 { "" } else { "[ 257] " };
+    let pointer = if flags & 32 == 0 {
+        ""
+    } else {
+        "[00007f0a12345678] "
+    };
+    let duration = if flags & 64 == 0 { "" } else { " <0.000010>" };
+    format!("{process}{time}{number}{pointer}{}{duration}", CALLS[call])
+}
+
+proptest! {
+    /// Each line gives a record or is counted, and what the calls do does not
+    /// depend on the flags under which they are shown.
+    #[test]
+    fn every_line_counts_under_any_flags(
+        calls in proptest::collection::vec((0..CALLS.len(), 5..8_u32), 1..60),
+        flags in any::<u8>(),
+    ) {
+        let trace = |flags| -> String {
+            let lines = calls.iter().enumerate();
+            lines.map(|(at, it)| line(it.0, it.1, at, flags) + "\n").collect()
+        };
+        let of = |count: usize| {
+            let text: String = trace(flags).lines().take(count).map(|it| format!("{it}\n")).collect();
+            let mut reader = open_bytes("t", text, Some("strace")).unwrap();
+            // What only assumptions are counted of is an error.
+            let records = drain(reader.as_mut(), 9).map_or(0, |it| it.len() as u64);
+            let left = [Reason::LeftOut, Reason::NotUnderstood].map(|it| reader.skipped().total(it));
+            records + left.iter().sum::<u64>()
+        };
+        for count in 1..=calls.len() {
+            prop_assert!(of(count) > if count == 1 { 0 } else { of(count - 1) }, "line {count}");
+        }
+        let seen = |flags| {
+            let mut reader = open_bytes("t", trace(flags), Some("strace")).unwrap();
+            let records = drain(reader.as_mut(), 9).unwrap_or_default();
+            records
+                .iter()
+                .map(|it| (it.operation, it.process, it.file, it.offset, it.size))
+                .collect::<Vec<_>>()
+        };
+        prop_assert_eq!(seen(flags), seen(0));
     }
 }
 

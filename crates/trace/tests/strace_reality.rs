@@ -234,6 +234,24 @@ fn offsets_match_the_kernels_without_annotations() {
     check(&run, false);
 }
 
+/// The same program under other flags does the same.
+#[test]
+fn offsets_match_the_kernels_under_other_flags() {
+    for flags in [
+        &["-f", "-tt", "-T", "-y"][..],
+        &["-f", "-r", "-T", "-y", "-n"],
+        &["-f", "-ttt", "-r", "-T", "-y", "-i", "-Y"],
+        &["-f", "-ttt", "-T", "-yy", "-xx"],
+        &["-f", "-T", "-y"],
+        &["-f", "--absolute-timestamps=format:unix,precision:s", "-y"],
+    ] {
+        let Some(run) = known_io(flags, true) else {
+            return;
+        };
+        check(&run, true);
+    }
+}
+
 /// Bytes moved by file.
 fn moved(reader: &dyn Reader, records: &[Record], operation: Operation) -> BTreeMap<String, u64> {
     let mut sums = BTreeMap::new();

@@ -1,6 +1,7 @@
 """`headrace trace`: import, info and synth."""
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
@@ -23,6 +24,8 @@ app = typer.Typer(
 FORMATS = ", ".join([*(name for name, _, _ in _core.TRACE_FORMATS), "parquet"])
 WRITTEN = ", ".join([*(name for name, _, made in _core.TRACE_FORMATS if made), "parquet"])
 
+TO_READ = "The trace to read; - is standard input. It may be compressed with gzip."
+
 SourceFormat = Annotated[
     str | None,
     typer.Option("--format", help=f"Its format ({FORMATS}), if its content does not tell."),
@@ -43,7 +46,7 @@ class Phases(StrEnum):
 
 @app.command("import")
 def import_(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The trace to read.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help=TO_READ)],
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")],
     format: SourceFormat = None,
     to_format: TargetFormat = None,
@@ -56,12 +59,13 @@ def import_(
     check_writable(target)
     made = profile.import_trace(source, target, format, to_format)
     print(plain_line(f"{target}: {made.records:,} records"))
+    _warn_of_nothing(source, made.records)
     _show_skipped(made.skipped)
 
 
 @app.command()
 def info(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="The trace to read.")],
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help=TO_READ)],
     format: SourceFormat = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -69,6 +73,7 @@ def info(
     from headrace import profile
 
     information = profile.trace_info(trace, format)
+    _warn_of_nothing(trace, information.summary["records"])
     if as_json:
         print(json.dumps(asdict(information), allow_nan=False, indent=2))
         return
@@ -122,6 +127,12 @@ def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:
         return parse(text)
     except ValueError as error:
         raise ValueError(f"{option} {text!r}: {error}") from None
+
+
+def _warn_of_nothing(trace: Path, records: int) -> None:
+    if not records:
+        problem = "no records: the trace shows no file operation"
+        print(plain_line(f"warning: {trace}: {problem}"), file=sys.stderr)
 
 
 def _show_skipped(skipped: list[dict[str, Any]]) -> None:

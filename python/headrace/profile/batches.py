@@ -1,6 +1,7 @@
 """The form in which traces travel: batches of records as columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -20,26 +21,35 @@ class Reader(Protocol):
     def next_batch(self, max: int) -> Batch | None:
         """Up to `max` records; none at the end."""
 
-    def files(self, first: int = 0) -> list[str]:
-        """The names of the files met so far, from number `first` on."""
+    def file_names(self, numbers: Sequence[int]) -> list[str]:
+        """The names of files met so far."""
 
-    def processes(self, first: int = 0) -> list[str]:
-        """The names of the processes met so far, from number `first` on."""
+    def process_names(self, numbers: Sequence[int]) -> list[str]:
+        """The names of processes met so far."""
 
     def skipped(self) -> str:
         """What was skipped or assumed so far, as JSON."""
 
+    def cancel(self) -> None:
+        """Has another thread's `next_batch` that waits for a pipe end with an error."""
 
-class NamedBatches:
-    """A reader's batches, with the names known up to each."""
 
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-        self.files: list[str] = []
-        self.processes: list[str] = []
+@dataclass(frozen=True)
+class NamedBatch:
+    """A batch with the names it needs, so that nobody keeps those of the whole trace."""
 
-    def __iter__(self) -> Iterator[Batch]:
-        while (batch := self.reader.next_batch(BATCH)) is not None:
-            self.files += self.reader.files(len(self.files))
-            self.processes += self.reader.processes(len(self.processes))
-            yield batch
+    columns: Batch
+    """Processes and files are positions in the lists."""
+    files: list[str]
+    processes: list[str]
+
+
+def named_batches(reader: Reader) -> Iterator[NamedBatch]:
+    """All that is left of a trace."""
+    while (batch := reader.next_batch(BATCH)) is not None:
+        files, file = np.unique(batch["file"], return_inverse=True)
+        processes, process = np.unique(batch["process"], return_inverse=True)
+        columns = batch | {"file": file.astype(np.uint32), "process": process.astype(np.uint32)}
+        yield NamedBatch(
+            columns, reader.file_names(files.tolist()), reader.process_names(processes.tolist())
+        )

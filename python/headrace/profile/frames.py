@@ -1,17 +1,17 @@
 """Traces as polars frames, and in Parquet files, which hold such a frame."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from headrace._core import TRACE_OPERATIONS
-from headrace.interruption import LOOK_S, held
-from headrace.parquet import parquet_file
-from headrace.profile.batches import BATCH, Batch, NamedBatches, Reader
+from headrace._core import TRACE_OPERATIONS, TraceNames
+from headrace.interruption import LOOK_S
+from headrace.parquet import parquet_file, reading_parquet
+from headrace.profile.batches import BATCH, Batch, Reader, named_batches
 
 OPERATIONS = pl.Enum(TRACE_OPERATIONS)
 
@@ -77,20 +77,18 @@ def write_parquet(reader: Reader, path: Path) -> None:
                 pass
         finally:
             unwanted.set()
+            reader.cancel()
         written.result()
 
 
 def _frames(reader: Reader) -> Iterator[pl.DataFrame]:
     operations = pl.Series(TRACE_OPERATIONS, dtype=OPERATIONS)
-    batches = NamedBatches(reader)
-    for batch in batches:
-        files = pl.Series(batches.files, dtype=pl.String)
-        processes = pl.Series(batches.processes, dtype=pl.String)
+    for batch in named_batches(reader):
         columns = {
-            **batch,
-            "process": processes.gather(batch["process"]),
-            "operation": operations.gather(batch["operation"]),
-            "file": files.gather(batch["file"]),
+            **batch.columns,
+            "process": pl.Series(batch.processes, dtype=pl.String).gather(batch.columns["process"]),
+            "operation": operations.gather(batch.columns["operation"]),
+            "file": pl.Series(batch.files, dtype=pl.String).gather(batch.columns["file"]),
         }
         yield pl.DataFrame(columns).select(list(SCHEMA)).cast(SCHEMA)
 
@@ -99,35 +97,27 @@ class ParquetReader:
     """Reads a trace from a Parquet file, batch by batch."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            # Held, here and below: polars calls Python in the midst, where it expects no exception.
-            with held():
-                table = pl.scan_parquet(path)
-                found = table.collect_schema()
-        except pl.exceptions.PolarsError as error:
-            problem = str(error).splitlines()[0] if str(error) else "unreadable"
-            raise ValueError(f"{path}: {problem}: expected a Parquet file") from None
+        with reading_parquet(path):
+            table = pl.scan_parquet(path)
+            found = table.collect_schema()
         for name, expected in SCHEMA.items():
             if not _fits(found.get(name), expected):
                 given = "no column" if name not in found else f"column of {found[name]}"
                 raise ValueError(f"{path}: {given} {name}: expected one of {expected}")
         self._path = path
-        self._batches = table.select(
-            pl.col(name).cast(kind) for name, kind in SCHEMA.items()
-        ).collect_batches(chunk_size=BATCH, maintain_order=True, lazy=True)
+        with reading_parquet(path):
+            self._batches = table.select(
+                pl.col(name).cast(kind) for name, kind in SCHEMA.items()
+            ).collect_batches(chunk_size=BATCH, maintain_order=True, lazy=True)
         self._left: pl.DataFrame | None = None
-        self._files: dict[str, int] = {}
-        self._processes: dict[str, int] = {}
+        self._files = TraceNames()
+        self._processes = TraceNames()
 
     def next_batch(self, max: int) -> Batch | None:
         while self._left is None or self._left.is_empty():
-            try:
-                with held():
-                    self._left = next(self._batches, None)
-            except pl.exceptions.PolarsError as error:
-                problem = str(error).splitlines()[0]
-                expected = f"numbers in range, and operations of {', '.join(TRACE_OPERATIONS)}"
-                raise ValueError(f"{self._path}: {problem}: expected {expected}") from None
+            expected = f"numbers in range, and operations of {', '.join(TRACE_OPERATIONS)}"
+            with reading_parquet(self._path, expected):
+                self._left = next(self._batches, None)
             if self._left is None:
                 return None
         part, self._left = self._left.head(max), self._left.slice(max)
@@ -141,14 +131,17 @@ class ParquetReader:
         )
         return {name: numbered[name].to_numpy() for name in SCHEMA}
 
-    def files(self, first: int = 0) -> list[str]:
-        return list(self._files)[first:]
+    def file_names(self, numbers: Sequence[int]) -> list[str]:
+        return self._files.names(numbers)
 
-    def processes(self, first: int = 0) -> list[str]:
-        return list(self._processes)[first:]
+    def process_names(self, numbers: Sequence[int]) -> list[str]:
+        return self._processes.names(numbers)
 
     def skipped(self) -> str:
         return "[]"
+
+    def cancel(self) -> None:
+        pass
 
 
 def _fits(found: pl.DataType | None, expected: pl.DataType) -> bool:
@@ -159,10 +152,9 @@ def _fits(found: pl.DataType | None, expected: pl.DataType) -> bool:
     return isinstance(found, pl.String | pl.Categorical | pl.Enum)
 
 
-def _number(names: pl.Series, numbers: dict[str, int]) -> pl.Series:
+def _number(names: pl.Series, table: TraceNames) -> pl.Series:
     """Replaces names by numbers; new names get the next ones."""
     distinct = names.unique(maintain_order=True).to_list()
-    for name in distinct:
-        numbers.setdefault(name, len(numbers))
-    new = [numbers[name] for name in distinct]
-    return names.replace_strict(distinct, new, return_dtype=NUMBERED["file"])
+    return names.replace_strict(
+        distinct, pl.Series(table.intern(distinct)), return_dtype=NUMBERED["file"]
+    )

@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from headrace._core import TraceReader, TraceSummarizer, TraceWriter
 from headrace.files import whole_file
-from headrace.profile.batches import NamedBatches, Reader
+from headrace.profile.batches import BATCH, Reader, named_batches
 from headrace.profile.frames import PARQUET, ParquetReader, write_parquet
+
+PARQUET_BEGINS = b"PAR1"
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,10 @@ class _Counted:
 
     def __init__(self, reader: Reader) -> None:
         self.next_of = reader.next_batch
-        self.files = reader.files
-        self.processes = reader.processes
+        self.file_names = reader.file_names
+        self.process_names = reader.process_names
         self.skipped = reader.skipped
+        self.cancel = reader.cancel
         self.records = 0
 
     def next_batch(self, max: int) -> dict[str, Any] | None:
@@ -51,15 +54,25 @@ def _is_parquet(path: Path, format: str | None) -> bool:
     return format == "parquet" or (format is None and path.suffix in PARQUET)
 
 
+def _holds_parquet(path: Path) -> bool:
+    """Whether a file begins as Parquet does; a pipe is not asked."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(PARQUET_BEGINS)) == PARQUET_BEGINS
+
+
 def open_trace(path: str | Path, format: str | None = None) -> Reader:
     """Opens a trace; without a format, by its content or extension.
 
-    Raises OSError if it cannot be read, ValueError if it is no such trace.
+    It may be compressed with gzip, be a pipe, or, under the name `-`, standard input; Parquet is
+    read from files alone. Raises OSError if it cannot be read, ValueError if it is no such trace.
     """
     path = Path(path)
-    if _is_parquet(path, format):
-        if path.is_dir():
-            raise ValueError(f"{path}: is a directory: expected a trace file")
+    if _is_parquet(path, format) or (format is None and _holds_parquet(path)):
+        if path.exists() and not path.is_file():
+            kind = "directory" if path.is_dir() else "pipe"
+            raise ValueError(f"{path}: is a {kind}: expected a trace file")
         return ParquetReader(path)
     return TraceReader(path, format)
 
@@ -83,9 +96,9 @@ def trace_info(path: str | Path, format: str | None = None) -> Information:
     """Sums up a trace. Memory does not grow with its length."""
     reader = open_trace(path, format)
     summarizer = TraceSummarizer()
-    for batch in NamedBatches(reader):
+    while (batch := reader.next_batch(BATCH)) is not None:
         summarizer.add(batch)
-    summary = json.loads(summarizer.finish(reader.files()))
+    summary = json.loads(summarizer.finish(reader.file_names(summarizer.busiest())))
     return Information(summary, json.loads(reader.skipped()))
 
 
@@ -146,10 +159,6 @@ def _write(reader: Reader, target: Path, format: str | None) -> Imported:
 
 def _write_records(reader: Reader, target: Path, at: Path, format: str | None) -> None:
     writer = TraceWriter(target, format, at)
-    batches = NamedBatches(reader)
-    files = processes = 0
-    for batch in batches:
-        writer.add_names(batches.files[files:], batches.processes[processes:])
-        files, processes = len(batches.files), len(batches.processes)
-        writer.write(batch)
+    for batch in named_batches(reader):
+        writer.write(batch.columns, batch.files, batch.processes)
     writer.finish()

@@ -13,10 +13,12 @@ from headrace.report.units import duration, figure, percent, size, whole
 
 def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
     """A trace's figures."""
+    seconds = summary["span_seconds"]
+    span = ", without times" if seconds is None else f" in {duration(seconds)}"
     text = Text(plain(name), style="bold")
     text.append(
         f"\n{whole(summary['records'])} records of {whole(summary['processes'])} processes"
-        f" on {whole(summary['files'])} files in {duration(summary['span_seconds'])};"
+        f" on {whole(summary['files'])} files{span};"
         f" {size(summary['bytes_read'])} read, {size(summary['bytes_written'])} written",
         style="not bold",
     )

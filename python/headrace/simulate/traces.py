@@ -41,6 +41,8 @@ def readable_traces(loaded: Loaded) -> Iterator[list[tuple[int, str | PathLike[s
 
 
 def _is_parquet(path: Path) -> bool:
+    if not path.is_file():
+        return False
     try:
         with path.open("rb") as file:
             return file.read(len(PARQUET_BEGINS)) == PARQUET_BEGINS

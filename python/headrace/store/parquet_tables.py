@@ -26,15 +26,13 @@ UNPUBLISHED = re.compile(rf"\.{PATTERN.pattern}\.[0-9a-f]{{16}}")
 
 def from_parquet(content: bytes, what: str) -> "pl.DataFrame":
     """The table in the content of a Parquet file. Raises StoreError if there is none."""
-    # They take a quarter of a second to import, which a list of results needs not.
-    import polars as pl
-
+    # It takes a quarter of a second to import, which a list of results needs not.
     from headrace.parquet import read_parquet
 
     try:
         return read_parquet(content)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).split("\n")[0]
+    except ValueError as error:
+        reason = str(error).removeprefix("table: ")
         raise StoreError(f"{what}: expected a table in Parquet: {reason}") from None
 
 

@@ -25,6 +25,7 @@ mod calls;
 mod clock;
 mod files;
 mod kinds;
+mod lengths;
 mod locks;
 mod operations;
 mod order;

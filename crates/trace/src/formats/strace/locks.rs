@@ -60,10 +60,7 @@ impl State {
     fn lock_base(&mut self, whence: &[u8], description: &Description) -> u64 {
         match whence {
             b"SEEK_CUR" => self.position(description),
-            b"SEEK_END" => {
-                let length = self.lengths.get(&Self::file_of(description));
-                length.copied().unwrap_or_default().end
-            }
+            b"SEEK_END" => self.lengths.get(Self::file_of(description)).end,
             _ => 0,
         }
     }

@@ -291,7 +291,7 @@ impl State {
         if let (Target::File(file), false) = (&target, done.failed()) {
             match operation {
                 Operation::Unlink => {
-                    self.lengths.remove(file);
+                    self.lengths.take(*file);
                 }
                 Operation::Stat => {
                     if let Some(length) = regular_length(done.arguments) {
@@ -338,8 +338,8 @@ impl State {
         let old = self.target(done.arguments, old)?;
         let new = self.target(done.arguments, new)?;
         if let (&Target::File(old), &Target::File(new), false) = (&old, &new, done.failed()) {
-            let length = self.lengths.remove(&old);
-            self.lengths.insert(new, length.unwrap_or_default());
+            let length = self.lengths.take(old);
+            self.lengths.set(new, length);
             self.rename_opened(old, new);
         }
         self.record_at(Operation::Rename, &old, done)

@@ -70,9 +70,10 @@ impl State {
     /// ends at the end of the file. Writes are taken to begin there.
     fn infer(&mut self, operation: Operation, description: &Description, size: u64, asked: &[u8]) {
         let file = Self::file_of(description);
-        let Some(length) = self.lengths.get(&file).filter(|it| it.exact) else {
+        let length = self.lengths.get(file);
+        if !length.exact {
             return;
-        };
+        }
         match operation {
             Operation::Read => {
                 let is_short = syntax::unsigned(asked).is_some_and(|asked| size < asked);
@@ -112,12 +113,14 @@ impl State {
         if position.is_none() {
             description.position.store(end, Relaxed);
         }
-        let length = self.lengths.entry(file).or_default();
+        let length = self.lengths.get(file);
         if operation == Operation::Read && size == 0 && length.end <= offset {
             // The end of the file.
-            length.exact |= length.end == offset;
+            if length.end == offset && !length.exact {
+                self.is_long(file, offset);
+            }
         } else {
-            length.end = length.end.max(end);
+            self.reaches(file, end);
         }
         self.record(operation, file, offset, size);
     }
@@ -229,7 +232,7 @@ impl State {
             let end = number(b"dest_offset=")?.checked_add(number(b"src_length=")?)?;
             self.reaches(into, end);
         } else if let Opened::File(from) = self.opened(argument)? {
-            let length = *self.lengths.get(&Self::file_of(&from))?;
+            let length = self.lengths.get(Self::file_of(&from));
             if length.exact {
                 self.is_long(into, length.end);
             } else {

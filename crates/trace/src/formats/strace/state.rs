@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::Call;
 use super::kinds;
+use super::lengths::{Length, Lengths};
 use super::order::Order;
 use super::processes::{Pending, Process, Shared, Sharing, Table};
 use super::threads::Group;
@@ -14,14 +15,6 @@ use crate::{Kind, Names, Operation, Record, Skipped};
 
 /// The process whose number strace leaves out, until it is told.
 pub(super) const UNNUMBERED: u32 = 0;
-
-/// The length of a file as far as the trace tells.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Length {
-    pub(super) end: u64,
-    /// Whether it is the length, or merely the furthest byte seen.
-    pub(super) exact: bool,
-}
 
 /// The call at hand.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,7 +31,7 @@ pub(super) struct State {
     pub(super) process_names: Names,
     pub(super) skipped: Skipped,
     pub(super) order: Order,
-    pub(super) lengths: FxHashMap<u32, Length>,
+    pub(super) lengths: Lengths,
     pub(super) processes: FxHashMap<u32, Process>,
     /// Processes that strace announced and that have not been seen yet.
     pub(super) attached: FxHashSet<u32>,
@@ -295,18 +288,20 @@ impl State {
 
     /// The file is at least this long.
     pub(super) fn reaches(&mut self, file: u32, end: u64) {
-        let length = self.lengths.entry(file).or_default();
-        length.end = length.end.max(end);
+        let length = self.lengths.get(file);
+        if end > length.end {
+            self.lengths.set(file, Length { end, ..length });
+        }
     }
 
     /// The file is this long.
     pub(super) fn is_long(&mut self, file: u32, end: u64) {
-        self.lengths.insert(file, Length { end, exact: true });
+        self.lengths.set(file, Length { end, exact: true });
     }
 
     /// Where bytes appended to the file go.
     pub(super) fn append_position(&mut self, file: u32) -> u64 {
-        let length = self.lengths.get(&file).copied().unwrap_or_default();
+        let length = self.lengths.get(file);
         if !length.exact {
             self.count(&kinds::APPENDED, b"");
             self.is_long(file, length.end);

@@ -1,0 +1,173 @@
+//! Where the bytes of a trace come from: a file, a pipe or standard input, as
+//! they are or compressed with gzip.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use flate2::read::MultiGzDecoder;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+
+use crate::{Error, Input};
+
+/// Asked while there is nothing to read: whether to give up.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// How long to wait before asking again.
+const WAIT: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
+
+/// What compressed files begin with, and what reads them.
+const COMPRESSED: [(&[u8], &str); 3] = [
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\xfd7zXZ\0", "xz"),
+    (b"BZh", "bzip2"),
+];
+const GZIP: &[u8] = b"\x1f\x8b";
+
+/// Opens a file that can be read more than once.
+pub(crate) fn open_file(path: &Path) -> Result<Input, Error> {
+    let (name, kind) = kind_of(path)?;
+    if kind.is_fifo() {
+        return Err(Error::File {
+            file: name,
+            found: "is a pipe".into(),
+            expected: "a file, since it is read more than once".into(),
+        });
+    }
+    opened(name, File::open(path))
+}
+
+/// Opens a file, a pipe, or standard input under the name `-`. Waiting for a
+/// pipe ends with an error once `stop` says so.
+pub(crate) fn open_stream(path: &Path, stop: Stop) -> Result<Input, Error> {
+    if path.as_os_str() == "-" {
+        let input = io::stdin().as_fd().try_clone_to_owned();
+        let waiting = input.map(|it| Waiting {
+            file: it.into(),
+            stop,
+        });
+        return opened("standard input".into(), waiting);
+    }
+    let (name, kind) = kind_of(path)?;
+    if kind.is_file() {
+        return opened(name, File::open(path));
+    }
+    // Else a pipe without a writer would keep open() waiting.
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    opened(name, file.map(|file| Waiting { file, stop }))
+}
+
+fn opened(name: String, file: io::Result<impl Read + Send + 'static>) -> Result<Input, Error> {
+    match file {
+        Ok(file) => Ok(Input {
+            name,
+            bytes: Box::new(file),
+        }),
+        Err(source) => Err(Error::System { file: name, source }),
+    }
+}
+
+fn kind_of(path: &Path) -> Result<(String, std::fs::FileType), Error> {
+    let name = path.display().to_string();
+    match std::fs::metadata(path) {
+        Err(source) => Err(Error::System { file: name, source }),
+        Ok(found) if found.is_dir() => Err(Error::File {
+            file: name,
+            found: "is a directory".into(),
+            expected: "a trace file".into(),
+        }),
+        Ok(found) => Ok((name, found.file_type())),
+    }
+}
+
+/// A pipe that is read when it has something.
+struct Waiting {
+    file: File,
+    stop: Stop,
+}
+
+impl Read for Waiting {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let mut polled = [PollFd::new(&self.file, PollFlags::IN)];
+            match poll(&mut polled, Some(&WAIT)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {
+                    if (self.stop)() {
+                        return Err(io::Error::other("reading was interrupted"));
+                    }
+                }
+                Ok(_) => match self.file.read(into) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    done => return done,
+                },
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Takes off the compression, which the beginning tells; gives the beginning
+/// of what is in it.
+pub(crate) fn decompressed(
+    input: Input,
+    beginning: Vec<u8>,
+    length: u64,
+) -> Result<(Input, Vec<u8>), Error> {
+    let Input { name, bytes } = input;
+    let other = COMPRESSED.iter().find(|it| beginning.starts_with(it.0));
+    if let Some((_, program)) = other {
+        return Err(Error::File {
+            expected: format!("gzip or no compression, as from `{program} -dc {name}`"),
+            file: name,
+            found: format!("is compressed with {program}"),
+        });
+    }
+    if !beginning.starts_with(GZIP) {
+        return Ok((Input { name, bytes }, beginning));
+    }
+    let whole = io::Cursor::new(beginning).chain(bytes);
+    let mut bytes: Box<dyn Read + Send> = Box::new(Gzip(MultiGzDecoder::new(whole)));
+    let beginning = read_beginning(&mut bytes, &name, length)?;
+    Ok((Input { name, bytes }, beginning))
+}
+
+/// Reads up to `length` bytes.
+pub(crate) fn read_beginning(
+    bytes: &mut Box<dyn Read + Send>,
+    name: &str,
+    length: u64,
+) -> Result<Vec<u8>, Error> {
+    let mut beginning = Vec::new();
+    match bytes.by_ref().take(length).read_to_end(&mut beginning) {
+        Ok(_) => Ok(beginning),
+        Err(source) => Err(Error::System {
+            file: name.into(),
+            source,
+        }),
+    }
+}
+
+/// Tells damage from other errors.
+struct Gzip<R>(MultiGzDecoder<R>);
+
+impl<R: Read> Read for Gzip<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read(into).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                io::Error::other("its gzip data ends early: expected a whole gzip file")
+            }
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => io::Error::other(format!(
+                "its gzip data is damaged ({error}): expected a whole gzip file"
+            )),
+            _ => error,
+        })
+    }
+}
