@@ -102,7 +102,7 @@ impl Split {
             }
         };
         if like.operation == Operation::Sync {
-            self.parts_of(&layout, like.file).for_each(ask);
+            self.parts_of(layout, like.file).for_each(ask);
         } else {
             layout.pieces(like.file, like.offset, like.size, ask);
         }
