@@ -61,11 +61,12 @@ def test_it_is_that_of_the_kernel(tmp_path: Path) -> None:
 def test_every_measuring_command_says_it(
     headrace: Command, below: Path, tmp_path: Path, place: Path
 ) -> None:
-    scenario = tmp_path / "mix.toml"
+    scenario, work = tmp_path / "mix.toml", tmp_path / "work.toml"
+    work.write_text(MIX)
     scenario.write_text(f"{MIX}\n[run.stop]\ntime = '50 ms'\n")
     commands = (
         ("bench", "run", scenario, below, "--repeats", "2"),
-        ("bench", "mix", below, "--rates", "100", "--time", "0.1"),
+        ("bench", "mix", below, "--workload", work, "--rates", "100", "--time", "0.1"),
         ("bench", "meta", below, "--files", "5", "--repeats", "1"),
     )
     for command in commands:
