@@ -31,7 +31,7 @@ type Ended = Result<Result<Outcome, Error>, String>;
 /// What a run in a thread of its own tells the calling one.
 enum Message {
     Recorded(Recorded),
-    Ended(Ended),
+    Ended(Box<Ended>),
 }
 
 /// Messages that may wait: a run waits for who takes its requests in.
@@ -127,7 +127,7 @@ fn elsewhere(
                 ..Options::default()
             };
             let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
-            let _ = sender.send(Message::Ended(ended));
+            let _ = sender.send(Message::Ended(Box::new(ended)));
         })?;
     let ended = watched(py, receiver, &shared, requests, progress);
     // A run that nobody waits for ends at its next look.
@@ -237,7 +237,7 @@ fn watched(
             (receiver, received)
         });
         match received {
-            Ok(Message::Ended(ended)) => return Ok(ended),
+            Ok(Message::Ended(ended)) => return Ok(*ended),
             Ok(Message::Recorded(recorded)) => tell(py, requests, recorded)?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
