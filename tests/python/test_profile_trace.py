@@ -20,6 +20,7 @@ from headrace.profile import frame, import_trace, open_trace, synthesize, trace_
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
 COLUMNS = ["time_ns", "process", "operation", "file", "offset", "size", "duration_ns"]
+DETAILS = ["flags", "other"]
 
 
 @pytest.fixture(params=["tar.strace", "build.strace"])
@@ -29,7 +30,7 @@ def source(request: pytest.FixtureRequest) -> Path:
 
 def test_a_trace_is_the_same_in_every_format(source: Path, tmp_path: Path) -> None:
     direct = frame(open_trace(source))
-    assert direct.columns == COLUMNS
+    assert direct.columns == COLUMNS + DETAILS
     csv, parquet, again = (tmp_path / name for name in ("t.csv", "t.parquet", "again.csv"))
     assert import_trace(source, csv).records == direct.height
     assert import_trace(csv, parquet).records == direct.height

@@ -36,6 +36,7 @@ mod page_cache;
 mod part;
 mod process;
 mod record;
+mod replay;
 mod report;
 mod room;
 mod run;

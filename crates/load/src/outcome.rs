@@ -1,6 +1,6 @@
 //! What a benchmark gives.
 
-use headrace_workload::RoundCounts;
+use headrace_workload::{LeftOut, RoundCounts};
 
 use crate::clock::Nanoseconds;
 use crate::coordination::Coordination;
@@ -36,6 +36,8 @@ pub struct Outcome {
     pub rounds: Option<RoundCounts>,
     /// What that took, where the processes are on several hosts.
     pub coordination: Option<Coordination>,
+    /// What of the workloads was not carried out.
+    pub left_out: Vec<LeftOut>,
     /// The load that was asked for and the one that was achieved, where operations come
     /// at a rate.
     pub load: Option<crate::Load>,

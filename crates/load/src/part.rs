@@ -1,10 +1,10 @@
 //! A workload of a run: its files, and its processes.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use headrace_spec::{DIRECT_UNIT, Scenario, Workload, WorkloadKind};
-use headrace_workload::{Application, ExistingFile, clients, sequence};
+use headrace_workload::{Application, ExistingFile, LeftOut, clients, sequence};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
@@ -18,6 +18,7 @@ use crate::operation::{self, Buffer, Content, LEADS_TO, OwnNames};
 use crate::page_cache::Known;
 use crate::process::{Plan, Progress};
 use crate::record::Record;
+use crate::replay::Replay;
 use crate::run::{Live, Options, Watch};
 use crate::share::Share;
 use crate::source::{Common, Source};
@@ -46,6 +47,8 @@ pub struct Part<'a> {
     short_call: Option<usize>,
     names: Names,
     application: Box<dyn Application>,
+    /// The trace, of what replays one.
+    replay: Option<Arc<Replay>>,
     /// What is known of the page cache; of a mix alone, as it takes the more of an operation's
     /// time the shorter that is.
     known: Option<Arc<Known>>,
@@ -70,12 +73,18 @@ impl<'a> Part<'a> {
             )));
         }
         let application = sequence(scenario, number, processes)?;
+        // A pipeline has a thread for each of its stages.
+        let here = share.processes(scenario, workload, application.processes());
+        let replay = match &workload.kind {
+            WorkloadKind::TraceReplay(spec) => Some(Arc::new(Replay::new(spec, &here)?)),
+            _ => None,
+        };
         Ok(Part {
             workload,
             number,
             processes,
-            // A pipeline has a thread for each of its stages.
-            here: share.processes(scenario, workload, application.processes()),
+            here,
+            replay,
             share,
             short_call,
             names: Names::new(number, &*application),
@@ -90,6 +99,14 @@ impl<'a> Part<'a> {
         &*self.application
     }
 
+    /// What of it is not carried out.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        match &self.replay {
+            Some(replay) => replay.left_out(),
+            None => self.application.left_out(),
+        }
+    }
+
     /// What its files have in them, if what is read is to be looked at.
     pub fn content(&self, scenario: &Scenario) -> Option<Content> {
         let verify = self.workload.io.verify;
@@ -98,10 +115,71 @@ impl<'a> Part<'a> {
 
     /// Makes the directories of files, and those that names are made in.
     pub fn make_directories(&self, directory: &Directory, watch: Watch<'_>) -> Result<(), Error> {
+        if let Some(replay) = &self.replay {
+            return self.make_directories_of(replay, directory, watch);
+        }
         for path in self.names.directories(&*self.application) {
             make_directory(directory, &path)?;
             if watch(&Live::PREPARING).is_break() {
                 return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the directories that were there before a trace, and removes what an earlier replay
+    /// has left.
+    fn make_directories_of(
+        &self,
+        replay: &Replay,
+        directory: &Directory,
+        watch: Watch<'_>,
+    ) -> Result<(), Error> {
+        let top = format!("hr-w{}", self.number);
+        let top = CString::new(top).unwrap_or_default();
+        make_directory(directory, &top)?;
+        directory
+            .empty_below(&top)
+            .map_err(|errno| not_prepared(&top, errno))?;
+        replay.has_room(directory)?;
+        self.make_existing_of(replay, directory, true, watch)
+    }
+
+    /// Makes the directories, or all else, that were there before a trace.
+    fn make_existing_of(
+        &self,
+        replay: &Replay,
+        directory: &Directory,
+        directories: bool,
+        watch: Watch<'_>,
+    ) -> Result<(), Error> {
+        let call = usize::try_from(self.workload.io.made_by.0).unwrap_or(usize::MAX);
+        let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX, false);
+        let mut pieces = ThroughJournal::new(directory.root());
+        let root = directory.root();
+        let existing = replay.existing(self.number);
+        for (path, it) in existing.filter(|(_, it)| it.is_directory() == directories) {
+            it.make(
+                root,
+                &path,
+                &mut buffer,
+                call.min(LARGEST_CALL),
+                &mut pieces,
+            )
+            .map_err(|errno| not_prepared(&path, errno))?;
+            if watch(&Live::PREPARING).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        if !directories {
+            pieces
+                .place()
+                .map_err(|errno| not_prepared(c"all files", errno))?;
+            pieces.empty();
+            if !self.workload.io.cached {
+                for (path, it) in replay.existing(self.number) {
+                    it.cool(root, &path);
+                }
             }
         }
         Ok(())
@@ -115,6 +193,12 @@ impl<'a> Part<'a> {
         content: Option<Content>,
         watch: Watch<'_>,
     ) -> Result<(), Error> {
+        if let Some(replay) = &self.replay {
+            return match self.share.takes(0) {
+                true => self.make_existing_of(replay, directory, false, watch),
+                false => Ok(()),
+            };
+        }
         let links = self.names.symbolic_links().zip(0..);
         for (path, _) in links.filter(|(_, number)| self.share.takes(*number)) {
             match rustix::fs::symlinkat(LEADS_TO, directory.root(), &path) {
@@ -206,8 +290,10 @@ impl<'a> Part<'a> {
             self.share.clone(),
         ));
         let again = || sequence(scenario, self.number, self.processes);
-        let shared =
-            self.draws_names() || self.application.threads() || self.processes > MOST_COPIES;
+        let shared = self.replay.is_some()
+            || self.draws_names()
+            || self.application.threads()
+            || self.processes > MOST_COPIES;
         let shared = match shared {
             true => Some(Common::new(again()?, self.share, self.number, &self.here)),
             false => None,
@@ -244,6 +330,7 @@ impl<'a> Part<'a> {
                     short_call: self.short_call,
                     own,
                     is_open: self.workload.kind.is_open(),
+                    replay: self.replay.clone(),
                     known: match options.calls {
                         Backend::Null => None,
                         _ => self.known.clone(),

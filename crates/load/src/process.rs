@@ -17,6 +17,7 @@ use crate::meeting::Meeting;
 use crate::operation::{self, Buffer, Content, FileOperation, Hands, Kept, OwnNames, Target, Way};
 use crate::page_cache::{Known, Reads};
 use crate::record::{Done, Record};
+use crate::replay::Replay;
 use crate::source::Source;
 
 /// Picoseconds, which applications count in, of a nanosecond.
@@ -43,6 +44,20 @@ pub struct Shared {
 pub const NOT_ENDED: Nanoseconds = Nanoseconds::MAX;
 
 impl Shared {
+    /// Whether the run is over.
+    pub fn is_over(&self) -> bool {
+        self.ends.load(Ordering::Relaxed)
+    }
+
+    /// An operation is done; with the last one that is wanted the run is over.
+    pub fn one_more_done(&self, ended: Nanoseconds) {
+        if let Some(most) = self.stop_after
+            && self.done.fetch_add(1, Ordering::Relaxed) + 1 >= most
+        {
+            self.end(ended);
+        }
+    }
+
     /// Ends the run, at a time; the first one to do so says when.
     pub fn end(&self, at: Nanoseconds) {
         let first = Ordering::AcqRel;
@@ -76,7 +91,7 @@ impl Progress {
     }
 
     /// Only the process itself writes: there is nobody to race with.
-    fn add(&self, operation: usize, calls: u64, moved: u64) {
+    pub fn add(&self, operation: usize, calls: u64, moved: u64) {
         let [count, bytes] = &self.operations[operation];
         count.store(count.load(Ordering::Relaxed) + calls, Ordering::Relaxed);
         bytes.store(bytes.load(Ordering::Relaxed) + moved, Ordering::Relaxed);
@@ -107,6 +122,8 @@ pub struct Plan {
     pub own: Option<OwnNames>,
     /// Whether requests come at times of their own.
     pub is_open: bool,
+    /// The trace that it replays, if it does.
+    pub replay: Option<Arc<Replay>>,
     /// What is known of the page cache, where that is looked after.
     pub known: Option<Arc<Known>>,
     pub record: Record,
@@ -126,12 +143,14 @@ impl Plan {
             start: END_OF_FILES + u64::from(self.rank),
             length: 1,
         };
+        let replay = self.replay;
         let mut process = Process {
             workload: self.workload,
             rank: self.rank,
             source: self.source,
             hands: Hands {
                 calls,
+                root: self.root,
                 names: self.names,
                 base: self.base,
                 files: OpenFiles::default(),
@@ -153,11 +172,15 @@ impl Plan {
         };
         // All begin together.
         shared.clock.wait_until(1, &shared.ends);
-        let ended = process.carry_out(shared);
+        let is_replayed = replay.is_some();
+        let ended = match replay {
+            Some(replay) => replay.carry_out(&mut process, shared),
+            None => process.carry_out(shared),
+        };
         if ended.is_err() {
             shared.end(shared.clock.now());
         }
-        if self.is_open {
+        if self.is_open && !is_replayed {
             process.count_unfinished(shared);
         }
         (process.record, ended)
@@ -165,15 +188,15 @@ impl Plan {
 }
 
 /// A process.
-struct Process {
-    workload: usize,
-    rank: u32,
+pub struct Process {
+    pub workload: usize,
+    pub rank: u32,
     source: Source,
-    hands: Hands,
+    pub hands: Hands,
     known: Option<Arc<Known>>,
-    record: Record,
+    pub record: Record,
     meeting: Arc<Meeting>,
-    progress: Arc<Progress>,
+    pub progress: Arc<Progress>,
     /// Operations that were asked for and not issued because the run ended, with the time at which
     /// each was due.
     dropped: Vec<(usize, Nanoseconds)>,
@@ -331,11 +354,7 @@ impl Process {
             path: format!("w{}, file {}", self.workload, ask.file),
             found,
         })?;
-        if let Some(most) = shared.stop_after
-            && shared.done.fetch_add(1, Ordering::Relaxed) + 1 >= most
-        {
-            shared.end(ended);
-        }
+        shared.one_more_done(ended);
         Ok(())
     }
 
@@ -361,7 +380,7 @@ fn number(ask: &Ask) -> Result<usize, Error> {
 }
 
 /// Nothing more is begun before the end of the run: whoever comes first waits for it.
-fn wait_for_the_end(shared: &Shared) {
+pub fn wait_for_the_end(shared: &Shared) {
     if let Some(stop) = shared.stop_at {
         shared.clock.wait_until(stop, &shared.ends);
         shared.end(stop);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use headrace_spec::{Scenario, WorkloadKind};
+use headrace_workload::LeftOut;
 use serde::Serialize;
 
 use crate::coordination::Waits;
@@ -52,6 +53,9 @@ pub struct Report {
     /// What went wrong, if something did: what is here was measured before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What of the workloads was not carried out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Bytes a second while an operation was carried out, of those that move bytes.
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
@@ -294,6 +298,7 @@ impl Report {
             }),
             file_sets: file_sets(scenario),
             error: outcome.error.as_ref().map(ToString::to_string),
+            left_out: outcome.left_out.clone(),
             throughput: BTreeMap::new(),
             operations: BTreeMap::new(),
             operation_groups: operation_groups(&outcome.record, has_times(scenario)),

@@ -143,7 +143,11 @@ pub fn run_share(
     };
     let broken_off = watch(&begins).is_break();
     all_here(share, watch)?;
-    carried_out(scenario, processes, prepared, broken_off, watch)
+    let mut outcome = carried_out(scenario, processes, prepared, broken_off, watch)?;
+    for one in parts.iter().flat_map(Part::left_out) {
+        one.add(&mut outcome.left_out);
+    }
+    Ok(outcome)
 }
 
 /// Refuses what only a simulation does.
@@ -259,6 +263,7 @@ fn carried_out(
         processes: count,
         rounds: rounds(&common),
         coordination: coordination(&common),
+        left_out: Vec::new(),
         load: None,
     })
 }

@@ -1,6 +1,7 @@
 //! What several engines have done, put together.
 
 use headrace_spec::Scenario;
+use headrace_workload::LeftOut;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -23,6 +24,7 @@ struct Part {
     processes: u32,
     rounds: Option<(u64, u64)>,
     coordination: Option<Coordination>,
+    left_out: Vec<LeftOut>,
 }
 
 /// Why runs end, from what is told in any case to what is told only if nothing else is.
@@ -44,6 +46,7 @@ impl Outcome {
             processes: self.processes,
             rounds: self.rounds.map(|it| (it.whole, it.broken_off)),
             coordination: self.coordination,
+            left_out: self.left_out.clone(),
         };
         serde_json::to_vec(&part).map_err(|error| Error::Own(error.to_string()))
     }
@@ -72,6 +75,7 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
         processes: 0,
         rounds: None,
         coordination: None,
+        left_out: Vec::new(),
         load: None,
     };
     for (host, bytes) in parts {
@@ -93,6 +97,13 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
         }
         if let Some(one) = &part.coordination {
             sum.coordination.get_or_insert_default().merge(one);
+        }
+        let first = host == &parts[0].0;
+        for one in part.left_out {
+            // Each engine reads the whole trace.
+            if first || one.by == "engine" {
+                one.add(&mut sum.left_out);
+            }
         }
         sum.reason = worse(sum.reason, &part.reason);
         let error = part.error.map(|message| Error::Elsewhere {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use headrace_trace::{
-    Columns, Files, Names, Operation, Order, Pattern, Phases, Reader, Record, Stop, Summarizer,
-    Synthesis, Writer,
+    Columns, Files, Flags, Names, Operation, Order, Pattern, Phases, Reader, Record, Stop,
+    Summarizer, Synthesis, Writer,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -76,6 +76,8 @@ fn columns_of<'py>(py: Python<'py>, records: &[Record]) -> PyResult<Bound<'py, P
     batch.set_item("offset", columns.offset.into_pyarray(py))?;
     batch.set_item("size", columns.size.into_pyarray(py))?;
     batch.set_item("duration_ns", columns.duration_ns.into_pyarray(py))?;
+    batch.set_item("flags", columns.flags.into_pyarray(py))?;
+    batch.set_item("other", columns.other.into_pyarray(py))?;
     Ok(batch)
 }
 
@@ -96,6 +98,8 @@ fn records_of(batch: &Bound<'_, PyDict>, files: usize, processes: usize) -> PyRe
         offset: column(batch, "offset")?,
         size: column(batch, "size")?,
         duration_ns: column(batch, "duration_ns")?,
+        flags: column(batch, "flags")?,
+        other: column(batch, "other")?,
     };
     columns.records(files, processes).map_err(of_trace)
 }
@@ -319,11 +323,26 @@ impl TraceSummarizer {
     }
 }
 
+/// The names of a record's flags, as `write|truncate`.
+#[pyfunction]
+fn trace_flags_text(bits: u16) -> String {
+    Flags::from_bits(bits).unwrap_or_default().text()
+}
+
+/// The flags with these names; none if one is unknown.
+#[pyfunction]
+fn trace_flags_bits(text: &str) -> Option<u16> {
+    Flags::from_text(text).map(Flags::bits)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<TraceReader>()?;
     module.add_class::<TraceNames>()?;
     module.add_class::<TraceWriter>()?;
     module.add_class::<TraceSummarizer>()?;
+    module.add_function(wrap_pyfunction!(trace_flags_text, module)?)?;
+    module.add_function(wrap_pyfunction!(trace_flags_bits, module)?)?;
+    module.add("TRACE_NO_FILE", Record::NO_FILE)?;
     let operations: Vec<_> = Operation::ALL.iter().map(|it| it.name()).collect();
     module.add("TRACE_OPERATIONS", operations)?;
     let formats: Vec<_> = headrace_trace::FORMATS

@@ -1,4 +1,4 @@
-use crate::{Error, Operation, Record};
+use crate::{Error, Flags, Operation, Record};
 
 /// Records as columns, as tables and Parquet files hold them.
 ///
@@ -19,6 +19,10 @@ pub struct Columns {
     pub size: Vec<u64>,
     /// See [`Record::duration_ns`].
     pub duration_ns: Vec<i64>,
+    /// [`Flags::bits`] of [`Record::flags`].
+    pub flags: Vec<u16>,
+    /// See [`Record::other`].
+    pub other: Vec<u32>,
 }
 
 impl Columns {
@@ -33,6 +37,8 @@ impl Columns {
             offset: records.iter().map(|it| it.offset).collect(),
             size: records.iter().map(|it| it.size).collect(),
             duration_ns: records.iter().map(|it| it.duration_ns).collect(),
+            flags: records.iter().map(|it| it.flags.bits()).collect(),
+            other: records.iter().map(|it| it.other).collect(),
         }
     }
 
@@ -50,6 +56,8 @@ impl Columns {
             ("offset", self.offset.len()),
             ("size", self.size.len()),
             ("duration_ns", self.duration_ns.len()),
+            ("flags", self.flags.len()),
+            ("other", self.other.len()),
         ] {
             if length != rows {
                 return Err(Error::Value {
@@ -88,6 +96,13 @@ impl Columns {
             let expected = format!("a number below {}", Operation::ALL.len());
             return wrong("operation", code.into(), expected);
         };
+        let (bits, other) = (self.flags[row], self.other[row]);
+        let Some(flags) = Flags::from_bits(bits) else {
+            return wrong("flags", bits.into(), "a sum of known flags".to_owned());
+        };
+        if other != Record::NO_FILE && other as usize >= files {
+            return wrong("other", other.into(), format!("a number below {files}"));
+        }
         Ok(Record {
             time_ns: self.time_ns[row],
             duration_ns: self.duration_ns[row],
@@ -96,6 +111,8 @@ impl Columns {
             process,
             file,
             operation,
+            flags,
+            other,
         })
     }
 }
@@ -113,6 +130,8 @@ mod tests {
             process: 5,
             file: 6,
             operation: Operation::Write,
+            flags: Flags::WRITE,
+            other: 6,
         }
     }
 

@@ -26,6 +26,7 @@
 
 mod columns;
 mod error;
+mod flags;
 mod format;
 mod formats;
 mod lines;
@@ -39,6 +40,7 @@ mod synthesis;
 
 pub use columns::Columns;
 pub use error::Error;
+pub use flags::Flags;
 pub use format::{
     Create, Format, Input, Open, Output, Reader, Writer, create, create_at, create_in, open,
     open_input, open_stream,

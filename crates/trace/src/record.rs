@@ -1,4 +1,4 @@
-use crate::Operation;
+use crate::{Flags, Operation};
 
 /// One file operation of one process: the common form of every trace.
 ///
@@ -16,7 +16,8 @@ pub struct Record {
     pub offset: u64,
     /// Bytes moved, for an operation that [carries
     /// bytes](Operation::carries_bytes); else the length of the range that the
-    /// call names, or 0.
+    /// call names, the file's length that a stat of a
+    /// [regular](Flags::REGULAR) file told, or 0.
     pub size: u64,
     /// Who did it: a process or a thread. One process's records follow each
     /// other; those of different processes may overlap.
@@ -25,9 +26,23 @@ pub struct Record {
     pub file: u32,
     /// What was done.
     pub operation: Operation,
+    /// How the file was opened, its kind, and how the call ended.
+    pub flags: Flags,
+    /// The other name: the new one of a rename, the old one of a link, what a symbolic link
+    /// leads to; [`Record::NO_FILE`] for what has none.
+    pub other: u32,
 }
 
 impl Record {
+    /// No file, in [`other`](Record::other).
+    pub const NO_FILE: u32 = u32::MAX;
+
+    /// Whether the call failed.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.flags.has(Flags::FAILED)
+    }
+
     /// The first byte after the range; saturates at the largest offset.
     #[must_use]
     pub fn end(&self) -> u64 {

@@ -1,4 +1,4 @@
-use crate::{Error, Names, Operation, Reader, Record, Skipped};
+use crate::{Error, Flags, Names, Operation, Reader, Record, Skipped};
 
 /// Whether processes share a file. After IOR's options `-F` and its absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,6 +200,8 @@ impl Synthesis {
                 Files::PerProcess => self.process,
             },
             operation,
+            flags: Flags::NONE,
+            other: Record::NO_FILE,
         };
         self.process += 1;
         if self.process == self.pattern.processes {

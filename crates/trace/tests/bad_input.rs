@@ -84,7 +84,8 @@ fn a_wrong_header_is_told() {
     ] {
         let error = error_of("t.csv", header, None);
         let given = header.trim();
-        let expected = "time,process,operation,file,offset,size,duration";
+        let expected =
+            "time,process,operation,file,offset,size,duration, perhaps with ,flags,other";
         assert_eq!(
             error,
             format!("t.csv:1: header {given}: expected exactly {expected}")

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{drain, open_bytes, recorded};
-use headrace_trace::{Columns, Operation, Output, Reason, Record, Summary, create_in, open, text};
+use headrace_trace::{
+    Columns, Flags, Operation, Output, Reason, Record, Summary, create_in, open, text,
+};
 use proptest::prelude::*;
 
 fn read(name: &str) -> (Box<dyn headrace_trace::Reader>, Vec<Record>) {
@@ -115,6 +117,7 @@ fn a_trace_comes_back_from_csv_and_from_columns() {
         assert_eq!(back.len(), records.len());
         for (one, other) in records.iter().zip(&back) {
             assert_eq!(files.get(one.file), again.files().get(other.file));
+            assert_eq!(files.get(one.other), again.files().get(other.other));
             assert_eq!(
                 processes.get(one.process),
                 again.processes().get(other.process)
@@ -123,6 +126,7 @@ fn a_trace_comes_back_from_csv_and_from_columns() {
                 Record {
                     file: one.file,
                     process: one.process,
+                    other: one.other,
                     ..*other
                 },
                 *one
@@ -145,10 +149,13 @@ fn any_record() -> impl Strategy<Value = Record> {
         any::<u64>(),
         0..5_u32,
         0..5_u32,
+        0..1_u16 << 14,
+        prop_oneof![Just(Record::NO_FILE), 0..5_u32],
     );
     (operation, numbers).prop_map(
-        |(operation, (time_ns, duration_ns, offset, size, process, file))| {
+        |(operation, (time_ns, duration_ns, offset, size, process, file, flags, other))| {
             let time_ns = time_ns.max(-i64::MAX);
+            let flags = Flags::from_bits(flags).expect("fourteen flags");
             Record {
                 time_ns,
                 duration_ns,
@@ -157,6 +164,8 @@ fn any_record() -> impl Strategy<Value = Record> {
                 process,
                 file,
                 operation,
+                flags,
+                other,
             }
         },
     )
@@ -186,7 +195,10 @@ proptest! {
         for (one, other) in records.iter().zip(&back) {
             prop_assert_eq!(files.get(one.file), reader.files().get(other.file));
             prop_assert_eq!(files.get(one.process), reader.processes().get(other.process));
-            prop_assert_eq!(Record { file: one.file, process: one.process, ..*other }, *one);
+            let named = files.get(one.other).filter(|it| !it.is_empty());
+            prop_assert_eq!(named, reader.files().get(other.other));
+            let known = Record { file: one.file, process: one.process, other: one.other, ..*other };
+            prop_assert_eq!(known, *one);
         }
     }
 }

@@ -172,7 +172,12 @@ fn check(run: &Run, annotated: bool) {
             .remove(&name)
             .unwrap_or_else(|| panic!("nothing seen of {thread}"));
         for (at, (seen, expected)) in seen.iter().zip(&operations).enumerate() {
-            assert_eq!(seen, expected, "operation {at} of {name}");
+            let mut seen = seen.clone();
+            if seen.0 == "stat" {
+                // The length that it told: the program does not know it.
+                seen.3 = 0;
+            }
+            assert_eq!(&seen, expected, "operation {at} of {name}");
         }
         assert_eq!(seen.len(), operations.len(), "of {name}");
     }

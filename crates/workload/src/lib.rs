@@ -5,6 +5,7 @@
 
 mod directories;
 mod ior;
+mod left_out;
 mod mdtest;
 mod name_sets;
 mod operation_mix;
@@ -16,6 +17,7 @@ mod tree_copy;
 
 pub use directories::Directories;
 pub use ior::{Calls, IorApplication};
+pub use left_out::LeftOut;
 pub use mdtest::MdtestApplication;
 pub use name_sets::{NameSets, Named};
 pub use operation_mix::OperationMixApplication;
@@ -127,6 +129,11 @@ pub trait Application: Send {
     /// they never do.
     fn rounds(&self) -> Option<RoundCounts> {
         None
+    }
+
+    /// What its source has and no process asks for.
+    fn left_out(&self) -> Vec<LeftOut> {
+        Vec::new()
     }
 
     /// How many requests there will be in all, if that is known.

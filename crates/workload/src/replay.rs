@@ -2,15 +2,18 @@
 //!
 //! The trace is read as the run goes on. A record waits in memory only while
 //! its process is behind others; nothing else grows with the trace.
+//!
+//! Left out, and counted: what only changes a process's own state, transfers of no bytes, and
+//! `sync_file_range`, which waits for nothing.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{Replay, Seconds, TraceReplay};
-use headrace_trace::{Group, Operation, Reader, Record};
+use headrace_trace::{Flags, Group, Operation, Reader, Record};
 
-use super::{Application, Ask, Next};
+use super::{Application, Ask, LeftOut, Next};
 
 /// What is wrong with a trace.
 #[derive(thiserror::Error, Debug)]
@@ -37,6 +40,7 @@ pub struct TraceReplayApplication {
     files: u32,
     requests: u64,
     largest: u64,
+    left_out: Vec<LeftOut>,
 }
 
 const BATCH: usize = 4096;
@@ -52,8 +56,13 @@ impl TraceReplayApplication {
         let mut reader = open(&spec.file)?;
         let mut batch = Vec::with_capacity(BATCH);
         let (mut requests, mut largest) = (0, 0);
+        let mut left_out = Vec::new();
         while reader.next_batch(BATCH, &mut batch)? > 0 {
-            for record in batch.drain(..).filter(is_request) {
+            for record in batch.drain(..) {
+                if let Some(reason) = reason_to_leave_out(&record) {
+                    LeftOut::new("replay", record.operation.name(), reason, 1).add(&mut left_out);
+                    continue;
+                }
                 requests += 1;
                 if record.operation.carries_bytes() {
                     largest = record.size.max(largest);
@@ -65,6 +74,7 @@ impl TraceReplayApplication {
                 file: spec.file.clone(),
             });
         }
+        left_out.extend(LeftOut::by_reader(reader.skipped()));
         Ok(TraceReplayApplication {
             spec: spec.clone(),
             waiting: (0..reader.processes().len())
@@ -76,6 +86,7 @@ impl TraceReplayApplication {
             batch,
             requests,
             largest,
+            left_out,
         })
     }
 
@@ -91,7 +102,8 @@ impl TraceReplayApplication {
             }
             self.batch.clear();
             self.read_all = self.reader.next_batch(BATCH, &mut self.batch)? == 0;
-            for record in self.batch.iter().filter(|record| is_request(record)) {
+            let asked = |record: &&Record| reason_to_leave_out(record).is_none();
+            for record in self.batch.iter().filter(asked) {
                 // The trace has not changed since it was counted, or its new
                 // processes are left out.
                 if let Some(waiting) = self.waiting.get_mut(record.process as usize) {
@@ -102,14 +114,20 @@ impl TraceReplayApplication {
     }
 }
 
-/// Whether a record asks a file system for something. What only changes the
-/// process's own state, and reads at the end of a file, cost nothing here;
-/// closing and syncing are not modelled.
-fn is_request(record: &Record) -> bool {
+/// Why no process asks for a record, if none does.
+fn reason_to_leave_out(record: &Record) -> Option<&'static str> {
     match record.operation {
-        Operation::Read | Operation::Write => record.size > 0,
-        Operation::Close => false,
-        operation => operation.group() == Group::Metadata,
+        Operation::Read | Operation::Write if record.size == 0 => Some("it moved no bytes"),
+        Operation::Sync if record.flags.has(Flags::RANGE) => {
+            Some("sync_file_range, which waits for nothing")
+        }
+        operation if record.failed() && operation.group() == Group::Data => {
+            Some("it failed when it was recorded")
+        }
+        operation if operation.group() == Group::Local => {
+            Some("it changes the state of the process alone")
+        }
+        _ => None,
     }
 }
 
@@ -160,6 +178,10 @@ impl Application for TraceReplayApplication {
             intended,
             phase: 0,
         }))
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        self.left_out.clone()
     }
 
     fn total_requests(&self) -> Option<u64> {

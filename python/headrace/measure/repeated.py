@@ -102,6 +102,8 @@ def together(
     document["operations"] = _operations(documents)
     document["operation_groups"] = _operation_groups(documents, histograms)
     document |= {key: latencies(histograms, time) for key, time in TIMES.items() if key in document}
+    if left_out := _left_out(documents):
+        document["left_out"] = left_out
     if early is not None:
         document["stop"] = {"reason": early["reason"]}
         document |= {key: early[key] for key in ("error",) if key in early}
@@ -129,6 +131,18 @@ def _unfinished(several: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
         "max": max((it["max"] for it in found), default=None),
         "operations": {name: sum(it["operations"].get(name, 0) for it in found) for name in names},
     }
+
+
+def _left_out(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What was not carried out, counted over all repetitions."""
+    counts: dict[tuple[str, str, str], int] = {}
+    for entry in (entry for it in documents for entry in it.get("left_out", ())):
+        key = (entry["by"], entry["what"], entry["reason"])
+        counts[key] = counts.get(key, 0) + entry["count"]
+    return [
+        {"by": by, "what": what, "reason": reason, "count": count}
+        for (by, what, reason), count in counts.items()
+    ]
 
 
 def _operations(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -6,10 +6,13 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from headrace._core import TRACE_NO_FILE
+
 Batch: TypeAlias = dict[str, np.ndarray[tuple[int], np.dtype[Any]]]
 """Columns of equal length: time_ns, process, operation, file, offset, size,
-duration_ns. Operations are positions in TRACE_OPERATIONS; processes and files
-are numbers of names, which the reader knows."""
+duration_ns, flags, other. Operations are positions in TRACE_OPERATIONS; processes and
+files are numbers of names, which the reader knows; `other` is TRACE_NO_FILE where there
+is no second name."""
 
 BATCH = 1 << 16
 """Records in a batch: some 3 MB."""
@@ -47,9 +50,18 @@ class NamedBatch:
 def named_batches(reader: Reader) -> Iterator[NamedBatch]:
     """All that is left of a trace."""
     while (batch := reader.next_batch(BATCH)) is not None:
-        files, file = np.unique(batch["file"], return_inverse=True)
+        has_other = batch["other"] != TRACE_NO_FILE
+        both = np.concatenate([batch["file"], batch["other"][has_other]])
+        files, numbers = np.unique(both, return_inverse=True)
+        file, others = np.split(numbers.astype(np.uint32), [len(batch["file"])])
+        other = batch["other"].copy()
+        other[has_other] = others
         processes, process = np.unique(batch["process"], return_inverse=True)
-        columns = batch | {"file": file.astype(np.uint32), "process": process.astype(np.uint32)}
+        columns = batch | {
+            "file": file,
+            "process": process.astype(np.uint32),
+            "other": other,
+        }
         yield NamedBatch(
             columns, reader.file_names(files.tolist()), reader.process_names(processes.tolist())
         )

@@ -8,7 +8,13 @@ from pathlib import Path
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from headrace._core import TRACE_OPERATIONS, TraceNames
+from headrace._core import (
+    TRACE_NO_FILE,
+    TRACE_OPERATIONS,
+    TraceNames,
+    trace_flags_bits,
+    trace_flags_text,
+)
 from headrace.interruption import LOOK_S
 from headrace.parquet import parquet_file, reading_parquet
 from headrace.profile.batches import BATCH, Batch, Reader, named_batches
@@ -24,12 +30,23 @@ SCHEMA = pl.Schema(
         "offset": pl.UInt64(),
         "size": pl.UInt64(),
         "duration_ns": pl.Int64(),
+        "flags": pl.String(),
+        "other": pl.String(),
     }
 )
 """A trace as a table. Times are in nanoseconds since the trace's start, sizes
-in bytes; processes and files go by name."""
+in bytes; processes and files go by name. `flags` are names with | between them, and
+`other` is the second name of what has two; both may be empty."""
 
-NUMBERED = {"process": pl.UInt32(), "operation": pl.UInt8(), "file": pl.UInt32()}
+OPTIONAL = ("flags", "other")
+"""Columns that tables of earlier versions lack."""
+
+NUMBERED = {
+    "process": pl.UInt32(),
+    "operation": pl.UInt8(),
+    "file": pl.UInt32(),
+    "flags": pl.UInt16(),
+}
 PARQUET = (".parquet", ".pq")
 
 
@@ -89,6 +106,8 @@ def _frames(reader: Reader) -> Iterator[pl.DataFrame]:
             "process": pl.Series(batch.processes, dtype=pl.String).gather(batch.columns["process"]),
             "operation": operations.gather(batch.columns["operation"]),
             "file": pl.Series(batch.files, dtype=pl.String).gather(batch.columns["file"]),
+            "flags": _flags_text(pl.Series(batch.columns["flags"])),
+            "other": _other_names(pl.Series(batch.columns["other"]), batch.files),
         }
         yield pl.DataFrame(columns).select(list(SCHEMA)).cast(SCHEMA)
 
@@ -101,7 +120,9 @@ class ParquetReader:
             table = pl.scan_parquet(path)
             found = table.collect_schema()
         for name, expected in SCHEMA.items():
-            if not _fits(found.get(name), expected):
+            if name in OPTIONAL and name not in found:
+                table = table.with_columns(pl.lit("").alias(name))
+            elif not _fits(found.get(name), expected):
                 given = "no column" if name not in found else f"column of {found[name]}"
                 raise ValueError(f"{path}: {given} {name}: expected one of {expected}")
         self._path = path
@@ -128,6 +149,8 @@ class ParquetReader:
             _number(part["process"], self._processes),
             part["operation"].to_physical().cast(NUMBERED["operation"]),
             _number(part["file"], self._files),
+            _flags_bits(part["flags"], self._path),
+            _other_numbers(part["other"], self._files),
         )
         return {name: numbered[name].to_numpy() for name in SCHEMA}
 
@@ -150,6 +173,34 @@ def _fits(found: pl.DataType | None, expected: pl.DataType) -> bool:
     if expected.is_integer():
         return found.is_integer()
     return isinstance(found, pl.String | pl.Categorical | pl.Enum)
+
+
+def _flags_text(flags: pl.Series) -> pl.Series:
+    distinct = flags.unique().to_list()
+    texts = [trace_flags_text(bits) for bits in distinct]
+    return flags.replace_strict(distinct, texts, return_dtype=pl.String)
+
+
+def _flags_bits(flags: pl.Series, path: Path) -> pl.Series:
+    distinct = flags.unique().to_list()
+    bits = [trace_flags_bits(text) for text in distinct]
+    if None in bits:
+        unknown = distinct[bits.index(None)]
+        raise ValueError(f'{path}: flags = "{unknown}": expected names of flags with | between')
+    return flags.replace_strict(distinct, bits, return_dtype=NUMBERED["flags"])
+
+
+def _other_names(numbers: pl.Series, files: list[str]) -> pl.Series:
+    known = numbers.replace(TRACE_NO_FILE, None).cast(pl.UInt32)
+    return pl.Series(files, dtype=pl.String).gather(known).fill_null("")
+
+
+def _other_numbers(names: pl.Series, table: TraceNames) -> pl.Series:
+    distinct = names.unique(maintain_order=True).to_list()
+    named = [name for name in distinct if name]
+    numbers = dict(zip(named, table.intern(named).tolist(), strict=True))
+    new = [numbers.get(name, TRACE_NO_FILE) for name in distinct]
+    return names.replace_strict(distinct, new, return_dtype=NUMBERED["file"])
 
 
 def _number(names: pl.Series, table: TraceNames) -> pl.Series:

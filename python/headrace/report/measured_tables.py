@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
+from headrace.report.left_out_table import left_out_line, left_out_table
 from headrace.report.plain import plain
 from headrace.report.tables import unfinished
 from headrace.report.units import (
@@ -37,7 +38,7 @@ def measurement(document: Document) -> RenderableType:
     """All of a measurement that people look at first."""
     parts = [_heading(document), *_figures(document)]
     parts.append(Text("\n" + ENDS[document["stop"]["reason"]]))
-    return Group(*parts)
+    return Group(*parts, *left_out_line(document))
 
 
 def step(document: Document) -> RenderableType:
@@ -61,6 +62,7 @@ def _figures(document: Document) -> list[RenderableType]:
         parts.append(Text("\n" + _sharing(document["sharing"])))
     if "file_sets" in document:
         parts.append(Text("\n" + _file_sets(document["file_sets"])))
+    parts += left_out_table(document)
     parts.append(Text("\n" + machine(document["counters"])))
     if told := _cache(document["cache"]):
         parts.append(Text(told))

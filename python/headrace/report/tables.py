@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
+from headrace.report.left_out_table import left_out_line, left_out_table
 from headrace.report.plain import plain
 from headrace.report.units import (
     duration,
@@ -65,11 +66,12 @@ def result(document: Document) -> RenderableType:
         parts.append(Text("\n" + _packets(packets)))
     if told := unfinished(document):
         parts.append(Text("\n" + told))
+    parts += left_out_table(document)
     parts.append(Text("\n" + plain(document["bottleneck"]["sentence"]), style="bold"))
     parts.append(Text(_end(document)))
     for warning in document.get("warnings", ()):
         parts.append(Text(f"Note: {plain(warning['message'])}.", style="yellow"))
-    return Group(*parts)
+    return Group(*parts, *left_out_line(document))
 
 
 def _end(document: Document) -> str:

@@ -35,6 +35,8 @@ def together(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     document["breakdown"].sort(key=lambda entry: -entry["share"])
     document["stop"] = _stop([other["stop"] for other in documents])
     document["bottleneck"] = _bottleneck(documents)
+    if "left_out" in first:
+        document["left_out"] = first["left_out"]
     document["replications"] = [_one(other) for other in documents]
     document["intervals"] = intervals(documents)
     return Outcome(
@@ -45,7 +47,7 @@ def together(outcomes: Sequence[Outcome], toml: str) -> Outcome:
 
 
 def _averaged(document: Document) -> Document:
-    keys = ("scenario", "seed", "version", "stop", "bottleneck", *SUMMED, *KEYED)
+    keys = ("scenario", "seed", "version", "stop", "bottleneck", "left_out", *SUMMED, *KEYED)
     return {key: value for key, value in document.items() if key not in keys}
 
 

@@ -171,6 +171,9 @@ _FIGURES: dict[str, Check] = {
         {}, {key: or_null(_number) for key in ("hit_rate", "asked_bytes", "read_ahead_bytes")}
     ),
     "warnings": each_in_list(an_object({"message": text})),
+    "left_out": each_in_list(
+        an_object({"what": text, "count": _count, "by": text, "reason": text})
+    ),
     "processes": _count,
     "measured_seconds": _number,
     "prepare_seconds": _number,

@@ -47,6 +47,10 @@ pub const END_OF_FILES: u64 = 1 << 60;
 /// The calls; paths are relative to the benchmark's own directory, but for
 /// [`state`](Calls::state). Each process has one of its own.
 pub trait Calls {
+    /// Whether they reach a file system.
+    fn are_real(&self) -> bool {
+        true
+    }
     /// open(2).
     fn open(&mut self, path: &CStr, flags: OFlags, mode: Mode) -> Result<Handle>;
     /// close(2); only a handle that nobody else holds is really closed.
@@ -57,6 +61,8 @@ pub trait Calls {
     fn write(&mut self, file: &Handle, buffer: &[u8], offset: u64) -> Result<usize>;
     /// fsync(2).
     fn sync(&mut self, file: &Handle) -> Result<()>;
+    /// fdatasync(2).
+    fn sync_data(&mut self, file: &Handle) -> Result<()>;
     /// ftruncate(2).
     fn truncate(&mut self, file: &Handle, length: u64) -> Result<()>;
     /// A file's length, by fstat(2).

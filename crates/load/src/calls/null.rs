@@ -49,6 +49,14 @@ impl Calls for Null {
         Ok(())
     }
 
+    fn are_real(&self) -> bool {
+        false
+    }
+
+    fn sync_data(&mut self, _: &Handle) -> Result<()> {
+        Ok(())
+    }
+
     fn truncate(&mut self, _: &Handle, _: u64) -> Result<()> {
         Ok(())
     }

@@ -63,6 +63,10 @@ impl Calls for Posix {
         rustix::fs::fsync(file)
     }
 
+    fn sync_data(&mut self, file: &Handle) -> Result<()> {
+        rustix::fs::fdatasync(file)
+    }
+
     fn truncate(&mut self, file: &Handle, length: u64) -> Result<()> {
         rustix::fs::ftruncate(file, length)
     }

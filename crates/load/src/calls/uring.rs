@@ -14,7 +14,7 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use io_uring::types::Fd;
+use io_uring::types::{self, Fd};
 use io_uring::{IoUring, Probe, opcode, squeue};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -183,6 +183,11 @@ impl Calls for Uring {
 
     fn sync(&mut self, file: &Handle) -> Result<()> {
         self.done(&opcode::Fsync::new(descriptor(file)).build())
+    }
+
+    fn sync_data(&mut self, file: &Handle) -> Result<()> {
+        let data = types::FsyncFlags::DATASYNC;
+        self.done(&opcode::Fsync::new(descriptor(file)).flags(data).build())
     }
 
     fn truncate(&mut self, file: &Handle, length: u64) -> Result<()> {

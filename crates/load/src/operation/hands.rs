@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use headrace_spec::Interface;
 use rustix::fs::{Mode, OFlags};
@@ -21,6 +22,8 @@ const MOST_MAPPED: usize = 16;
 pub struct Hands {
     /// How calls are made.
     pub calls: Box<dyn Calls>,
+    /// The benchmark's directory, open.
+    pub root: Arc<OwnedFd>,
     /// The names of the workload's files.
     pub names: Names,
     /// The benchmark's directory, from the file system's root on.

@@ -3,7 +3,7 @@ use std::path::Path;
 use super::*;
 use crate::page_cache::lacks;
 
-pub(super) fn scenario(text: &str) -> Scenario {
+pub(crate) fn scenario(text: &str) -> Scenario {
     let loaded = headrace_spec::load_measured(text, Path::new("test.toml"), &[]);
     loaded.expect("a scenario").scenario
 }

@@ -13,7 +13,7 @@ use headrace_net::{Barrier, Node, Page, Port, Random, Slot, Span, Store, TallyId
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
-use headrace_workload::{Application, Ask, Directories, Next};
+use headrace_workload::{Application, Ask, Directories, LeftOut, Next};
 
 use crate::localfs::StoredFile;
 use crate::measure::Recorder;
@@ -111,6 +111,17 @@ impl Workloads {
             .iter()
             .map(|part| part.application.total_requests())
             .sum()
+    }
+
+    /// What the workloads' sources have and no process asks for.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        let mut all = Vec::new();
+        for part in &self.parts {
+            for one in part.application.left_out() {
+                one.add(&mut all);
+            }
+        }
+        all
     }
 
     /// Which directories their files lie in.

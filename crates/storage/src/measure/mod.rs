@@ -3,6 +3,7 @@
 mod activity;
 mod bottleneck;
 mod clients;
+mod left_out;
 mod links;
 mod local;
 mod locks;

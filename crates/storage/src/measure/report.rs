@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use headrace_net::{Net, NodeReport};
 use headrace_spec::{Scenario, SystemKind};
 use headrace_trace::Operation;
+use headrace_workload::LeftOut;
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ use super::servers;
 use super::stop::StopReport;
 use super::synced_writes::{SyncedWrites, synced_writes};
 use super::unfinished::UnfinishedReport;
-use super::{clients, local, locks};
+use super::{clients, left_out, local, locks};
 use crate::system::System;
 
 /// What a run of a scenario showed.
@@ -67,6 +68,9 @@ pub struct Report {
     /// What the servers' failures did, if any failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<OutageReport>,
+    /// What of the workloads was not simulated, or only in part.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// What holds the system back.
     pub bottleneck: Bottleneck,
 }
@@ -267,6 +271,7 @@ pub(crate) fn report(
     if breakdown.is_empty() && !operations.is_empty() {
         "No request took any time.".clone_into(&mut bottleneck.sentence);
     }
+    let left_out = left_out::left_out(system, scenario, &operations);
     Report {
         scenario: ScenarioReport {
             name: scenario.name.clone(),
@@ -290,6 +295,7 @@ pub(crate) fn report(
         breakdown,
         packets: packets.map(PacketCounts::report),
         failures: outages(system),
+        left_out,
         bottleneck,
     }
 }

@@ -36,6 +36,7 @@ pub(super) fn build(
         recorder: work.recorder,
         latency: work.latency,
         total_requests: work.total_requests,
+        left_out: work.left_out,
         links: None,
         failing: None,
     })

@@ -13,7 +13,7 @@ use headrace_net::{
 };
 use headrace_spec::{Scenario, SystemKind};
 use headrace_trace::Operation;
-use headrace_workload::TraceError;
+use headrace_workload::{LeftOut, TraceError};
 
 use crate::app::Workloads;
 use crate::failure::Failing;
@@ -74,6 +74,8 @@ pub(crate) struct System {
     pub recorder: Store<Recorder>,
     pub latency: TallyId,
     pub total_requests: Option<u64>,
+    /// What of the workloads no process asks for.
+    pub left_out: Vec<LeftOut>,
     /// A network's links that are no stations of their own.
     pub links: Option<LinkLoads>,
     /// What there is to know of servers that fail.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use headrace_net::{Node, Page, Span, Store, TallyId, Time};
 use headrace_spec::{Scenario, SystemKind, Workload};
-use headrace_workload::{Directories, clients};
+use headrace_workload::{Directories, LeftOut, clients};
 
 use super::{Error, Options};
 use crate::app::{self, ApplicationPorts, End, Existing, Workloads};
@@ -18,6 +18,8 @@ pub(super) struct Work {
     pub recorder: Store<Recorder>,
     pub latency: TallyId,
     pub total_requests: Option<u64>,
+    /// What of the workloads no process asks for.
+    pub left_out: Vec<LeftOut>,
     /// Files that are there before the run; see [`Workloads::existing`].
     pub existing: Vec<Existing>,
     /// Which directories files lie in.
@@ -34,6 +36,7 @@ pub(super) fn write(
 ) -> Result<Work, Error> {
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();
+    let left_out = workloads.left_out();
     let machines =
         matches!(scenario.kind, SystemKind::Local(_)) || scenario.clients.machine().is_some();
     let below_servers = scenario
@@ -70,6 +73,7 @@ pub(super) fn write(
         recorder,
         latency,
         total_requests,
+        left_out,
         existing,
         directories,
     })

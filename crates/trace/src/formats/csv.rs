@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use csv::{ByteRecord, ReaderBuilder, WriterBuilder};
 
 use crate::{
-    Error, Format, Input, Kind, LINE_LIMIT, Names, Operation, Output, Reader, Record, Skipped,
-    Writer, text,
+    Error, Flags, Format, Input, Kind, LINE_LIMIT, Names, Operation, Output, Reader, Record,
+    Skipped, Writer, text,
 };
 
-const COLUMNS: [&str; 7] = [
+const COLUMNS: [&str; 9] = [
     "time",
     "process",
     "operation",
@@ -22,8 +22,12 @@ const COLUMNS: [&str; 7] = [
     "offset",
     "size",
     "duration",
+    "flags",
+    "other",
 ];
-const HEADER: &str = "time,process,operation,file,offset,size,duration";
+/// The columns that every trace has; older ones have no others.
+const REQUIRED: usize = 7;
+const HEADER: &str = "time,process,operation,file,offset,size,duration, perhaps with ,flags,other";
 
 static TRUNCATED: Kind = Kind::not_understood("truncated last line");
 
@@ -67,10 +71,11 @@ fn open(input: Input) -> Result<Box<dyn Reader>, Error> {
         .from_reader(guarded);
     let mut row = ByteRecord::new();
     let read = rows.read_byte_record(&mut row);
-    let reader = CsvReader {
+    let mut reader = CsvReader {
         name: input.name,
         rows,
         row,
+        columns: 0,
         watch,
         line: 1,
         files: Names::new(),
@@ -79,7 +84,8 @@ fn open(input: Input) -> Result<Box<dyn Reader>, Error> {
     };
     match read {
         Err(error) => Err(reader.unreadable(error)),
-        Ok(_) if reader.row.iter().eq(COLUMNS.iter().map(|it| it.as_bytes())) => {
+        Ok(_) if is_header(&reader.row) => {
+            reader.columns = reader.row.len();
             Ok(Box::new(reader))
         }
         Ok(found) => {
@@ -92,6 +98,11 @@ fn open(input: Input) -> Result<Box<dyn Reader>, Error> {
             Err(reader.wrong(found, format!("exactly {HEADER}")))
         }
     }
+}
+
+fn is_header(row: &ByteRecord) -> bool {
+    let is = |columns: &[&str]| row.iter().eq(columns.iter().map(|it| it.as_bytes()));
+    is(&COLUMNS) || is(&COLUMNS[..REQUIRED])
 }
 
 /// What the CSV library has taken since the last row, and how it ended.
@@ -129,6 +140,7 @@ struct CsvReader {
     name: String,
     rows: csv::Reader<Guarded>,
     row: ByteRecord,
+    columns: usize,
     watch: Arc<Watch>,
     line: u64,
     files: Names,
@@ -152,13 +164,13 @@ impl CsvReader {
             csv::ErrorKind::Io(source) if source.kind() == io::ErrorKind::InvalidData => self
                 .wrong(
                     source.to_string(),
-                    "rows of seven values, quotes closed".into(),
+                    "rows of as many values as the header has, quotes closed".into(),
                 ),
             csv::ErrorKind::Io(source) => Error::System {
                 file: self.name.clone(),
                 source,
             },
-            _ => self.wrong(message, "rows of seven values".into()),
+            _ => self.wrong(message, "rows of as many values as the header has".into()),
         }
     }
 
@@ -169,10 +181,14 @@ impl CsvReader {
 
     fn record(&mut self) -> Result<Record, Error> {
         let fields = self.row.len();
-        if fields != COLUMNS.len() {
+        if fields != self.columns {
             return Err(self.wrong(
                 format!("{fields} values"),
-                format!("{HEADER}, seven values"),
+                format!(
+                    "{}, {} values",
+                    COLUMNS[..self.columns].join(","),
+                    self.columns
+                ),
             ));
         }
         let time_ns = self.parse(0, "seconds such as 0.000125000", nanoseconds)?;
@@ -183,6 +199,14 @@ impl CsvReader {
         let duration_ns = self.parse(6, "seconds such as 0.000125000, not negative", duration)?;
         let process = self.processes.intern(&text(&self.row[1]));
         let file = self.files.intern(&text(&self.row[3]));
+        let (mut named, mut other) = (Flags::NONE, Record::NO_FILE);
+        if self.columns > REQUIRED {
+            let expected = format!("some of {}, with | between them", Flags::names());
+            named = self.parse(7, &expected, flags)?;
+            if !self.row[8].is_empty() {
+                other = self.files.intern(&text(&self.row[8]));
+            }
+        }
         Ok(Record {
             time_ns,
             duration_ns,
@@ -191,6 +215,8 @@ impl CsvReader {
             process,
             file,
             operation,
+            flags: named,
+            other,
         })
     }
 
@@ -248,6 +274,10 @@ impl Reader for CsvReader {
 
 fn operation(field: &[u8]) -> Option<Operation> {
     Operation::from_name(std::str::from_utf8(field).ok()?)
+}
+
+fn flags(field: &[u8]) -> Option<Flags> {
+    Flags::from_text(std::str::from_utf8(field).ok()?)
 }
 
 fn whole(field: &[u8]) -> Option<u64> {
@@ -333,6 +363,11 @@ impl Writer for CsvWriter {
                 &record.offset.to_string(),
                 &record.size.to_string(),
                 &seconds(record.duration_ns),
+                &record.flags.text(),
+                match record.other {
+                    Record::NO_FILE => "",
+                    other => named(files, other, "other")?,
+                },
             ])?;
         }
         Ok(())

@@ -329,8 +329,8 @@ impl State {
         self.now = Now {
             process,
             time_ns,
-            duration_ns: 0,
             line: self.now.line,
+            ..Now::default()
         };
         match *body {
             Body::Call { name, rest } => self.call(calls::call(name), name, rest, None, None),

@@ -89,6 +89,8 @@ pub(super) enum Call {
     Submit,
     /// Known, and nothing that a record can hold.
     LeftOut(&'static Kind),
+    /// fdatasync
+    SyncData,
 }
 
 /// What this call is; none if it is no file operation.
@@ -178,10 +180,11 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
         b"flock" => Lock,
         b"ioctl" => Device,
 
-        b"fsync" | b"fdatasync" => Metadata {
+        b"fsync" => Metadata {
             operation: Sync,
             at: Descriptor(0),
         },
+        b"fdatasync" => SyncData,
         b"sync_file_range" => Range {
             operation: Sync,
             offset: 1,
@@ -358,6 +361,7 @@ impl Call {
                 | Lock
                 | Control
                 | Submit
+                | SyncData
         )
     }
 
@@ -366,7 +370,7 @@ impl Call {
         use Call::*;
         match self {
             Close | CloseRange | Transfer { .. } | Copy { .. } | Seek { .. } | Range { .. } => true,
-            Duplicate | Control | Lock | Device => true,
+            Duplicate | Control | Lock | Device | SyncData => true,
             Metadata { at, .. } | Truncate { at, .. } => matches!(at, At::Descriptor(_)),
             _ => false,
         }

@@ -4,10 +4,11 @@
 use super::calls::{At, Call};
 use super::files::{Opened, Target};
 use super::kinds;
+use super::paths::join;
 use super::processes::{Description, Sharing};
 use super::state::State;
 use super::syntax::{self, Arguments, Outcome, has_flag};
-use crate::{Kind, Operation};
+use crate::{Flags, Kind, Operation};
 
 /// A call that has returned.
 pub(super) struct Done<'a> {
@@ -63,6 +64,7 @@ impl State {
             name,
             rest,
         };
+        self.now.flags = failure(&done);
         if done.failed() && call.is_on_descriptor() {
             return self.left_out(&kinds::FAILED, &done);
         }
@@ -112,6 +114,10 @@ impl State {
                 }
                 self.left_out(&kinds::STATE, &done)
             }
+            Call::SyncData => {
+                self.now.flags |= Flags::DATA_ONLY;
+                self.metadata(&done, Operation::Sync, At::Descriptor(0))
+            }
         }
     }
 
@@ -121,7 +127,10 @@ impl State {
     }
 
     fn open_call(&mut self, done: &Done<'_>, at: At, flags: Option<usize>) -> Option<()> {
-        let flags = flags.map_or(&b"O_CREAT|O_TRUNC"[..], |index| done.arguments.get(index));
+        let flags = flags.map_or(&b"O_WRONLY|O_CREAT|O_TRUNC"[..], |index| {
+            done.arguments.get(index)
+        });
+        self.now.flags |= opened(flags);
         let temporary = has_flag(flags, b"O_TMPFILE");
         let creates = has_flag(flags, b"O_CREAT") || temporary;
         let operation = if creates {
@@ -288,25 +297,64 @@ impl State {
             operation
         };
         let target = self.target(done.arguments, at)?;
+        let mut length = 0;
         if let (Target::File(file), false) = (&target, done.failed()) {
             match operation {
                 Operation::Unlink => {
                     self.lengths.take(*file);
                 }
                 Operation::Stat => {
-                    if let Some(length) = regular_length(done.arguments) {
-                        self.is_long(*file, length);
+                    self.now.flags |= kind(done.arguments);
+                    if let Some(told) = regular_length(done.arguments) {
+                        self.is_long(*file, told);
+                        length = told;
                     }
+                }
+                Operation::Link | Operation::Symlink => {
+                    self.now.other = self.other_name(operation, at, *file, done);
                 }
                 _ => {}
             }
         }
-        self.record_at(operation, &target, done)
+        match target {
+            Target::File(file) => {
+                self.record(operation, file, 0, length);
+                Some(())
+            }
+            Target::Other(kind) => self.left_out(kind, done),
+        }
+    }
+
+    /// The old name of a link, or what a symbolic link leads to, where that is told.
+    fn other_name(
+        &mut self,
+        operation: Operation,
+        at: At,
+        file: u32,
+        done: &Done<'_>,
+    ) -> Option<u32> {
+        if operation == Operation::Link {
+            let old = match at {
+                At::PathIn(_) => At::PathIn(1),
+                _ => At::Path(0),
+            };
+            return match self.target(done.arguments, old)? {
+                Target::File(old) => Some(old),
+                Target::Other(_) => None,
+            };
+        }
+        let leads_to = syntax::string(done.arguments.get(0))?;
+        let name = self.files.get(file)?;
+        let directory = name.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let mut joined = String::new();
+        join(directory, &crate::text(&leads_to), &mut joined);
+        Some(self.files.intern(&joined))
     }
 
     fn range(&mut self, done: &Done<'_>, operation: Operation, offset: usize) -> Option<()> {
         let size = syntax::unsigned(done.arguments.get(offset + 1))?;
         let offset = syntax::unsigned(done.arguments.get(offset))?;
+        self.now.flags |= Flags::RANGE.when(operation == Operation::Sync);
         match self.target(done.arguments, At::Descriptor(0))? {
             Target::File(file) => {
                 // Other modes than the plain one keep or move the end.
@@ -341,6 +389,9 @@ impl State {
             let length = self.lengths.take(old);
             self.lengths.set(new, length);
             self.rename_opened(old, new);
+        }
+        if let Target::File(new) = new {
+            self.now.other = Some(new);
         }
         self.record_at(Operation::Rename, &old, done)
     }
@@ -433,6 +484,40 @@ impl State {
         }
         self.left_out(&kinds::OTHER_CALL, done)
     }
+}
+
+/// How a call failed, if it did.
+fn failure(done: &Done<'_>) -> Flags {
+    if !done.failed() {
+        return Flags::NONE;
+    }
+    let because = |name: &[u8]| memchr::memmem::find(done.outcome.text, name).is_some();
+    Flags::FAILED | Flags::MISSING.when(because(b"ENOENT")) | Flags::EXISTS.when(because(b"EEXIST"))
+}
+
+/// How a file is opened.
+fn opened(flags: &[u8]) -> Flags {
+    let has = |name: &[u8]| has_flag(flags, name);
+    let both = has(b"O_RDWR");
+    let writes = has(b"O_WRONLY");
+    Flags::READ.when(!writes && !has(b"O_PATH"))
+        | Flags::WRITE.when(writes || both)
+        | Flags::TRUNCATE.when(has(b"O_TRUNC"))
+        | Flags::EXCLUSIVE.when(has(b"O_EXCL"))
+        | Flags::SYNCHRONOUS.when(has(b"O_SYNC") || has(b"O_DSYNC"))
+        | Flags::DIRECT.when(has(b"O_DIRECT"))
+        | Flags::DIRECTORY.when(has(b"O_DIRECTORY") || has(b"O_TMPFILE"))
+}
+
+/// What kind of file a stat call tells of.
+fn kind(arguments: &Arguments<'_>) -> Flags {
+    let Some(status) = arguments.iter().find(|it| it.starts_with(b"{")) else {
+        return Flags::NONE;
+    };
+    let is = |name: &[u8]| has_flag(status, name);
+    Flags::REGULAR.when(is(b"S_IFREG"))
+        | Flags::DIRECTORY.when(is(b"S_IFDIR"))
+        | Flags::SYMLINK.when(is(b"S_IFLNK"))
 }
 
 /// The length that a stat call tells, if it is of a regular file.

@@ -130,6 +130,8 @@ mod tests {
             process: 0,
             file,
             operation,
+            flags: crate::Flags::NONE,
+            other: Record::NO_FILE,
         }
     }
 

@@ -11,7 +11,7 @@ use super::lengths::{Length, Lengths};
 use super::order::Order;
 use super::processes::{Pending, Process, Shared, Sharing, Table};
 use super::threads::Group;
-use crate::{Kind, Names, Operation, Record, Skipped};
+use crate::{Flags, Kind, Names, Operation, Record, Skipped};
 
 /// The process whose number strace leaves out, until it is told.
 pub(super) const UNNUMBERED: u32 = 0;
@@ -23,6 +23,9 @@ pub(super) struct Now {
     pub(super) time_ns: i64,
     pub(super) duration_ns: i64,
     pub(super) line: u64,
+    /// What its record tells beside.
+    pub(super) flags: Flags,
+    pub(super) other: Option<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -280,6 +283,8 @@ impl State {
             process,
             file,
             operation,
+            flags: self.now.flags,
+            other: self.now.other.unwrap_or(Record::NO_FILE),
         });
         if late {
             self.count(&kinds::UNORDERED, b"");

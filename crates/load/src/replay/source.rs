@@ -1,0 +1,171 @@
+//! The steps of a trace, as its processes come to them.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use headrace_spec::TraceReplay;
+use headrace_trace::{Reader, Record};
+use headrace_workload::{LeftOut, TraceError};
+
+use super::plan::{Planner, Step};
+use super::tree::{Initial, Object};
+use crate::Error;
+
+/// Records that are read at a time.
+const BATCH: usize = 4096;
+
+/// How long a process that waits for another sleeps before it looks whether the run is over.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A trace that is replayed, for all its processes.
+pub struct Replay {
+    pub(super) spec: TraceReplay,
+    /// What was there before.
+    pub(super) initial: Vec<Initial>,
+    /// Files that a process uses which another has opened.
+    pub(super) shared: HashSet<Object>,
+    /// The processes that are carried out here: nobody waits for others.
+    here: HashSet<u32>,
+    state: Mutex<State>,
+    advanced: Condvar,
+    /// Descriptors of shared files.
+    pub(super) descriptors: Mutex<HashMap<Object, Shared>>,
+    left_out: Mutex<Vec<LeftOut>>,
+}
+
+/// A descriptor that other processes may have duplicates of.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub descriptor: Arc<OwnedFd>,
+    pub reads: bool,
+    pub writes: bool,
+}
+
+struct State {
+    reader: Box<dyn Reader>,
+    planner: Planner,
+    steps: HashMap<u32, VecDeque<Step>>,
+    done: HashMap<u32, u64>,
+    batch: Vec<Record>,
+    read_all: bool,
+}
+
+impl Replay {
+    /// Reads a trace to its end to learn what was there before it, and starts over.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn new(spec: &TraceReplay, here: &[u32]) -> Result<Replay, Error> {
+        let open = || headrace_trace::open(&spec.file, None).map_err(TraceError::from);
+        let mut reader = open()?;
+        let mut planner = Planner::new();
+        let mut batch = Vec::with_capacity(BATCH);
+        loop {
+            batch.clear();
+            if reader
+                .next_batch(BATCH, &mut batch)
+                .map_err(TraceError::from)?
+                == 0
+            {
+                break;
+            }
+            for record in &batch {
+                planner.step(record, reader.files());
+            }
+        }
+        let mut left_out = planner.left_out;
+        left_out.extend(LeftOut::by_reader(reader.skipped()));
+        Ok(Replay {
+            spec: spec.clone(),
+            initial: planner.tree.initial,
+            shared: planner.shared,
+            here: here.iter().copied().collect(),
+            state: Mutex::new(State {
+                reader: open()?,
+                planner: Planner::new(),
+                steps: HashMap::new(),
+                done: HashMap::new(),
+                batch,
+                read_all: false,
+            }),
+            advanced: Condvar::new(),
+            descriptors: Mutex::new(HashMap::new()),
+            left_out: Mutex::new(left_out),
+        })
+    }
+
+    /// What a process does next; none if it is done.
+    pub(super) fn next(&self, process: u32) -> Result<Option<Step>, Error> {
+        let mut state = self.locked();
+        loop {
+            let steps = state.steps.get_mut(&process);
+            if let Some(step) = steps.and_then(VecDeque::pop_front) {
+                return Ok(Some(step));
+            }
+            if state.read_all {
+                return Ok(None);
+            }
+            state.read(&self.here)?;
+        }
+    }
+
+    /// Waits until the steps before this one are done, or the run is `over`.
+    pub(super) fn wait(&self, step: &Step, over: impl Fn() -> bool) {
+        let mut state = self.locked();
+        loop {
+            let undone = step.waits.iter().any(|(process, count)| {
+                self.here.contains(process) && state.done.get(process).unwrap_or(&0) < count
+            });
+            if !undone || over() {
+                return;
+            }
+            let waited = self.advanced.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// A process is done with its next step.
+    pub(super) fn advance(&self, process: u32) {
+        *self.locked().done.entry(process).or_default() += 1;
+        self.advanced.notify_all();
+    }
+
+    /// Something could not be carried out.
+    pub(super) fn leave_out(&self, operation: &str, reason: &str) {
+        LeftOut::new("engine", operation, reason, 1).add(&mut self.all_left_out());
+    }
+
+    /// What was not carried out.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        self.all_left_out().clone()
+    }
+
+    fn all_left_out(&self) -> MutexGuard<'_, Vec<LeftOut>> {
+        let all = self.left_out.lock();
+        all.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn read(&mut self, here: &HashSet<u32>) -> Result<(), Error> {
+        self.batch.clear();
+        let read = self.reader.next_batch(BATCH, &mut self.batch);
+        self.read_all = read.map_err(TraceError::from)? == 0;
+        for record in &self.batch {
+            let step = self.planner.step(record, self.reader.files());
+            if let Some(step) = step.filter(|it| here.contains(&it.record.process)) {
+                self.steps
+                    .entry(record.process)
+                    .or_default()
+                    .push_back(step);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+"""Traces through the real command: simulated, and carried out in a directory."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import command
+from headrace.profile import trace_info
+
+TRACES = Path(__file__).parents[1] / "data" / "traces"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+NAMES = [
+    "log.csv",
+    "tar.strace",
+    "untar.strace",
+    "copy.strace",
+    "git.strace",
+    "sqlite.strace",
+    "build.strace",
+]
+LOCAL = """kind = "local"
+system = "ext4"
+[clients]
+count = 1
+[machine.device]
+kind = "simple"
+read_rate = "100 MB/s"
+write_rate = "100 MB/s"
+time_per_request = "8 ms"
+"""
+
+
+def _scenario(folder: Path, trace: str) -> Path:
+    scenario = folder / "replay.toml"
+    scenario.write_text(f'{LOCAL}[[workload]]\nkind = "trace"\nfile = "{TRACES / trace}"\n')
+    return scenario
+
+
+def _run(*arguments: object) -> dict[str, Any]:
+    done = command(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def _counts(document: dict[str, Any], *by: str) -> tuple[int, int]:
+    """Operations done, and what was left out by these."""
+    done = sum(it["count"] for it in document["operations"].values())
+    left = [it["count"] for it in document.get("left_out", ()) if it["by"] in by]
+    return done, sum(left)
+
+
+@pytest.mark.parametrize("trace", NAMES)
+def test_every_record_is_carried_out_or_counted(trace: str, tmp_path: Path) -> None:
+    scenario = _scenario(tmp_path, trace)
+    information = trace_info(TRACES / trace)
+    recorded = {it["operation"]: it["count"] for it in information.summary["operations"]}
+    by_reader = sum(it["count"] for it in information.skipped if it["reason"] != "assumed")
+    bench = tmp_path / "bench"
+    bench.mkdir()
+    measured = _run("bench", "run", scenario, bench)
+    for document in (_run("run", scenario), measured):
+        done, left = _counts(document, "replay", "engine")
+        assert done + left == information.summary["records"]
+        assert _counts(document, "trace reader")[1] == by_reader
+        for name in ("sync", "close"):
+            counted = document["operations"].get(name, {"count": 0})["count"]
+            left_out = document.get("left_out", ())
+            counted += sum(
+                it["count"] for it in left_out if (it["by"], it["what"]) == ("replay", name)
+            )
+            assert counted == recorded.get(name, 0), name
+    assert not [it for it in measured.get("left_out", ()) if it["by"] == "engine"]
+    assert list(bench.iterdir()) == []
+
+
+def test_the_shipped_trace_is_replayed(tmp_path: Path) -> None:
+    document = _run("bench", "run", SCENARIOS / "replayed-trace.toml", tmp_path)
+    assert document["stop"]["reason"] == "workload"
+    assert document["operations"]["read"]["bytes"] == 864_898
+    assert document["operations"]["write"]["bytes"] == 10_748
+
+
+def test_what_is_left_out_is_in_the_table_and_the_last_line(tmp_path: Path) -> None:
+    scenario = _scenario(tmp_path, "build.strace")
+    for arguments in (("run", scenario), ("bench", "run", scenario, tmp_path)):
+        done = command(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert "Left out" in done.stdout
+        last = done.stdout.split("Left out, or only in part:")[-1]
+        assert "call that is no file operation" in last
+
+
+def test_repetitions_add_up_what_they_leave_out(tmp_path: Path) -> None:
+    scenario = _scenario(tmp_path, "copy.strace")
+    once = _run("bench", "run", scenario, tmp_path)
+    twice = _run("bench", "run", scenario, tmp_path, "--repeats", "2")
+    for one, two in zip(once["left_out"], twice["left_out"], strict=True):
+        assert two["count"] == 2 * one["count"]
