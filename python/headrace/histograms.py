@@ -1,18 +1,23 @@
 """Histograms of service and response times: kept whole, so that results can be put together.
 
 Each is text as HdrHistogram's logs have it (its version 2, deflated, in base64), of nanoseconds,
-so that other tools read it as well.
+so that other tools read it as well. Beside it stand the exact sum, least and most of its values,
+which results of earlier versions lack: there they are as the histogram's buckets have them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from headrace import _core
 
-SCHEMA = pl.Schema({"operation": pl.String, "time": pl.String, "histogram": pl.String})
+TEXTS = pl.Schema({"operation": pl.String, "time": pl.String, "histogram": pl.String})
+EXACT = pl.Schema({"sum_ns": pl.UInt64, "least_ns": pl.UInt64, "most_ns": pl.UInt64})
+SCHEMA = pl.Schema([*TEXTS.items(), *EXACT.items()])
 """Columns of a measurement's histograms; `time` is `service` or `response`."""
+Part: TypeAlias = tuple[str, tuple[int, int, int] | None]
+"""A histogram, and what is known exactly of its values."""
 ALL = "all"
 """In the place of an operation: all of them together."""
 By: TypeAlias = Literal["operation", "group"]
@@ -34,8 +39,10 @@ def percentiles(
     """
     rows = [
         {by: name, "time": time, "count": found[0], "quantile": at, "time_s": value}
-        for name, time, texts in _together(pl.concat([_columns(it) for it in histograms]), by)
-        for found in [_core.merged_histograms(texts, list(quantiles))]
+        for name, time, parts in _together(
+            pl.concat([_columns(it).select(SCHEMA.names()) for it in histograms]), by
+        )
+        for found in [_core.merged_histograms(parts, list(quantiles))]
         for at, value in zip(quantiles, found[3], strict=True)
     ]
     schema = {by: pl.String, "time": pl.String, "count": pl.UInt64}
@@ -48,15 +55,15 @@ def latencies(
     """Latency of each operation, or group of operations, and of all, as a measurement's document
     has it."""
     found = {}
-    for name, of, texts in _together(histograms, by):
+    for name, of, parts in _together(_columns(histograms), by):
         if of == time:
-            count, mean, longest, values = _core.merged_histograms(texts, [*LATENCIES.values()])
+            count, mean, longest, values = _core.merged_histograms(parts, [*LATENCIES.values()])
             at = dict(zip(LATENCIES, values, strict=True))
             found[name] = {"count": count, "mean": mean, **at, "max": longest}
     return found
 
 
-def _together(histograms: pl.DataFrame, by: By) -> Iterator[tuple[str, str, list[str]]]:
+def _together(histograms: pl.DataFrame, by: By) -> Iterator[tuple[str, str, list[Part]]]:
     """Operations or groups, and all of them, by time, with the histograms of each."""
     if by == "group":
         groups = {name: group for name, group, _ in _core.operations()}
@@ -66,21 +73,46 @@ def _together(histograms: pl.DataFrame, by: By) -> Iterator[tuple[str, str, list
     for (time,), part in histograms.group_by("time", maintain_order=True):
         for (name,), own in part.group_by(by, maintain_order=True):
             if name is not None:
-                yield str(name), str(time), own["histogram"].to_list()
-        yield ALL, str(time), part["histogram"].to_list()
+                yield str(name), str(time), _parts(own)
+        yield ALL, str(time), _parts(part)
+
+
+def _parts(histograms: pl.DataFrame) -> list[Part]:
+    """Each histogram, with its exact figures where it has all of them."""
+    rows = histograms.select("histogram", *EXACT.names()).iter_rows()
+    return [
+        (text, None if None in (total, least, most) else (total, least, most))
+        for text, total, least, most in rows
+    ]
 
 
 def check(histograms: pl.DataFrame) -> None:
     """Raises ValueError, which names the first row that is no histogram."""
-    for name in SCHEMA.names():
-        if histograms.schema.get(name) != SCHEMA[name]:
+    for name in TEXTS.names():
+        if histograms.schema.get(name) != TEXTS[name]:
             raise ValueError(f"{name}: expected a column of text")
-    for number, text in enumerate(histograms["histogram"]):
+    try:
+        parts = _parts(_columns(histograms))
+    except pl.exceptions.PolarsError:
+        raise ValueError(f"{', '.join(EXACT.names())}: expected columns of whole numbers") from None
+    for number, part in enumerate(parts):
         try:
-            _core.merged_histograms([text], [])
+            _core.merged_histograms([part], [])
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"histogram.{number}: {error}") from None
 
 
+def with_exact(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """The columns of a saved table of histograms, with nulls for those that it lacks."""
+    rows = len(next(iter(columns.values()), ()))
+    return {name: [None] * rows for name in EXACT.names()} | dict(columns) if columns else {}
+
+
 def _columns(histograms: pl.DataFrame) -> pl.DataFrame:
-    return histograms.select(SCHEMA.names())
+    """The columns that histograms have, with nulls for those that they lack."""
+    there = histograms.columns
+    exact = [
+        pl.col(name).cast(kind) if name in there else pl.lit(None, dtype=kind).alias(name)
+        for name, kind in EXACT.items()
+    ]
+    return histograms.with_columns(exact)

@@ -13,6 +13,7 @@ from scipy import stats
 
 import headrace as hr
 import headrace.measure as measure
+from headrace import histograms
 from headrace.intervals import half_width
 from headrace.measure.benchmark import Live
 from headrace.measure.repeated import together
@@ -173,3 +174,25 @@ def test_one_measurement_put_together_is_itself(below: Path) -> None:
     document = together([one], 1).document
     for key in ("throughput", "latency", "operations", "files"):
         assert document[key] == one.document[key], key
+
+
+def test_mean_and_longest_of_several_are_exact(below: Path) -> None:
+    """Results of earlier versions, which lack the exact figures, are as their buckets have
+    them; figures that cannot be those of a histogram are refused."""
+    found = [measure.measure(measure.load(WRITE_AND_READ), below) for _ in range(2)]
+    tables = [it.histograms for it in found]
+    merged = histograms.latencies(pl.concat(tables), "service")["all"]
+    each = [it.document["latency"]["all"] for it in found]
+    assert merged["max"] == max(it["max"] for it in each)
+    total = sum(it["mean"] * it["count"] for it in each)
+    assert merged["mean"] == pytest.approx(total / merged["count"], rel=1e-12)
+    for one in found:
+        assert one.document["latency"]["all"]["max"] <= one.document["measured_seconds"]
+    old = pl.concat([it.drop(*histograms.EXACT.names()) for it in tables])
+    histograms.check(old)
+    near = histograms.latencies(old, "service")["all"]
+    assert near["max"] == pytest.approx(merged["max"], rel=1e-3)
+    assert near["mean"] == pytest.approx(merged["mean"], rel=1e-3)
+    wrong = tables[0].with_columns(most_ns=pl.lit(1, dtype=pl.UInt64))
+    with pytest.raises(ValueError, match="histogram.0"):
+        histograms.check(wrong)

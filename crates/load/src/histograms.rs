@@ -11,6 +11,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 use crate::Error;
 use crate::operation;
 use crate::outcome::Outcome;
+use crate::record::{Exact, Times};
 
 /// A histogram of a run.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Encoded {
     pub time: &'static str,
     /// The histogram, as HdrHistogram's logs have it.
     pub histogram: String,
+    /// What is known exactly.
+    pub exact: Option<Exact>,
 }
 
 /// The histograms of each operation; response times only where operations have a start
@@ -30,6 +33,7 @@ pub struct Encoded {
 /// If one cannot be written, which would be the engine's own fault.
 pub fn encoded(outcome: &Outcome, has_times: bool) -> Result<Vec<Encoded>, Error> {
     let mut all = Vec::new();
+<<<<<<< HEAD
     for (number, operation) in operation::ALL.iter().enumerate() {
         let cell = outcome.record.cells[number].as_ref();
         let service = cell.map(|cell| ("service", cell.service.clone()));
@@ -40,6 +44,17 @@ pub fn encoded(outcome: &Outcome, has_times: bool) -> Result<Vec<Encoded>, Error
                 operation: operation.name(),
                 time,
                 histogram: encode(&histogram)?,
+=======
+    for (operation, cell) in operation::ALL.iter().zip(&outcome.record.cells) {
+        let Some(cell) = cell else { continue };
+        let response = has_times.then_some(("response", &cell.response));
+        for (time, times) in [("service", &cell.service)].into_iter().chain(response) {
+            all.push(Encoded {
+                operation: operation.name(),
+                time,
+                histogram: encode(&times.histogram)?,
+                exact: times.exact,
+>>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
             });
         }
     }
@@ -58,17 +73,44 @@ pub fn encode(histogram: &Histogram<u64>) -> Result<String, Error> {
     Ok(STANDARD.encode(bytes))
 }
 
-/// Several histograms as one, whoever wrote them.
+/// Several histograms as one, whoever wrote them. What is not known exactly of one of them
+/// is as its buckets have it.
 ///
 /// # Errors
-/// If there is none, or a text is no histogram.
-pub fn merged(texts: &[String]) -> Result<Histogram<u64>, Error> {
-    let mut all = texts.iter().map(|text| decode(text));
+/// If there is none, a text is no histogram, or it cannot be what is known exactly of it.
+pub fn merged(parts: &[(String, Option<Exact>)]) -> Result<Times, Error> {
+    let mut all = parts.iter().map(|(text, exact)| times(text, *exact));
     let mut sum = all.next().ok_or_else(|| wrong("there is none"))??;
-    for histogram in all {
-        sum.add(histogram?).map_err(wrong)?;
+    for times in all {
+        let times = times?;
+        sum.histogram.add(&times.histogram).map_err(wrong)?;
+        sum.exact = match (sum.exact, times.exact) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        };
     }
     Ok(sum)
+}
+
+fn times(text: &str, exact: Option<Exact>) -> Result<Times, Error> {
+    let mut times = Times::of(decode(text)?);
+    if let (Some(exact), Some(near)) = (exact, times.exact) {
+        // Buckets of three digits are a thousandth wide; other programs may have two.
+        let fits = |exact: u64, near: u64| near.abs_diff(exact) <= near / 50 + 1;
+        let each = times.count();
+        if !fits(exact.least, near.least)
+            || !fits(exact.most, near.most)
+            || exact.sum / each < exact.least
+            || exact.sum / each > exact.most
+        {
+            return Err(wrong(format!(
+                "{} ns in all, from {} to {} ns, is not what is in it",
+                exact.sum, exact.least, exact.most
+            )));
+        }
+        times.exact = Some(exact);
+    }
+    Ok(times)
 }
 
 fn decode(text: &str) -> Result<Histogram<u64>, Error> {
@@ -93,12 +135,31 @@ mod tests {
 
     use super::*;
 
-    fn of(values: &[u64]) -> Histogram<u64> {
-        let mut histogram = Histogram::new(3).expect("three digits are valid");
-        for value in values {
-            histogram.record(*value).expect("it grows");
-        }
-        histogram
+    fn of(values: &[u64]) -> Times {
+        let mut times = Times::default();
+        values.iter().for_each(|value| times.record(*value));
+        times
+    }
+
+    #[test]
+    fn what_is_exact_stays_so_and_what_is_not_is_as_the_buckets_have_it() {
+        let (one, other) = (of(&[10_041_015_003]), of(&[10_000_000_007]));
+        let text = |of: &Times| encode(&of.histogram).expect("it can be written");
+        let both = |first, second| merged(&[(text(&one), first), (text(&other), second)]);
+        let exact = both(one.exact, other.exact).expect("they fit");
+        assert_eq!(exact.mean(), Some(10_020_507_505.0));
+        assert_eq!(exact.quantile(1.0), Some(10_041_015_003));
+        // As it is in results of earlier versions.
+        let near = both(None, other.exact).expect("they fit");
+        assert!((near.mean().expect("two") / 10_020_507_505.0 - 1.0).abs() < 1e-3);
+        // Of another histogram.
+        let error = both(other.exact.map(|it| Exact { sum: 1, ..it }), None);
+        assert!(
+            error
+                .expect_err("too short")
+                .to_string()
+                .contains("is not what")
+        );
     }
 
     proptest! {
@@ -106,8 +167,10 @@ mod tests {
         fn parts_put_together_are_the_whole(
             parts in prop::collection::vec(prop::collection::vec(0..1_u64 << 42, 0..50), 1..6)
         ) {
-            let texts: Result<Vec<String>, Error> =
-                parts.iter().map(|part| encode(&of(part))).collect();
+            let texts: Result<Vec<(String, Option<Exact>)>, Error> = parts
+                .iter()
+                .map(|part| Ok((encode(&of(part).histogram)?, of(part).exact)))
+                .collect();
             let sum = merged(&texts.expect("they can be written")).expect("they can be read");
             prop_assert_eq!(sum, of(&parts.concat()));
         }
@@ -116,7 +179,7 @@ mod tests {
     #[test]
     fn what_is_none_is_told() {
         for text in ["", "!", "HISTFAAA", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
-            let error = merged(&[text.to_owned()]).expect_err("it is none");
+            let error = merged(&[(text.to_owned(), None)]).expect_err("it is none");
             assert!(error.to_string().contains("HdrHistogram"), "{error}");
         }
         assert!(merged(&[]).is_err());

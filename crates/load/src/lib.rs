@@ -60,7 +60,7 @@ pub use operation_groups::OperationGroupReport;
 pub use out_of_memory::ExitingAllocator;
 pub use outcome::{Outcome, Phase};
 pub use page_cache::Reads;
-pub use record::{Cell, Done, Record, Window, Windows};
+pub use record::{Cell, Done, Exact, Record, Times, Window, Windows};
 pub use report::{Report, has_times};
 pub use room::{Need, check_room, needed};
 pub use run::{Live, Options, run, run_share};

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
 use headrace_spec::{Scenario, WorkloadKind};
 use headrace_workload::LeftOut;
 use serde::Serialize;
@@ -15,7 +14,11 @@ use crate::operation::{self, Group};
 use crate::operation_groups::{OperationGroupReport, operation_groups};
 use crate::outcome::Outcome;
 use crate::page_cache::Reads;
+<<<<<<< HEAD
 use crate::record::{Record, Unfinished};
+=======
+use crate::record::Times;
+>>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
 
 /// A measurement. All in SI units.
 #[derive(Clone, Debug, Serialize)]
@@ -232,33 +235,35 @@ impl ReadsReport {
 }
 
 /// How long operations took, in seconds.
+///
+/// None but the count where none was carried out.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
     /// How many operations.
     pub count: u64,
     /// Their mean.
-    pub mean: f64,
+    pub mean: Option<f64>,
     /// The median.
-    pub p50: f64,
+    pub p50: Option<f64>,
     /// 95 % took no longer.
-    pub p95: f64,
+    pub p95: Option<f64>,
     /// 99 % took no longer.
-    pub p99: f64,
+    pub p99: Option<f64>,
     /// The longest.
-    pub max: f64,
+    pub max: Option<f64>,
 }
 
 impl Latency {
-    /// That of a histogram of nanoseconds.
-    pub(crate) fn of(histogram: &Histogram<u64>) -> Latency {
-        let at = |quantile| seconds(histogram.value_at_quantile(quantile));
+    /// That of some times.
+    pub(crate) fn of(times: &Times) -> Latency {
+        let at = |quantile| times.quantile(quantile).map(seconds);
         Latency {
-            count: histogram.len(),
-            mean: histogram.mean() * 1e-9,
+            count: times.count(),
+            mean: times.mean().map(|mean| mean * 1e-9),
             p50: at(0.5),
             p95: at(0.95),
             p99: at(0.99),
-            max: seconds(histogram.max()),
+            max: times.exact.map(|it| seconds(it.most)),
         }
     }
 }
@@ -378,12 +383,20 @@ pub fn has_times(scenario: &Scenario) -> bool {
 }
 
 /// All histograms as one; none of none.
+<<<<<<< HEAD
 fn together(all: &[Histogram<u64>]) -> Option<Histogram<u64>> {
+=======
+fn together(all: &[&Times]) -> Option<Times> {
+>>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
     let (first, rest) = all.split_first()?;
     let mut sum = first.clone();
     for other in rest {
+<<<<<<< HEAD
         // They have the same digits and grow as needed.
         let _ = sum.add(other);
+=======
+        sum.merge(other);
+>>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
     }
     Some(sum)
 }

@@ -11,7 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headrace_load::{
-    Backend, Directory, Error, Live, Load, Options, Outcome, Owners, Phase, Report, Share,
+    Backend, Directory, Error, Exact, Live, Load, Options, Outcome, Owners, Phase, Report, Share,
+    has_times, histograms, operation,
     has_times, histograms, operation,
 };
 use pyo3::prelude::*;
@@ -348,25 +349,37 @@ fn result<'py>(
     let encoded = histograms::encoded(outcome, has_times(scenario));
     let encoded = encoded.map_err(errors::of_measurement)?.into_iter();
     let rows: Vec<_> = encoded
-        .map(|it| (it.operation, it.time, it.histogram))
+        .map(|it| {
+            let exact = it.exact;
+            (
+                (it.operation, it.time, it.histogram),
+                exact.map(|it| (it.sum, it.least, it.most)),
+            )
+        })
         .collect();
     result.set_item("histograms", rows)?;
     Ok(result)
 }
 
-/// Histograms as HdrHistogram's logs have them, put together: how many values there are,
-/// then in seconds their mean, the longest and those at the quantiles.
+/// Histograms as HdrHistogram's logs have them, each with the exact sum, least and most of
+/// its nanoseconds if they are known, put together: how many values there are, then in
+/// seconds their mean, the longest and those at the quantiles, if there are any.
 #[pyfunction]
+#[expect(clippy::type_complexity, reason = "as Python has them")]
 fn merged_histograms(
-    texts: Vec<String>,
+    parts: Vec<(String, Option<(u64, u64, u64)>)>,
     quantiles: Vec<f64>,
-) -> PyResult<(u64, f64, f64, Vec<f64>)> {
-    let merged = histograms::merged(&texts).map_err(errors::of_measurement)?;
-    let at = |quantile| merged.value_at_quantile(quantile) as f64 * 1e-9;
+) -> PyResult<(u64, Option<f64>, Option<f64>, Vec<Option<f64>>)> {
+    let exact = |(sum, least, most)| Exact { sum, least, most };
+    let parts = parts.into_iter().map(|(text, it)| (text, it.map(exact)));
+    let parts: Vec<(String, Option<Exact>)> = parts.collect();
+    let merged = histograms::merged(&parts).map_err(errors::of_measurement)?;
+    let seconds = |nanoseconds: u64| nanoseconds as f64 * 1e-9;
+    let at = |quantile| merged.quantile(quantile).map(seconds);
     Ok((
-        merged.len(),
-        merged.mean() * 1e-9,
-        merged.max() as f64 * 1e-9,
+        merged.count(),
+        merged.mean().map(|mean| mean * 1e-9),
+        merged.exact.map(|it| seconds(it.most)),
         quantiles.into_iter().map(at).collect(),
     ))
 }

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from headrace.histograms import SCHEMA as HISTOGRAMS
-from headrace.histograms import check
+from headrace.histograms import check, with_exact
 from headrace.measure.counters import SERIES as COUNTERS
 from headrace.measure.measurement import SERIES, Measurement
 from headrace.measure.saved import TABLES
@@ -116,6 +116,8 @@ def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
     """A table of what was saved, which a file and the store call differently."""
     saved = next(key for key, table in TABLES.items() if table == name)
     columns = resumed.get(saved) or resumed.get(name) or {}
+    if name == "histograms":
+        columns = with_exact(columns)
     try:
         table = pl.DataFrame(columns, schema=SCHEMAS[name])
         if name == "histograms":

@@ -127,5 +127,6 @@ def measured(
         },
         schema=SERIES,
     )
-    histograms = pl.DataFrame(result["histograms"], schema=SCHEMA, orient="row")
+    rows = [(*texts, *(exact or (None, None, None))) for texts, exact in result["histograms"]]
+    histograms = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     return Measurement(document, series, counters, histograms)

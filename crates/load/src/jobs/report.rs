@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::Error;
@@ -10,7 +9,7 @@ use crate::histograms;
 use crate::jobs::Job;
 use crate::jobs::process::{InFlight, number, word};
 use crate::jobs::queue::Kind;
-use crate::record::{Cell, Record};
+use crate::record::{Cell, Exact, Record, Times};
 use crate::report::{Latency, ReadsReport, seconds};
 
 /// Reads, writes or syncs of a job.
@@ -33,6 +32,8 @@ pub struct RequestsReport {
     pub latency_from_intended: Option<JobLatency>,
     /// All latencies, as HdrHistogram's logs have them.
     pub histogram: String,
+    /// Their exact sum, least and most, in nanoseconds.
+    pub exact: Option<Exact>,
 }
 
 /// Latencies in seconds.
@@ -42,14 +43,14 @@ pub struct JobLatency {
     #[serde(flatten)]
     pub common: Latency,
     /// 99.9 % took no longer.
-    pub p999: f64,
+    pub p999: Option<f64>,
 }
 
 impl JobLatency {
-    fn of(histogram: &Histogram<u64>) -> JobLatency {
+    fn of(times: &Times) -> JobLatency {
         JobLatency {
-            common: Latency::of(histogram),
-            p999: seconds(histogram.value_at_quantile(0.999)),
+            common: Latency::of(times),
+            p999: times.quantile(0.999).map(seconds),
         }
     }
 }
@@ -126,6 +127,7 @@ fn requested(job: &Job, record: &Record, kind: Kind, cell: &Cell) -> Result<Requ
         throughput: rate(cell.bytes),
         latency: JobLatency::of(&cell.service),
         latency_from_intended: job.rate.map(|_| JobLatency::of(&cell.response)),
-        histogram: histograms::encode(&cell.service)?,
+        histogram: histograms::encode(&cell.service.histogram)?,
+        exact: cell.service.exact,
     })
 }

@@ -1,54 +1,32 @@
 //! What a process sees of its operations, and how those of all are put together.
 
 mod bytes;
+mod times;
 mod windows;
 
+pub use times::{Exact, Times};
 pub use windows::{Window, Windows};
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Nanoseconds;
 use crate::page_cache::Reads;
 
-/// Three digits: what latencies are worth.
-const DIGITS: u8 = 3;
-
-/// A histogram that grows as needed.
-fn histogram() -> Histogram<u64> {
-    // 0 to 5 digits are valid.
-    Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!())
-}
-
 /// One operation, as far as it has been carried out.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Cell {
     /// Operations done.
     pub count: u64,
     /// Bytes that they moved.
     pub bytes: u64,
     /// Nanoseconds from the actual start to the end.
-    #[serde(with = "bytes")]
-    pub service: Histogram<u64>,
+    pub service: Times,
     /// Nanoseconds from the intended start to the end.
-    #[serde(with = "bytes")]
-    pub response: Histogram<u64>,
+    pub response: Times,
     /// Nanoseconds that preparing took, which are in neither.
     pub prepared: u64,
-}
-
-impl Default for Cell {
-    fn default() -> Cell {
-        Cell {
-            count: 0,
-            bytes: 0,
-            service: histogram(),
-            response: histogram(),
-            prepared: 0,
-        }
-    }
 }
 
 impl Cell {
@@ -57,9 +35,8 @@ impl Cell {
         self.count += other.count;
         self.bytes += other.bytes;
         self.prepared += other.prepared;
-        // They have the same digits and grow as needed.
-        let _ = self.service.add(&other.service);
-        let _ = self.response.add(&other.response);
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
     }
 }
 
@@ -210,6 +187,7 @@ impl Record {
         cell.prepared += done.prepared;
         let service = done.ended.saturating_sub(done.started);
         let response = done.ended.saturating_sub(done.intended);
+<<<<<<< HEAD
         // Both grow as needed: no value is too large.
         let part = |time: u64| (time + calls / 2) / calls.max(1);
         let _ = cell.service.record_n(part(service), calls);
@@ -221,6 +199,12 @@ impl Record {
             longest: part(service),
         };
         self.windows.add(done.operation, &window, done.ended);
+=======
+        cell.service.record(service);
+        cell.response.record(response);
+        self.windows
+            .add(done.operation, done.bytes, service, done.ended);
+>>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
         self.stretch(Stretch {
             operation: done.operation,
             workload: done.workload,

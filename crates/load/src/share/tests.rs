@@ -137,7 +137,7 @@ fn alone(text: &str) -> Outcome {
 
 fn counts(outcome: &Outcome) -> Vec<Option<(u64, u64, u64)>> {
     let cells = outcome.record.cells.iter();
-    let of = |cell: &crate::Cell| (cell.count, cell.bytes, cell.service.len());
+    let of = |cell: &crate::Cell| (cell.count, cell.bytes, cell.service.count());
     cells.map(|cell| cell.as_deref().map(of)).collect()
 }
 

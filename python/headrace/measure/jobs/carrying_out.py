@@ -186,10 +186,12 @@ def _lasts(stage: Sequence[Job]) -> float | None:
 
 def _histograms(
     done: Sequence[tuple[int, Job, Mapping[str, Any]]],
-) -> Iterator[tuple[str, str, str]]:
+) -> Iterator[tuple[str, str, str, int | None, int | None, int | None]]:
     for _, job, report in done:
         for operation, requests in report["requests"].items():
-            yield job.label(operation), "service", requests["histogram"]
+            exact = requests["exact"] or {}
+            total, least, most = (exact.get(key) for key in ("sum", "least", "most"))
+            yield job.label(operation), "service", requests["histogram"], total, least, most
 
 
 def _document(

@@ -1,0 +1,112 @@
+//! How long operations took: a histogram, and what needs none.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use super::bytes;
+use crate::clock::Nanoseconds;
+
+/// Three digits: what latencies are worth.
+const DIGITS: u8 = 3;
+
+/// A histogram that grows as needed.
+fn histogram() -> Histogram<u64> {
+    // 0 to 5 digits are valid.
+    Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!())
+}
+
+/// Times in nanoseconds: their sum, least and most are exact, their quantiles as near as
+/// the histogram's digits.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Times {
+    /// All of them.
+    #[serde(with = "bytes")]
+    pub histogram: Histogram<u64>,
+    /// Of all.
+    pub exact: Option<Exact>,
+}
+
+/// What is known exactly of some times, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Exact {
+    /// Their sum.
+    pub sum: Nanoseconds,
+    /// The shortest.
+    pub least: Nanoseconds,
+    /// The longest.
+    pub most: Nanoseconds,
+}
+
+impl Exact {
+    /// That of both together.
+    #[must_use]
+    pub fn and(self, other: Exact) -> Exact {
+        Exact {
+            sum: self.sum.saturating_add(other.sum),
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+        }
+    }
+}
+
+impl Default for Times {
+    fn default() -> Times {
+        Times {
+            histogram: histogram(),
+            exact: None,
+        }
+    }
+}
+
+impl Times {
+    /// Of a histogram of which no more is known: its buckets stand for what was in them.
+    #[must_use]
+    pub fn of(histogram: Histogram<u64>) -> Times {
+        let exact = (!histogram.is_empty()).then(|| Exact {
+            sum: (histogram.mean() * histogram.len() as f64) as u64,
+            least: histogram.min(),
+            most: histogram.max(),
+        });
+        Times { histogram, exact }
+    }
+
+    /// Adds one.
+    pub fn record(&mut self, time: Nanoseconds) {
+        // It grows as needed: no value is too large.
+        let _ = self.histogram.record(time);
+        let this = Exact {
+            sum: time,
+            least: time,
+            most: time,
+        };
+        self.exact = Some(self.exact.map_or(this, |all| all.and(this)));
+    }
+
+    /// Adds those of another.
+    pub fn merge(&mut self, other: &Times) {
+        // Both grow as needed.
+        let _ = self.histogram.add(&other.histogram);
+        if let Some(theirs) = other.exact {
+            self.exact = Some(self.exact.map_or(theirs, |all| all.and(theirs)));
+        }
+    }
+
+    /// How many.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// Their mean; none if there are none.
+    pub fn mean(&self) -> Option<f64> {
+        let exact = self.exact?;
+        Some(exact.sum as f64 / self.count() as f64)
+    }
+
+    /// So many of them took no longer, and none less than the shortest or more than the
+    /// longest did; none if there are none.
+    pub fn quantile(&self, quantile: f64) -> Option<Nanoseconds> {
+        let exact = self.exact?;
+        let at = self.histogram.value_at_quantile(quantile);
+        Some(at.clamp(exact.least, exact.most))
+    }
+}
