@@ -33,28 +33,17 @@ pub struct Encoded {
 /// If one cannot be written, which would be the engine's own fault.
 pub fn encoded(outcome: &Outcome, has_times: bool) -> Result<Vec<Encoded>, Error> {
     let mut all = Vec::new();
-<<<<<<< HEAD
     for (number, operation) in operation::ALL.iter().enumerate() {
         let cell = outcome.record.cells[number].as_ref();
         let service = cell.map(|cell| ("service", cell.service.clone()));
         let response = outcome.record.response(number).filter(|_| has_times);
         let response = response.map(|it| ("response", it));
-        for (time, histogram) in service.into_iter().chain(response) {
-            all.push(Encoded {
-                operation: operation.name(),
-                time,
-                histogram: encode(&histogram)?,
-=======
-    for (operation, cell) in operation::ALL.iter().zip(&outcome.record.cells) {
-        let Some(cell) = cell else { continue };
-        let response = has_times.then_some(("response", &cell.response));
-        for (time, times) in [("service", &cell.service)].into_iter().chain(response) {
+        for (time, times) in service.into_iter().chain(response) {
             all.push(Encoded {
                 operation: operation.name(),
                 time,
                 histogram: encode(&times.histogram)?,
                 exact: times.exact,
->>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
             });
         }
     }

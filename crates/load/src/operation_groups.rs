@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::operation::{self, FileOperation, Group};
-use crate::record::{Cell, Record};
+use crate::record::{Cell, Record, Times};
 use crate::report::{Latency, seconds};
 
 /// A group of operations (Wang 2002, section 3.3.1). All in SI units.
@@ -74,13 +73,12 @@ fn report(record: &Record, numbers: &[usize], has_times: bool) -> OperationGroup
 
 /// Latencies from the intended start of all operations of a group, those among them that were due
 /// and never issued.
-fn response(record: &Record, group: Group) -> Histogram<u64> {
+fn response(record: &Record, group: Group) -> Times {
     let of_it = (0..operation::ALL.len()).filter(|&it| operation::ALL[it].group() == group);
     let mut all = of_it.filter_map(|number| record.response(number));
     let mut sum = all.next().unwrap_or_else(|| Cell::default().response);
     for other in all {
-        // They have the same digits and grow as needed.
-        let _ = sum.add(other);
+        sum.merge(&other);
     }
     sum
 }

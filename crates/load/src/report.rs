@@ -14,11 +14,7 @@ use crate::operation::{self, Group};
 use crate::operation_groups::{OperationGroupReport, operation_groups};
 use crate::outcome::Outcome;
 use crate::page_cache::Reads;
-<<<<<<< HEAD
-use crate::record::{Record, Unfinished};
-=======
-use crate::record::Times;
->>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
+use crate::record::{Record, Times, Unfinished};
 
 /// A measurement. All in SI units.
 #[derive(Clone, Debug, Serialize)]
@@ -383,20 +379,11 @@ pub fn has_times(scenario: &Scenario) -> bool {
 }
 
 /// All histograms as one; none of none.
-<<<<<<< HEAD
-fn together(all: &[Histogram<u64>]) -> Option<Histogram<u64>> {
-=======
-fn together(all: &[&Times]) -> Option<Times> {
->>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
+fn together(all: &[Times]) -> Option<Times> {
     let (first, rest) = all.split_first()?;
     let mut sum = first.clone();
     for other in rest {
-<<<<<<< HEAD
-        // They have the same digits and grow as needed.
-        let _ = sum.add(other);
-=======
         sum.merge(other);
->>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
     }
     Some(sum)
 }

@@ -1,6 +1,7 @@
 //! From a net written down to one that runs: flattens pages, resolves arcs to
 //! indices, works out which transitions wait for which nodes, checks.
 
+use crate::accounts::WaitState;
 use crate::error::{BuildError, BuildErrors};
 use crate::firing::OutArc;
 use crate::invariants::{self, Invariants};
@@ -398,11 +399,13 @@ impl Builder {
             transition.touches = transition.stores.iter().filter(watched).copied().collect();
         }
         let mut kernel = Kernel::new(missing);
+        kernel.accounts.waits = self.waits.into_iter().map(WaitState::new).collect();
         for place in self.initial {
             place(&mut self.nodes, &mut kernel);
         }
         let rest = self.node_specs.iter().map(|spec| spec.rest).collect();
-        Net::new(
+        let levels = self.levels;
+        let mut net = Net::new(
             kernel,
             self.nodes,
             self.stores,
@@ -414,6 +417,8 @@ impl Builder {
             rest,
             invariants,
             structure,
-        )
+        );
+        net.watch_levels(levels);
+        net
     }
 }

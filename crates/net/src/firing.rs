@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use crate::accounts::{Account, Held, WaitId};
 use crate::discipline::Station;
 use crate::kernel::{By, Halt, Kernel};
 use crate::node::{AnyNode, typed_mut};
@@ -75,14 +76,77 @@ impl Firing<'_> {
     /// Puts a token that arrives after a delay.
     #[inline]
     pub fn put_after<T: Token>(&mut self, to: impl Into<To<T>>, token: T, delay: Span) -> Slot {
+        self.put_later(to.into(), token, delay, None)
+    }
+
+    /// Puts a token that arrives after a delay, which is booked on a wait.
+    #[inline]
+    pub fn put_after_in<T: Token>(
+        &mut self,
+        to: impl Into<To<T>>,
+        token: T,
+        delay: Span,
+        wait: WaitId,
+    ) -> Slot {
+        self.put_later(to.into(), token, delay, Some(wait))
+    }
+
+    #[inline]
+    fn put_later<T: Token>(
+        &mut self,
+        to: To<T>,
+        token: T,
+        delay: Span,
+        wait: Option<WaitId>,
+    ) -> Slot {
         let time = self.now() + delay;
-        match self.locate(to.into().end, &token) {
+        match self.locate(to.end, &token) {
             Some((node, copy)) => {
                 let node = typed_mut::<T>(&mut *self.nodes[node as usize]);
-                node.arrive_at(time, copy, token, self.kernel)
+                node.arrive_at(time, copy, token, wait, self.kernel)
             }
             None => Slot(u32::MAX),
         }
+    }
+
+    /// Opens an account: what this firing puts from now on is for it.
+    pub fn open_account(&mut self) {
+        let now = self.now();
+        self.kernel.accounts.open(now);
+    }
+
+    /// Closes this firing's account.
+    pub fn close_account(&mut self) {
+        let now = self.now();
+        self.kernel.accounts.close(now);
+    }
+
+    /// Whose what this firing puts is: that of the first of its inputs that had one, or of
+    /// the last token that it took by slot.
+    #[inline]
+    pub fn account(&self) -> Account {
+        self.kernel.accounts.current
+    }
+
+    /// What this firing puts from now on is for this account.
+    #[inline]
+    pub fn charge(&mut self, account: Account) {
+        self.kernel.accounts.current = account;
+    }
+
+    /// A token of this firing's account begins to wait in a store.
+    pub fn hold(&mut self, wait: WaitId) -> Held {
+        let (account, now) = (self.account(), self.now());
+        self.kernel.accounts.hold(account, wait, now)
+    }
+
+    /// It waits there no more: what this firing puts from now on is for its account, which
+    /// is given.
+    pub fn let_go(&mut self, held: Held) -> Account {
+        let now = self.now();
+        let account = self.kernel.accounts.let_go(held, now);
+        self.charge(account);
+        account
     }
 
     /// Reports a token to the discipline of a declared station.
@@ -164,8 +228,14 @@ impl Firing<'_> {
     #[inline]
     pub(crate) fn take_input<T: Token>(&mut self, input: usize, slot: Option<Slot>) -> Option<T> {
         let reach = self.inputs[input];
+        let account = self.account();
         let node = typed_mut::<T>(&mut *self.nodes[reach.index as usize]);
-        node.take(reach.copy(self.copy), slot, self.kernel)
+        let token = node.take(reach.copy(self.copy), slot, self.kernel);
+        // What else it takes, such as a free thread, may be of an earlier one.
+        if account.is_somebody() {
+            self.charge(account);
+        }
+        token
     }
 
     fn undeclared(&mut self) {

@@ -1,6 +1,7 @@
 //! What every node and transition shares while a net runs: the clock, the
 //! future events, and which transitions have all their inputs.
 
+use crate::accounts::Accounts;
 use crate::bits::BitSet;
 use crate::discipline::Message;
 use crate::heap::{EventHeap, Kind};
@@ -48,6 +49,7 @@ pub(crate) struct Kernel {
     missing: Vec<u8>,
     enabled: BitSet,
     pub messages: Slab<(u32, Message)>,
+    pub accounts: Accounts,
     pub halt: Option<Halt>,
 }
 

@@ -9,6 +9,7 @@
 //! | transition | a rule that takes no time: takes tokens, tests a guard, acts, puts tokens |
 //! | page | a named piece of net with typed ports; *folded*, one page stands for n copies |
 //! | store | state too big for a token, one per copy of its page, borrowed by transitions |
+//! | account | a request whose time is divided among the tokens that work for it |
 //!
 //! ```
 //! use headrace_net::{Builder, Exponential, Fcfs, Infinite, Limits, Span};
@@ -28,9 +29,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod accounts;
 mod bits;
 mod compile;
 mod discipline;
+mod drift;
 mod error;
 mod fair;
 mod firing;
@@ -48,6 +51,7 @@ mod tally;
 mod time;
 mod transition;
 
+pub use accounts::{Account, Held, WaitId};
 pub use discipline::{
     Barrier, Delay, Discipline, Exponential, Fcfs, Flows, Infinite, Message, Priority, ServiceTime,
     Sharing, Station,
@@ -57,7 +61,7 @@ pub use firing::Firing;
 pub use net::{Limits, Net, Precision, Progress, Stop};
 pub use page::{Builder, Node, Page, Port, Source, Store, TOKEN_BYTES, TallyId, To, Token};
 pub use random::Random;
-pub use report::{InvariantReport, NodeReport};
+pub use report::{InvariantReport, NodeReport, WaitReport};
 pub use slab::{Line, Slot};
 pub use structure::{
     InputStructure, NodeStructure, OutputStructure, PageStructure, StoreStructure, Structure,

@@ -3,13 +3,15 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 
+use crate::accounts::Account;
+use crate::drift::History;
 use crate::error::RunError;
 use crate::firing::{Firing, OutArc};
 use crate::invariants::Invariants;
 use crate::kernel::{By, Halt, Kernel};
 use crate::node::AnyNode;
-use crate::page::{Store, TallyId};
-use crate::structure::Structure;
+use crate::page::{Store, StoreLevel, TallyId};
+use crate::structure::{NodeStructure, Structure};
 use crate::tally::Tally;
 use crate::time::{Span, Time};
 use crate::transition::{Action, Reach};
@@ -134,6 +136,18 @@ pub struct Net {
     pub(crate) reset_at: Time,
     firings: u64,
     events: u64,
+    levels: Levels,
+}
+
+/// What is used up or filled, and how it went.
+#[derive(Default)]
+struct Levels {
+    of_stores: Vec<StoreLevel>,
+    /// Stations that have a level.
+    of_nodes: Vec<u32>,
+    histories: Vec<History>,
+    /// How many steps pass between two samples.
+    every: u64,
 }
 
 /// How many steps pass between looks at the precision and the caller.
@@ -174,9 +188,30 @@ impl Net {
             reset_at: Time::ZERO,
             firings: 0,
             events: 0,
+            levels: Levels::default(),
         };
         net.sums = net.invariant_sums();
         net
+    }
+
+    /// Levels to watch: those of stores, and of stations that have one.
+    pub(crate) fn watch_levels(&mut self, of_stores: Vec<StoreLevel>) {
+        let nodes = self.nodes.iter().zip(0..);
+        let nodes = nodes.filter(|(node, _)| node.level().is_some());
+        let of_nodes: Vec<u32> = nodes.map(|(_, index)| index).collect();
+        let copies = of_nodes
+            .iter()
+            .map(|&it| self.nodes[it as usize].states().len());
+        let copies = copies.sum::<usize>() + of_stores.len();
+        self.levels = Levels {
+            histories: vec![History::default(); of_stores.len() + of_nodes.len()],
+            of_stores,
+            of_nodes,
+            // Few enough to cost little.
+            every: (64 * copies as u64)
+                .next_power_of_two()
+                .clamp(256, STEPS_PER_LOOK),
+        };
     }
 
     /// Runs until a limit is reached.
@@ -218,6 +253,9 @@ impl Net {
                 if self.precise(limits.precision) {
                     return Ok(Stop::Precision);
                 }
+            }
+            if limits.precision.is_some() && steps.is_multiple_of(self.levels.every) {
+                self.sample_levels();
             }
             if let Some(instance) = self.kernel.first_enabled() {
                 let transition = self.owners[instance as usize];
@@ -274,6 +312,7 @@ impl Net {
     fn fire(&mut self, index: u32, instance: u32) -> bool {
         let transition = &mut self.transitions[index as usize];
         let copy = instance - transition.base;
+        self.kernel.accounts.current = Account::NOBODY;
         let mut firing = Firing {
             nodes: &mut self.nodes,
             kernel: &mut self.kernel,
@@ -317,7 +356,40 @@ impl Net {
             let tally = &self.tallies[wanted.tally.0 as usize];
             let half_width = tally.half_width(wanted.confidence);
             half_width.is_some_and(|half_width| half_width <= wanted.relative * tally.mean().abs())
+                && self.levels.histories.iter().all(History::is_enough)
+                && self.drift(wanted.tally, wanted.relative).is_none()
         })
+    }
+
+    fn sample_levels(&mut self) {
+        let Levels {
+            of_stores,
+            of_nodes,
+            histories,
+            ..
+        } = &mut self.levels;
+        let stores = of_stores.iter();
+        let stores = stores.map(|it| (it.of)(&*self.stores[it.store as usize]));
+        let nodes = of_nodes.iter();
+        let nodes = nodes.map(|&it| self.nodes[it as usize].level().unwrap_or(0.0));
+        for (history, level) in histories.iter_mut().zip(stores.chain(nodes)) {
+            history.record(level);
+        }
+    }
+
+    /// What drifts, by its path: what is used up or filled, or the figures of a tally by more
+    /// than this part of their mean. While it does, a confidence interval tells nothing.
+    /// Levels are only seen by runs with [`Limits::precision`].
+    pub fn drift(&self, tally: TallyId, relative: f64) -> Option<&str> {
+        let levels = &self.levels;
+        let stores = levels.of_stores.iter().map(|it| it.path.as_str());
+        let nodes = levels.of_nodes.iter();
+        let nodes = nodes.map(|&it| self.node_paths[it as usize].as_str());
+        let mut paths = stores.chain(nodes).zip(&levels.histories);
+        let level = paths.find(|(_, history)| history.drifts());
+        let tally = &self.tallies[tally.0 as usize];
+        let figures = tally.drifts(relative).then(|| tally.path());
+        level.map(|(path, _)| path).or(figures)
     }
 
     fn quiet(&mut self, until: Time) -> Result<Stop, RunError> {
@@ -425,7 +497,24 @@ impl Net {
         for transition in &mut self.transitions {
             transition.firings = 0;
         }
+        self.kernel.accounts.reset(now);
+        self.levels.histories.fill(History::default());
         self.reset_at = now;
+    }
+
+    /// Divides the time of accounts among tokens in the nodes that `counts` chooses by
+    /// path. To be said before the first run.
+    pub fn count(&mut self, counts: impl Fn(&NodeStructure, &str) -> bool) {
+        let mut pages = vec![&self.structure.page];
+        while let Some(page) = pages.pop() {
+            for node in &page.nodes {
+                let index = node.id as usize;
+                if counts(node, &self.node_paths[index]) {
+                    self.nodes[index].count();
+                }
+            }
+            pages.extend(&page.pages);
+        }
     }
 
     /// Simulated time.

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use crate::accounts::{Account, Mark, WaitId};
 use crate::discipline::{Bank, Message, Station};
 use crate::heap::Kind;
 use crate::kernel::{Consumer, Kernel};
@@ -67,6 +68,8 @@ pub(crate) struct ServingState {
     booked_until: u64,
     /// Picoseconds that booked work had to wait for its start.
     waited: u128,
+    /// Server-picoseconds worked before the token came that wanted it.
+    ahead: u128,
 }
 
 impl ServingState {
@@ -106,6 +109,15 @@ impl ServingState {
             - u128::from(self.booked_until.saturating_sub(now.0))
     }
 
+    /// The same with what was worked ahead, which no token waited for.
+    pub fn worked(&self, now: Time) -> u128 {
+        self.area(now) + self.ahead
+    }
+
+    pub fn work_ahead(&mut self, span: Span) {
+        self.ahead += u128::from(span.0);
+    }
+
     #[inline]
     pub fn wait_besides(&mut self, span: Span) {
         self.waited += u128::from(span.0);
@@ -118,6 +130,7 @@ impl ServingState {
 
     fn reset(&mut self, now: Time) {
         self.waited = 0;
+        self.ahead = 0;
         self.area = u128::from(self.booked_until.saturating_sub(now.0));
         self.last = now.0;
     }
@@ -134,9 +147,86 @@ pub(crate) struct Core<T> {
     pub consumers: Vec<Consumer>,
     /// Tokens put with a delay that have not arrived yet.
     pub coming: u64,
+    /// By slot, as far as tokens have had accounts.
+    pub marks: Vec<Mark>,
+    /// Whether accounts' time is divided among tokens here.
+    pub counted: bool,
+    /// Accounts' time that went on tokens that have left, in picoseconds.
+    pub charged: f64,
 }
 
 impl<T: Token> Core<T> {
+    /// Marks a token as the firing's account's; it comes after a delay, if so in that wait.
+    #[inline]
+    fn mark(&mut self, slot: Slot, on_the_way: Option<u32>, kernel: &mut Kernel) {
+        let account = kernel.accounts.current;
+        if account.is_somebody() {
+            self.mark_of(slot, account, on_the_way, kernel);
+        }
+    }
+
+    fn mark_of(
+        &mut self,
+        slot: Slot,
+        account: Account,
+        on_the_way: Option<u32>,
+        kernel: &mut Kernel,
+    ) {
+        let now = kernel.now();
+        let mut mark = match self.counted {
+            true => kernel.accounts.enter(account, now),
+            false => Mark::uncounted(account),
+        };
+        mark.on_the_way = on_the_way;
+        let index = slot.0 as usize;
+        if index >= self.marks.len() {
+            self.marks.resize(index + 1, Mark::default());
+        }
+        self.marks[index] = mark;
+    }
+
+    /// A token leaves; what the firing puts from now on is its account's.
+    #[inline]
+    fn unmark(&mut self, slot: Slot, kernel: &mut Kernel) {
+        if let Some(mark) = self.marks.get_mut(slot.0 as usize)
+            && mark.account.is_somebody()
+        {
+            let mark = std::mem::take(mark);
+            if self.counted {
+                self.charged += kernel.accounts.leave(mark, kernel.now());
+            }
+            kernel.accounts.current = mark.account;
+        }
+    }
+
+    /// What has passed of a token's time is charged here, or to a wait.
+    pub fn settle(&mut self, slot: Slot, wait: Option<WaitId>, kernel: &mut Kernel) {
+        let now = kernel.now();
+        let marks = self.marks.get_mut(slot.0 as usize);
+        if let Some(mark) = marks.filter(|mark| self.counted && mark.account.is_somebody()) {
+            let wait = wait.map(|wait| wait.0);
+            let share = kernel.accounts.settle(mark, now, wait);
+            if wait.is_none() {
+                self.charged += share;
+            }
+        }
+    }
+
+    /// A token is on its way no more.
+    #[inline]
+    fn has_come(&mut self, slot: Slot, kernel: &mut Kernel) {
+        let mark = self.marks.get_mut(slot.0 as usize);
+        if let Some(wait) = mark.and_then(|mark| mark.on_the_way.take()) {
+            self.settle(slot, Some(WaitId(wait)), kernel);
+        }
+    }
+
+    /// The marks of tokens inside or on their way.
+    fn counted_marks(&self) -> impl Iterator<Item = &Mark> {
+        let marks = self.marks.iter().filter(|_| self.counted);
+        marks.filter(|mark| mark.account.is_somebody())
+    }
+
     /// Makes a token visible to transitions.
     #[inline]
     pub fn make_ready(&mut self, copy: u32, slot: Slot, kernel: &mut Kernel) {
@@ -166,6 +256,9 @@ impl<T: Token> NodeOf<T> {
                 },
                 consumers: Vec::new(),
                 coming: 0,
+                marks: Vec::new(),
+                counted: false,
+                charged: 0.0,
             },
             bank,
         }
@@ -175,14 +268,23 @@ impl<T: Token> NodeOf<T> {
     #[inline]
     pub fn arrive(&mut self, copy: u32, token: T, kernel: &mut Kernel) -> Slot {
         let slot = self.core.slab.insert(token);
+        self.core.mark(slot, None, kernel);
         self.enter(copy, slot, kernel);
         slot
     }
 
-    /// A token will arrive later.
+    /// A token will arrive later, and is in a wait until then.
     #[inline]
-    pub fn arrive_at(&mut self, time: Time, copy: u32, token: T, kernel: &mut Kernel) -> Slot {
+    pub fn arrive_at(
+        &mut self,
+        time: Time,
+        copy: u32,
+        token: T,
+        wait: Option<WaitId>,
+        kernel: &mut Kernel,
+    ) -> Slot {
         let slot = self.core.slab.insert(token);
+        self.core.mark(slot, wait.map(|wait| wait.0), kernel);
         self.core.coming += 1;
         kernel.schedule(time, self.core.id, copy, slot.0, Kind::Token);
         slot
@@ -212,6 +314,7 @@ impl<T: Token> NodeOf<T> {
         let len = state.ready.len();
         state.leave(kernel.now());
         kernel.shrank(&core.consumers, copy, len);
+        core.unmark(slot, kernel);
         Some(core.slab.remove(slot))
     }
 
@@ -238,12 +341,18 @@ pub(crate) trait AnyNode: Any + Send {
     fn states(&self) -> &[CopyState];
     fn serving(&self) -> &[ServingState];
     fn coming(&self) -> u64;
+    fn count(&mut self);
+    /// Picoseconds of accounts that went on tokens here.
+    fn charged(&self, kernel: &Kernel) -> f64;
+    /// The same of those on their way here, by wait.
+    fn charged_on_the_way(&self, kernel: &Kernel, charge: &mut dyn FnMut(u32, f64));
     fn reset(&mut self, now: Time);
     fn consumers_mut(&mut self) -> &mut Vec<Consumer>;
     fn footprint(&self) -> (usize, usize);
     /// Servers of one copy, if it is a station with a number of them.
     fn servers(&self) -> Option<u32>;
     fn discipline(&self) -> Option<String>;
+    fn level(&self) -> Option<f64>;
 }
 
 impl<T: Token> AnyNode for NodeOf<T> {
@@ -251,6 +360,7 @@ impl<T: Token> AnyNode for NodeOf<T> {
         match (kind, &mut self.bank) {
             (Kind::Token, _) => {
                 self.core.coming -= 1;
+                self.core.has_come(Slot(tag), kernel);
                 self.enter(copy, Slot(tag), kernel);
             }
             (Kind::Wake, Some(bank)) => {
@@ -277,7 +387,27 @@ impl<T: Token> AnyNode for NodeOf<T> {
         self.core.coming
     }
 
+    fn count(&mut self) {
+        self.core.counted = true;
+    }
+
+    fn charged(&self, kernel: &Kernel) -> f64 {
+        let inside = self.core.counted_marks();
+        let inside = inside.filter(|mark| mark.on_the_way.is_none());
+        let inside = inside.map(|mark| kernel.accounts.share(mark, kernel.now()));
+        self.core.charged + inside.sum::<f64>()
+    }
+
+    fn charged_on_the_way(&self, kernel: &Kernel, charge: &mut dyn FnMut(u32, f64)) {
+        for mark in self.core.counted_marks() {
+            if let Some(wait) = mark.on_the_way {
+                charge(wait, kernel.accounts.share(mark, kernel.now()));
+            }
+        }
+    }
+
     fn reset(&mut self, now: Time) {
+        self.core.charged = 0.0;
         self.core
             .copies
             .iter_mut()
@@ -302,6 +432,10 @@ impl<T: Token> AnyNode for NodeOf<T> {
 
     fn servers(&self) -> Option<u32> {
         self.bank.as_ref().and_then(|bank| bank.servers())
+    }
+
+    fn level(&self) -> Option<f64> {
+        self.bank.as_ref().and_then(|bank| bank.level())
     }
 
     fn discipline(&self) -> Option<String> {

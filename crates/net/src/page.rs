@@ -4,6 +4,7 @@ use std::any::{Any, type_name};
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
+use crate::accounts::WaitId;
 use crate::discipline::{Bank, Discipline};
 use crate::error::BuildError;
 use crate::kernel::Kernel;
@@ -213,6 +214,13 @@ pub(crate) struct StoreSpec {
     pub name: String,
 }
 
+/// How full a store is.
+pub(crate) struct StoreLevel {
+    pub path: String,
+    pub store: u32,
+    pub of: Box<dyn Fn(&dyn Any) -> f64 + Send>,
+}
+
 /// Puts a node's first tokens where they belong.
 type Initial = Box<dyn FnOnce(&mut [Box<dyn AnyNode>], &mut Kernel) + Send>;
 
@@ -229,6 +237,9 @@ pub struct Builder {
     pub(crate) stores: Vec<Box<dyn Any + Send>>,
     pub(crate) transitions: Vec<TransitionSpec>,
     pub(crate) tallies: Vec<Tally>,
+    pub(crate) levels: Vec<StoreLevel>,
+    /// The paths of waits.
+    pub(crate) waits: Vec<String>,
     pub(crate) errors: Vec<BuildError>,
 }
 
@@ -254,6 +265,8 @@ impl Builder {
             stores: Vec::new(),
             transitions: Vec::new(),
             tallies: Vec::new(),
+            levels: Vec::new(),
+            waits: Vec::new(),
             errors: Vec::new(),
         }
     }
@@ -451,6 +464,30 @@ impl Page<'_> {
         }
     }
 
+    /// How full a store is, from 0 to 1, as a discipline has it
+    /// ([`Discipline::level`](crate::Discipline::level)): the mean of its copies.
+    pub fn level<S: Send + 'static>(
+        &mut self,
+        store: Store<S>,
+        of: impl Fn(&S) -> f64 + Send + 'static,
+    ) {
+        let spec = &self.builder.store_specs[store.store as usize];
+        let path = format!(
+            "{}/{}",
+            self.builder.pages[spec.page as usize].path, spec.name
+        );
+        self.builder.levels.push(StoreLevel {
+            path,
+            store: store.store,
+            of: Box::new(move |copies| {
+                let copies: Option<&Vec<S>> = copies.downcast_ref();
+                copies.map_or(0.0, |all| {
+                    all.iter().map(&of).sum::<f64>() / all.len() as f64
+                })
+            }),
+        });
+    }
+
     fn port<T: Token>(&mut self, name: &str, direction: Direction) -> Port<T> {
         self.claim(name);
         let end = EndId(self.builder.ends.len() as u32);
@@ -536,6 +573,14 @@ impl Page<'_> {
     /// an invariant covers this node.
     pub fn conserve<T: Token>(&mut self, node: Node<T>) {
         self.builder.node_specs[node.node as usize].conserved = true;
+    }
+
+    /// A wait that is no place, to book time on that accounts spend on the way or in stores.
+    pub fn wait(&mut self, name: &str) -> WaitId {
+        let path = self.claim(name);
+        let wait = WaitId(self.builder.waits.len() as u32);
+        self.builder.waits.push(path);
+        wait
     }
 
     /// A tally to [`record`](crate::Firing::record) figures in.

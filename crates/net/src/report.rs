@@ -40,6 +40,24 @@ pub struct NodeReport {
     /// Mean number of tokens that wait, all copies together: inside and not
     /// served; where work is booked, waiting for its start.
     pub mean_queue: f64,
+    /// Mean number of accounts whose time goes on tokens inside, each divided among all
+    /// its tokens.
+    pub charged: f64,
+}
+
+/// What a wait has seen since the start or the last reset of statistics.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WaitReport {
+    /// Page path and name.
+    pub path: String,
+    /// Waits that are over.
+    pub count: u64,
+    /// Mean number of tokens that waited, of waits that are over.
+    pub mean_inside: f64,
+    /// Mean time of a wait, in seconds.
+    pub residence: f64,
+    /// As in [`NodeReport`].
+    pub charged: f64,
 }
 
 /// A sum of tokens that no firing can change.
@@ -78,9 +96,10 @@ impl Net {
             }
         };
         let area: u128 = states.iter().map(|state| state.area(now)).sum();
-        let work = node.serving().iter().map(|state| state.area(now));
+        let work = node.serving().iter().map(|state| state.worked(now));
         let most = work.clone().max().unwrap_or(0);
-        let served: u128 = work.sum();
+        let worked: u128 = work.sum();
+        let served: u128 = node.serving().iter().map(|state| state.area(now)).sum();
         let booked = node.serving().iter().filter_map(ServingState::waited);
         let booked = booked.reduce(|sum, waited| sum + waited);
         let arrivals: u64 = states.iter().map(|state| state.arrivals).sum();
@@ -102,13 +121,53 @@ impl Net {
             inside: states.iter().map(|state| u64::from(state.inside)).sum(),
             mean_inside: per_time(area),
             residence: per_arrival(area),
-            utilisation: of_servers(per_time(served)) / states.len() as f64,
+            utilisation: of_servers(per_time(worked)) / states.len() as f64,
             most_utilisation: of_servers(per_time(most)),
             service: per_arrival(served),
             mean_queue: match booked {
                 Some(waited) => per_time(waited),
                 None => (per_time(area) - per_time(served)).max(0.0),
             },
+            charged: match elapsed > 0.0 {
+                true => node.charged(&self.kernel) / elapsed,
+                false => 0.0,
+            },
+        }
+    }
+
+    /// What all waits have seen, in the order they were written.
+    pub fn waits(&self) -> Vec<WaitReport> {
+        let (now, elapsed) = (self.now(), self.measured().0 as f64);
+        let accounts = &self.kernel.accounts;
+        let mut charged: Vec<f64> = accounts.waits.iter().map(|it| it.charged).collect();
+        for node in &self.nodes {
+            node.charged_on_the_way(&self.kernel, &mut |wait, share| {
+                charged[wait as usize] += share;
+            });
+        }
+        for (wait, share) in accounts.in_stores(now) {
+            charged[wait.0 as usize] += share;
+        }
+        let per_time = |amount: f64| if elapsed > 0.0 { amount / elapsed } else { 0.0 };
+        let waits = accounts.waits.iter().zip(charged);
+        waits
+            .map(|(wait, charged)| WaitReport {
+                path: wait.path.clone(),
+                count: wait.count,
+                mean_inside: per_time(wait.area as f64),
+                residence: wait.area as f64 * 1e-12 / wait.count.max(1) as f64,
+                charged: per_time(charged),
+            })
+            .collect()
+    }
+
+    /// Mean number of open accounts that had no token in a node that is counted: on what
+    /// their time went is not known.
+    pub fn unattributed(&self) -> f64 {
+        let elapsed = self.measured().0 as f64;
+        match elapsed > 0.0 {
+            true => self.kernel.accounts.unattributed(self.now()) / elapsed,
+            false => 0.0,
         }
     }
 

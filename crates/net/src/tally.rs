@@ -80,6 +80,12 @@ impl Tally {
     pub fn half_width(&self, confidence: f64) -> Option<f64> {
         self.batches.half_width(confidence)
     }
+
+    /// Whether the batch means drift by more than this part of the mean: then a confidence
+    /// interval tells nothing. The tests are in the module `drift`.
+    pub fn drifts(&self, relative: f64) -> bool {
+        crate::drift::drift(&self.batches.means, relative)
+    }
 }
 
 /// Between 16 and 32 batches of equal size: when the 32nd is full, neighbours

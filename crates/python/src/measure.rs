@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use headrace_load::{
     Backend, Directory, Error, Exact, Live, Load, Options, Outcome, Owners, Phase, Report, Share,
     has_times, histograms, operation,
-    has_times, histograms, operation,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -89,6 +89,13 @@ def _end(document: Document) -> str:
             f"half the {100 * precision['confidence']:g} % interval of the mean latency is"
             f" {figure(100 * precision['got'])} % of it"
         )
+    if drifts := precision.get("drifts"):
+        return (
+            f"{end}. run.stop.precision = {precision['wanted']:g} was not reached: {drifts} still"
+            f" drifts{' in some of them' if runs else ''}, so that no interval tells how well the"
+            " mean latency is known; expected a longer run, or a run.warm_up that ends in the"
+            " steady state."
+        )
     return (
         f"{end}. run.stop.precision = {precision['wanted']:g} {verdict}"
         f"{' in all of them' if runs and precision['reached'] else ''}: {width}"

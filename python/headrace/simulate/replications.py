@@ -88,6 +88,9 @@ def _stop(stops: Sequence[Document]) -> Document:
             "got": None if None in got else max(got),
             "reached": all(precision["reached"] for precision in precisions),
         }
+        drifts = [precision["drifts"] for precision in precisions if "drifts" in precision]
+        if drifts:
+            together["precision"]["drifts"] = drifts[0]
     return together
 
 

@@ -42,7 +42,7 @@ impl Cell {
 
 /// Requests of one operation whose intended start came before the end of the run, and that were
 /// never issued. Their latency is what it was when the run ended: a lower bound.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Unfinished {
     /// How many.
     pub count: u64,
@@ -51,19 +51,7 @@ pub struct Unfinished {
     /// The longest.
     pub longest: Nanoseconds,
     /// All of them.
-    #[serde(with = "bytes")]
-    pub latency: Histogram<u64>,
-}
-
-impl Default for Unfinished {
-    fn default() -> Unfinished {
-        Unfinished {
-            count: 0,
-            sum: 0,
-            longest: 0,
-            latency: histogram(),
-        }
-    }
+    pub latency: Times,
 }
 
 impl Unfinished {
@@ -71,8 +59,7 @@ impl Unfinished {
         self.count += 1;
         self.sum = self.sum.saturating_add(latency);
         self.longest = self.longest.max(latency);
-        // It grows as needed: no value is too large.
-        let _ = self.latency.record(latency);
+        self.latency.record(latency);
     }
 
     /// Adds another operation's, or another process's.
@@ -80,8 +67,7 @@ impl Unfinished {
         self.count += other.count;
         self.sum = self.sum.saturating_add(other.sum);
         self.longest = self.longest.max(other.longest);
-        // They have the same digits and grow as needed.
-        let _ = self.latency.add(&other.latency);
+        self.latency.merge(&other.latency);
     }
 }
 
@@ -187,24 +173,15 @@ impl Record {
         cell.prepared += done.prepared;
         let service = done.ended.saturating_sub(done.started);
         let response = done.ended.saturating_sub(done.intended);
-<<<<<<< HEAD
-        // Both grow as needed: no value is too large.
-        let part = |time: u64| (time + calls / 2) / calls.max(1);
-        let _ = cell.service.record_n(part(service), calls);
-        let _ = cell.response.record_n(part(response), calls);
+        cell.service.record_batch(service, calls);
+        cell.response.record_batch(response, calls);
         let window = Window {
             count: calls,
             bytes: done.bytes,
             service,
-            longest: part(service),
+            longest: (service + calls / 2) / calls.max(1),
         };
         self.windows.add(done.operation, &window, done.ended);
-=======
-        cell.service.record(service);
-        cell.response.record(response);
-        self.windows
-            .add(done.operation, done.bytes, service, done.ended);
->>>>>>> 1886cf6 (load: keep exact means and maxima beside the histograms)
         self.stretch(Stretch {
             operation: done.operation,
             workload: done.workload,
@@ -227,14 +204,13 @@ impl Record {
 
     /// An operation's latencies from the intended start: those of what was done and of what was
     /// due and never issued. None if there is neither.
-    pub fn response(&self, operation: usize) -> Option<Histogram<u64>> {
+    pub fn response(&self, operation: usize) -> Option<Times> {
         let done = self.cells[operation].as_ref().map(|it| &it.response);
         let unfinished = self.unfinished.get(&operation).map(|it| &it.latency);
         let mut all = done.into_iter().chain(unfinished);
         let mut sum = all.next()?.clone();
         for other in all {
-            // They have the same digits and grow as needed.
-            let _ = sum.add(other);
+            sum.merge(other);
         }
         Some(sum)
     }

@@ -72,14 +72,20 @@ impl Times {
 
     /// Adds one.
     pub fn record(&mut self, time: Nanoseconds) {
+        self.record_batch(time, 1);
+    }
+
+    /// Adds those of calls that took so long together.
+    pub fn record_batch(&mut self, time: Nanoseconds, calls: u64) {
+        let each = (time + calls / 2) / calls.max(1);
         // It grows as needed: no value is too large.
-        let _ = self.histogram.record(time);
-        let this = Exact {
+        let _ = self.histogram.record_n(each, calls);
+        let these = Exact {
             sum: time,
-            least: time,
-            most: time,
+            least: each,
+            most: each,
         };
-        self.exact = Some(self.exact.map_or(this, |all| all.and(this)));
+        self.exact = Some(self.exact.map_or(these, |all| all.and(these)));
     }
 
     /// Adds those of another.

@@ -20,6 +20,7 @@ pub use infinite::Infinite;
 pub use priority::Priority;
 pub use sharing::Sharing;
 
+use crate::accounts::WaitId;
 use crate::heap::Kind;
 use crate::kernel::{By, Halt, Kernel};
 use crate::node::Core;
@@ -57,6 +58,12 @@ pub trait Discipline<T: Token>: Send + 'static {
     /// Servers, to tell utilisation from; none if their number is unbounded.
     fn servers(&self) -> Option<u32> {
         Some(1)
+    }
+
+    /// How full is, from 0 to 1, what service uses up or fills until it changes: credits, or
+    /// a write cache. A run is not in its steady state while it goes up or down.
+    fn level(&self) -> Option<f64> {
+        None
     }
 }
 
@@ -175,6 +182,16 @@ impl<'a, T: Token> Station<'a, T> {
         self.core.make_ready(self.copy, slot, self.kernel);
     }
 
+    /// Charges what has passed of a token's time to this station.
+    pub fn settle(&mut self, slot: Slot) {
+        self.core.settle(slot, None, self.kernel);
+    }
+
+    /// Charges what has passed of a token's time since it was settled to a wait.
+    pub fn settle_in(&mut self, slot: Slot, wait: WaitId) {
+        self.core.settle(slot, Some(wait), self.kernel);
+    }
+
     /// One server more is at work.
     #[inline]
     pub fn start_serving(&mut self) {
@@ -202,6 +219,12 @@ impl<'a, T: Token> Station<'a, T> {
     pub fn busy_until(&mut self, end: Time) {
         let now = self.kernel.now();
         self.core.serving[self.copy as usize].busy_until(now, end);
+    }
+
+    /// Counts work that was done before the token came that wants it: for utilisation, and
+    /// for no token's service.
+    pub fn work_ahead(&mut self, span: Span) {
+        self.core.serving[self.copy as usize].work_ahead(span);
     }
 
     /// Counts time that a token whose work is booked waits besides, for
@@ -245,6 +268,8 @@ pub(crate) trait Bank<T>: Send {
     fn message(&mut self, from: u32, message: Message, station: &mut Station<'_, T>);
     fn name(&self) -> String;
     fn servers(&self) -> Option<u32>;
+    /// The mean level of all copies.
+    fn level(&self) -> Option<f64>;
     fn bytes(&self) -> usize;
 }
 
@@ -271,6 +296,11 @@ impl<T: Token, D: Discipline<T>> Bank<T> for Vec<D> {
 
     fn servers(&self) -> Option<u32> {
         self.first().and_then(Discipline::servers)
+    }
+
+    fn level(&self) -> Option<f64> {
+        let sum: Option<f64> = self.iter().map(Discipline::level).sum();
+        sum.map(|sum| sum / self.len() as f64)
     }
 
     fn bytes(&self) -> usize {

@@ -13,7 +13,8 @@ section! {
         /// After so many requests.
         requests: Option<u64> = optional("no limit of requests"),
         /// When the confidence interval of the mean latency is this narrow: half
-        /// its width, relative to the mean.
+        /// its width, relative to the mean. The run goes on while latency, or what the
+        /// devices and caches use up or fill, still drifts.
         precision: Option<f64> as Option<Fraction> = optional("no wanted precision"),
         /// The probability that the confidence interval holds.
         confidence: f64 as Fraction = default(0.95, "the usual level"),

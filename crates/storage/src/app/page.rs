@@ -318,7 +318,7 @@ pub struct End {
 /// Writes the page of all processes of all workloads; requests are recorded
 /// as they start and end. The run ends with the last request, or as `end` says.
 /// Processor time without a request is asked of the clients if they are
-/// `machines`, and passes here if not.
+/// `machines`, and passes here if not. Each request has an account, if they have `accounts`.
 pub fn processes(
     page: &mut Page<'_>,
     workloads: Workloads,
@@ -326,6 +326,7 @@ pub fn processes(
     latency: TallyId,
     end: End,
     machines: bool,
+    accounts: bool,
 ) -> ApplicationPorts {
     let End {
         stop_after,
@@ -428,13 +429,19 @@ pub fn processes(
                     return passed;
                 }
                 recorder.issued(it, firing.now());
+                if accounts {
+                    firing.open_account();
+                }
                 request
             },
         );
     } else {
-        ask.put(request, |firing, request: Request, recorder| {
+        ask.put(request, move |firing, request: Request, recorder| {
             if !request.only_computes {
                 recorder.issued(&request, firing.now());
+                if accounts {
+                    firing.open_account();
+                }
             }
             request
         });
@@ -450,6 +457,9 @@ pub fn processes(
             return request.process;
         }
         recorder.completed(&request, now);
+        if accounts {
+            firing.close_account();
+        }
         firing.record(latency, now.since(request.issued).as_seconds());
         if let Some(message) = recorder.overflow() {
             firing.fail(message);

@@ -111,6 +111,11 @@ impl Bucket {
         self.dispatched -= self.goes(ticks);
     }
 
+    /// The part of what can be saved up that is.
+    fn level(self) -> f64 {
+        (self.credit as f64 - self.dispatched as f64) / self.burst as f64
+    }
+
     /// What the amount lacks at the end of these ticks.
     fn lacks(&self, amount: u64, ticks: u64) -> u64 {
         let allowed = self.allowed(ticks).saturating_add(self.credit);
@@ -484,6 +489,12 @@ impl Discipline<Transfer> for Limited {
 
     fn name(&self) -> String {
         "throttled".to_owned()
+    }
+
+    fn level(&self) -> Option<f64> {
+        let buckets = self.ways.iter().flat_map(|it| [it.bytes, it.operations]);
+        let bursts = buckets.flatten().filter(|it| it.burst > 0);
+        bursts.map(Bucket::level).reduce(|sum, level| sum + level)
     }
 }
 

@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use headrace_net::{Span, Time};
+use headrace_net::{Account, Firing, Held, Span, Time, WaitId};
 use headrace_spec::Recovery;
 use headrace_trace::Operation;
 
@@ -38,6 +38,17 @@ pub enum Step {
     /// Does not wait for the answer to a message any more.
     GiveUp(Job),
 }
+
+/// What attempts act in: what they do, and for whose account.
+pub struct Acting<'a, 'f> {
+    pub firing: &'a mut Firing<'f>,
+    pub now: Time,
+    pub world: &'a mut World,
+    pub steps: &'a mut Vec<(Step, Account)>,
+}
+
+/// A job, and on whose account it is.
+type Charged = (Job, Account);
 
 /// A server that has a part in a job.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +70,10 @@ struct Attempt {
     message: Job,
     /// The servers that have a part in it, that which gets it first.
     needs: Vec<Need>,
+    /// Whose it is.
+    account: Account,
+    /// Since it was lost.
+    lost: Option<Held>,
 }
 
 impl Attempt {
@@ -83,8 +98,23 @@ impl Attempt {
 struct Failed {
     /// When it is pinged next, or it is given up.
     next: Option<Time>,
-    /// Jobs that wait for it, and how many pings they have seen go unanswered.
-    waiting: Vec<(Job, u32)>,
+    waiting: Vec<Waiting>,
+}
+
+/// A job that waits for a failed server.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    job: Job,
+    /// How many pings it has seen go unanswered.
+    pings: u32,
+    since: Held,
+}
+
+impl Waiting {
+    /// It waits no more.
+    fn over(self, firing: &mut Firing<'_>) -> Charged {
+        (self.job, firing.let_go(self.since))
+    }
 }
 
 /// A client's attempts.
@@ -106,11 +136,13 @@ pub struct Attempts {
     heard: BTreeMap<u32, u32>,
     /// When the client's timer runs out.
     armed: Option<Time>,
+    /// On what the time of jobs is booked that wait for failed servers or are lost.
+    wait: WaitId,
 }
 
 impl Attempts {
     /// None yet, in a run that ends at some time or not.
-    pub fn new(client: u32, spec: &Recovery, run_ends: bool) -> Attempts {
+    pub fn new(client: u32, spec: &Recovery, run_ends: bool, wait: WaitId) -> Attempts {
         Attempts {
             client,
             timeout: span(spec.timeout),
@@ -123,6 +155,18 @@ impl Attempts {
             failed: BTreeMap::new(),
             heard: BTreeMap::new(),
             armed: None,
+            wait,
+        }
+    }
+
+    /// A message of an attempt is lost.
+    pub fn is_lost(&mut self, number: u32, firing: &mut Firing<'_>) {
+        if let Some(attempt) = self.live.get_mut(&number) {
+            let wait = self.wait;
+            attempt.lost.get_or_insert_with(|| {
+                firing.charge(attempt.account);
+                firing.hold(wait)
+            });
         }
     }
 
@@ -132,21 +176,29 @@ impl Attempts {
     }
 
     /// A job is to be done.
-    pub fn submit(&mut self, job: Job, now: Time, world: &mut World, steps: &mut Vec<Step>) {
+    pub fn submit(&mut self, (job, account): Charged, it: &mut Acting<'_, '_>) {
+        let world = &mut *it.world;
         match world.way(&job, |host| self.takes_for_failed(host)) {
             Way::To(there) => {
                 if world.ways.passed_on(&job) {
                     self.leaves_out(&job, world);
                 }
-                steps.push(self.send(job, there, now, world));
+                let step = self.send((job, account), there, it.now, world);
+                it.steps.push((step, account));
             }
             Way::Without => {
                 self.leaves_out(&job, world);
-                steps.push(Step::Answer(answer(job)));
+                it.steps.push((Step::Answer(answer(job)), account));
             }
             Way::Waits(host) => {
+                it.firing.charge(account);
+                let since = it.firing.hold(self.wait);
                 let failed = self.failed.entry(host).or_default();
-                failed.waiting.push((job, 0));
+                failed.waiting.push(Waiting {
+                    job,
+                    pings: 0,
+                    since,
+                });
             }
         }
     }
@@ -167,7 +219,7 @@ impl Attempts {
         }
     }
 
-    fn send(&mut self, job: Job, there: Job, now: Time, world: &World) -> Step {
+    fn send(&mut self, (job, account): Charged, there: Job, now: Time, world: &World) -> Step {
         self.forget_answered();
         let number = self.next;
         self.next = self.next.wrapping_add(1);
@@ -184,6 +236,8 @@ impl Attempts {
             job,
             message,
             needs: needs.collect(),
+            account,
+            lost: None,
         };
         self.live.insert(number, attempt);
         self.deadlines.push_back((now + self.timeout, number));
@@ -191,37 +245,47 @@ impl Attempts {
     }
 
     /// A message has come.
-    pub fn hear(&mut self, message: Job, now: Time, world: &mut World, steps: &mut Vec<Step>) {
-        let mut host = world.ways.host(&world.ways.of_server(message));
+    pub fn hear(&mut self, message: Job, it: &mut Acting<'_, '_>) {
+        let mut host = it.world.ways.host(&it.world.ways.of_server(message));
         if message.message != Message::Ping {
             // Answers to what was given up come late.
             let Some(attempt) = self.live.remove(&message.request) else {
                 return;
             };
             host = attempt.needs.first().map_or(host, |it| it.host);
-            steps.push(Step::Answer(answer(attempt.job)));
+            if let Some(lost) = attempt.lost {
+                it.firing.let_go(lost);
+            }
+            let step = Step::Answer(answer(attempt.job));
+            it.steps.push((step, attempt.account));
         }
         if let Some(failed) = self.failed.remove(&host) {
-            let mut jobs: Vec<Job> = failed.waiting.into_iter().map(|(job, _)| job).collect();
-            jobs.extend(self.freed(world));
-            self.again(jobs, now, world, steps);
+            let waiting = failed.waiting.into_iter();
+            let mut jobs: Vec<Charged> = waiting.map(|job| job.over(it.firing)).collect();
+            jobs.extend(self.freed(it));
+            self.again(jobs, it);
         }
-        let changes = world.hosts.changes(host);
+        let changes = it.world.hosts.changes(host);
         if self.heard.insert(host, changes).unwrap_or(0) != changes {
-            let lost = self.take(|_, it| it.is_at(host) && it.is_lost(world), steps);
-            self.again(lost, now, world, steps);
+            let lost = self.take(
+                |_, attempt, world| attempt.is_at(host) && attempt.is_lost(world),
+                it,
+            );
+            self.again(lost, it);
         }
     }
 
     /// Jobs that waited for other servers and can be done without them now.
-    fn freed(&mut self, world: &World) -> Vec<Job> {
+    fn freed(&mut self, it: &mut Acting<'_, '_>) -> Vec<Charged> {
         let hosts: BTreeSet<u32> = self.failed.keys().copied().collect();
         let mut freed = Vec::new();
         for failed in self.failed.values_mut() {
-            failed.waiting.retain(|(job, _)| {
-                let way = world.way(job, |host| hosts.contains(&host));
+            failed.waiting.retain(|waiting| {
+                let way = it.world.way(&waiting.job, |host| hosts.contains(&host));
                 let waits = matches!(way, Way::Waits(_));
-                freed.extend((!waits).then_some(*job));
+                if !waits {
+                    freed.push(waiting.over(it.firing));
+                }
                 waits
             });
         }
@@ -229,10 +293,11 @@ impl Attempts {
     }
 
     /// The timer has run out.
-    pub fn wake(&mut self, now: Time, world: &mut World, steps: &mut Vec<Step>) {
+    pub fn wake(&mut self, it: &mut Acting<'_, '_>) {
+        let now = it.now;
         let hosts: Vec<u32> = self.failed.keys().copied().collect();
         for host in hosts {
-            self.ping(host, now, world, steps);
+            self.ping(host, it);
         }
         while let Some(&(deadline, number)) = self.deadlines.front()
             && deadline <= now
@@ -241,6 +306,7 @@ impl Attempts {
             let Some(attempt) = self.live.get(&number) else {
                 continue;
             };
+            let world = &mut *it.world;
             if !attempt.is_lost(world) {
                 self.deadlines.push_back((now + self.timeout, number));
                 continue;
@@ -252,8 +318,8 @@ impl Attempts {
                 self.fails(host, now, world);
             }
             let gone = |attempt: &Attempt| away.iter().any(|&host| attempt.is_at(host));
-            let lost = self.take(|it, attempt| it == number || gone(attempt), steps);
-            self.again(lost, now, world, steps);
+            let lost = self.take(|other, attempt, _| other == number || gone(attempt), it);
+            self.again(lost, it);
         }
     }
 
@@ -270,7 +336,8 @@ impl Attempts {
     }
 
     /// Pings a failed server if it is time to.
-    fn ping(&mut self, host: u32, now: Time, world: &World, steps: &mut Vec<Step>) {
+    fn ping(&mut self, host: u32, it: &mut Acting<'_, '_>) {
+        let now = it.now;
         let (retries, retry) = (self.retries, self.retry);
         let Some(failed) = self.failed.get_mut(&host) else {
             return;
@@ -279,39 +346,50 @@ impl Attempts {
             return;
         }
         failed.next = Some(now + retry);
-        failed.waiting.retain_mut(|(job, pings)| {
-            if retries.is_some_and(|most| *pings >= most) {
+        failed.waiting.retain_mut(|waiting| {
+            if retries.is_some_and(|most| waiting.pings >= most) {
                 let message = Message::Failed;
-                steps.push(Step::Answer(Job {
+                let (job, account) = waiting.over(it.firing);
+                let step = Step::Answer(Job {
                     message,
-                    ..answer(*job)
-                }));
+                    ..answer(job)
+                });
+                it.steps.push((step, account));
                 return false;
             }
-            *pings += 1;
+            waiting.pings += 1;
             true
         });
-        let ping = world.ways.ping(host, self.client);
-        steps.push(Step::Send(world.message(ping)));
+        let ping = it.world.ways.ping(host, self.client);
+        let step = Step::Send(it.world.message(ping));
+        it.steps.push((step, Account::NOBODY));
     }
 
     /// Takes the attempts that are lost.
-    fn take(&mut self, is_lost: impl Fn(u32, &Attempt) -> bool, steps: &mut Vec<Step>) -> Vec<Job> {
-        let mut lost: Vec<Job> = Vec::new();
+    fn take(
+        &mut self,
+        is_lost: impl Fn(u32, &Attempt, &World) -> bool,
+        it: &mut Acting<'_, '_>,
+    ) -> Vec<Charged> {
+        let mut lost: Vec<Charged> = Vec::new();
         self.live.retain(|&number, attempt| {
-            let keep = !is_lost(number, attempt);
+            let keep = !is_lost(number, attempt, it.world);
             if !keep {
-                lost.push(attempt.job);
-                steps.push(Step::GiveUp(attempt.message));
+                if let Some(since) = attempt.lost {
+                    it.firing.let_go(since);
+                }
+                lost.push((attempt.job, attempt.account));
+                let step = Step::GiveUp(attempt.message);
+                it.steps.push((step, Account::NOBODY));
             }
             keep
         });
         lost
     }
 
-    fn again(&mut self, jobs: Vec<Job>, now: Time, world: &mut World, steps: &mut Vec<Step>) {
+    fn again(&mut self, jobs: Vec<Charged>, it: &mut Acting<'_, '_>) {
         for job in jobs {
-            self.submit(job, now, world, steps);
+            self.submit(job, it);
         }
     }
 

@@ -6,10 +6,10 @@
 //!   (timer) ─▶ [time out] ─▶ send, ask, answered
 //! ```
 
-use headrace_net::{Firing, Node, Page, Time, To, Token};
+use headrace_net::{Account, Firing, Node, Page, Time, To, Token};
 
-use super::attempts::Step;
-use super::{Attempts, Due, Failing, Failures, World};
+use super::attempts::{Acting, Step};
+use super::{Attempts, Due, Failing, Failures};
 use crate::client::Network;
 use crate::tokens::{Job, Role};
 
@@ -47,15 +47,16 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
         given_up: failing.given_up,
     };
     acts.when(page, failing, ("try", jobs), |attempts, job, it| {
-        attempts.submit(job, it.now, it.world, it.steps);
+        let account = it.firing.account();
+        attempts.submit((job, account), it);
     });
     let received = ("hear", ends.received);
     acts.when(page, failing, received, |attempts, job, it| {
-        attempts.hear(job, it.now, it.world, it.steps);
+        attempts.hear(job, it);
     });
     acts.when(page, failing, ("time out", timer), |attempts, timer, it| {
         if attempts.disarm(timer.0) {
-            attempts.wake(it.now, it.world, it.steps);
+            attempts.wake(it);
         }
     });
     Network {
@@ -66,13 +67,6 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
     }
 }
 
-/// What attempts act in.
-struct Acting<'a> {
-    now: Time,
-    world: &'a mut World,
-    steps: &'a mut Vec<Step>,
-}
-
 impl Acts {
     /// Writes a transition by which a client's attempts do something with each token.
     fn when<T: Token>(
@@ -80,7 +74,7 @@ impl Acts {
         page: &mut Page<'_>,
         failing: Failing,
         (name, from): (&str, Node<T>),
-        does: impl Fn(&mut Attempts, T, Acting<'_>) + Send + 'static,
+        does: impl Fn(&mut Attempts, T, &mut Acting<'_, '_>) + Send + 'static,
     ) {
         let transition = page
             .transition(name)
@@ -103,12 +97,13 @@ impl Acts {
             let Failures { clients, world } = failures;
             let attempts = &mut clients[firing.copy() as usize];
             let mut steps = Vec::new();
-            let acting = Acting {
+            let mut acting = Acting {
                 now: firing.now(),
-                world,
+                firing: &mut *firing,
+                world: &mut *world,
                 steps: &mut steps,
             };
-            does(attempts, token, acting);
+            does(attempts, token, &mut acting);
             self.put(firing, steps);
             if let (Some(missed), Some(repair)) = (self.missed, &world.repair)
                 && repair.has_fresh()
@@ -122,8 +117,9 @@ impl Acts {
         });
     }
 
-    fn put(self, firing: &mut Firing<'_>, steps: Vec<Step>) {
-        for step in steps {
+    fn put(self, firing: &mut Firing<'_>, steps: Vec<(Step, Account)>) {
+        for (step, account) in steps {
+            firing.charge(account);
             let (to, job): (To<Job>, Job) = match (step, self.given_up) {
                 (Step::Send(job), _) if job.role == Role::Data => (self.send, job),
                 (Step::Send(job), _) => (self.ask, job),

@@ -42,6 +42,7 @@ pub fn door(
             let host = failures.world.server_on(machine, &job);
             let hosts = &mut failures.world.hosts;
             if !hosts.is_there(host) || hosts.machine(host) != machine {
+                failures.is_lost(firing, &job);
                 return;
             }
             if job.message == Message::Ping {
@@ -60,6 +61,7 @@ pub fn door(
             let host = failures.world.server_on(first + firing.copy(), &job);
             let locks = job.message.is_about_locks();
             if !locks && !failures.world.hosts.leaves(host, &job) {
+                failures.is_lost(firing, &job);
                 return;
             }
             if let Some(repair) = &mut failures.world.repair

@@ -41,7 +41,7 @@ pub use repair::{Due, Repair};
 use ways::Way;
 pub use ways::Ways;
 
-use headrace_net::{Node, Page, Store};
+use headrace_net::{Firing, Node, Page, Store};
 use headrace_spec::{Parallel, Position, Scenario};
 
 use crate::client::Copies;
@@ -53,6 +53,19 @@ pub struct Failures {
     pub clients: Vec<Attempts>,
     /// The servers, and where data is.
     pub world: World,
+}
+
+impl Failures {
+    /// A message has come to a door that is shut: whoever sent it waits from now on.
+    fn is_lost(&mut self, firing: &mut Firing<'_>, message: &Job) {
+        let client = match message.direction.between_servers() {
+            true => message.pending,
+            false => message.client,
+        };
+        if let Some(attempts) = self.clients.get_mut(client as usize) {
+            attempts.is_lost(message.request, firing);
+        }
+    }
 }
 
 /// The servers, and where data is.
@@ -141,9 +154,10 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
     let copies = Copies::new(parallel, seed);
     let clients = scenario.clients.count;
     let run_ends = scenario.run.stop.time.is_some();
+    let wait = page.wait("waiting for failed servers");
     let store = page.store("failures", |_| Failures {
         clients: (0..clients)
-            .map(|client| Attempts::new(client, &parallel.recovery, run_ends))
+            .map(|client| Attempts::new(client, &parallel.recovery, run_ends, wait))
             .collect(),
         world: World {
             hosts: HostStates::new(parallel),

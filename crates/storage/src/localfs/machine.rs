@@ -24,8 +24,8 @@
 //! workload uses has an equal part); the dirty limits are common.
 
 use headrace_net::{
-    Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, To, Token,
-    TransitionBuilder,
+    Account, Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, To,
+    Token, TransitionBuilder,
 };
 use headrace_spec::{Cpu, Machine};
 use headrace_trace::Operation;
@@ -164,6 +164,11 @@ pub fn machine(
         forget: None,
     };
     let volumes = page.store("file system", |copy| volumes(spec, users, &files(copy)));
+    let room = spec.memory.page_cache().max(1) as f64;
+    page.level(volumes, move |all: &Volumes| {
+        let dirty = all.list.iter().map(|it| (it.dirty + it.writing) as f64);
+        dirty.sum::<f64>() / room
+    });
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);
     let specs = specs_of(spec);
@@ -596,6 +601,7 @@ fn send_for(firing: &mut Firing<'_>, volume: &Volume, places: Places) {
 
 /// Does what the file system wants done.
 fn carry_out(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
+    let account = firing.account();
     if let Some((call, wait)) = volume.waits.take() {
         let waiter = places.waiting.put(firing, call, wait);
         let own = |transfer: &&mut Transfer| transfer.owner == Some(SELF);
@@ -606,8 +612,13 @@ fn carry_out(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
     }
     done(firing, volume, places);
     for transfer in volume.out.drain(..) {
+        firing.charge(match transfer.owner {
+            Some(_) => account,
+            None => Account::NOBODY,
+        });
         firing.put(places.device.submit, transfer);
     }
+    firing.charge(Account::NOBODY);
     for call in volume.spawned.drain(..) {
         firing.put(places.ready, call);
     }

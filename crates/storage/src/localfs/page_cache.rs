@@ -50,6 +50,11 @@ impl PageCache {
         self.extents.dirty_bytes
     }
 
+    /// The part of what it can hold that is dirty.
+    pub fn dirty_part(&self) -> f64 {
+        self.dirty_bytes() as f64 / self.capacity.max(1) as f64
+    }
+
     /// Whether writes are acknowledged before the device has them.
     pub fn buffers_writes(&self) -> bool {
         self.dirty_limit > 0

@@ -14,6 +14,11 @@ pub struct Bottleneck {
     /// Whether it, or its busiest copy, is saturated: busy for more than
     /// [`SATURATED`] of the time.
     pub saturated: bool,
+    /// The part of the latency that goes with it: the time that requests spend there and,
+    /// if it is saturated, wait in queues elsewhere, which may be for it. None where requests
+    /// come at times of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
     /// What would hold the system back next.
     pub next: Option<String>,
     /// By what factor throughput could grow at the most if it took no time at
@@ -64,7 +69,9 @@ pub(super) fn bottleneck(
         (Some(first), _) if first.most_utilisation >= SATURATED => {
             let next = busy.get(1).filter(|station| station.utilisation > 0.0);
             let by_next = next.map_or(f64::INFINITY, |next| 1.0 / next.most_utilisation);
-            let turn = by_turn(&place_of(first));
+            let place = place_of(first);
+            let share = share_with_queues(stations, breakdown, &place);
+            let turn = by_turn(&place).min(by_share(share, mean_latency, mean_think));
             let most_gain = by_next.min(turn).max(1.0);
             let then = match next {
                 _ if most_gain.is_infinite() => String::new(),
@@ -80,6 +87,7 @@ pub(super) fn bottleneck(
                 station: Some(first.station.clone()),
                 utilisation: first.utilisation,
                 saturated: true,
+                share: Some(share),
                 next: next.map(|next| next.station.clone()),
                 most_gain: finite(most_gain),
                 sentence: format!(
@@ -113,7 +121,10 @@ pub(super) fn bottleneck(
                 .iter()
                 .map(|station| 1.0 / station.most_utilisation)
                 .fold(f64::INFINITY, f64::min);
-            let most_gain = by_turn(&most.place).min(by_others).max(1.0);
+            // What waits elsewhere does not wait for what is not saturated.
+            let by_share = by_share(most.share, mean_latency, mean_think);
+            let by_turn = by_turn(&most.place).min(by_share);
+            let most_gain = by_turn.min(by_others).max(1.0);
             let in_bursts = within.filter(|_| in_turn || most.waiting > 0.5 * most.seconds);
             // Where requests mostly wait, they are as many as it takes.
             let waiting: f64 = breakdown.iter().map(|entry| entry.waiting).sum();
@@ -153,6 +164,7 @@ pub(super) fn bottleneck(
                 station: Some(station.clone()),
                 utilisation: within.map_or(0.0, |within| within.utilisation),
                 saturated: false,
+                share: Some(most.share),
                 next,
                 most_gain: finite(most_gain),
                 sentence,
@@ -162,6 +174,7 @@ pub(super) fn bottleneck(
             station: None,
             utilisation: 0.0,
             saturated: false,
+            share: None,
             next: None,
             most_gain: Some(1.0),
             sentence: "Nothing was asked of the system.".to_owned(),
@@ -184,6 +197,7 @@ pub(super) fn of_arrivals(stations: &[StationReport]) -> Option<Bottleneck> {
         station: Some(first.station.clone()),
         utilisation: first.utilisation,
         saturated: false,
+        share: None,
         next: next.map(|next| next.station.clone()),
         most_gain: finite(most_gain),
         sentence: format!(
@@ -195,6 +209,43 @@ pub(super) fn of_arrivals(stations: &[StationReport]) -> Option<Bottleneck> {
             rise(most_gain),
         ),
     })
+}
+
+/// Where requests wait for something else than a queue.
+const NOT_QUEUES: [&str; 3] = [
+    "system/waiting for failed servers",
+    "system/network/waiting for retransmission",
+    "system/client/waiting for locks",
+];
+
+/// The part of the time that requests spend at a place, or wait in queues that are before
+/// no station of their own: those of schedulers, threads and devices.
+fn share_with_queues(stations: &[StationReport], breakdown: &[BreakdownEntry], place: &str) -> f64 {
+    let is_queue = |entry: &&BreakdownEntry| {
+        let own = stations.iter().find(|it| it.station == entry.place);
+        own.is_none_or(|it| it.servers.is_none()) && !NOT_QUEUES.contains(&entry.place.as_str())
+    };
+    let of = |entry: &BreakdownEntry| match entry.seconds > 0.0 {
+        true => entry.share * entry.waiting / entry.seconds,
+        false => 0.0,
+    };
+    let own = breakdown.iter().filter(|entry| entry.place == place);
+    let queues = breakdown.iter().filter(|entry| entry.place != place);
+    let queues = queues.filter(is_queue).map(of);
+    own.map(|entry| entry.share)
+        .chain(queues)
+        .sum::<f64>()
+        .min(1.0)
+}
+
+/// By what factor throughput can grow if this part of the latency goes: elsewhere requests
+/// need no less time then, as there are no fewer of them there.
+fn by_share(share: f64, mean_latency: f64, mean_think: f64) -> f64 {
+    let left = mean_think + mean_latency * (1.0 - share);
+    match left > 1e-9 * mean_latency {
+        true => (mean_think + mean_latency) / left,
+        false => f64::INFINITY,
+    }
 }
 
 pub(super) fn finite(gain: f64) -> Option<f64> {

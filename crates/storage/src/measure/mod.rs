@@ -1,12 +1,12 @@
 //! What a run shows: requests as they start and end, summed up for people.
 
 mod activity;
+mod attribution;
 mod bottleneck;
-mod clients;
+mod latencies;
 mod left_out;
 mod links;
 mod local;
-mod locks;
 mod outages;
 mod packets;
 mod recorder;
@@ -33,5 +33,6 @@ pub use stop::{PrecisionReport, StopReason, StopReport};
 pub use synced_writes::SyncedWrites;
 pub use unfinished::{Unfinished, UnfinishedReport};
 
+pub(crate) use attribution::counts;
 pub(crate) use report::report;
 pub(crate) use single_requests::SingleRequests;

@@ -1,10 +1,10 @@
 //! The store that sees every request start and end.
 
-use hdrhistogram::Histogram;
 use headrace_net::{Span, Time};
 use headrace_trace::Operation;
 
 use super::activity::Activity;
+use super::latencies::Latencies;
 use super::series::Series;
 use super::single_requests::SingleRequests;
 use super::unfinished::Unfinished;
@@ -42,19 +42,11 @@ pub(super) struct Cell {
     pub bytes: u64,
     /// Requests that failed; they are in none of the other figures.
     pub failed: u64,
-    /// Latency from the actual start, in nanoseconds.
-    pub latency: Histogram<u64>,
+    /// Latency from the actual start.
+    pub latency: Latencies,
     /// Latency from the intended start, if any request was late.
-    pub response: Option<Histogram<u64>>,
+    pub response: Option<Latencies>,
     pub activity: Activity,
-}
-
-/// Three digits: what latencies are worth.
-const DIGITS: u8 = 3;
-
-pub(super) fn histogram() -> Histogram<u64> {
-    // 0 to 5 digits are valid.
-    Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!())
 }
 
 impl Cell {
@@ -63,16 +55,11 @@ impl Cell {
             count: 0,
             bytes: 0,
             failed: 0,
-            latency: histogram(),
+            latency: Latencies::new(),
             response: None,
             activity: Activity::default(),
         }
     }
-}
-
-/// Adds a latency; the histogram grows as needed, so no value is too large.
-pub(super) fn note(histogram: &mut Histogram<u64>, span: Span) {
-    let _ = histogram.record(span.0.div_ceil(1000));
 }
 
 impl Recorder {
@@ -138,17 +125,13 @@ impl Recorder {
         let (index, cell) = self.cell(request);
         cell.count += 1;
         cell.bytes += request.size;
-        note(&mut cell.latency, now.since(request.issued));
-        if let Some(response) = &mut cell.response {
-            note(response, now.since(request.intended));
-        } else if request.intended < request.issued {
+        if cell.response.is_none() && request.intended < request.issued {
             // All before it were on time: only this one differs.
-            let mut response = cell.latency.clone();
-            let mut this = histogram();
-            note(&mut this, now.since(request.issued));
-            let _ = response.subtract(this);
-            note(&mut response, now.since(request.intended));
-            cell.response = Some(response);
+            cell.response = Some(cell.latency.clone());
+        }
+        cell.latency.record(now.since(request.issued));
+        if let Some(response) = &mut cell.response {
+            response.record(now.since(request.intended));
         }
         cell.activity.completed(request.process.workload, now);
         let (group, size) = (usize::from(request.group), request.size);
@@ -237,20 +220,11 @@ impl Recorder {
     /// The distribution of latency over all requests: (seconds, share of the
     /// requests that took no longer), at most a few hundred points.
     pub fn latency_curve(&self) -> Vec<(f64, f64)> {
-        let mut all = histogram();
+        let mut all = Latencies::new();
         for cell in self.cells.iter().flatten() {
-            // Both grow as needed and have the same digits.
-            let _ = all.add(&cell.latency);
+            all.merge(&cell.latency);
         }
-        let points = all.iter_quantiles(20);
-        points
-            .map(|it| {
-                (
-                    it.value_iterated_to() as f64 * 1e-9,
-                    it.quantile_iterated_to(),
-                )
-            })
-            .collect()
+        all.curve()
     }
 
     /// Bytes moved over time; column group × operations + operation code.

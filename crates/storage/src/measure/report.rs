@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
-use headrace_net::{Net, NodeReport};
+use headrace_net::NodeReport;
 use headrace_spec::{Scenario, SystemKind};
 use headrace_trace::Operation;
 use headrace_workload::LeftOut;
@@ -11,14 +10,15 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::bottleneck::{Bottleneck, bottleneck, of_arrivals};
+use super::latencies::Latencies;
 use super::outages::{OutageReport, outages};
 use super::packets::{PacketCounts, PacketReport};
-use super::recorder::{Cell, Recorder, column, histogram};
+use super::recorder::{Cell, Recorder, column};
 use super::servers;
 use super::stop::StopReport;
 use super::synced_writes::{SyncedWrites, synced_writes};
 use super::unfinished::UnfinishedReport;
-use super::{clients, left_out, local, locks};
+use super::{attribution, left_out, local};
 use crate::system::System;
 
 /// What a run of a scenario showed.
@@ -103,7 +103,7 @@ pub struct OperationReport {
     pub active_seconds: f64,
 }
 
-/// How long requests took, in seconds.
+/// How long requests took, in seconds; NaN, which is null in JSON, where none was done.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
     /// How many requests.
@@ -236,7 +236,8 @@ pub(crate) fn report(
         ),
     };
     let reports = net.reports();
-    let mean_latency = latencies.get("all").map_or(0.0, |latency| latency.mean);
+    let mean_latency = latencies.get("all").filter(|it| it.count > 0);
+    let mean_latency = mean_latency.map_or(0.0, |it| it.mean);
     let requests = recorder.requests();
     let daemon = match &scenario.kind {
         SystemKind::Local(_) => None,
@@ -244,14 +245,8 @@ pub(crate) fn report(
     };
     let breakdown = match daemon {
         None => local::breakdown(&reports, mean_latency),
-        Some((_, true)) => servers::breakdown(net, &reports, mean_latency, requests),
-        Some((_, false)) => breakdown(net, &reports, mean_latency, requests),
+        Some(_) => attribution::breakdown(net, &reports, mean_latency, requests),
     };
-    let breakdown = match scenario.clients.machine() {
-        Some(_) => clients::breakdown(&reports, breakdown, mean_latency),
-        None => breakdown,
-    };
-    let breakdown = locks::breakdown(&reports, breakdown, mean_latency, requests);
     let mut stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
     if let Some(links) = &system.links {
         stations.extend(links.stations(net));
@@ -366,34 +361,32 @@ fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
 fn latency<'a>(
     recorder: &Recorder,
     groups: &[usize],
-    of: impl Fn(&Cell) -> Option<&Histogram<u64>>,
-    unfinished: impl IntoIterator<Item = (&'static str, &'a Histogram<u64>)>,
+    of: impl Fn(&Cell) -> Option<&Latencies>,
+    unfinished: impl IntoIterator<Item = (&'static str, &'a Latencies)>,
 ) -> BTreeMap<&'static str, Latency> {
-    let mut sums: BTreeMap<&'static str, Histogram<u64>> = BTreeMap::new();
+    let mut sums: BTreeMap<&'static str, Latencies> = BTreeMap::new();
     for (operation, cell) in cells(recorder, groups) {
         for name in ["all", operation.name()] {
             if let Some(more) = of(cell) {
-                // Both grow as needed and have the same digits.
-                let _ = sums.entry(name).or_insert_with(histogram).add(more);
+                sums.entry(name).or_insert_with(Latencies::new).merge(more);
             }
         }
     }
     for (operation, more) in unfinished {
         for name in ["all", operation] {
-            let _ = sums.entry(name).or_insert_with(histogram).add(more);
+            sums.entry(name).or_insert_with(Latencies::new).merge(more);
         }
     }
-    let seconds = |nanoseconds: u64| nanoseconds as f64 * 1e-9;
-    let sum_up = |histogram: Histogram<u64>| Latency {
-        count: histogram.len(),
-        mean: histogram.mean() * 1e-9,
-        p50: seconds(histogram.value_at_quantile(0.50)),
-        p95: seconds(histogram.value_at_quantile(0.95)),
-        p99: seconds(histogram.value_at_quantile(0.99)),
-        max: seconds(histogram.max()),
+    let sum_up = |all: Latencies| Latency {
+        count: all.count(),
+        mean: all.mean(),
+        p50: all.quantile(0.50),
+        p95: all.quantile(0.95),
+        p99: all.quantile(0.99),
+        max: all.most(),
     };
     sums.into_iter()
-        .map(|(name, histogram)| (name, sum_up(histogram)))
+        .map(|(name, latencies)| (name, sum_up(latencies)))
         .collect()
 }
 
@@ -465,51 +458,4 @@ fn station(node: &NodeReport) -> Option<StationReport> {
         lost: None,
         within: None,
     })
-}
-
-/// Where jobs are while a request is under way. Bags hold those that wait for
-/// others, which are counted where they are; processes that wait for each
-/// other are not under way.
-fn breakdown(
-    net: &Net,
-    reports: &[NodeReport],
-    mean_latency: f64,
-    requests: u64,
-) -> Vec<BreakdownEntry> {
-    let nodes = net.nodes_of_colours(&["Request", "Job", "Transfer"]);
-    let nodes: Vec<&NodeReport> = nodes
-        .map(|id| &reports[id as usize])
-        .filter(|node| !clients::in_machine(&node.path))
-        .collect();
-    let total: f64 = nodes.iter().map(|node| node.mean_inside).sum();
-    let mut entries: Vec<BreakdownEntry> = nodes
-        .into_iter()
-        .filter(|node| node.mean_inside > 0.0)
-        .map(|node| on_the_way(node, total, mean_latency, requests))
-        .collect();
-    entries.sort_by(|a, b| b.share.total_cmp(&a.share));
-    entries
-}
-
-/// A place or station as a part of all `total` on the way.
-pub(super) fn on_the_way(
-    node: &NodeReport,
-    total: f64,
-    mean_latency: f64,
-    requests: u64,
-) -> BreakdownEntry {
-    let share = node.mean_inside / total;
-    let waiting = match node.discipline {
-        Some(_) => node.mean_queue / node.mean_inside,
-        None => 1.0,
-    };
-    let seconds = share * mean_latency;
-    let visits = node.arrivals as f64 / requests.max(1) as f64;
-    BreakdownEntry {
-        place: node.path.clone(),
-        share,
-        seconds,
-        waiting: waiting * seconds,
-        least: (1.0 - waiting) * node.residence * visits.min(1.0),
-    }
 }

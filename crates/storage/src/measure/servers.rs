@@ -4,54 +4,18 @@
 //! has is where its call is ([`super::local`]). A job that waits for a thread waits
 //! for what the threads wait for if that is busy, and else for more threads.
 
-use headrace_net::{Net, NodeReport};
 use headrace_spec::Daemon;
 
+use super::attribution::SERVER_MACHINE;
 use super::bottleneck::{self, Bottleneck, SATURATED, finite, rise};
-use super::report::{BreakdownEntry, StationReport, on_the_way};
-use super::{clients, local};
-
-/// The page of the machines.
-const MACHINE: &str = "system/server/machine/";
+use super::local;
+use super::report::{BreakdownEntry, StationReport};
 
 /// Where jobs wait for a thread.
 const WAITING: &str = "system/server/waiting for a thread";
 
 fn in_machine(path: &str) -> bool {
-    path.starts_with(MACHINE)
-}
-
-/// Where requests spend their time, most first.
-pub(super) fn breakdown(
-    net: &Net,
-    reports: &[NodeReport],
-    mean_latency: f64,
-    requests: u64,
-) -> Vec<BreakdownEntry> {
-    let machines: Vec<&NodeReport> = reports
-        .iter()
-        .filter(|node| in_machine(&node.path))
-        .collect();
-    let outside: Vec<&NodeReport> = net
-        .nodes_of_colours(&["Request", "Job"])
-        .map(|id| &reports[id as usize])
-        .filter(|node| !in_machine(&node.path) && !clients::in_machine(&node.path))
-        .collect();
-    let (held, parts) = local::parts(&machines);
-    let total = held + outside.iter().map(|node| node.mean_inside).sum::<f64>();
-    let mut entries: Vec<BreakdownEntry> = outside
-        .into_iter()
-        .filter(|node| node.mean_inside > 0.0)
-        .map(|node| on_the_way(node, total, mean_latency, requests))
-        .chain(
-            parts
-                .into_iter()
-                .map(|part| part.entry(total, mean_latency)),
-        )
-        .filter(|entry| entry.share > 1e-9)
-        .collect();
-    entries.sort_by(|a, b| b.share.total_cmp(&a.share));
-    entries
+    path.starts_with(SERVER_MACHINE)
 }
 
 /// The verdict.
@@ -109,6 +73,7 @@ fn threads(
         station: Some(most.place.clone()),
         utilisation: 0.0,
         saturated: false,
+        share: Some(most.share),
         next: places.get(1).map(|entry| entry.place.clone()),
         most_gain: finite(most_gain),
         sentence: format!(

@@ -1,6 +1,6 @@
 //! Why a run ended, and whether what it was to find is known well enough.
 
-use headrace_net::{Stop, Tally};
+use headrace_net::{Net, Stop, TallyId};
 use headrace_spec::Scenario;
 use serde::Serialize;
 
@@ -41,6 +41,10 @@ pub struct PrecisionReport {
     pub confidence: f64,
     /// Whether what was asked for was reached.
     pub reached: bool,
+    /// What still drifted at the end, so that the interval tells nothing: a tally, or what
+    /// a station or store uses up or fills.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drifts: Option<String>,
 }
 
 impl StopReport {
@@ -49,7 +53,8 @@ impl StopReport {
         stop: Stop,
         scenario: &Scenario,
         recorder: &Recorder,
-        latency: &Tally,
+        net: &Net,
+        latency: TallyId,
     ) -> StopReport {
         let spec = &scenario.run.stop;
         let enough = spec.requests.is_some_and(|it| recorder.requests() >= it);
@@ -61,6 +66,8 @@ impl StopReport {
             Stop::Asked | Stop::Quiet => StopReason::Workload,
         };
         let precision = spec.precision.map(|wanted| {
+            let drifts = net.drift(latency, wanted).map(str::to_owned);
+            let latency = net.tally(latency);
             let half_width = latency.half_width(spec.confidence);
             let mean = latency.mean().abs();
             PrecisionReport {
@@ -69,7 +76,9 @@ impl StopReport {
                     .map(|half_width| half_width / mean)
                     .filter(|got| got.is_finite()),
                 confidence: spec.confidence,
-                reached: half_width.is_some_and(|half_width| half_width <= wanted * mean),
+                reached: drifts.is_none()
+                    && half_width.is_some_and(|half_width| half_width <= wanted * mean),
+                drifts,
             }
         });
         StopReport { reason, precision }

@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
 use headrace_net::Time;
 use headrace_trace::Operation;
 use serde::Serialize;
 
-use super::recorder::{histogram, note};
+use super::latencies::Latencies;
 use crate::tokens::Request;
 
 /// What is under way, and at last what was left unfinished.
@@ -28,10 +27,7 @@ type Processes = Vec<Option<(Operation, Time)>>;
 struct Left {
     in_flight: u64,
     not_issued: u64,
-    latency: Histogram<u64>,
-    /// Picoseconds.
-    sum: u128,
-    longest: Time,
+    latency: Latencies,
 }
 
 /// Requests that were due before the end of the run and were not done.
@@ -104,19 +100,14 @@ impl Unfinished {
         let left = self.left.entry(operation.name()).or_insert_with(|| Left {
             in_flight: 0,
             not_issued: 0,
-            latency: histogram(),
-            sum: 0,
-            longest: Time::ZERO,
+            latency: Latencies::new(),
         });
-        let latency = now.since(intended);
-        note(&mut left.latency, latency);
-        left.sum += u128::from(latency.0);
-        left.longest = left.longest.max(Time(latency.0));
+        left.latency.record(now.since(intended));
         left
     }
 
     /// The latencies so far of what was left, by operation.
-    pub fn latencies(&self) -> impl Iterator<Item = (&'static str, &Histogram<u64>)> {
+    pub fn latencies(&self) -> impl Iterator<Item = (&'static str, &Latencies)> {
         self.left.iter().map(|(name, left)| (*name, &left.latency))
     }
 
@@ -128,13 +119,13 @@ impl Unfinished {
         let all = || self.left.values();
         let in_flight = all().map(|it| it.in_flight).sum();
         let count = all().map(|it| it.not_issued).sum::<u64>() + in_flight;
-        let sum: u128 = all().map(|it| it.sum).sum();
-        let longest = all().map(|it| it.longest).max();
+        let mut latency = Latencies::new();
+        all().for_each(|it| latency.merge(&it.latency));
         Some(UnfinishedReport {
             count,
             in_flight,
-            mean: (count > 0).then(|| sum as f64 * 1e-12 / count as f64),
-            max: longest.map(Time::as_seconds),
+            mean: (count > 0).then(|| latency.mean()),
+            max: (count > 0).then(|| latency.most()),
             operations: self
                 .left
                 .iter()

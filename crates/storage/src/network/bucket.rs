@@ -31,6 +31,11 @@ impl Bucket {
         (self.tokens + more).min(self.most)
     }
 
+    /// The part of its tokens that there is.
+    pub fn level(&self) -> f64 {
+        self.tokens / self.most.max(1.0)
+    }
+
     /// How long bytes that begin now need to pass: at the link's rate as long as there
     /// are tokens, and then as tokens come.
     pub fn time(&self, now: Time, bytes: u64, at_full_rate: Span) -> Span {

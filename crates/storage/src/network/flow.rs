@@ -36,6 +36,7 @@ pub(super) fn network(
     let submitted = page.place("submitted");
     page.connect(submit, submitted);
     let carried = page.store("bytes carried", |_| Carried::new(fabric.rates().len()));
+    let way = page.wait("latency");
     let interval = Span::from_seconds(spec.interval.0);
     let flows = page.stations("flows", |_| {
         let paths = fabric.clone();
@@ -58,7 +59,7 @@ pub(super) fn network(
             }
             let rate = paths.slowest(&paths.path(&job));
             let transmission = Span::from_seconds(job.wire as f64 / rate);
-            firing.put_after(to.of(&job), job, transmission + latency);
+            firing.put_after_in(to.of(&job), job, transmission + latency, way);
         });
     let paths = fabric.clone();
     let arrives = page.transition("arrive").take(flows).with(carried);
@@ -67,7 +68,7 @@ pub(super) fn network(
         .later()
         .fires(move |firing, job: Job, carried| {
             carried.add(paths.path(&job).links(), job.wire);
-            firing.put_after(to.of(&job), job, latency);
+            firing.put_after_in(to.of(&job), job, latency, way);
         });
     let loads = LinkLoads {
         carried,

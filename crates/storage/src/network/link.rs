@@ -182,6 +182,10 @@ impl Discipline<Job> for Link {
         }
     }
 
+    fn level(&self) -> Option<f64> {
+        self.bucket.as_ref().map(Bucket::level)
+    }
+
     fn name(&self) -> String {
         let rate = Rate(1e12 / self.picoseconds_per_byte);
         format!("link, {rate}")

@@ -19,7 +19,7 @@
 //! Not modelled: copying between network and daemon other than in `time_per_job`,
 //! the order in which threads are woken (they take turns), the daemon's own files.
 
-use headrace_net::{Node, Page, Port, Time};
+use headrace_net::{Account, Node, Page, Port, Time};
 use headrace_spec::{Daemon, Machine};
 use headrace_trace::Operation;
 
@@ -96,7 +96,10 @@ pub(super) fn server(
                 firing.put(machine.request, next);
                 return;
             }
+            let account = firing.account();
+            firing.charge(Account::NOBODY);
             firing.put(threads, Thread(thread));
+            firing.charge(account);
             if let Some(job) = serving[thread as usize].take() {
                 firing.put(reply.send, reply.to(job));
             }

@@ -19,7 +19,7 @@
 //! that jobs which miss the same page at the same time need it from the device
 //! only once.
 
-use headrace_net::{Fcfs, Firing, Node, Page, Port, Random, Slot, Span, Store, To};
+use headrace_net::{Account, Fcfs, Firing, Node, Page, Port, Random, Slot, Span, Store, To};
 use headrace_spec::{Bytes, Memory, Parallel, SimpleServer};
 use headrace_trace::Operation;
 
@@ -301,6 +301,9 @@ fn cached(
         targets: (0..targets).map(|_| PageCache::new(&part)).collect(),
         writes: WritesInFlight::default(),
     });
+    page.level(cache, |cached: &Cached| {
+        cached.targets.iter().map(PageCache::dirty_part).sum()
+    });
     // Copying between cache and network buffers: reads last, writes first.
     let memory = match spec.rate.map(|rate| 1e12 / rate.0) {
         None => page.place("memory"),
@@ -418,9 +421,12 @@ fn cached(
                     end: offset + size,
                 };
                 let at = parts.cache(target);
+                let account = firing.account();
+                firing.charge(Account::NOBODY);
                 for range in cache.targets[at].fill(delivered) {
                     parts.write(firing, &mut cache.writes, range, None, at);
                 }
+                firing.charge(account);
             }
             parts.one_is_done(firing, job, transfer.operation, done);
         });

@@ -18,7 +18,7 @@ use headrace_workload::{LeftOut, TraceError};
 use crate::app::Workloads;
 use crate::failure::Failing;
 use crate::measure::{
-    Completed, LinkLoads, Recipient, Recorder, Report, Series, StopReport, report,
+    Completed, LinkLoads, Recipient, Recorder, Report, Series, StopReport, counts, report,
 };
 use crate::qos::Make;
 
@@ -100,6 +100,9 @@ pub fn simulate(
     observer: &mut Observer<'_>,
 ) -> Result<Outcome, Error> {
     let mut system = build(scenario, options)?;
+    if scenario.parallel().is_some() {
+        system.net.count(counts);
+    }
     let start = Instant::now();
     let stopped = run(&mut system, scenario, observer)?;
     let wall_seconds = start.elapsed().as_secs_f64();
@@ -110,8 +113,7 @@ pub fn simulate(
     recorder.finish(now, &not_issued);
     let requests = recorder.take_kept();
     let recorder = system.net.store(system.recorder, 0);
-    let latency = system.net.tally(system.latency);
-    let stop = StopReport::new(stopped, scenario, recorder, latency);
+    let stop = StopReport::new(stopped, scenario, recorder, &system.net, system.latency);
     Ok(Outcome {
         report: report(&system, recorder, scenario, stop, wall_seconds),
         series: recorder.series().clone(),

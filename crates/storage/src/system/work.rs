@@ -65,8 +65,9 @@ pub(super) fn write(
         warm_up: Time::ZERO + span(scenario.run.warm_up),
         over,
     };
+    let accounts = scenario.parallel().is_some();
     let ports = page.page("processes", |page| {
-        app::processes(page, workloads, recorder, latency, end, machines)
+        app::processes(page, workloads, recorder, latency, end, machines, accounts)
     });
     Ok(Work {
         ports,

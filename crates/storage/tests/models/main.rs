@@ -2,6 +2,7 @@
 //! answers worked out by hand, and laws that hold whatever the scenario says.
 
 mod attribute_caches;
+mod attribution;
 mod bottleneck_cases;
 mod bottlenecks;
 mod caches;

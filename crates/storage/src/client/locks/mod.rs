@@ -24,7 +24,7 @@ pub use held::{Extent, Held};
 
 use std::collections::BTreeMap;
 
-use headrace_net::{Firing, Node, Page, Port, Slot, To};
+use headrace_net::{Account, Firing, Node, Page, Port, Slot, To};
 use headrace_spec::{ExtentLocks, Parallel};
 use headrace_trace::Operation;
 
@@ -182,11 +182,14 @@ pub(super) fn locks(
     unlock.fires(move |firing, request: Request, locks| {
         let key = (request.process.workload, request.process.rank);
         let used = locks.in_use.remove(&key).unwrap_or_default();
+        let account = firing.account();
+        firing.charge(Account::NOBODY);
         for (target, number) in used {
             if let Some(lock) = locks.held.release(request.file, target, number) {
                 rules.give_up(firing, locks, lock);
             }
         }
+        firing.charge(account);
         firing.put(complete, request);
     });
     locked
@@ -269,7 +272,11 @@ impl Rules {
             message: Message::Enqueue,
             ..message
         };
+        // The request is where it waits.
+        let account = firing.account();
+        firing.charge(Account::NOBODY);
         firing.put(self.send, ask);
+        firing.charge(account);
     }
 
     /// Gives a lock up that nobody uses, after what is cached under it has been written.

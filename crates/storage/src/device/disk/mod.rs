@@ -12,6 +12,10 @@
 //! the disk holds dirty it writes when no command waits, or when the buffer is full
 //! (Ruemmler and Wilkes 1994).
 //!
+//! It counts as busy while the arm seeks, the platters turn to the first sector or sectors
+//! pass for a command, and for as long as those took to pass that it had read ahead when
+//! a command came for them.
+//!
 //! To synchronise is a command that others do not overtake in either direction,
 //! as FLUSH CACHE is in ATA: it waits for those before it and for all dirty
 //! data, and those after it wait for it.
@@ -86,6 +90,8 @@ struct Stream {
     /// The sector at which there is no more room, and its position.
     limit: u64,
     limit_position: u64,
+    /// The sector after the last that a command wanted.
+    wanted: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -196,6 +202,7 @@ impl Drive {
         let mut from = first;
         if !writing && let Some(stream) = self.stream_for(first, now) {
             if end <= self.head_at(stream, now) {
+                self.read_ahead_for(first, end, station);
                 self.consumed(end, now);
                 self.answer(slot, moved, station);
                 return;
@@ -310,6 +317,21 @@ impl Drive {
         }
         self.segments.extend(stream.segment, end);
         self.stream = Some(stream);
+    }
+
+    /// The stream has read these sectors before a command wanted them: they are work all the
+    /// same, each once.
+    fn read_ahead_for(&mut self, first: u64, end: u64, station: &mut Station<'_, Transfer>) {
+        let Some(stream) = &mut self.stream else {
+            return;
+        };
+        let first = first.max(stream.wanted);
+        if end > first {
+            stream.wanted = end;
+            let begins = self.geometry.place(first).position;
+            let ends = self.geometry.end(end).position;
+            station.work_ahead(Span(ends.saturating_sub(begins)));
+        }
     }
 
     /// Overwritten sectors are not in the buffer any more.
@@ -478,8 +500,15 @@ impl Drive {
             self.interrupt(now);
         }
         if let Some((command, through)) = self.choose(now) {
-            if self.delivered(&command, now).is_none() {
-                self.interrupt(now);
+            match (self.delivered(&command, now), self.stream) {
+                (Some(_), Some(stream)) => {
+                    let read = self.head_at(stream, now).min(command.end);
+                    self.read_ahead_for(command.first, read, station);
+                    if let Some(stream) = &mut self.stream {
+                        stream.wanted = stream.wanted.max(command.end);
+                    }
+                }
+                _ => self.interrupt(now),
             }
             self.run(command, through, station);
         }
@@ -528,6 +557,7 @@ impl Drive {
                     since: now,
                     limit,
                     limit_position: self.geometry.place(limit).position,
+                    wanted: command.end,
                 });
             }
         }
@@ -567,5 +597,9 @@ impl Discipline<Transfer> for Drive {
             1 => "disk".to_owned(),
             depth => format!("disk, {depth} commands"),
         }
+    }
+
+    fn level(&self) -> Option<f64> {
+        (self.dirty_room > 0).then(|| self.dirty.sectors() as f64 / self.dirty_room as f64)
     }
 }

@@ -425,6 +425,13 @@ impl Discipline<Transfer> for Drive {
         self.admit(station);
     }
 
+    fn level(&self) -> Option<f64> {
+        let free = self.dies.iter().map(|die| die.translation.free());
+        let free = free.sum::<f64>() / self.dies.len() as f64;
+        let cached = self.dirty as f64 / self.write_cache.max(1) as f64;
+        Some(0.5 * (free + cached))
+    }
+
     fn name(&self) -> String {
         format!("solid state, {} dies", self.dies.len())
     }

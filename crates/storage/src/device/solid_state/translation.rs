@@ -196,6 +196,11 @@ impl Translation {
         it
     }
 
+    /// The part of all blocks that is free: once too few are, each write has to make room.
+    pub(super) fn free(&self) -> f64 {
+        self.free.len() as f64 / self.valid.len() as f64
+    }
+
     /// Writes a unit, and cleans if there is no room for it.
     pub(super) fn write(&mut self, unit: u64, random: &mut Random<'_>) -> Cleaned {
         let cell = (unit / u64::from(self.units)) as usize;

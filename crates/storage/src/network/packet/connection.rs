@@ -79,6 +79,13 @@ impl Connection {
         }
     }
 
+    /// Gives the messages that have not been delivered.
+    pub fn undelivered(&self, mut give: impl FnMut(Slot)) {
+        for message in self.messages.range(self.delivered..) {
+            give(message.slot);
+        }
+    }
+
     /// Forgets messages that are acknowledged.
     pub fn forget(&mut self) {
         let acknowledged = self.sender.acknowledged();

@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
-use headrace_net::{Discipline, Page, Port as PagePort, Slot, Span, Station, Time};
+use headrace_net::{Discipline, Page, Port as PagePort, Slot, Span, Station, Time, WaitId};
 use headrace_spec::{Network, Parallel};
 
 use self::connection::Connection;
@@ -44,8 +44,9 @@ pub(super) fn network(
     let submit = page.input("submit");
     let carried = page.store("bytes carried", |_| Carried::new(fabric.rates().len()));
     let counts = PacketCounts::new(fabric.rates().len());
+    let timers = page.wait("waiting for retransmission");
     let packets = page.stations("packets", |_| {
-        Packets::new(scenario, fabric.clone(), counts.clone())
+        Packets::new(scenario, fabric.clone(), counts.clone(), timers)
     });
     page.connect(submit, packets);
     let paths = fabric.clone();
@@ -112,11 +113,18 @@ pub struct Packets {
     tag: u32,
     segments: Vec<u64>,
     counts: PacketCounts,
+    /// On what the time is booked in which nothing of a message is on its way.
+    timers: WaitId,
 }
 
 impl Packets {
     /// An idle network.
-    pub fn new(scenario: &Parallel, fabric: Arc<Fabric>, counts: PacketCounts) -> Packets {
+    pub fn new(
+        scenario: &Parallel,
+        fabric: Arc<Fabric>,
+        counts: PacketCounts,
+        timers: WaitId,
+    ) -> Packets {
         let network: &Network = &scenario.network;
         let segment = (network.mtu.0 - network.header.0).max(1);
         let overhead = network.header.0 + network.framing.0;
@@ -145,6 +153,7 @@ impl Packets {
             tag: 0,
             segments: Vec::new(),
             counts,
+            timers,
         }
     }
 
@@ -230,6 +239,8 @@ impl Packets {
                 it.timer = None;
                 if it.sender.deadline().is_some_and(|deadline| deadline <= now) {
                     self.counts.timed_out();
+                    let timers = self.timers;
+                    it.undelivered(|slot| station.settle_in(slot, timers));
                     it.sender.time_out(now, &mut self.segments);
                 }
                 self.send(connection, now);
@@ -262,6 +273,8 @@ impl Packets {
                         self.enter(connection, 0, answer, now);
                     }
                     Content::Acknowledgement { segment, echo } => {
+                        // A timer that runs out has been waited for since then.
+                        it.undelivered(|slot| station.settle(slot));
                         it.sender
                             .acknowledge(segment, echo, now, &mut self.segments);
                         it.forget();

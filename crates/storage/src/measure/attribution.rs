@@ -1,0 +1,210 @@
+//! On what the time of requests goes in a parallel file system.
+//!
+//! Every request has an account ([`headrace_net::Account`]): each instant of it is divided
+//! equally among the messages, jobs and transfers that work for it, and booked where they
+//! are. So a request that waits first for a metadata server and then for four jobs side by
+//! side has one second of each, and a job that is late has the time of those that are not.
+//!
+//! Requests inside a machine lie in a bag; what they wait for there is told by
+//! [`super::local`]. A data server's machine has the time of its jobs. A client's has what
+//! is left when none of the jobs is under way that the request asked for itself: it is on
+//! the processor, or waits for jobs that others asked for.
+
+use headrace_net::{Net, NodeReport, NodeStructure, WaitReport};
+use indexmap::IndexMap;
+
+use super::local::{self, Part};
+use super::report::BreakdownEntry;
+
+/// The page of the servers' machines.
+pub(super) const SERVER_MACHINE: &str = "system/server/machine/";
+
+/// The page of the clients' caches.
+const CLIENT_MACHINE: &str = "system/client/machine/";
+
+/// Where requests wait for locks; what is sent and flushed for that counts nowhere else.
+const LOCKS: &str = "system/client/waiting for locks";
+
+/// What no place can be found for.
+pub const UNATTRIBUTED: &str = "system/unattributed";
+
+/// Whether requests' time is booked on a node.
+pub fn counts(node: &NodeStructure, path: &str) -> bool {
+    if path.starts_with(CLIENT_MACHINE) {
+        false
+    } else if path.starts_with(SERVER_MACHINE) {
+        path.ends_with("/requests")
+    } else {
+        path == LOCKS || node.kind != "bag" && matches!(node.colour, "Request" | "Job" | "Transfer")
+    }
+}
+
+/// Where requests spend their time, most first.
+pub(super) fn breakdown(
+    net: &Net,
+    reports: &[NodeReport],
+    mean_latency: f64,
+    requests: u64,
+) -> Vec<BreakdownEntry> {
+    let waits = net.waits();
+    let unattributed = net.unattributed();
+    let charged = reports.iter().map(|node| node.charged);
+    let charged = charged.chain(waits.iter().map(|wait| wait.charged));
+    let total = charged.sum::<f64>() + unattributed;
+    if total <= 0.0 {
+        return Vec::new();
+    }
+    let of = Of {
+        total,
+        mean_latency,
+        requests: requests.max(1) as f64,
+    };
+    let (inside, outside): (Vec<&NodeReport>, _) = reports
+        .iter()
+        .partition(|node| node.path.starts_with(SERVER_MACHINE));
+    let mut entries: Vec<BreakdownEntry> = outside
+        .iter()
+        .map(|node| of.node(node))
+        .chain(waits.iter().map(|wait| of.wait(wait)))
+        .chain(of.machines(&inside, inside.iter().map(|node| node.charged).sum()))
+        .filter(|entry| entry.share > 0.0)
+        .collect();
+    let of_clients: Vec<&NodeReport> = reports
+        .iter()
+        .filter(|node| node.path.starts_with(CLIENT_MACHINE))
+        .collect();
+    if of_clients.is_empty() {
+        entries.extend(of.left(unattributed));
+    } else {
+        let jobs = net.nodes_of_colours(&["Job", "Transfer"]);
+        let jobs: Vec<&NodeReport> = jobs
+            .map(|id| &reports[id as usize])
+            .filter(|node| !node.path.starts_with(CLIENT_MACHINE))
+            .filter(|node| !node.path.starts_with(SERVER_MACHINE))
+            .collect();
+        entries.extend(of.clients(&of_clients, &jobs, &waits, unattributed));
+        entries = joined(entries);
+    }
+    entries.retain(|entry| entry.share > 1e-9);
+    entries.sort_by(|a, b| b.share.total_cmp(&a.share));
+    entries
+}
+
+/// Mean numbers of requests under way as parts of all of them.
+struct Of {
+    total: f64,
+    mean_latency: f64,
+    requests: f64,
+}
+
+impl Of {
+    fn node(&self, node: &NodeReport) -> BreakdownEntry {
+        let waiting = match node.discipline {
+            Some(_) if node.mean_inside > 0.0 => node.mean_queue / node.mean_inside,
+            Some(_) => 0.0,
+            None => 1.0,
+        };
+        // What a job needs here, if all others of its request go side by side with it. What
+        // waits for retransmission stays among the packets.
+        let visits = match node.path.ends_with("/packets") {
+            true => 0.0,
+            false => node.arrivals as f64 / self.requests,
+        };
+        let least = (1.0 - waiting) * node.residence * visits.min(1.0);
+        self.entry(&node.path, node.charged, waiting, least)
+    }
+
+    fn wait(&self, wait: &WaitReport) -> BreakdownEntry {
+        // On the way nothing waits for anything.
+        let waiting = f64::from(u8::from(!wait.path.ends_with("/latency")));
+        let visits = wait.count as f64 / self.requests;
+        let least = (1.0 - waiting) * wait.residence * visits.min(1.0);
+        self.entry(&wait.path, wait.charged, waiting, least)
+    }
+
+    fn entry(&self, place: &str, charged: f64, waiting: f64, least: f64) -> BreakdownEntry {
+        let share = charged / self.total;
+        let seconds = share * self.mean_latency;
+        BreakdownEntry {
+            place: place.to_owned(),
+            share,
+            seconds,
+            waiting: waiting * seconds,
+            least: least.max((1.0 - waiting) * seconds),
+        }
+    }
+
+    /// Requests that machines have, where the machines say that they are.
+    fn machines(
+        &self,
+        nodes: &[&NodeReport],
+        charged: f64,
+    ) -> impl Iterator<Item = BreakdownEntry> {
+        let (inside, parts) = local::parts(nodes);
+        let parts = parts.into_iter().filter(move |_| inside > 0.0);
+        parts.map(move |part: Part| {
+            let charged = charged * part.inside / inside;
+            self.entry(&part.place, charged, part.waiting, 0.0)
+        })
+    }
+
+    fn left(&self, unattributed: f64) -> Option<BreakdownEntry> {
+        let some = unattributed > 1e-9 * self.total;
+        some.then(|| self.entry(UNATTRIBUTED, unattributed, 1.0, 0.0))
+    }
+
+    /// The clients' processor, and the time for which requests wait for jobs that others
+    /// asked for, divided among the places of all jobs.
+    fn clients(
+        &self,
+        machines: &[&NodeReport],
+        jobs: &[&NodeReport],
+        waits: &[WaitReport],
+        unattributed: f64,
+    ) -> Vec<BreakdownEntry> {
+        let (_, parts) = local::parts(machines);
+        let processor = parts.iter().find(|it| it.place.ends_with("/processor"));
+        let own = processor.map_or(0.0, |it| it.inside.min(unattributed));
+        let all = jobs.iter().map(|node| node.mean_inside);
+        let all: f64 = all.chain(waits.iter().map(|it| it.mean_inside)).sum();
+        let rest = unattributed - own;
+        let processor = processor.map(|it| self.entry(&it.place, own, it.waiting, 0.0));
+        if all <= 0.0 {
+            return processor.into_iter().chain(self.left(rest)).collect();
+        }
+        let jobs = jobs.iter().map(|node| {
+            let charged = rest * node.mean_inside / all;
+            self.node(&NodeReport {
+                charged,
+                ..(*node).clone()
+            })
+        });
+        let waits = waits.iter().map(|wait| {
+            let charged = rest * wait.mean_inside / all;
+            self.wait(&WaitReport {
+                charged,
+                ..wait.clone()
+            })
+        });
+        processor.into_iter().chain(jobs).chain(waits).collect()
+    }
+}
+
+/// Joins entries of the same place.
+fn joined(entries: Vec<BreakdownEntry>) -> Vec<BreakdownEntry> {
+    let mut places: IndexMap<String, BreakdownEntry> = IndexMap::new();
+    for entry in entries {
+        match places.get_mut(&entry.place) {
+            None => {
+                places.insert(entry.place.clone(), entry);
+            }
+            Some(sum) => {
+                sum.share += entry.share;
+                sum.seconds += entry.seconds;
+                sum.waiting += entry.waiting;
+                sum.least = sum.least.max(entry.least);
+            }
+        }
+    }
+    places.into_values().collect()
+}
