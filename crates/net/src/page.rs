@@ -214,11 +214,14 @@ pub(crate) struct StoreSpec {
     pub name: String,
 }
 
+/// Tells from all copies of a store how full it is.
+type LevelOf = dyn Fn(&dyn Any) -> f64 + Send;
+
 /// How full a store is.
 pub(crate) struct StoreLevel {
     pub path: String,
     pub store: u32,
-    pub of: Box<dyn Fn(&dyn Any) -> f64 + Send>,
+    pub of: Box<LevelOf>,
 }
 
 /// Puts a node's first tokens where they belong.

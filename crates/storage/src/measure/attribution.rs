@@ -54,8 +54,11 @@ pub(super) fn breakdown(
     if total <= 0.0 {
         return Vec::new();
     }
+    let inside = reports.iter().filter(|node| node.charged > 0.0);
+    let inside: f64 = inside.map(|node| node.mean_inside).sum();
     let of = Of {
         total,
+        alone: inside <= 1.01 * total,
         mean_latency,
         requests: requests.max(1) as f64,
     };
@@ -93,6 +96,8 @@ pub(super) fn breakdown(
 /// Mean numbers of requests under way as parts of all of them.
 struct Of {
     total: f64,
+    /// No request has several jobs under way at once: what each is served is what it needs.
+    alone: bool,
     mean_latency: f64,
     requests: f64,
 }
@@ -100,7 +105,7 @@ struct Of {
 impl Of {
     fn node(&self, node: &NodeReport) -> BreakdownEntry {
         let waiting = match node.discipline {
-            Some(_) if node.mean_inside > 0.0 => node.mean_queue / node.mean_inside,
+            Some(_) if node.mean_inside > 0.0 => (node.mean_queue / node.mean_inside).min(1.0),
             Some(_) => 0.0,
             None => 1.0,
         };
@@ -130,7 +135,11 @@ impl Of {
             share,
             seconds,
             waiting: waiting * seconds,
-            least: least.max((1.0 - waiting) * seconds),
+            least: match self.alone {
+                true => least.max((1.0 - waiting) * seconds),
+                false => least,
+            },
+            alone: self.alone,
         }
     }
 

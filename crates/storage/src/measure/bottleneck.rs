@@ -71,7 +71,12 @@ pub(super) fn bottleneck(
             let by_next = next.map_or(f64::INFINITY, |next| 1.0 / next.most_utilisation);
             let place = place_of(first);
             let share = share_with_queues(stations, breakdown, &place);
-            let turn = by_turn(&place).min(by_share(share, mean_latency, mean_think));
+            // Jobs side by side are served while others of their request wait here.
+            let by_share = match breakdown.iter().all(|entry| entry.alone) {
+                true => by_share(share, mean_latency, mean_think),
+                false => f64::INFINITY,
+            };
+            let turn = by_turn(&place).min(by_share);
             let most_gain = by_next.min(turn).max(1.0);
             let then = match next {
                 _ if most_gain.is_infinite() => String::new(),

