@@ -287,7 +287,7 @@ impl Descriptors {
             match &file {
                 Some(file) if file.writes => rustix::fs::ftruncate(&file.handle, length)?,
                 _ => {
-                    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+                    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                     let file = rustix::fs::openat(&hands.root, &name, flags, Mode::empty())?;
                     rustix::fs::ftruncate(file, length)?;
                 }

@@ -326,10 +326,7 @@ impl Planner {
         let makes = operation == Operation::Create;
         let object = match known {
             // A link to nothing was opened itself.
-            State::Link(_, to) => {
-                let leads = to.and_then(|to| self.tree.node(to).state.object());
-                leads.ok_or(THROUGH_LINK)?
-            }
+            State::Link(_, to) => self.follow(step, to)?,
             _ if makes && flags.has(Flags::EXCLUSIVE) => {
                 self.is_new(step, node);
                 let object = self.tree.make();
@@ -360,6 +357,14 @@ impl Planner {
         self.opened_by.entry(object).or_insert(process);
         step.object = Some(object);
         Ok(())
+    }
+
+    /// Where a link leads: the engine opens no links, and so what they lead to by its own name.
+    fn follow(&self, step: &mut Step, to: Option<NodeId>) -> Result<Object, &'static str> {
+        let to = to.ok_or(THROUGH_LINK)?;
+        let object = self.tree.node(to).state.object().ok_or(THROUGH_LINK)?;
+        step.path = self.tree.path(to);
+        Ok(object)
     }
 
     /// What a process has open under a name; what others have; what the name stands for.
@@ -415,10 +420,7 @@ impl Planner {
             self.tree.is_directory(node);
         }
         let object = match (self.descriptor(step, node), self.tree.node(node).state) {
-            (_, State::Link(_, to)) => {
-                let leads = to.and_then(|to| self.tree.node(to).state.object());
-                leads.ok_or(THROUGH_LINK)?
-            }
+            (_, State::Link(_, to)) => self.follow(step, to)?,
             (Some(object), _) => object,
             (None, _) => self.there(step, node, kind, 0),
         };
@@ -445,7 +447,9 @@ impl Planner {
             }
             _ => {}
         }
+        let followed = matches!(self.tree.node(node).state, State::Link(..));
         self.uses(step, node, object);
+        step.named |= followed;
         Ok(())
     }
 

@@ -71,7 +71,7 @@ impl Initial {
 
     /// Has it leave the page cache, where the file system takes the advice.
     pub fn cool(&self, root: &OwnedFd, path: &CString) {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         if self.kind == Kind::File
             && let Ok(file) = rustix::fs::openat(root, path, flags, Mode::empty())
         {
@@ -97,7 +97,7 @@ impl Initial {
             Kind::Link => there(rustix::fs::symlinkat(c"hr-f0", root, path)),
             Kind::Absent => Ok(()),
             Kind::File => {
-                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let file = rustix::fs::openat(root, path, flags, MODE)?;
                 let mut done = 0;
                 while done < self.read {
@@ -134,7 +134,7 @@ impl Initial {
                 removed => removed,
             },
             Kind::File => {
-                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let file = rustix::fs::openat(root, path, flags, MODE)?;
                 rustix::fs::ftruncate(&file, self.length)
             }

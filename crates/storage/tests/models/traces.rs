@@ -283,6 +283,7 @@ fn a_replayed_log_is_synced_over_the_network() {
         [clients]
         count = 1
         [servers]
+        count = 1
         device = { read_rate = "100 MB/s", write_rate = "100 MB/s", time_per_request = "8 ms" }
         [network]
         bandwidth = "1 Gbit/s"
