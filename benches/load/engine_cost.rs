@@ -107,5 +107,6 @@ fn engine(below: &Path, calls: Backend) -> Result<Taken, Box<dyn Error>> {
         .as_ref()
         .ok_or("nothing read")?;
     let each = outcome.lasted as f64 / cell.count as f64;
-    Ok((each, cell.service.mean()))
+    let mean = cell.service.mean().ok_or("nothing read")?;
+    Ok((each, mean))
 }
