@@ -106,11 +106,13 @@ def main() -> None:
     print("| job | figure | Headrace | fio | ratio |\n| --- | --- | --- | --- | --- |")
     for name in each[0][1]:
         for figure in FIGURES:
-            ours, theirs = ([of[side][name][figure] for of in each] for side in (0, 1))
-            ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
-            mine, others = statistics.median(ours), statistics.median(theirs)
+            mine, others = ([of[side][name][figure] for of in each] for side in (0, 1))
+            ratio = statistics.median(one / other for one, other in zip(mine, others, strict=True))
+            middle = [statistics.median(of) for of in (mine, others)]
             unit = "" if figure == "IOPS" else " (ms)"
-            print(f"| {name} | {figure}{unit} | {mine:,.4g} | {others:,.4g} | {ratio:.2f} |")
+            print(
+                f"| {name} | {figure}{unit} | {middle[0]:,.4g} | {middle[1]:,.4g} | {ratio:.2f} |"
+            )
 
 
 if __name__ == "__main__":
