@@ -14,6 +14,7 @@ import gc
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -22,6 +23,13 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+
+PROGRESS = re.compile(
+    r"^[^\n]*: [\d,]+ s: [^\n]*(?: steps done, next: [^\n]*| simulated, [\d,]+ requests"
+    r"| operations, [\d,]+ MB| files and directories removed)\n",
+    re.MULTILINE,
+)
+"""Lines of progress, which commands write on a slow machine only."""
 
 IMPORTED = (
     "alembic.command",
@@ -90,7 +98,9 @@ def _command(
         for file in (out, err):
             file.seek(0)
             texts.append(io.TextIOWrapper(file).read())
-    return subprocess.CompletedProcess(["headrace", *words], status, *texts)
+    output, errors = texts
+    errors = PROGRESS.sub("", errors)
+    return subprocess.CompletedProcess(["headrace", *words], status, output, errors)
 
 
 @functools.cache
