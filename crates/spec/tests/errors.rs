@@ -892,6 +892,7 @@ fn a_drive_with_too_little_spare_is_refused() {
             format!("{drive}.dies=2"),
             format!("{drive}.pages_per_block=64"),
             format!("{drive}.over_provisioning={spare}"),
+            "machine.volume.0.file_system.journal.size=8 MiB".to_owned(),
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         load(LOCAL, &sets).err().map(|error| error.to_string())

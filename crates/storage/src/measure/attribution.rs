@@ -25,6 +25,10 @@ const CLIENT_MACHINE: &str = "system/client/machine/";
 /// Where requests wait for locks; what is sent and flushed for that counts nowhere else.
 const LOCKS: &str = "system/client/waiting for locks";
 
+/// Where requests wait for transfers of a metadata server's database that others asked for:
+/// pages that are being read, and the commit of a group.
+const DATABASE: &str = "system/metadata/waiting for device";
+
 /// What no place can be found for.
 pub const UNATTRIBUTED: &str = "system/unattributed";
 
@@ -77,7 +81,8 @@ pub(super) fn breakdown(
         .filter(|node| node.path.starts_with(CLIENT_MACHINE))
         .collect();
     if of_clients.is_empty() {
-        entries.extend(of.left(unattributed));
+        let database = reports.iter().find(|node| node.path == DATABASE);
+        entries.extend(of.left(database.map_or(UNATTRIBUTED, |it| &it.path), unattributed));
     } else {
         let jobs = net.nodes_of_colours(&["Job", "Transfer"]);
         let jobs: Vec<&NodeReport> = jobs
@@ -139,7 +144,6 @@ impl Of {
                 true => least.max((1.0 - waiting) * seconds),
                 false => least,
             },
-            alone: self.alone,
         }
     }
 
@@ -157,9 +161,9 @@ impl Of {
         })
     }
 
-    fn left(&self, unattributed: f64) -> Option<BreakdownEntry> {
+    fn left(&self, place: &str, unattributed: f64) -> Option<BreakdownEntry> {
         let some = unattributed > 1e-9 * self.total;
-        some.then(|| self.entry(UNATTRIBUTED, unattributed, 1.0, 0.0))
+        some.then(|| self.entry(place, unattributed, 1.0, 0.0))
     }
 
     /// The clients' processor, and the time for which requests wait for jobs that others
@@ -179,7 +183,10 @@ impl Of {
         let rest = unattributed - own;
         let processor = processor.map(|it| self.entry(&it.place, own, it.waiting, 0.0));
         if all <= 0.0 {
-            return processor.into_iter().chain(self.left(rest)).collect();
+            return processor
+                .into_iter()
+                .chain(self.left(UNATTRIBUTED, rest))
+                .collect();
         }
         let jobs = jobs.iter().map(|node| {
             let charged = rest * node.mean_inside / all;

@@ -57,8 +57,10 @@ pub(super) fn bottleneck(
     };
     let by_turn = |place: &str| {
         let others = breakdown.iter().filter(|entry| entry.place != place);
-        let left = mean_think + others.map(|entry| entry.least).sum::<f64>();
-        if left > 0.0 {
+        let needed = others.map(|entry| entry.least).sum::<f64>();
+        let left = mean_think + needed;
+        // Requests that need more than they took share jobs, as those that are written behind.
+        if left > 0.0 && needed <= mean_latency {
             (mean_think + mean_latency) / left
         } else {
             f64::INFINITY
@@ -71,12 +73,8 @@ pub(super) fn bottleneck(
             let by_next = next.map_or(f64::INFINITY, |next| 1.0 / next.most_utilisation);
             let place = place_of(first);
             let share = share_with_queues(stations, breakdown, &place);
-            // Jobs side by side are served while others of their request wait here.
-            let by_share = match breakdown.iter().all(|entry| entry.alone) {
-                true => by_share(share, mean_latency, mean_think),
-                false => f64::INFINITY,
-            };
-            let turn = by_turn(&place).min(by_share);
+            // No share of the latency bounds it: whatever waits for what is full waits elsewhere too.
+            let turn = by_turn(&place);
             let most_gain = by_next.min(turn).max(1.0);
             let then = match next {
                 _ if most_gain.is_infinite() => String::new(),

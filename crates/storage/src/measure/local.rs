@@ -53,7 +53,6 @@ impl Part {
             seconds,
             waiting: self.waiting * seconds,
             least: (1.0 - self.waiting) * seconds,
-            alone: true,
         }
     }
 }

@@ -203,9 +203,6 @@ pub struct BreakdownEntry {
     /// stay of one job, as its other jobs may go side by side with it.
     #[serde(skip)]
     pub(super) least: f64,
-    /// No request had several jobs under way at once.
-    #[serde(skip)]
-    pub(super) alone: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

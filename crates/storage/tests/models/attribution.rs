@@ -237,7 +237,7 @@ fn a_precision_is_not_reached_while_something_is_used_up() {
         program_time = "800 us"
         channel_rate = "400 MB/s"
         interface_rate = "2 GB/s"
-        over_provisioning = 0.28
+        over_provisioning = 0.82
         [network]
         bandwidth = "100 Gbit/s"
         latency = "0 s"

@@ -157,7 +157,11 @@ fn turns_at_several_targets_leave_targets_idle() {
         bottleneck.station.as_deref(),
         Some("system/client/waiting for locks")
     );
-    assert!(bottleneck.most_gain.unwrap() > 0.99 * gain && gain > 2.0);
+    assert!(
+        bottleneck.most_gain.unwrap() > 0.99 * gain && gain > 2.0,
+        "{gain}: {bottleneck:?} {:?}",
+        two.report.breakdown
+    );
     let at_targets = 4.0 * (bytes / 4.0) / 500e6;
     // Ethernet frames of 1538 bytes with 1448 bytes of data each, at 10 Gbit/s.
     let over_card = bytes / (1.25e9 * 1448.0 / 1538.0);

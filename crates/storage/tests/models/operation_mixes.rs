@@ -248,7 +248,8 @@ fn requests_that_are_due_before_the_end_are_done_or_counted_as_unfinished() {
     let report = &outcome.report;
     let unfinished = report.unfinished.as_ref().expect("it is an open loop");
     // In 2 s the server does 2,000 of 4,000; of what is left, one is under way.
-    assert!((1900..2100).contains(&unfinished.count), "{unfinished:?}");
+    // Poisson: a standard deviation of 63.
+    assert!((1750..2250).contains(&unfinished.count), "{unfinished:?}");
     assert_eq!(unfinished.in_flight, 1);
     assert_eq!(unfinished.operations["stat"], unfinished.count);
     let done = report.operations["stat"].count;
