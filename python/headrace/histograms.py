@@ -104,6 +104,8 @@ def check(histograms: pl.DataFrame) -> None:
 
 def with_exact(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
     """The columns of a saved table of histograms, with nulls for those that it lacks."""
+    if not isinstance(columns, Mapping):
+        raise TypeError("expected columns by their names")
     rows = len(next(iter(columns.values()), ()))
     return {name: [None] * rows for name in EXACT.names()} | dict(columns) if columns else {}
 

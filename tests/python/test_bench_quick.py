@@ -318,6 +318,8 @@ def loop_device(tmp_path: Path) -> Iterator[Path]:
         pytest.skip(f"no loop device: {made.stderr.strip()}")
     device = Path(made.stdout.strip())
     yield device
+    # The kernel keeps the flag for whoever attaches the device next.
+    subprocess.run(["blockdev", "--setrw", device], check=True)
     subprocess.run(["losetup", "--detach", device], check=True)
 
 

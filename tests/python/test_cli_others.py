@@ -1,6 +1,7 @@
 """The commands beside `headrace run`."""
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -90,6 +91,7 @@ def test_a_paper_gets_its_arguments_and_gives_its_status(tmp_path: Path) -> None
     ended = subprocess.run(
         [sys.executable, "-m", "headrace", "papers", "mine", "--json", "--out", "here"],
         cwd=inside,
+        env=os.environ | {"HEADRACE_TRUST": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,

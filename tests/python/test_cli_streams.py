@@ -114,6 +114,7 @@ def test_ctrl_c_in_a_paper(whole_group: bool, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "headrace", "papers", "mine"],
         cwd=tmp_path,
+        env=os.environ | {"HEADRACE_TRUST": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -80,7 +80,7 @@ def a_study(unit: str, values: dict[str, list[float]], half: float | None) -> di
         "sizes": ["file", "block"],
         "wanted_repeats": 3,
         "summary": [
-            {"file": file, "block": 4096 << 4 * number, "test": test, "unit": unit}
+            {"file": file, "block": 4096 << 4 * number, "test": test, "unit": unit, "repeats": 3}
             | {"median": value, "mean": 1.5 * value, "least": value / 2, "most": 2 * value}
             | {"half_width": None if half is None else half * value}
             for test, several in values.items()

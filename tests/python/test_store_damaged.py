@@ -19,6 +19,7 @@ import headrace.measure as measure
 from conftest import MIX, Command
 from damage import damaged
 from headrace.cli.app import run
+from headrace.cli.screen import ProgressLines
 from headrace.importing import import_results
 from headrace.store import StoreError
 from headrace.store.documents import check_document
@@ -166,6 +167,8 @@ def test_no_damage_is_more_than_one_clear_error(
 
 def one_clear_error(command: list[str], capfd: pytest.CaptureFixture[str], told: str) -> int:
     """Carries a command out, which is well or refuses in one line; gives its status."""
+    # Each command has a process of its own, and so ten seconds before it writes of its progress.
+    ProgressLines._begun = None
     status = run(command)
     errors = capfd.readouterr().err
     assert status in (0, 2), (command, errors)

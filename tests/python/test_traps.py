@@ -167,12 +167,13 @@ def test_the_table_of_a_ladder_has_the_figures_of_the_document(tmp_path: Path, b
     load = measure.MixedLoad(str(file), seconds=0.2, warm_up=0.0)
     document = measure.ladder(load.at, below, rates=[200, 400]).document
     expected = [
-        "requested offered achieved mean ms p50 ms p99 ms service ms service p99 ms"
+        "requested offered achieved mean ms p50 ms p99 ms unfinished service ms service p99 ms"
         " cache hits % read ahead % keeps up"
     ]
     for it in document["steps"]:
         loads = [figure(it[f"{key}_per_second"]) for key in ("requested", "offered", "achieved")]
         times = [milliseconds(it["response"][key]) for key in ("mean", "p50", "p99")]
+        times.append(whole(it["unfinished"]["count"]))
         times += [milliseconds(it["service"][key]) for key in ("mean", "p99")]
         expected.append(line(*loads, *times, *hits(it), "yes" if it["keeps_up"] else "no"))
     title = "Operations a second, and response time from the intended start"

@@ -31,14 +31,14 @@ def net(
     from headrace.report.net_diagram import draw
     from headrace.report.net_load import load_of
 
+    scenario = simulate.load_with_sets(file, sets or [])
+    check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)
     if output.suffix.lower() not in ("", ".svg"):
         raise ValueError(
             f"--output {output}: {output.suffix} files are not written: the picture is SVG, write"
             " a name that ends in .svg"
         )
     check_writable(output)
-    scenario = simulate.load_with_sets(file, sets or [])
-    check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)
     structure = scenario.structure()
     loads = {}
     if load:

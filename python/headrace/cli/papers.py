@@ -25,7 +25,7 @@ def papers(
     ] = None,
 ) -> None:
     """Reproduce a paper's results: published, ours, and the error."""
-    folder = _folder()
+    folder = _folder(name)
     if folder is None:
         raise FileNotFoundError(
             2,
@@ -69,11 +69,12 @@ def _require_trust(script: Path) -> None:
         ) from None
 
 
-def _folder() -> Path | None:
-    """The repository's folder of papers, around this source or the current directory."""
+def _folder(name: str | None) -> Path | None:
+    """The repository's folder of papers, around this source or the current directory: the first
+    that has the paper, or the first at all."""
     here, source = Path.cwd(), Path(headrace.__file__).resolve()
     # This source's own first: whoever can write to a directory above may have put others there.
-    for above in (*source.parents, here, *here.parents):
-        if any(above.glob(f"papers/*/{SCRIPT}")):
-            return above / "papers"
-    return None
+    around = (*source.parents, here, *here.parents)
+    folders = [it / "papers" for it in around if any(it.glob(f"papers/*/{SCRIPT}"))]
+    named = (it for it in folders if name is not None and (it / name / SCRIPT).is_file())
+    return next(named, folders[0] if folders else None)

@@ -116,9 +116,9 @@ def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
     """A table of what was saved, which a file and the store call differently."""
     saved = next(key for key, table in TABLES.items() if table == name)
     columns = resumed.get(saved) or resumed.get(name) or {}
-    if name == "histograms":
-        columns = with_exact(columns)
     try:
+        if name == "histograms":
+            columns = with_exact(columns)
         table = pl.DataFrame(columns, schema=SCHEMAS[name])
         if name == "histograms":
             check(table)

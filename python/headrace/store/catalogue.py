@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace.environment import started_of
 from headrace.store.errors import StoreError
 from headrace.store.figures import figures, repetitions, step_figures
 from headrace.store.insertion import AlreadyStored, insert
@@ -64,7 +65,8 @@ class Store:
         record = Record.of(
             document,
             kind=kind,
-            started=started or datetime.now(UTC),
+            # The document's own start is that of the measurement, not of the command.
+            started=started or started_of(document) or datetime.now(UTC),
             labels=labels,
             host=host,
             environment=environment,

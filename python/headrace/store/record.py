@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
-from headrace.environment import of_document, started_of
+from headrace.environment import of_document
 from headrace.environment import timestamp as timestamp
 from headrace.host import this_host
 from headrace.store.errors import StoreError, StoreFailure
@@ -78,8 +78,6 @@ class Record:
         """
         if kind not in KINDS:
             raise StoreError(f'kind = "{kind}": expected one of {", ".join(KINDS)}')
-        # The document's own start is that of the measurement, not of the command.
-        started = started_of(document) or started
         name, scenario = _scenario(document)
         seed, version = document.get("seed"), document.get("version")
         if not isinstance(version, str):

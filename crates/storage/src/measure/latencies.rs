@@ -51,7 +51,7 @@ impl Latencies {
 
     /// In seconds; NaN if there are none, as everywhere here.
     pub fn mean(&self) -> f64 {
-        self.sum as f64 * 1e-12 / self.count() as f64
+        self.sum as f64 / (1e12 * self.count() as f64)
     }
 
     pub fn most(&self) -> f64 {
