@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from headrace.report.figures.style import COLOURS
+from headrace.report.units import figure as figure_text
 
 PANELS = (("IOPS", 1.0), ("MB/s", 1e-6), ("latency (ms)", 1e3))
 
@@ -30,7 +31,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
     ):
         values = [unit * (of_it[key] or 0.0) for _, of_it in rows]
         bars = axes.barh(places, values, color=colour, height=0.7)
-        axes.bar_label(bars, [f"{value:,.4g}" for value in values], padding=3, fontsize=8)
+        axes.bar_label(bars, [figure_text(value) for value in values], padding=3, fontsize=8)
         axes.margins(x=0.25)
         axes.set_xlabel(label)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
