@@ -31,7 +31,8 @@ SAMPLES = st.lists(st.floats(0.1, 1000), min_size=2, max_size=12)
 @example([0.1, 0.1], [0.1, 500.0, 1.0])
 @settings(deadline=None)
 def test_significance_is_welchs(first: list[float], other: list[float]) -> None:
-    assume(len(set(first)) > 1 or len(set(other)) > 1)
+    # Of values that differ by rounding alone no two ways of computing give the same.
+    assume(max(statistics.stdev(it) / statistics.fmean(it) for it in (first, other)) > 1e-9)
     found = difference(first, other)
     assert found is not None
     # Means and deviations are taken exactly: scipy's own lose all digits of values that are

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ class Destination:
     plot: Path | None
     stored: bool
     labels: Mapping[str, str] | None
-    started: datetime
     csv: Path | None = None
 
     def save_so_far(self, document: Document) -> None:
@@ -51,7 +49,7 @@ class Destination:
         """Keeps, prints, draws and saves it, and says how to go on; gives the exit status."""
         identifier = None
         if self.stored and (document.get("steps") or document.get("messages")):
-            identifier = _kept(document, self.started, self.labels)
+            identifier = _kept(document, self.labels)
         tell(document, self.as_json, table, identifier, self.csv)
         if self.plot is not None and document["stop"]["reason"] == "done":
             draw(self.plot, document)
@@ -73,15 +71,11 @@ class Saved:
         save_json(path, {**self.document, "host": this_host()})
 
 
-def _kept(document: Document, started: datetime, labels: Mapping[str, str] | None) -> str | None:
+def _kept(document: Document, labels: Mapping[str, str] | None) -> str | None:
     """Keeps a document in the store; gives its identifier."""
     from headrace import store
 
-    return kept(
-        lambda: store.open().add(
-            document, kind=str(document["kind"]), started=started, labels=labels
-        )
-    )
+    return kept(lambda: store.open().add(document, kind=str(document["kind"]), labels=labels))
 
 
 def tell(

@@ -1,6 +1,5 @@
 """`headrace bench sweep`, `blocks`, `clients`, `meta`, `disk` and `copy`."""
 
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -273,7 +272,6 @@ def _carry_out(
     check_csv(csv, as_json)
     if plot is not None:
         check_directory(plot)
-    started = datetime.now(UTC)
     with steps(f"bench {study.name}") as told:
         result = micro.carry_out(
             study,
@@ -287,7 +285,7 @@ def _carry_out(
     document, stop = result.document, result.document["stop"]
     identifier = None
     if stored and result.rows.height:
-        identifier = kept(lambda: result.keep(started=started, labels=labels))
+        identifier = kept(lambda: result.keep(labels=labels))
     from headrace.report import study_tables
 
     documents.tell(document, as_json, study_tables.study, identifier, csv)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -123,7 +122,6 @@ def mix(
     }
     if not math.isfinite(start):
         raise ValueError(f"--start {start}: expected a number of operations a second such as 100")
-    started = datetime.now(UTC)
     if clients is not None:
         if rates is not None or processes is not None:
             raise ValueError("--clients: expected no --rates and no --processes beside it")
@@ -142,7 +140,7 @@ def mix(
         )
     identifier = None
     if stored and ladder.document["steps"]:
-        identifier = kept(lambda: ladder.keep(started=started, labels=labels))
+        identifier = kept(lambda: ladder.keep(labels=labels))
     from headrace.report import ladder_tables
 
     documents.tell(ladder.document, as_json, ladder_tables.ladder, identifier, csv)

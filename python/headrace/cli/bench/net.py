@@ -1,7 +1,6 @@
 """`headrace bench net answer` and `ask`."""
 
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -76,7 +75,7 @@ def ask(
     output = output_of(output, resume)
     if plot is not None:
         check_directory(plot)
-    to = documents.Destination(as_json, output, plot, stored, labels, datetime.now(UTC), csv)
+    to = documents.Destination(as_json, output, plot, stored, labels, csv)
     with steps("bench net") as told:
         document = network.ask(
             address,

@@ -5,7 +5,6 @@ import difflib
 import math
 import sys
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -288,7 +287,6 @@ def _carry_out(
     check_apart({"--output": output, "--csv": csv}, {"the job file": job_file})
     if plot is not None:
         check_directory(plot)
-    started = datetime.now(UTC)
     with job_view("bench", show_progress) as tell, opened(where) as target:
         plan = planned(target)
         result = jobs.carry_out(plan, target, progress=tell)
@@ -296,7 +294,7 @@ def _carry_out(
         result.document["warnings"].append(target.left)
     identifier = None
     if stored and result.document["jobs"]:
-        identifier = kept(lambda: result.keep(started=started, labels=labels))
+        identifier = kept(lambda: result.keep(labels=labels))
     from headrace.report import job_tables
 
     documents.tell(result.document, as_json, job_tables.jobs, identifier, csv)

@@ -1,6 +1,5 @@
 """`headrace bench run`."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -107,7 +106,6 @@ def run(
             param_hint="--trace",
         )
     may_trace(directory, trace, None)
-    started = datetime.now(UTC)
     with live_view(loaded.name, show_progress) as tell:
 
         def measured() -> measure.Measurement:
@@ -115,7 +113,7 @@ def run(
 
         measurement = measure.traced(measured, directory)[0] if trace else measured()
     measurement.note_sets(sets)
-    identifier = kept(lambda: measurement.keep(started=started, labels=labels)) if stored else None
+    identifier = kept(lambda: measurement.keep(labels=labels)) if stored else None
     from headrace.report import measured_tables
 
     documents.tell(measurement.document, as_json, measured_tables.measurement, identifier, csv)

@@ -1,6 +1,5 @@
 """`headrace bench tune`."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -83,7 +82,7 @@ def tune(
     names = list(dict.fromkeys(name.strip() for name in operations.split(",") if name.strip()))
     wanted, watching = tuning.target(target), tuning.profiler(profiler)
     much = tuning.Amount(alone=amount, mixed=mixed, files=files)
-    to = documents.Destination(as_json, output, plot, stored, labels, datetime.now(UTC), csv)
+    to = documents.Destination(as_json, output, plot, stored, labels, csv)
     with watching(directory) as watched, steps("bench tune") as told:
         document = carried_out(
             watched,
