@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import HealthCheck, settings
 
 import headrace as hr
 from command import command
@@ -23,6 +24,10 @@ pytest.register_assert_rewrite("lab")
 # commands that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+# How fast a property's examples are made depends on what else the machine does.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 ROOT = Path(__file__).parents[2]
 
