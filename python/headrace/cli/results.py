@@ -91,7 +91,10 @@ Search: TypeAlias = Annotated[
 
 Step: TypeAlias = Annotated[
     str | None,
-    typer.Option("--step", help='Of ladders, a step by operation, as "400/s" or "processes 4".'),
+    typer.Option(
+        "--step",
+        help='Of ladders, a step by operation, as "400/s", "processes 4" or "400/s on 2 hosts".',
+    ),
 ]
 
 
@@ -229,6 +232,7 @@ def plot(
 ) -> None:
     """Draw the curves of mixed loads in one figure: response time against the load achieved."""
     from headrace import store
+    from headrace.report.client_host_curves import curves, in_words
 
     check_directory(output)
     there = store.open()
@@ -236,7 +240,12 @@ def plot(
     for identifier in identifiers:
         entry = there.shown(identifier)
         document = entry["document"]
-        if entry["kind"] != "ladder" or document.get("of") != "loads":
+        of = document.get("of") if entry["kind"] == "ladder" else None
+        if of == "client-hosts":
+            for count, curve in curves(document).items():
+                ladders[f"{in_words(count)}, {_curve(entry)}"] = curve
+            continue
+        if of != "loads":
             raise ValueError(
                 f"{entry['id']}: expected a mixed load at several loads, as headrace bench mix"
                 f" saves it; this is a {entry['kind']}"

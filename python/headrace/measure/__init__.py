@@ -2,6 +2,7 @@
 
 from headrace.histograms import percentiles
 from headrace.measure.benchmark import Live, clean, measure
+from headrace.measure.client_host_sweep import client_host_sweep
 from headrace.measure.ladder import Criteria, ladder
 from headrace.measure.ladder_of_clients import ladder_of_clients
 from headrace.measure.ladder_result import Ladder
@@ -20,6 +21,7 @@ __all__ = [
     "Measurement",
     "MixedLoad",
     "clean",
+    "client_host_sweep",
     "keep_saved",
     "ladder",
     "ladder_of_clients",

@@ -68,7 +68,7 @@ def measure(
     with noticed() as came:
         measurement = _measured_and_removed(below, loaded, calls, settle, keep, progress)
     measurement.document["environment"] = environment
-    if not came or ranks.current().size > 1:
+    if not came or ranks.count() > 1:
         return measurement
     return replace(measurement, told_to_end=came[0])
 
@@ -155,8 +155,8 @@ def measure_in(
     counters = Counters(directory.path)
     before = reads_now()
     tell = _told(progress, counters, settle)
-    here = ranks.current()
-    if here.size > 1:
+    # Also where only one of several takes part: it notices Ctrl-C as they all do.
+    if ranks.count() > 1:
         return _measure_together(directory, loaded, calls, tell, counters)
     result = _core.measure(loaded, directory, calls=calls, progress=tell)
     counters.sample(at_once=True)
@@ -199,7 +199,7 @@ def _measure_together(
         error = raised
     counters.sample(at_once=True)
     reads = reads_since(before)
-    mine = hosts.Part(here.host, here.rank, here.name(), result, error, counters.summary(), reads)
+    mine = hosts.Part(here.host, here.number, here.name(), result, error, counters.summary(), reads)
     document, result = hosts.together(
         loaded, mine, lambda: _files(directory), direct=_is_direct(loaded), calls=str(calls)
     )

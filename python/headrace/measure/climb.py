@@ -61,6 +61,8 @@ class Asked:
     tried: Tried
     loaded: _core.Loaded
     what: str
+    client_hosts: int | None
+    """How many hosts take part; None for all."""
 
 
 @dataclass
@@ -69,7 +71,7 @@ class Climb:
 
     directory: _core.BenchmarkDirectory
     of: str
-    """Of what it is a ladder: `loads` or `clients`."""
+    """Of what it is a ladder: `loads`, `clients` or `client-hosts`."""
     place: Mapping[str, str]
     environment: Environment
     step_of: Callable[[dict[str, Any]], Step | None]
@@ -100,24 +102,36 @@ class Climb:
     def __post_init__(self) -> None:
         self.earlier = Earlier(self.resumed)
 
-    def step(self, loaded: _core.Loaded, what: str) -> Step | None:
-        """Measures a scenario for the first time, or takes what is known of it.
+    def begin(self, loaded: _core.Loaded) -> None:
+        """Takes the steps of an earlier run, and a scenario as that of the ladder. Without it, the
+        ladder's scenario is that of its first step.
+
+        Raises ValueError if the earlier run is of another scenario.
+        """
+        self._check(loaded)
+        self._take_earlier()
+        self.seed = loaded.seed
+        self.scenario = {
+            "name": loaded.name,
+            "description": tomllib.loads(loaded.toml).get("description", ""),
+            "toml": loaded.toml,
+        }
+
+    def step(self, loaded: _core.Loaded, what: str, client_hosts: int | None = None) -> Step | None:
+        """Measures a scenario for the first time, on all hosts or on the first of them, or takes
+        what is known of it.
 
         Raises BrokenOffError if it ended early: what is there of it has been added.
         """
-        digest = hashlib.sha256(loaded.toml.encode()).hexdigest()
+        asked_for = loaded.toml
+        if client_hosts is not None:
+            asked_for += f"\n# client hosts: {client_hosts}"
+        digest = hashlib.sha256(asked_for.encode()).hexdigest()
         if not self.scenario:
-            self._check(loaded)
-            self._take_earlier()
-            self.seed = loaded.seed
-            self.scenario = {
-                "name": loaded.name,
-                "description": tomllib.loads(loaded.toml).get("description", ""),
-                "toml": loaded.toml,
-            }
+            self.begin(loaded)
         there = (it for it in self.tried if it.digest == digest)
         tried = next(there, None) or Tried(digest)
-        self.asked.append(Asked(tried, loaded, what))
+        self.asked.append(Asked(tried, loaded, what, client_hosts))
         self._carry_out(self.asked[-1], 1)
         # A search goes on by what it saw first, however often it has been measured since.
         return self._step_of(tried.measurements[:1]) if tried.step else None
@@ -253,15 +267,23 @@ class Climb:
             title += f", repeat {repetition} of {self.repeats}"
         try:
             with self.watch(title) as tell, noticed() as came:
-                measured = measure_in(self.directory, asked.loaded, calls=self.calls, progress=tell)
+                measured = self._measured(asked, tell)
         except TOLD_TO_END:
             # While files were made: there is nothing of this step.
             self.stop = {"reason": "interrupted"}
             return None
         self.stop = ended_early(measured.document) or self.stop
         # Ranks decide together, by what they have measured.
-        self.too_late = bool(came) and ranks.current().size == 1
+        self.too_late = bool(came) and ranks.count() == 1
         return measured
+
+    def _measured(self, asked: Asked, progress: Progress | None) -> Measurement:
+        def work() -> Measurement:
+            return measure_in(self.directory, asked.loaded, calls=self.calls, progress=progress)
+
+        if asked.client_hosts is None:
+            return work()
+        return ranks.current().on_hosts(asked.client_hosts, work)
 
 
 def carried_out(
@@ -321,7 +343,7 @@ def carried_out(
             pass
         except TOLD_TO_END:
             # Between two steps; ranks cannot know where the others are.
-            if not climb.scenario or ranks.current().size > 1:
+            if not climb.scenario or ranks.count() > 1:
                 raise
             climb.stop = {"reason": "interrupted"}
         interrupted = climb.stop["reason"] == "interrupted"

@@ -83,7 +83,7 @@ def together(
     if error is not None:
         raise error
     document["calls"] = calls
-    view = views.get(here.rank)
+    view = views.get(here.number)
     warnings = view and conditions(view | {"calls": calls}, direct=direct, free=view["free"])
     told = here.gather(warnings)
     if told is not None:

@@ -38,6 +38,44 @@ class Criteria(NamedTuple):
 SPEC_SFS = Criteria()
 
 
+class Loads(NamedTuple):
+    """The loads of a load sweep: `rates`, or those that a search from `start` on finds."""
+
+    rates: Sequence[float]
+    start: float
+    refinements: int
+    criteria: Criteria
+
+    def check_room(self, at_load: AtLoad, below: str | PathLike[str], calls: str) -> None:
+        """Raises RunError or ScenarioError if the files of the highest rate do not fit."""
+        if self.rates and calls != NULL:
+            loaded = at_load(max(self.rates))
+            ranks.current().agreed(lambda: _core.check_room(loaded, below))
+
+    def measure(self, climb: Climb, at_load: AtLoad, client_hosts: int | None = None) -> None:
+        """Measures one step for each load, on all hosts or on the first of them."""
+        on = "" if client_hosts is None else f", {client_hosts_in_words(client_hosts)}"
+
+        def keeps_up(rate: float) -> bool:
+            loaded, what = at_load(rate), f"{rate:g} operations/s{on}"
+            search_on = not self.rates and climb.tried and climb.calls != NULL
+            if search_on and not climb.has_room(loaded, what):
+                return False
+            step = climb.step(loaded, what, client_hosts)
+            return step is not None and self.criteria.met(step)
+
+        if self.rates:
+            for rate in sorted(set(self.rates)):
+                keeps_up(rate)
+        else:
+            search(keeps_up, self.start, self.refinements)
+
+
+def client_hosts_in_words(count: int) -> str:
+    """A number of client hosts for messages."""
+    return "1 client host" if count == 1 else f"{count} client hosts"
+
+
 def ladder(
     at_load: AtLoad,
     below: str | PathLike[str],
@@ -68,29 +106,14 @@ def ladder(
         RunError: if files that must be there cannot be made.
         ValueError: if what is resumed is of another scenario, version, host or file system.
     """
-
-    def keeps_up(climb: Climb, rate: float) -> bool:
-        loaded, what = at_load(rate), f"{rate:g} operations/s"
-        if not rates and climb.tried and calls != NULL and not climb.has_room(loaded, what):
-            return False
-        step = climb.step(loaded, what)
-        return step is not None and criteria.met(step)
-
-    def steps(climb: Climb) -> None:
-        if rates:
-            for rate in sorted(set(rates)):
-                keeps_up(climb, rate)
-        else:
-            search(lambda rate: keeps_up(climb, rate), start, refinements)
-
-    if rates and calls != NULL:
-        ranks.current().agreed(lambda: _core.check_room(at_load(max(rates)), below))
+    loads = Loads(rates, start, refinements, criteria)
+    loads.check_room(at_load, below, calls)
     return carried_out(
-        steps,
+        lambda climb: loads.measure(climb, at_load),
         lambda climb: _document(climb, criteria),
         below,
         of="loads",
-        step_of=_step,
+        step_of=load_step,
         calls=calls,
         repeats=repeats,
         keep=keep,
@@ -100,7 +123,7 @@ def ladder(
     )
 
 
-def _step(document: dict[str, Any]) -> dict[str, Any] | None:
+def load_step(document: dict[str, Any]) -> dict[str, Any] | None:
     """What a ladder shows of a measurement; None if nothing was done in it."""
     load = document.get("load")
     if load is None or not document["operations"]:
@@ -138,7 +161,7 @@ def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
     """What each repeat of the ladder shows that came to its end."""
     for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
-        of_it = filter(None, map(_step, several))
+        of_it = filter(None, map(load_step, several))
         yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])
 
 

@@ -22,7 +22,7 @@ OF_ALL = {"response": "latency_from_intended", "service": "latency"}
 """Keys of a step for the latency of all operations, and where a measurement has it."""
 NOT_FIGURES = ("load", "wanted_repeats", "intervals")
 OF_A_STEP = (
-    *("name", DIGEST, "partial", "keeps_up", *LOAD, *OF_ALL),
+    *("name", DIGEST, "partial", "keeps_up", "client_hosts", *LOAD, *OF_ALL),
     *("oversubscribed", "operations_per_second", "speedup", "efficiency"),
 )
 """What a step has beside the figures of its measurement."""

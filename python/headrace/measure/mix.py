@@ -42,6 +42,7 @@ class MixedLoad:
         """Raises ScenarioError if there is no such preset or file, or it is no mix."""
         self._name = workload
         self._what = _text(workload)
+        self._is_preset = workload in _presets()
         self._sets = list(sets)
         scales = workload == PRESET and not any(it.startswith(FILES) for it in sets)
         self._per_rate = PER_RATE if scales else ()
@@ -52,10 +53,14 @@ class MixedLoad:
         if processes is not None:
             self._times[f"clients.processes={processes}"] = f"--processes {processes}"
 
-    def at(self, rate: float) -> Loaded:
-        """The scenario in which operations come so often a second."""
+    def at(self, rate: float, ranks_taking_part: int | None = None) -> Loaded:
+        """The scenario in which operations come so often a second. A preset has one client on
+        each rank that takes part; None for all."""
         load = {f"workload.0.rate={rate!r}": f"{rate:g} operations/s"}
-        return self._load(load, self._per_rate)
+        clients = []
+        if ranks_taking_part is not None and self._is_preset:
+            clients.append(f"clients.count={ranks_taking_part}")
+        return self._load(load, [*clients, *self._per_rate])
 
     def with_processes(self, processes: int) -> Loaded:
         """The scenario with so many processes, each of which asks again at once.
@@ -107,9 +112,13 @@ class MixedLoad:
         return error
 
 
+def _presets() -> list[str]:
+    return [name for name, _ in workloads()]
+
+
 def _text(workload: str) -> str:
     """A file, or the text of a scenario with a preset."""
-    names = [name for name, _ in workloads()]
+    names = _presets()
     if workload in names:
         return (
             f'name = "{workload}"\n[clients]\ncount = {ranks.count()}\nprocesses = {PROCESSES}\n'

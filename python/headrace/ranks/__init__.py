@@ -37,7 +37,7 @@ def current() -> Alone:
 
 def count() -> int:
     """How many ranks there are."""
-    return current().size
+    return current().total
 
 
 def of_first(path: Path | None) -> Path | None:

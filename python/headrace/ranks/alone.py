@@ -18,7 +18,13 @@ class Alone:
     """The only rank."""
 
     rank = 0
+    """Its number among the ranks that take part."""
     size = 1
+    """How many ranks take part: all, but within `on_hosts`."""
+    number = 0
+    """Its number among all ranks that were started."""
+    total = 1
+    """How many ranks were started."""
 
     def __init__(self) -> None:
         self.host = platform.node()
@@ -30,7 +36,7 @@ class Alone:
 
     def name(self) -> str:
         """What this rank is called in messages."""
-        return f"rank {self.rank} on {self.host}"
+        return f"rank {self.number} on {self.host}"
 
     def gather(self, what: Any, *, early: bool = False) -> list[Any] | None:
         """What all ranks give, in their order, at the first one; None at the others. `early`
@@ -43,6 +49,16 @@ class Alone:
 
     def agreed(self, work: Callable[[], T]) -> T:
         """Works on all ranks. Raises at all of them what any of them raised."""
+        return work()
+
+    def hosts(self) -> dict[str, list[int]]:
+        """The numbers of each host's ranks, by its name, in the order in which the ranks name
+        them."""
+        return {self.host: [0]}
+
+    def on_hosts(self, count: int, work: Callable[[], T]) -> T:
+        """Works on the ranks of the first `count` hosts. The others wait idle, and return or raise
+        what the first rank does."""
         return work()
 
     def begin(self, expected: Sequence[int]) -> None:

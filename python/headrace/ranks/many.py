@@ -46,11 +46,14 @@ class Many(Alone):
 
     def __init__(self, communicator: "MPI.Intracomm") -> None:
         super().__init__()
-        self.rank, self.size = communicator.Get_rank(), communicator.Get_size()
+        self.number = self.rank = communicator.Get_rank()
+        self.total = self.size = communicator.Get_size()
         self._communicator = communicator
+        self._members: Sequence[int] = range(self.total)
+        self._hosts: dict[str, list[int]] = {}
         self._sent: list[MPI.Request] = []
         # At the first rank: what came from each, who waits where, and who has left.
-        self._parts: list[deque[Any]] = [deque() for _ in range(self.size)]
+        self._parts: list[deque[Any]] = [deque() for _ in range(self.total)]
         self._here: Counter[Place] = Counter()
         self._keepers: list[RoundKeeper] = []
         self._expected: Sequence[int] = ()
@@ -86,17 +89,17 @@ class Many(Alone):
         self._parts[0].append(what)
         if early:
             self._stop_all()
-        self._wait(lambda: all(self._parts), relay=True)
+        self._wait(lambda: all(self._parts[it] for it in self._members), relay=True)
         # All have told who waits where before they gave their part, and nobody is told to go
         # on before this is done.
         self._here.clear()
         self._forget()
         self._stopped = self._told = False
-        return [parts.popleft() for parts in self._parts]
+        return [self._parts[it].popleft() for it in self._members]
 
     def broadcast(self, what: Any) -> Any:
         if self.first:
-            for rank in range(1, self.size):
+            for rank in self._members[1:]:
                 self._send(rank, "all", what)
             return what
         self._wait(lambda: bool(self._all))
@@ -115,12 +118,51 @@ class Many(Alone):
             raise verdict
         return done  # type: ignore[return-value]
 
+    def hosts(self) -> dict[str, list[int]]:
+        if not self._hosts:
+            found: dict[str, list[int]] = {}
+            for rank, host in enumerate(self.broadcast(self.gather(self.host))):
+                found.setdefault(host, []).append(rank)
+            self._hosts = found
+        return self._hosts
+
+    def on_hosts(self, count: int, work: Callable[[], T]) -> T:
+        of_each = list(self.hosts().values())[:count]
+        members = sorted(rank for of_it in of_each for rank in of_it)
+        if self.number not in members:
+            self._wait(lambda: bool(self._all), idle=True)
+            done, error = self._all.popleft()
+        else:
+            done, error = self._work_of(members, work)
+            for rank in range(self.total) if self.first else ():
+                if rank not in members:
+                    self._send(rank, "all", (done, error))
+        if error is not None:
+            raise error
+        return done  # type: ignore[no-any-return]
+
+    def _work_of(
+        self, members: Sequence[int], work: Callable[[], T]
+    ) -> tuple[T | None, BaseException | None]:
+        """What work gives or raises while no other ranks take part."""
+        self._take_part(members)
+        try:
+            return work(), None
+        except (Exception, KeyboardInterrupt) as error:
+            return None, error
+        finally:
+            self._take_part(range(self.total))
+
+    def _take_part(self, members: Sequence[int]) -> None:
+        self._members = members
+        self.rank, self.size = members.index(self.number), len(members)
+
     def begin(self, expected: Sequence[int]) -> None:
         self._expected = expected
         if self.first:
             self._keepers = [RoundKeeper(ranks) for ranks in expected]
             self._clocks = [Clock(0.0, 0.0)]
-            self._clocks += [self._compare(rank) for rank in range(1, self.size)]
+            self._clocks += [self._compare(rank) for rank in self._members[1:]]
         else:
             self._compared = False
             self._wait(lambda: self._compared)
@@ -134,9 +176,9 @@ class Many(Alone):
             self._send(0, "left", (status, self.name(), said))
             self._wait(lambda: 0 in self._left, alone=True)
             return max(status, self._left[0][0])
-        for rank in range(1, self.size):
+        for rank in range(1, self.total):
             self._send(rank, "left", (status, self.name(), ""))
-        self._wait(lambda: len(self._left) == self.size - 1, alone=True)
+        self._wait(lambda: len(self._left) == self.total - 1, alone=True)
         for rank in sorted(self._left):
             other, name, said = self._left[rank]
             if status == 0 and other != 0:
@@ -158,7 +200,7 @@ class Many(Alone):
     def say(self, workload: int, message: RoundMessage) -> None:
         """Something about the rounds of a workload, to all."""
         if self.first:
-            self._keep(self.rank, workload, message)
+            self._keep(self.number, workload, message)
         else:
             self._send(0, "say", (workload, message))
 
@@ -179,7 +221,7 @@ class Many(Alone):
                 if here == (self.size if place is None else self._expected[place]):
                     del self._here[place]
                     self._opened.append(place)
-                    for rank in range(1, self.size):
+                    for rank in self._members[1:]:
                         self._send(rank, "open", place)
         if self._stopped:
             raise KeyboardInterrupt
@@ -232,6 +274,9 @@ class Many(Alone):
                 self._all.append(what)
             case "stop":
                 self._stopped = True
+            case "interrupt":
+                # As if the signal had come here: whatever is measured next notices it, too.
+                self._interrupted = True
             case "ping":
                 self._send(0, "pong", time.monotonic())
             case "pong":
@@ -245,9 +290,9 @@ class Many(Alone):
     def _keep(self, source: int, workload: int, message: RoundMessage) -> None:
         """Tells all what comes of a message about rounds: at the first rank, through which they go
         in one order for all."""
-        for told in self._keepers[workload].hear(source, message):
+        for told in self._keepers[workload].hear(self._members.index(source), message):
             self._heard.append((workload, told))
-            for rank in range(1, self.size):
+            for rank in self._members[1:]:
                 self._send(rank, "told", (workload, told))
 
     def _forget(self) -> None:
@@ -260,12 +305,19 @@ class Many(Alone):
         """Has all others end what they measure, once."""
         if not self._told:
             self._told = True
-            for rank in range(1, self.size):
+            for rank in self._members[1:]:
                 self._send(rank, "stop", None)
 
-    def _wait(self, there: Callable[[], bool], *, relay: bool = False, alone: bool = False) -> None:
+    def _wait(
+        self,
+        there: Callable[[], bool],
+        *,
+        relay: bool = False,
+        alone: bool = False,
+        idle: bool = False,
+    ) -> None:
         """Waits for messages. Raises what a rank that has left said, unless that is what is
-        waited for."""
+        waited for. A rank that is idle has the first one end what others measure at Ctrl-C."""
         pause = SHORTEST_S
         while True:
             if self._receive():
@@ -276,6 +328,9 @@ class Many(Alone):
                 self._stop_all()
             if self._left and not alone:
                 raise self._gone()
+            if idle and self._interrupted:
+                self._interrupted = False
+                self._send(0, "interrupt", None)
             time.sleep(pause)
             pause = min(pause * 1.2, LONGEST_S)
 

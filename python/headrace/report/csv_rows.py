@@ -33,7 +33,12 @@ def _steps(document: Document) -> Iterator[Row]:
             "step": step["name"],
             **{
                 key: step.get(key)
-                for key in ("requested_per_second", "achieved_per_second", "operations_per_second")
+                for key in (
+                    "client_hosts",
+                    "requested_per_second",
+                    "achieved_per_second",
+                    "operations_per_second",
+                )
                 if key in step
             },
         }

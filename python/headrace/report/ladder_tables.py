@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.report.client_host_curves import curves
 from headrace.report.fitted_table import FittedTable
 from headrace.report.measured_tables import with_spread
 from headrace.report.plain import plain
@@ -66,6 +67,32 @@ def clients(document: Document) -> RenderableType:
     return Group(*parts, *_ending(document))
 
 
+def client_hosts(document: Document) -> RenderableType:
+    """All of a sweep over client hosts that people look at first."""
+    parts: list[RenderableType] = [_heading(document), *_repeats(document), _steps(document)]
+    parts += [_curves(document), Text(f"\n{_criteria(document)}")]
+    if left := _left(document):
+        parts.append(Text(left))
+    return Group(*parts, *_ending(document))
+
+
+def _curves(document: Document) -> FittedTable:
+    """What the curve of each number of client hosts shows."""
+    columns = ("hosts", "knee", "kept up with", "cut-off", "achieved at most", "overall ms")
+    made = FittedTable("By the number of client hosts, in operations a second", 1, columns)
+    for count, curve in curves(document).items():
+        points = (curve[key] for key in ("knee", "kept_up", "cut_off"))
+        overall = curve["overall_response_s"]
+        most = curve["achieved_at_most_per_second"]
+        made.add_row(
+            str(count),
+            *("-" if it is None else figure(it["requested_per_second"]) for it in points),
+            "-" if most is None else figure(most),
+            "-" if overall is None else milliseconds(overall),
+        )
+    return made
+
+
 def _heading(document: Document) -> Text:
     text = Text(plain(str(document["scenario"].get("name", ""))), style="bold")
     # Results of earlier versions do not say it.
@@ -113,12 +140,21 @@ def _steps(document: Document) -> FittedTable:
     columns = ["requested", "offered", "achieved", "mean ms", "p50 ms", "p99 ms"]
     columns += ["unfinished", "service ms", "service p99 ms"]
     columns += ["cache hits %", "read ahead %", "keeps up"]
+    by_hosts = any("client_hosts" in step for step in document["steps"])
     made = FittedTable(
-        "Operations a second, and response time from the intended start", 0, columns, LESS
+        "Operations a second, and response time from the intended start",
+        int(by_hosts),
+        [*(["hosts"] if by_hosts else []), *columns],
+        LESS,
     )
+    count = None
     for step in document["steps"]:
+        if count is not None and step["client_hosts"] != count:
+            made.add_section()
+        count = step.get("client_hosts")
         response, service = step["response"], step["service"]
         made.add_row(
+            *([str(count)] if by_hosts else []),
             figure(step["requested_per_second"]),
             figure(step["offered_per_second"]),
             with_spread(step, ("achieved_per_second",), step["achieved_per_second"], figure),
@@ -155,11 +191,7 @@ def _left(document: Document) -> str:
 
 
 def _findings(document: Document) -> str:
-    criteria = document["criteria"]
-    lines = [
-        f"\nA load is kept up with if {100 * criteria['achieved']:g} % of what is offered is"
-        f" achieved and responses take {duration(criteria['response_s'])} at most on average."
-    ]
+    lines = [f"\n{_criteria(document)}"]
     if knee := document["knee"]:
         lines.append(f"Knee: {_point(knee)}{_of_each(document, 'knee')}.")
     if kept := document["kept_up"]:
@@ -183,6 +215,14 @@ def _findings(document: Document) -> str:
     return "\n".join(lines)
 
 
+def _criteria(document: Document) -> str:
+    criteria = document["criteria"]
+    return (
+        f"A load is kept up with if {100 * criteria['achieved']:g} % of what is offered is"
+        f" achieved and responses take {duration(criteria['response_s'])} at most on average."
+    )
+
+
 def _of_each(document: Document, which: str) -> str:
     """Between which loads a point was in the single repeats, if they do not agree."""
     found = [it.get(which) for it in document.get("repetitions", ())]
@@ -199,5 +239,5 @@ def _point(point: Mapping[str, Any]) -> str:
     )
 
 
-OF = {"loads": loads, "clients": clients}
+OF = {"loads": loads, "clients": clients, "client-hosts": client_hosts}
 """Of what a ladder may be."""

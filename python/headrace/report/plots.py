@@ -16,6 +16,7 @@ from headrace.report.figures import (
     FIGURES,
     Figures,
     breakdown,
+    client_hosts,
     gains,
     jobs,
     kernel_trace,
@@ -71,9 +72,11 @@ def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -
 
 
 def save_ladder(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Writes what a ladder of loads or of clients shows, as `save` does."""
+    """Writes what a ladder of loads, of clients or of client hosts shows, as `save` does."""
     if document["of"] == "clients":
         return _save(directory, {"clients": ladder_of_clients.draw(document)})
+    if document["of"] == "client-hosts":
+        return _save(directory, {"client-hosts": client_hosts.draw(document)})
     return _save(directory, {"ladder": ladder.draw(document)})
 
 

@@ -185,12 +185,21 @@ _FIGURES: dict[str, Check] = {
     "wanted_repeats": _count,
 }
 """What a measurement has, and each repetition, and each step of a ladder."""
-_REPETITION = an_object({}, _FIGURES)
+_CURVES = each_in_list(
+    an_object(
+        {"client_hosts": _count},
+        dict.fromkeys(("knee", "kept_up", "cut_off"), _POINT)
+        | {"overall_response_s": or_null(_number), "achieved_at_most_per_second": or_null(_number)},
+    )
+)
+"""Of a sweep over client hosts, a curve for each number of them."""
+_REPETITION = an_object({}, _FIGURES | {"curves": _CURVES})
 _STEP = an_object(
     {},
     _FIGURES
     | {
         "name": text,
+        "client_hosts": _count,
         "requested_per_second": _number,
         "offered_per_second": or_null(_number),
         "achieved_per_second": or_null(_number),
@@ -216,6 +225,7 @@ MAIN = an_object(
         "environment": check_environment,
         "place": or_null(an_object({}, {key: or_null(text) for key in ("host", "file_system")})),
         "steps": each_in_list(_STEP),
+        "curves": _CURVES,
         "stop": an_object({"reason": text}),
         "repetitions": _list_or_count(_REPETITION),
         "replications": _list_or_count(_REPETITION),

@@ -13,7 +13,7 @@ from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.live import live_view
 from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption
 from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
-from headrace.cli.bench.sizes import counts
+from headrace.cli.bench.sizes import counts, different_counts
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import Sets
 from headrace.files import check_apart, check_directory
@@ -46,6 +46,15 @@ def mix(
             "--clients",
             metavar="LIST",
             help="Instead of loads: numbers of processes, as 1,2,4, each asking again at once.",
+        ),
+    ] = None,
+    client_hosts: Annotated[
+        str | None,
+        typer.Option(
+            "--client-hosts",
+            metavar="LIST",
+            help="Repeat the load sweep with so many of the hosts that mpirun has started, as"
+            " 1,2,4; the others wait.",
         ),
     ] = None,
     start: Annotated[
@@ -123,21 +132,25 @@ def mix(
     if not math.isfinite(start):
         raise ValueError(f"--start {start}: expected a number of operations a second such as 100")
     if clients is not None:
+        if client_hosts is not None:
+            raise ValueError("--client-hosts: expected no --clients beside it")
         if rates is not None or processes is not None:
             raise ValueError("--clients: expected no --rates and no --processes beside it")
         ladder = measure.ladder_of_clients(
             mixed.with_processes, directory, counts(clients), warm_up=warm_up, **common
         )
     else:
-        ladder = measure.ladder(
-            mixed.at,
-            directory,
-            rates=numbers("--rates", rates),
-            start=start,
-            refinements=refinements,
-            criteria=measure.Criteria(response_s=1e-3 * response_limit),
-            **common,
-        )
+        common |= {
+            "rates": numbers("--rates", rates),
+            "start": start,
+            "refinements": refinements,
+            "criteria": measure.Criteria(response_s=1e-3 * response_limit),
+        }
+        if client_hosts is not None:
+            found = different_counts("--client-hosts", client_hosts)
+            ladder = measure.client_host_sweep(mixed.at, directory, found, **common)
+        else:
+            ladder = measure.ladder(mixed.at, directory, **common)
     identifier = None
     if stored and ladder.document["steps"]:
         identifier = kept(lambda: ladder.keep(labels=labels))

@@ -81,17 +81,32 @@ def _in_words(amount: int) -> str:
 def counts(text: str) -> list[int]:
     """Counts of at least 1, a comma between two, or a range such as "1-8" that doubles."""
     try:
-        found: list[int] = []
-        for part in text.split(","):
-            first, dash, last = part.partition("-")
-            low, high = int(first), int(last if dash else first)
-            if not 0 < low <= high:
-                raise ValueError
-            while low <= high:
-                found.append(low)
-                low *= 2
+        return list(dict.fromkeys(_counts(text)))
     except ValueError:
         raise typer.BadParameter(
             f'{text!r}: expected counts such as "4", "1,2,6" or "1-8"'
         ) from None
-    return list(dict.fromkeys(found))
+
+
+def different_counts(option: str, text: str) -> list[int]:
+    """Counts as an option gives them, none twice. Raises ValueError if they are not."""
+    try:
+        found = _counts(text)
+    except ValueError:
+        found = []
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f'{option} "{text}": expected different counts such as 1,2,4 or 1-8')
+    return found
+
+
+def _counts(text: str) -> list[int]:
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        low, high = int(first), int(last if dash else first)
+        if not 0 < low <= high:
+            raise ValueError
+        while low <= high:
+            found.append(low)
+            low *= 2
+    return found

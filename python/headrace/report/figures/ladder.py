@@ -42,11 +42,11 @@ def draw(document: Mapping[str, Any]) -> Figure:
     for axes in (upper, lower):
         _mark(axes, document)
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-        _plain_numbers(axes)
+        plain_numbers(axes)
     return figure
 
 
-def _plain_numbers(axes: Axes) -> None:
+def plain_numbers(axes: Axes) -> None:
     """Names are no formulas in figures, and so powers of ten would be shown as they are typed."""
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "log":

@@ -1,0 +1,180 @@
+"""A sweep over client hosts: the same load sweep with one number of hosts after another."""
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any, TypeAlias
+
+from headrace import _core, ranks
+from headrace.measure.climb import Climb, SoFar, Watch, carried_out
+from headrace.measure.ladder import (
+    OVERALL,
+    SPEC_SFS,
+    AtLoad,
+    Criteria,
+    Loads,
+    findings,
+    load_step,
+)
+from headrace.measure.ladder_result import Ladder
+
+AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
+"""The scenario in which so many ranks take part and operations come at a rate."""
+OF = "client-hosts"
+"""What the document says that it is a ladder of."""
+POINTS = ("knee", "kept_up", "cut_off")
+
+
+def client_host_sweep(
+    at_load: AtLoadByRanks,
+    below: str | PathLike[str],
+    counts: Sequence[int],
+    *,
+    rates: Sequence[float] = (),
+    start: float = 100.0,
+    refinements: int = 4,
+    criteria: Criteria = SPEC_SFS,
+    calls: str = "posix",
+    repeats: int = 1,
+    keep: bool = False,
+    watch: Watch | None = None,
+    resumed: Mapping[str, Any] | None = None,
+    so_far: SoFar | None = None,
+) -> Ladder:
+    """Carries out the load sweep of `ladder` once for each number of client hosts.
+
+    All ranks of the first hosts take part, those of the others wait idle. Hosts are in the order
+    in which the ranks name them; the numbers are measured in the order of `counts`. Without
+    `rates`, each number of hosts has a search of its own.
+
+    Raises as `ladder` does, and ValueError for more hosts than there are.
+    """
+    hosts = ranks.current().hosts()
+    _check_counts(counts, hosts)
+    ranks_of = {count: sum(map(len, list(hosts.values())[:count])) for count in counts}
+    loads = Loads(rates, start, refinements, criteria)
+
+    def at_load_on(count: int) -> AtLoad:
+        return lambda rate: at_load(rate, ranks_of[count])
+
+    most = max(counts)
+    first = max(rates, default=start)
+    _check_clients(at_load_on(most)(first), ranks_of[most])
+    _check_ranks(resumed, hosts)
+    loads.check_room(at_load_on(most), below, calls)
+
+    def steps(climb: Climb) -> None:
+        climb.begin(at_load(first, ranks.count()))
+        for count in counts:
+            loads.measure(climb, at_load_on(count), count)
+
+    return carried_out(
+        steps,
+        lambda climb: _document(climb, criteria, hosts),
+        below,
+        of=OF,
+        step_of=_step,
+        calls=calls,
+        repeats=repeats,
+        keep=keep,
+        watch=watch,
+        resumed=resumed,
+        so_far=so_far,
+    )
+
+
+def _check_counts(counts: Sequence[int], hosts: Mapping[str, Sequence[int]]) -> None:
+    """Raises ValueError if more hosts are asked for than there are."""
+    most, there = max(counts), len(hosts)
+    if most > there:
+        names = ", ".join(list(hosts)[:3]) + (", ..." if there > 3 else "")
+        raise ValueError(
+            f"--client-hosts: {most} hosts were asked for, and the ranks are on {there} ({names}):"
+            " expected fewer, or mpirun or srun with more hosts"
+        )
+
+
+def _check_clients(loaded: _core.Loaded, wanted: int) -> None:
+    """Raises ScenarioError if there are fewer clients than ranks that take part."""
+    clients = tomllib.loads(loaded.toml).get("clients", {}).get("count")
+    if isinstance(clients, int) and clients < wanted:
+        raise _core.ScenarioError(
+            f"clients.count = {clients}: expected {wanted} at least, as clients are dealt out to"
+            f" {wanted} ranks; take more clients, or start fewer ranks"
+        )
+
+
+def _check_ranks(resumed: Mapping[str, Any] | None, hosts: Mapping[str, Sequence[int]]) -> None:
+    """Raises ValueError if what is resumed had its ranks on hosts in another way."""
+    if resumed is None or resumed.get("of") != OF:
+        return
+    before = [it["ranks"] for it in resumed.get("hosts", ())]
+    if before != [list(of_it) for of_it in hosts.values()]:
+        raise ValueError(
+            f"{resumed.get('named', 'what is to be resumed')}: its ranks were placed on hosts in"
+            " another way: begin anew without --resume"
+        )
+
+
+def _step(document: dict[str, Any]) -> dict[str, Any] | None:
+    """What the sweep shows of a measurement; None if nothing was done in it."""
+    step = load_step(document)
+    if step is None:
+        return None
+    # Without mpirun there is this host, which is not listed.
+    count = len(document.get("hosts", ("",)))
+    return {**step, "name": on_hosts(step["name"], count), "client_hosts": count}
+
+
+def on_hosts(what: str, count: int) -> str:
+    """The name of a step or a point with so many hosts."""
+    return f"{what} on {count} {'host' if count == 1 else 'hosts'}"
+
+
+def _document(
+    climb: Climb, criteria: Criteria, hosts: Mapping[str, Sequence[int]]
+) -> dict[str, Any]:
+    steps = sorted(
+        climb.steps, key=lambda it: (int(it["client_hosts"]), float(it["requested_per_second"]))
+    )
+    steps = [step | {"keeps_up": criteria.met(step)} for step in steps]
+    document = {
+        **climb.document(),
+        "criteria": criteria._asdict(),
+        "hosts": [{"name": name, "ranks": list(of_it)} for name, of_it in hosts.items()],
+        "steps": steps,
+    }
+    whole = [step for step in steps if not step.get("partial")]
+    document |= _shown(whole)
+    if climb.wanted > 1:
+        document["repetitions"] = list(_repetitions(whole, criteria)) if climb.once else []
+    return document
+
+
+def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The curve of each number of hosts, and the figures that the store catalogues."""
+    curves = [
+        {"client_hosts": count, **findings([it for it in steps if it["client_hosts"] == count])}
+        for count in dict.fromkeys(step["client_hosts"] for step in steps)
+    ]
+    operations: dict[str, Any] = {}
+    latency: dict[str, Any] = {}
+    for curve in curves:
+        count = curve["client_hosts"]
+        for point in POINTS:
+            if curve[point] is not None:
+                name = on_hosts(point.replace("_", " "), count)
+                operations[name] = {"per_second": curve[point]["requested_per_second"]}
+        if curve["overall_response_s"] is not None:
+            latency[on_hosts(OVERALL, count)] = {"mean": curve["overall_response_s"]}
+    for step in steps:
+        operations[step["name"]] = {"per_second": step["achieved_per_second"]}
+        latency[step["name"]] = step["response"]
+    return {"curves": curves, "operations": operations, "latency": latency}
+
+
+def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
+    """What each whole repeat of the sweep shows."""
+    for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
+        of_it = filter(None, map(_step, several))
+        yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])
