@@ -69,6 +69,19 @@ def test_a_ladder_of_open_mpi_goes_on_with_as_many_ranks(tmp_path: Path) -> None
     assert both["steps"][0] == first["steps"][0] and len(both["steps"]) == 2
 
 
+def test_open_mpi_sweeps_over_client_hosts(tmp_path: Path) -> None:
+    other = ("unshare", "--uts", "sh", "-c", 'hostname other; exec "$@"', "sh")
+    if subprocess.run([*other, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no other host can be played: unshare --uts is not allowed")
+    sweep = ("bench", "mix", tmp_path, "--rates", "50,100", "--client-hosts", "1,2", *LADDER)
+    line = started(1, *sweep)
+    words = line[line.index(HEADRACE[0]) :]
+    done = document([*line, ":", "-n", "2", *other, *words, ":", "-n", "1", *words])
+    assert [step["client_hosts"] for step in done["steps"]] == [1, 1, 2, 2]
+    assert [it["ranks"] for it in done["steps"][-1]["hosts"]] == [[0, 3], [1, 2]]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nobody_waits_for_a_rank_that_open_mpi_has_lost(tmp_path: Path) -> None:
     below = tmp_path / "measured"
     below.mkdir()

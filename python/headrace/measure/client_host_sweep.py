@@ -89,8 +89,8 @@ def _check_counts(counts: Sequence[int], hosts: Mapping[str, Sequence[int]]) -> 
     if most > there:
         names = ", ".join(list(hosts)[:3]) + (", ..." if there > 3 else "")
         raise ValueError(
-            f"--client-hosts: {most} hosts were asked for, and the ranks are on {there} ({names}):"
-            " expected fewer, or mpirun or srun with more hosts"
+            f"--client-hosts {most}: the ranks are on {there} {'host' if there == 1 else 'hosts'}"
+            f" ({names}): expected at most {there}, or mpirun or srun with more hosts"
         )
 
 
