@@ -353,6 +353,7 @@ pub(crate) trait AnyNode: Any + Send {
     fn servers(&self) -> Option<u32>;
     fn discipline(&self) -> Option<String>;
     fn level(&self) -> Option<f64>;
+    fn delay(&self) -> f64;
 }
 
 impl<T: Token> AnyNode for NodeOf<T> {
@@ -436,6 +437,10 @@ impl<T: Token> AnyNode for NodeOf<T> {
 
     fn level(&self) -> Option<f64> {
         self.bank.as_ref().and_then(|bank| bank.level())
+    }
+
+    fn delay(&self) -> f64 {
+        self.bank.as_ref().map_or(0.0, |bank| bank.delay())
     }
 
     fn discipline(&self) -> Option<String> {

@@ -43,6 +43,9 @@ pub struct NodeReport {
     /// Mean number of accounts whose time goes on tokens inside, each divided among all
     /// its tokens.
     pub charged: f64,
+    /// Mean part of `residence` after service, in seconds
+    /// ([`Discipline::delay`](crate::Discipline::delay)).
+    pub delay: f64,
 }
 
 /// What a wait has seen since the start or the last reset of statistics.
@@ -132,6 +135,7 @@ impl Net {
                 true => node.charged(&self.kernel) / elapsed,
                 false => 0.0,
             },
+            delay: node.delay(),
         }
     }
 

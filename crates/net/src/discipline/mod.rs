@@ -65,6 +65,12 @@ pub trait Discipline<T: Token>: Send + 'static {
     fn level(&self) -> Option<f64> {
         None
     }
+
+    /// Mean time per token between the end of its service and its release, in seconds: the
+    /// propagation delay of a link. Reports show it apart from service and queueing.
+    fn delay(&self) -> f64 {
+        0.0
+    }
 }
 
 /// How long serving a token takes: a [`Span`], an [`Exponential`], or a
@@ -270,6 +276,8 @@ pub(crate) trait Bank<T>: Send {
     fn servers(&self) -> Option<u32>;
     /// The mean level of all copies.
     fn level(&self) -> Option<f64>;
+    /// The mean delay of all copies.
+    fn delay(&self) -> f64;
     fn bytes(&self) -> usize;
 }
 
@@ -301,6 +309,10 @@ impl<T: Token, D: Discipline<T>> Bank<T> for Vec<D> {
     fn level(&self) -> Option<f64> {
         let sum: Option<f64> = self.iter().map(Discipline::level).sum();
         sum.map(|sum| sum / self.len() as f64)
+    }
+
+    fn delay(&self) -> f64 {
+        self.iter().map(Discipline::delay).sum::<f64>() / self.len() as f64
     }
 
     fn bytes(&self) -> usize {

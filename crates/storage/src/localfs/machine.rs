@@ -166,8 +166,15 @@ pub fn machine(
     let volumes = page.store("file system", |copy| volumes(spec, users, &files(copy)));
     let room = spec.memory.page_cache().max(1) as f64;
     page.level(volumes, move |all: &Volumes| {
-        let dirty = all.list.iter().map(|it| (it.dirty + it.writing) as f64);
-        dirty.sum::<f64>() / room
+        let levels = all.list.iter().map(|it| {
+            // Only pages that are used again make a difference to what comes later.
+            let warm = match it.cache.active_bytes() > 0 {
+                true => it.cache.bytes(),
+                false => 0,
+            };
+            (it.dirty + it.writing + warm) as f64
+        });
+        levels.sum::<f64>() / room
     });
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);

@@ -24,6 +24,8 @@ pub struct PageCache {
     dirty_limit: u64,
     largest_write_back: u64,
     extents: Extents,
+    /// A read has found some of its bytes here.
+    has_hits: bool,
 }
 
 impl PageCache {
@@ -37,6 +39,7 @@ impl PageCache {
             dirty_limit: whole_pages(memory.dirty_limit.0),
             largest_write_back: whole_pages(LARGEST_WRITE_BACK).max(page),
             extents: Extents::default(),
+            has_hits: false,
         }
     }
 
@@ -53,6 +56,15 @@ impl PageCache {
     /// The part of what it can hold that is dirty.
     pub fn dirty_part(&self) -> f64 {
         self.dirty_bytes() as f64 / self.capacity.max(1) as f64
+    }
+
+    /// The part of it that is filled, once reads have hit it: until then what it holds
+    /// makes no difference.
+    pub fn warm_part(&self) -> f64 {
+        match self.has_hits {
+            true => self.bytes() as f64 / self.capacity.max(1) as f64,
+            false => 0.0,
+        }
     }
 
     /// Whether writes are acknowledged before the device has them.
@@ -86,6 +98,7 @@ impl PageCache {
                 });
             }
             self.use_again(Range { file, start, end });
+            self.has_hits = true;
             at = end;
         }
         if at < range.end {

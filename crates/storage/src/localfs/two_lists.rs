@@ -57,7 +57,6 @@ impl TwoLists {
     }
 
     /// Bytes held that are active.
-    #[cfg(test)]
     pub fn active_bytes(&self) -> u64 {
         self.extents.active_bytes
     }

@@ -29,6 +29,9 @@ const LOCKS: &str = "system/client/waiting for locks";
 /// pages that are being read, and the commit of a group.
 const DATABASE: &str = "system/metadata/waiting for device";
 
+/// Where messages are between two cards.
+const LATENCY: &str = "system/network/latency";
+
 /// What no place can be found for.
 pub const UNATTRIBUTED: &str = "system/unattributed";
 
@@ -71,7 +74,7 @@ pub(super) fn breakdown(
         .partition(|node| node.path.starts_with(SERVER_MACHINE));
     let mut entries: Vec<BreakdownEntry> = outside
         .iter()
-        .map(|node| of.node(node))
+        .flat_map(|node| of.node(node))
         .chain(waits.iter().map(|wait| of.wait(wait)))
         .chain(of.machines(&inside, inside.iter().map(|node| node.charged).sum()))
         .filter(|entry| entry.share > 0.0)
@@ -83,6 +86,7 @@ pub(super) fn breakdown(
     if of_clients.is_empty() {
         let database = reports.iter().find(|node| node.path == DATABASE);
         entries.extend(of.left(database.map_or(UNATTRIBUTED, |it| &it.path), unattributed));
+        entries = of.joined(entries);
     } else {
         let jobs = net.nodes_of_colours(&["Job", "Transfer"]);
         let jobs: Vec<&NodeReport> = jobs
@@ -91,7 +95,12 @@ pub(super) fn breakdown(
             .filter(|node| !node.path.starts_with(SERVER_MACHINE))
             .collect();
         entries.extend(of.clients(&of_clients, &jobs, &waits, unattributed));
-        entries = joined(entries);
+        entries = of.joined(entries);
+        // Requests need not wait for pages that are written behind or read ahead, however long
+        // these jobs take.
+        for entry in &mut entries {
+            entry.least = entry.least.min(entry.seconds);
+        }
     }
     entries.retain(|entry| entry.share > 1e-9);
     entries.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -108,9 +117,17 @@ struct Of {
 }
 
 impl Of {
-    fn node(&self, node: &NodeReport) -> BreakdownEntry {
+    /// Entries of a node: of itself, and of the latency of the network behind it.
+    fn node(&self, node: &NodeReport) -> impl Iterator<Item = BreakdownEntry> + use<> {
+        let on_the_way = match node.residence > 0.0 {
+            true => (node.delay / node.residence).min(1.0),
+            false => 0.0,
+        };
+        let stay = 1.0 - on_the_way;
         let waiting = match node.discipline {
-            Some(_) if node.mean_inside > 0.0 => (node.mean_queue / node.mean_inside).min(1.0),
+            Some(_) if node.mean_inside * stay > 0.0 => {
+                (node.mean_queue / (node.mean_inside * stay)).min(1.0)
+            }
             Some(_) => 0.0,
             None => 1.0,
         };
@@ -118,10 +135,15 @@ impl Of {
         // waits for retransmission stays among the packets.
         let visits = match node.path.ends_with("/packets") {
             true => 0.0,
-            false => node.arrivals as f64 / self.requests,
+            false => (node.arrivals as f64 / self.requests).min(1.0),
         };
-        let least = (1.0 - waiting) * node.residence * visits.min(1.0);
-        self.entry(&node.path, node.charged, waiting, least)
+        let least = (1.0 - waiting) * node.residence * stay * visits;
+        let own = self.entry(&node.path, node.charged * stay, waiting, least);
+        let latency = (on_the_way > 0.0).then(|| {
+            let least = node.residence * on_the_way * visits;
+            self.entry(LATENCY, node.charged * on_the_way, 0.0, least)
+        });
+        [Some(own), latency].into_iter().flatten()
     }
 
     fn wait(&self, wait: &WaitReport) -> BreakdownEntry {
@@ -188,7 +210,7 @@ impl Of {
                 .chain(self.left(UNATTRIBUTED, rest))
                 .collect();
         }
-        let jobs = jobs.iter().map(|node| {
+        let jobs = jobs.iter().flat_map(|node| {
             let charged = rest * node.mean_inside / all;
             self.node(&NodeReport {
                 charged,
@@ -204,23 +226,26 @@ impl Of {
         });
         processor.into_iter().chain(jobs).chain(waits).collect()
     }
-}
 
-/// Joins entries of the same place.
-fn joined(entries: Vec<BreakdownEntry>) -> Vec<BreakdownEntry> {
-    let mut places: IndexMap<String, BreakdownEntry> = IndexMap::new();
-    for entry in entries {
-        match places.get_mut(&entry.place) {
-            None => {
-                places.insert(entry.place.clone(), entry);
-            }
-            Some(sum) => {
-                sum.share += entry.share;
-                sum.seconds += entry.seconds;
-                sum.waiting += entry.waiting;
-                sum.least = sum.least.max(entry.least);
+    /// Joins entries of the same place.
+    fn joined(&self, entries: Vec<BreakdownEntry>) -> Vec<BreakdownEntry> {
+        let mut places: IndexMap<String, BreakdownEntry> = IndexMap::new();
+        for entry in entries {
+            match places.get_mut(&entry.place) {
+                None => {
+                    places.insert(entry.place.clone(), entry);
+                }
+                Some(sum) => {
+                    sum.share += entry.share;
+                    sum.seconds += entry.seconds;
+                    sum.waiting += entry.waiting;
+                    sum.least = match self.alone {
+                        true => sum.least + entry.least,
+                        false => sum.least.max(entry.least),
+                    };
+                }
             }
         }
+        places.into_values().collect()
     }
-    places.into_values().collect()
 }

@@ -73,6 +73,9 @@ pub struct Link {
     bucket: Option<Bucket>,
     /// When all that has come will have been sent.
     free: Time,
+    /// Messages that have come, and those of them that it delays by the latency.
+    messages: u64,
+    delayed: u64,
     /// Messages on their way, by the time at which they are released.
     due: VecDeque<(Time, Slot)>,
 }
@@ -98,6 +101,8 @@ impl Link {
             side,
             bucket: None,
             free: Time::ZERO,
+            messages: 0,
+            delayed: 0,
             due: VecDeque::new(),
         }
     }
@@ -134,6 +139,8 @@ impl Discipline<Job> for Link {
         let (wire, tail, side) = (job.wire, job.tail, (self.side)(job));
         let (sending, head) = self.times(station.now(), wire);
         let (start, end) = station.book(sending);
+        self.messages += 1;
+        self.delayed += u64::from(side != Side::Receiving);
         let release = match side {
             Side::Sending => {
                 station.token_mut(slot).tail = end + self.latency;
@@ -184,6 +191,10 @@ impl Discipline<Job> for Link {
 
     fn level(&self) -> Option<f64> {
         self.bucket.as_ref().map(Bucket::level)
+    }
+
+    fn delay(&self) -> f64 {
+        self.latency.as_seconds() * self.delayed as f64 / self.messages.max(1) as f64
     }
 
     fn name(&self) -> String {

@@ -302,7 +302,8 @@ fn cached(
         writes: WritesInFlight::default(),
     });
     page.level(cache, |cached: &Cached| {
-        cached.targets.iter().map(PageCache::dirty_part).sum()
+        let parts = cached.targets.iter();
+        parts.map(|it| it.dirty_part() + it.warm_part()).sum()
     });
     // Copying between cache and network buffers: reads last, writes first.
     let memory = match spec.rate.map(|rate| 1e12 / rate.0) {

@@ -164,13 +164,16 @@ fn latency_is_named_where_nothing_is_busy() {
     let outcome = run(&text, &sets);
     let found = verdict(&outcome);
     assert!(!found.saturated);
-    assert!(
-        found.station.as_deref().unwrap().contains("card"),
+    assert_eq!(
+        found.station.as_deref(),
+        Some("system/network/latency"),
         "{}",
         found.sentence
     );
     let faster = run(&text, &[sets[0], sets[2], "network.latency=0 s"]);
-    assert!(speed(&faster) > 10.0 * speed(&outcome));
+    let gain = speed(&faster) / speed(&outcome);
+    assert!(gain > 10.0);
+    assert!(most_gain(&outcome) > 0.99 * gain, "{gain}: {found:?}");
     assert!(found.utilisation < 0.1);
 }
 
@@ -279,8 +282,6 @@ fn latency_is_not_waiting() {
         "{}",
         found.sentence
     );
-    // Half of the latency is on the clients' side.
-    assert!(most_gain(&outcome) < 2.1, "{found:?}");
 }
 
 /// What alone takes time has no bound, and JSON no infinity.

@@ -327,6 +327,11 @@ impl Discipline<Job> for Packets {
         self.arm(station);
     }
 
+    /// A message's last packet is on the way for so long, however many round trips it took.
+    fn delay(&self) -> f64 {
+        self.latency.as_seconds()
+    }
+
     fn name(&self) -> String {
         format!("packets through {} ports", self.ports.len())
     }
