@@ -228,7 +228,7 @@ def test_a_trace_without_times_or_records_says_so(tmp_path: Path) -> None:
     path.write_bytes(b"5 1.0 getpid() = 5 <0.1>\n")
     ended = run("info", str(path))
     assert ended.returncode == 0
-    assert "no records: the trace shows no file operation" in ended.stderr
+    assert "no records: the trace shows no operation on a file" in ended.stderr
     path.write_bytes(b"5 1.0 <... read resumed>) = 5 <0.1>\n")
     assert run("info", str(path)).returncode == 2
 

@@ -588,3 +588,58 @@ fn a_trace_without_a_record_or_a_reason_is_an_error() {
     assert_eq!(seen, []);
     assert_eq!(reader.skipped().total(Reason::LeftOut), 1);
 }
+
+/// A file that O_TMPFILE makes is no directory, and no other file's name is its own.
+#[test]
+fn a_file_without_a_name_is_a_file() {
+    let (seen, reader) = lines(&[
+        r#"10 1700000000.000000 openat(AT_FDCWD, "/w", O_RDWR|O_TMPFILE, 0600) = 3 <0.000100>"#,
+        r#"10 1700000000.001000 pwrite64(3, "x"..., 1000, 0) = 1000 <0.000100>"#,
+        r#"10 1700000000.002000 fsync(3) = 0 <0.010000>"#,
+        r#"10 1700000000.013000 close(3) = 0 <0.000010>"#,
+        r#"10 1700000000.014000 openat(AT_FDCWD</w>, "/w", O_RDWR|O_TMPFILE, 0600) = 3</w/#9>(deleted) <0.000100>"#,
+        r#"10 1700000000.015000 close(3</w/#9>(deleted)) = 0 <0.000010>"#,
+    ]);
+    let paths: Vec<&str> = seen.iter().map(|it| it.3.as_str()).collect();
+    assert_eq!(
+        paths,
+        ["/w/#1", "/w/#1", "/w/#1", "/w/#1", "/w/#9", "/w/#9"]
+    );
+    assert_eq!(reader.skipped().total(Reason::NotUnderstood), 0);
+}
+
+#[test]
+fn synchronous_flags_of_a_write_are_counted() {
+    let (seen, reader) = lines(&[
+        r#"10 1700000000.000000 openat(AT_FDCWD, "/w/f", O_RDWR|O_CREAT, 0600) = 3 <0.000100>"#,
+        r#"10 1700000000.001000 pwritev2(3, [{iov_base="x", iov_len=1}], 1, 0, RWF_DSYNC|RWF_HIPRI) = 1 <0.0001>"#,
+        r#"10 1700000000.002000 pwritev2(3, [{iov_base="x", iov_len=1}], 1, 0, RWF_SYNC) = 1 <0.0001>"#,
+        r#"10 1700000000.003000 pwritev2(3, [{iov_base="x", iov_len=1}], 1, 0, RWF_HIPRI) = 1 <0.0001>"#,
+    ]);
+    assert_eq!(seen.len(), 4);
+    let counted = reader
+        .skipped()
+        .of("write with RWF_SYNC or RWF_DSYNC: as one without");
+    assert_eq!(counted, 2);
+}
+
+/// Each line of a call whose end is missing is counted, by its own number.
+#[test]
+fn lines_after_a_damaged_call_are_counted_one_by_one() {
+    let (seen, reader) = lines(&[
+        r#"10 1700000000.0 openat(AT_FDCWD, "/w/f" = 3"#,
+        "garbage",
+        "more",
+        r#"10 1700000000.2 openat(AT_FDCWD, "/w/g", O_RDWR|O_CREAT, 0600) = 3 <0.0001>"#,
+    ]);
+    assert_eq!(seen.len(), 1);
+    let skipped = reader.skipped();
+    assert_eq!(skipped.of("call with unexpected arguments"), 1);
+    assert_eq!(skipped.of("line that is not strace's"), 2);
+    let first: Vec<u64> = skipped
+        .kinds()
+        .iter()
+        .map(|it| it.examples[0].line)
+        .collect();
+    assert_eq!(first, [1, 2]);
+}

@@ -131,7 +131,7 @@ def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:
 
 def _warn_of_nothing(trace: Path, records: int) -> None:
     if not records:
-        problem = "no records: the trace shows no file operation"
+        problem = "no records: the trace shows no operation on a file whose name is known"
         print(plain_line(f"warning: {trace}: {problem}"), file=sys.stderr)
 
 

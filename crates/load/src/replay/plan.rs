@@ -43,8 +43,8 @@ pub struct Step {
 const FAILED: &str = "it failed when it was recorded, for a reason that is not here";
 const LOCAL: &str = "it changes the state of the process alone";
 const RANGE: &str = "sync_file_range, which waits for nothing";
-const NO_CALL: &str = "the trace does not tell in which mode";
-const NO_NAME: &str = "the trace does not tell the other name";
+const NO_CALL: &str = "a trace's records have no place for its mode";
+const NO_NAME: &str = "its record does not have the other name";
 const GONE: &str = "the file is gone, and nobody has it open";
 const IMPOSSIBLE: &str = "no file system does that";
 const THROUGH_LINK: &str = "it concerns a symbolic link itself";

@@ -103,6 +103,8 @@ struct Broken {
     text: Vec<u8>,
     /// Its time, if it has one.
     time_ns: Option<i64>,
+    /// The number of each of its lines, and where the line begins in the text.
+    lines: Vec<(u64, usize)>,
 }
 
 impl Reader for StraceReader {
@@ -174,16 +176,31 @@ fn message(line: &[u8]) -> Option<Message<'_>> {
 impl Broken {
     /// Keeps the beginning of a line until its end comes.
     fn hold(&mut self, beginning: &[u8], time_ns: Option<i64>, state: &mut State) {
-        if !self.text.is_empty() {
-            state.count(&kinds::MALFORMED, &self.text);
-            self.text.clear();
-        }
+        self.give_up(state);
         self.time_ns = time_ns;
+        self.lines.push((state.now.line, 0));
         if beginning.len() <= LINE_LIMIT {
             self.text.extend_from_slice(beginning);
         } else {
             state.count(&kinds::MALFORMED, beginning);
         }
+    }
+
+    /// Counts each line of a beginning whose end has not come.
+    fn give_up(&mut self, state: &mut State) {
+        let ends = self.lines.iter().skip(1).map(|&(_, at)| at);
+        let ends = ends.chain([self.text.len()]);
+        for (&(line, at), end) in self.lines.iter().zip(ends) {
+            let kind = match at {
+                0 => &kinds::MALFORMED,
+                _ => &kinds::NOT_A_LINE,
+            };
+            if end > at {
+                state.skipped.count(kind, line, &self.text[at..end]);
+            }
+        }
+        self.text.clear();
+        self.lines.clear();
     }
 }
 
@@ -243,11 +260,23 @@ impl StraceReader {
             self.broken.hold(bytes, time_ns, state);
             return Ok(());
         }
-        if body.is_none() && !self.broken.text.is_empty() {
-            self.broken.text.extend_from_slice(bytes);
-            joined = std::mem::take(&mut self.broken.text);
+        if body.is_some() {
+            self.broken.give_up(state);
+        } else if !self.broken.text.is_empty() {
+            let broken = &mut self.broken;
+            broken.lines.push((line.number, broken.text.len()));
+            broken.text.extend_from_slice(bytes);
+            let whole = prefix(&broken.text);
+            if syntax::body(whole.rest).is_none_or(|it| it.is_cut()) {
+                if broken.text.len() > LINE_LIMIT {
+                    broken.give_up(state);
+                }
+                return Ok(());
+            }
+            joined = std::mem::take(&mut broken.text);
+            broken.lines.clear();
             bytes = &joined;
-            time_ns = self.broken.time_ns.take();
+            time_ns = broken.time_ns.take();
             let whole = prefix(bytes);
             process = whole.process;
             body = syntax::body(whole.rest).filter(|_| time_ns.is_some());

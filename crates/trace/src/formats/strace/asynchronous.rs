@@ -31,6 +31,9 @@ impl State {
     /// `io_submit(0x7f…, 2, [{aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=5</f>,
     /// aio_buf=0x…, aio_nbytes=4096, aio_offset=0}, …]) = 2`
     pub(super) fn submit(&mut self, done: &Done<'_>) -> Option<()> {
+        if done.failed() {
+            return self.left_out(&kinds::FAILED, done);
+        }
         let accepted = usize::try_from(done.value).ok()?;
         let list = done.arguments.get(2);
         let mut shown = 0;
@@ -78,7 +81,11 @@ impl State {
             Some(size) => syntax::unsigned(size)?,
             None => vector_size(member(b"aio_buf=").or_else(|| member(b"iovec="))?)?,
         };
-        let append = member(b"aio_rw_flags=").is_some_and(|it| has_flag(it, b"RWF_APPEND"));
+        let flags = member(b"aio_rw_flags=").unwrap_or_default();
+        let append = has_flag(flags, b"RWF_APPEND");
+        if has_flag(flags, b"RWF_SYNC") || has_flag(flags, b"RWF_DSYNC") {
+            self.count(&kinds::SYNCHRONOUS_WRITE, request);
+        }
         self.count(&kinds::SUBMITTED, request);
         self.move_bytes(*operation, &description, Some(offset), size, append);
         Some(())

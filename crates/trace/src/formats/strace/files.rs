@@ -160,6 +160,19 @@ impl State {
         Some(target)
     }
 
+    /// The file without a name that O_TMPFILE makes in a directory; it is called after the
+    /// line of its call, as no other file is.
+    pub(super) fn unnamed_target(&mut self, arguments: &Arguments<'_>, at: At) -> Option<Target> {
+        match self.target(arguments, at)? {
+            Target::File(directory) => {
+                let directory = self.files.get(directory)?;
+                let path = format!("{directory}/#{}", self.now.line);
+                Some(Target::File(self.files.intern(&path)))
+            }
+            other => Some(other),
+        }
+    }
+
     fn descriptor_target(&mut self, argument: &[u8]) -> Option<Target> {
         if let Some(descriptor) = syntax::descriptor(argument)
             && descriptor.number.is_none()

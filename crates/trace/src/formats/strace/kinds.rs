@@ -32,6 +32,8 @@ pub(super) static CLONED: Kind =
     Kind::left_out("clone of a file's blocks (FICLONE, FICLONERANGE, FIDEDUPERANGE)");
 pub(super) static MEMORY_SYNC: Kind = Kind::left_out("msync");
 pub(super) static LOCK_QUERY: Kind = Kind::left_out("lock query (F_GETLK)");
+pub(super) static SYNCHRONOUS_WRITE: Kind =
+    Kind::assumed("write with RWF_SYNC or RWF_DSYNC: as one without");
 pub(super) static ADVICE: Kind = Kind::left_out("advice to the page cache (readahead, fadvise)");
 pub(super) static STATE: Kind =
     Kind::left_out("call that changes descriptors, directories or processes alone");

@@ -21,7 +21,7 @@ pub(super) struct Done<'a> {
 }
 
 impl Done<'_> {
-    fn failed(&self) -> bool {
+    pub(super) fn failed(&self) -> bool {
         self.value < 0
     }
 }
@@ -141,6 +141,7 @@ impl State {
         // strace knows the file's real name, behind symbolic links.
         let target = match self.result_target(done.outcome) {
             Some(target) if !done.failed() => Some(target),
+            _ if temporary && !done.failed() => self.unnamed_target(done.arguments, at),
             _ => self.target(done.arguments, at),
         };
         if done.failed() {
@@ -506,7 +507,7 @@ fn opened(flags: &[u8]) -> Flags {
         | Flags::EXCLUSIVE.when(has(b"O_EXCL"))
         | Flags::SYNCHRONOUS.when(has(b"O_SYNC") || has(b"O_DSYNC"))
         | Flags::DIRECT.when(has(b"O_DIRECT"))
-        | Flags::DIRECTORY.when(has(b"O_DIRECTORY") || has(b"O_TMPFILE"))
+        | Flags::DIRECTORY.when(has(b"O_DIRECTORY"))
 }
 
 /// What kind of file a stat call tells of.

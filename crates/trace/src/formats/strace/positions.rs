@@ -38,6 +38,12 @@ impl State {
         if position.is_none() && !append && description.assumed.load(Relaxed) {
             self.infer(operation, &description, size, done.arguments.get(2));
         }
+        let flags = done.arguments.get(4);
+        if operation == Operation::Write
+            && (has_flag(flags, b"RWF_SYNC") || has_flag(flags, b"RWF_DSYNC"))
+        {
+            self.count_call(&kinds::SYNCHRONOUS_WRITE, done.name, done.rest);
+        }
         self.move_bytes(operation, &description, position, size, append);
         Some(())
     }
