@@ -277,6 +277,16 @@ const LINES: &[(&str, &str, &str)] = &[
     ),
     (
         "seed",
+        "seed = 1\nstop.precision = 0.1\n[[failure]]\nserver = 0\nat = \"30 s\"\nuntil = \"60 s\"",
+        r#"X"#,
+    ),
+    (
+        "seed",
+        "seed = 1\nstop.precision = 0.1\n[[workload]]\nblock = \"1 MiB\"\nphases = [\"write\", \"read\"]",
+        r#"X"#,
+    ),
+    (
+        "seed",
         "warm_up = \"10 s\"\nstop.time = \"10 s\"",
         r#"my.toml:33:13: run.stop.time = "10 s": expected more than the warm-up: run.warm_up = "10 s""#,
     ),

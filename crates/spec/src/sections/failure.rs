@@ -192,6 +192,11 @@ fn somebody_goes_on(
     parallel: &Parallel,
     at: &Place<'_>,
 ) -> Result<(), Error> {
+    if all.run.stop.precision.is_some() {
+        let message = "run.stop.precision may end the run before it, and the mean before it says \
+                       nothing of what comes after: leave the precision out";
+        return Err(at.error("at", message));
+    }
     let copies = failure
         .server
         .is_some_and(|server| parallel.does_without(server));

@@ -214,6 +214,11 @@ fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result
         );
         return Err(at.error("read_share", message));
     }
+    if ior.phases.len() > 1 && ior.repeat != Repeat::Forever && all.run.stop.precision.is_some() {
+        let message = "run.stop.precision would end the run in the first phase whose mean is \
+                       known: give one phase, or leave the precision out";
+        return Err(at.error("phases", message));
+    }
     if ior.repeat == Repeat::Forever && !all.run.stop.is_given() {
         let message = "the run would never stop: give run.stop.time, run.stop.requests or \
                        run.stop.precision";
