@@ -1,5 +1,6 @@
 """Tuning on a real GlusterFS volume of two replicas, where GlusterFS is installed."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -46,9 +47,14 @@ def missing() -> str | None:
 @pytest.fixture(scope="module")
 def volume() -> Iterator[Path]:
     """Where a volume of two replicas is mounted; its management daemon has a state of its own."""
-    if (why := missing()) is not None:
-        pytest.skip(why)
-    with tempfile.TemporaryDirectory(prefix="headrace-gluster-") as name:
+    with (
+        (Path(tempfile.gettempdir()) / "headrace-test-gluster.lock").open("w") as lock,
+        tempfile.TemporaryDirectory(prefix="headrace-gluster-") as name,
+    ):
+        # One management daemon on a machine: workers of one run take turns.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (why := missing()) is not None:
+            pytest.skip(why)
         home = Path(name)
         settings = home / "glusterd.vol"
         settings.write_text(

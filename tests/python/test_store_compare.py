@@ -318,7 +318,7 @@ def test_a_figure_whose_square_is_no_number(headrace: Command, tmp_path: Path, p
     assert headrace("results", "list").returncode == 0
 
 
-@pytest.mark.parametrize("value", [1.9e154, -1e31, 1e-200])
+@pytest.mark.parametrize("value", [1.9e154, -1e31, 1e-200, -5.0])
 @pytest.mark.parametrize("key", ["throughput", "measured_seconds"])
 def test_a_figure_out_of_bounds_is_refused_where_it_is_taken_in(
     key: str, value: float, headrace: Command, tmp_path: Path, place: Path

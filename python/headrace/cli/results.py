@@ -44,7 +44,9 @@ class By(StrEnum):
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Kind: TypeAlias = Annotated[
     str | None,
-    typer.Option("--kind", help="Only these: simulated, measured, ladder, study, tuning, network."),
+    typer.Option(
+        "--kind", help="Only these: simulated, measured, jobs, ladder, study, tuning, network."
+    ),
 ]
 Name: TypeAlias = Annotated[
     str | None, typer.Option("--name", help="Only those of scenarios with this name.")

@@ -76,15 +76,15 @@ def _encodable(where: str, value: str) -> None:
         raise WrongField(where, value, "text without the character 0")
 
 
-def _number(where: str, value: Any) -> None:
+def _signed(where: str, value: Any) -> None:
     if not is_number(value):
         raise WrongField(where, value, "a number")
     if value != 0 and not LEAST <= abs(value) <= MOST:
         raise WrongField(where, value, f"a number, between {LEAST:g} and {MOST:g} if it is not 0")
 
 
-def _count(where: str, value: Any) -> None:
-    _number(where, value)
+def _amount(where: str, value: Any) -> None:
+    _signed(where, value)
     if value < 0:
         raise WrongField(where, value, "a number, 0 or more")
 
@@ -123,22 +123,22 @@ def _different_names(steps: Any) -> None:
 
 
 _TIMES = ("mean", "p50", "p95", "p99", "p999", "max")
-_LATENCY = an_object({}, {"count": or_null(_count)} | dict.fromkeys(_TIMES, or_null(_number)))
+_LATENCY = an_object({}, {"count": or_null(_amount)} | dict.fromkeys(_TIMES, or_null(_amount)))
 _LATENCIES = each_in_object(or_null(_LATENCY))
 _DONE: dict[str, Check] = {
     "group": or_null(text),
-    "count": or_null(_count),
-    "bytes": or_null(_count),
-    "per_second": or_null(_number),
+    "count": or_null(_amount),
+    "bytes": or_null(_amount),
+    "per_second": or_null(_amount),
 }
 _POINT = or_null(
     an_object(
-        dict.fromkeys(("requested_per_second", "achieved_per_second"), _number),
-        {"response_mean_s": or_null(_number)},
+        dict.fromkeys(("requested_per_second", "achieved_per_second"), _amount),
+        {"response_mean_s": or_null(_amount)},
     )
 )
 _FIGURES: dict[str, Check] = {
-    "throughput": each_in_object(or_null(_number)),
+    "throughput": each_in_object(or_null(_amount)),
     "operations": each_in_object(or_null(an_object({}, _DONE))),
     "operation_groups": each_in_object(
         an_object(
@@ -146,7 +146,7 @@ _FIGURES: dict[str, Check] = {
             _DONE
             | {
                 "operations": each_in_list(text),
-                "throughput": or_null(_number),
+                "throughput": or_null(_amount),
                 "latency": _LATENCY,
                 "latency_from_intended": _LATENCY,
             },
@@ -158,38 +158,38 @@ _FIGURES: dict[str, Check] = {
         an_object(
             {},
             {
-                "count": or_null(_count),
-                "in_flight": or_null(_count),
-                "mean": or_null(_number),
-                "max": or_null(_number),
-                "operations": each_in_object(or_null(_count)),
+                "count": or_null(_amount),
+                "in_flight": or_null(_amount),
+                "mean": or_null(_amount),
+                "max": or_null(_amount),
+                "operations": each_in_object(or_null(_amount)),
             },
         )
     ),
-    "counters": an_object({}, {key: or_null(_number) for key in ("cpu_user", "cpu_system")}),
+    "counters": an_object({}, {key: or_null(_amount) for key in ("cpu_user", "cpu_system")}),
     "cache": an_object(
-        {}, {key: or_null(_number) for key in ("hit_rate", "asked_bytes", "read_ahead_bytes")}
+        {}, {key: or_null(_signed) for key in ("hit_rate", "asked_bytes", "read_ahead_bytes")}
     ),
     "warnings": each_in_list(an_object({"message": text})),
     "left_out": each_in_list(
-        an_object({"what": text, "count": _count, "by": text, "reason": text})
+        an_object({"what": text, "count": _amount, "by": text, "reason": text})
     ),
-    "processes": _count,
-    "measured_seconds": _number,
-    "prepare_seconds": _number,
+    "processes": _amount,
+    "measured_seconds": _amount,
+    "prepare_seconds": _amount,
     "seed": _seed,
     "knee": _POINT,
     "kept_up": _POINT,
     "cut_off": _POINT,
-    "overall_response_s": or_null(_number),
-    "wanted_repeats": _count,
+    "overall_response_s": or_null(_amount),
+    "wanted_repeats": _amount,
 }
 """What a measurement has, and each repetition, and each step of a ladder."""
 _CURVES = each_in_list(
     an_object(
-        {"client_hosts": _count},
+        {"client_hosts": _amount},
         dict.fromkeys(("knee", "kept_up", "cut_off"), _POINT)
-        | {"overall_response_s": or_null(_number), "achieved_at_most_per_second": or_null(_number)},
+        | {"overall_response_s": or_null(_amount), "achieved_at_most_per_second": or_null(_amount)},
     )
 )
 """Of a sweep over client hosts, a curve for each number of them."""
@@ -199,13 +199,13 @@ _STEP = an_object(
     _FIGURES
     | {
         "name": text,
-        "client_hosts": _count,
-        "requested_per_second": _number,
-        "offered_per_second": or_null(_number),
-        "achieved_per_second": or_null(_number),
-        "operations_per_second": or_null(_number),
-        "speedup": or_null(_number),
-        "efficiency": or_null(_number),
+        "client_hosts": _amount,
+        "requested_per_second": _amount,
+        "offered_per_second": or_null(_amount),
+        "achieved_per_second": or_null(_amount),
+        "operations_per_second": or_null(_amount),
+        "speedup": or_null(_amount),
+        "efficiency": or_null(_amount),
         "response": or_null(_LATENCY),
         "service": or_null(_LATENCY),
         "repetitions": each_in_list(_REPETITION),
@@ -222,6 +222,8 @@ MAIN = an_object(
     _FIGURES
     | {
         "calls": _calls,
+        "wall_seconds": or_null(_amount),
+        "simulated_seconds": or_null(_amount),
         "environment": check_environment,
         "place": or_null(an_object({}, {key: or_null(text) for key in ("host", "file_system")})),
         "steps": each_in_list(_STEP),
@@ -231,7 +233,7 @@ MAIN = an_object(
         "replications": _list_or_count(_REPETITION),
         "repeats": _list_or_count(_REPETITION),
         "summary": each_in_list(
-            an_object({}, {key: or_null(_number) for key in ("median", "mean", "half_width")})
+            an_object({}, {key: or_null(_signed) for key in ("median", "mean", "half_width")})
         ),
     },
 )

@@ -106,10 +106,12 @@ def carry_out(plan: Plan, target: Target, *, progress: Progress | None = None) -
             stop = {"reason": "interrupted"}
             break
         counters.sample()
+        reports = json.loads(text)
         done += [
             (number, job, report)
-            for job, report in zip(stage, json.loads(text), strict=True)
-            if report["requests"]
+            for job, report in zip(stage, reports, strict=True)
+            # Of an interrupted stage, jobs that had not begun yet are left out.
+            if report["requests"] or not (interrupted or error)
         ]
         if error is not None:
             stop = {"reason": "failed", "error": error}
@@ -118,6 +120,12 @@ def carry_out(plan: Plan, target: Target, *, progress: Progress | None = None) -
             stop = {"reason": "interrupted"}
             break
     counters.sample(at_once=True)
+    if stop["reason"] == "done" and not any(report["requests"] for _, _, report in done):
+        warm_up = max(job.warm_up for stage in stages for job in stage)
+        raise _core.ScenarioError(
+            f"ramp_time = {warm_up:g} s: every job ended before statistics began; expected a"
+            " shorter warm-up, or more to do"
+        )
     document = _document(plan, target, environment, stages, done, sizes, counters, stop)
     return JobsResult(document, pl.DataFrame([*_histograms(done)], schema=SCHEMA, orient="row"))
 
@@ -205,7 +213,7 @@ def _document(
     stop: Mapping[str, Any],
 ) -> dict[str, Any]:
     jobs = [job for stage in stages for job in stage]
-    found = [_job(number, job, report) for number, job, report in done]
+    found = [_job(number, job, report, stop) for number, job, report in done]
     named = {
         job.label(operation): figures
         for (_, job, _), entry in zip(done, found, strict=True)
@@ -249,7 +257,9 @@ def _document(
     return document | ({"latency_from_intended": intended} if intended else {})
 
 
-def _job(number: int, job: Job, report: Mapping[str, Any]) -> dict[str, Any]:
+def _job(
+    number: int, job: Job, report: Mapping[str, Any], stop: Mapping[str, Any]
+) -> dict[str, Any]:
     """A job as it was asked for, and what it did."""
     operations = {
         operation: {
@@ -258,6 +268,12 @@ def _job(number: int, job: Job, report: Mapping[str, Any]) -> dict[str, Any]:
         for operation in OPERATIONS
         if (requests := report["requests"].get(operation)) is not None
     }
+    if job.requested and job.seconds and stop["reason"] == "done":
+        # Few requests of a job that waits for their times are soon over, and the job is not.
+        for it in operations.values():
+            it["active_seconds"] = max(it["active_seconds"], job.seconds)
+            it["per_second"] = it["count"] / it["active_seconds"]
+            it["throughput"] = it["bytes"] / it["active_seconds"]
     reads = report.get("reads")
     hit_rate = None
     if reads is not None and reads["asked_bytes"]:
@@ -319,6 +335,12 @@ def _warnings(
         told = ", ".join(f"{percent(share)} % in {name}" for name, share in hits.items())
         yield _warning("page-cache", f"the page cache answered part of what was read: {told}")
     for it in found:
+        if not it["operations"]:
+            yield _warning(
+                f"nothing-measured {it['name']}",
+                f"{it['name']}: all its requests ended within the warm-up; expected a shorter"
+                " ramp_time, or more to do",
+            )
         if it["not_made"]:
             yield _warning(
                 f"not-made {it['name']}",
