@@ -96,7 +96,7 @@ def test_every_operation_works_in_a_mirror_and_reads_what_was_written(
 def test_an_operation_causes_what_it_says_and_nothing_else(
     watched: tuning.Watched, operation: str, causes: dict[str, int]
 ) -> None:
-    caused = seen(watched, {operation: 1.0}, 100, tuning.Amount(files=4))
+    caused = seen(watched, {operation: 1.0}, 100, tuning.Amount(files=4)).counts
     # Opening each of the files, and making the one beside it, comes once.
     assert {name: count for name, count in caused.items() if count >= 50} == {
         name: pytest.approx(count, abs=10) for name, count in causes.items()

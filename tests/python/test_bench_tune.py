@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headrace.cli.app import run
 from headrace.measure import tuning
 from headrace.measure.tuning.profilers import gluster_counts, of_command, of_rpc
 from headrace.measure.tuning.reach import unreached
@@ -210,6 +211,65 @@ def test_a_tuning_goes_on_with_what_was_not_counted(tmp_path: Path) -> None:
             tuned(resumed=saved[4] | changed)
     with pytest.raises(ValueError, match="of another workload"):
         tuned(resumed=saved[4], amount=tuning.Amount(alone=1001, mixed=2000))
+
+
+def test_counts_are_divided_by_the_operations_completed_in_the_time(tmp_path: Path) -> None:
+    amount = tuning.Amount(alone=10**9, mixed=10**9, time_s=0.05)
+    with tuning.profiler("command:true")(tmp_path) as here:
+        watched = replace(here, profiler=system_calls)
+        wanted = {"read": 0.7, "write": 0.3}
+        document = tune(watched, wanted, ["read", "write"], rounds=1, amount=amount)
+    assert all(0 < it["completed"] < it["amount"] for it in document["steps"])
+    # One system call each; divided by the billion asked for it would be about 0.
+    assert document["profile"]["read"]["read"] == pytest.approx(1, abs=0.2)
+    assert document["profile"]["write"]["write"] == pytest.approx(1, abs=0.2)
+    assert all(it["largest_difference"] < 0.1 for it in document["mixes"].values())
+    assert document["amount"]["time_s"] == 0.05
+
+
+def test_operations_not_completed_in_the_time_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def seen(_watched: object, weights: Mapping[str, float], *_rest: object) -> tuning.Counted:
+        return tuning.Counted(*((0, {}) if "sync" in weights else (10, {"getattr": 10})))
+
+    monkeypatch.setattr("headrace.measure.tuning.steps.seen", seen)
+    amount = tuning.Amount(time_s=2.0)
+    with tuning.profiler("command:true")(tmp_path) as here:
+        document = tune(here, {"getattr": 1.0}, ["sync", "stat"], amount=amount)
+        assert document["left_out"] == {"sync": "none was completed in 2 s (--time)"}
+        assert document["profile"] == {"stat": {"getattr": 1.0}}
+        assert document["mixes"]["pairwise"]["measured"] == {"getattr": 1.0}
+        with pytest.raises(ValueError, match=r"sync: none was completed in 2 s \(--time\)"):
+            tune(here, {"getattr": 1.0}, ["sync"], amount=amount)
+
+
+def test_a_mix_of_which_nothing_is_completed_is_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def seen(_watched: object, weights: object, number: int, *_rest: object) -> tuning.Counted:
+        return tuning.Counted(*((5, {"getattr": 5}) if number == 1 else (0, {"getattr": 1})))
+
+    monkeypatch.setattr("headrace.measure.tuning.steps.seen", seen)
+    target, mix, csv = (tmp_path / name for name in ("target.toml", "mix.toml", "mix.csv"))
+    target.write_text("getattr = 1\n")
+    command = ["bench", "tune", str(tmp_path), "--profiler", "command:echo {}", "--target"]
+    command += [str(target), "--operations", "stat", "--amount", "1", "--time", "0.5"]
+    command += ["--no-store", "--csv", str(csv), "--plot", str(tmp_path / "plots")]
+    assert run([*command, "--mix", str(mix)]) == 1
+    out, err = capsys.readouterr()
+    assert "not measured: no operation of the mix was completed within --time" in out
+    assert (
+        err
+        == f"{mix}: not written: no operation of a mix was completed: expected a longer --time\n"
+    )
+    assert not mix.exists()
+    assert run([*command, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    for found in document["mixes"].values():
+        for of_it in (found, *found["rounds"]):
+            assert of_it["measured_distance"] is None and of_it["largest_difference"] is None
+        assert found["measured"] is None
 
 
 def test_an_interrupted_tuning_is_saved_and_says_how_to_go_on(tmp_path: Path) -> None:

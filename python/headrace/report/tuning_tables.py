@@ -28,17 +28,10 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
     names = {name for mix in mixes.values() for name in mix["predicted"]} | set(document["wanted"])
     for name in sorted(names, key=lambda it: -document["wanted"].get(it, 0.0)):
         shares = [document["wanted"].get(name, 0.0), *_shares(mixes, name)]
-        if max(shares) < LEAST:
+        if max(it or 0.0 for it in shares) < LEAST:
             continue
-        caused.add_row(name, *map(percent, shares))
-    lines = [
-        Text(
-            f"{method}: distance {mix['predicted_distance']:.4f} predicted,"
-            f" {mix['measured_distance']:.4f} measured; no share is off by more than"
-            f" {100 * mix['largest_difference']:.2f} percentage points."
-        )
-        for method, mix in mixes.items()
-    ]
+        caused.add_row(name, *("" if it is None else percent(it) for it in shares))
+    lines = [Text(_distances(method, mix)) for method, mix in mixes.items()]
     lines += [
         Text(f"{name} is {why}.")
         for mix in sorted(mixes.values(), key=_predicted_distance)[:1]
@@ -53,10 +46,24 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
     return Group(*((found, caused) if mixes else ()), *lines)
 
 
-def _shares(mixes: Mapping[str, Any], name: str) -> list[float]:
-    """The shares of a protocol operation that each mix was to cause and has caused."""
+def _distances(method: str, mix: Mapping[str, Any]) -> str:
+    """How near a mix came."""
+    predicted = f"{method}: distance {mix['predicted_distance']:.4f} predicted"
+    if mix["measured"] is None:
+        return f"{predicted}; not measured: no operation of the mix was completed within --time."
+    return (
+        f"{predicted}, {mix['measured_distance']:.4f} measured; no share is off by more than"
+        f" {100 * mix['largest_difference']:.2f} percentage points."
+    )
+
+
+def _shares(mixes: Mapping[str, Any], name: str) -> list[float | None]:
+    """The shares of a protocol operation that each mix was to cause and has caused; None of a mix
+    that was not measured."""
     return [
-        mix[what].get(name, 0.0) for mix in mixes.values() for what in ("predicted", "measured")
+        None if mix[what] is None else mix[what].get(name, 0.0)
+        for mix in mixes.values()
+        for what in ("predicted", "measured")
     ]
 
 

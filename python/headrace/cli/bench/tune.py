@@ -12,6 +12,7 @@ from headrace.cli.bench.options import BelowDirectory, Plot
 from headrace.cli.bench.resuming import Resume, earlier, output_of
 from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.cli.screen import steps
+from headrace.ending import failed
 from headrace.files import check_apart, check_directory, check_writable, whole_file
 
 # What reads and writes through the page cache cause depends on what else is in it.
@@ -54,6 +55,10 @@ def tune(
         int,
         typer.Option("--rounds", min=1, help="How often a mix is measured and corrected."),
     ] = 2,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--time", min=0.001, help="End each step after so many seconds."),
+    ] = None,
     as_json: AsJson = False,
     output: Output = None,
     csv: Csv = None,
@@ -81,7 +86,7 @@ def tune(
         check_directory(plot)
     names = list(dict.fromkeys(name.strip() for name in operations.split(",") if name.strip()))
     wanted, watching = tuning.target(target), tuning.profiler(profiler)
-    much = tuning.Amount(alone=amount, mixed=mixed, files=files)
+    much = tuning.Amount(alone=amount, mixed=mixed, files=files, time_s=seconds)
     to = documents.Destination(as_json, output, plot, stored, labels, csv)
     with watching(directory) as watched, steps("bench tune") as told:
         document = carried_out(
@@ -98,7 +103,11 @@ def tune(
 
     ended = to.finish(document, tuning_tables.tuned, _draw)
     if mix is not None and document["mixes"]:
-        best = min(document["mixes"].values(), key=lambda it: float(it["measured_distance"]))
+        measured = [it for it in document["mixes"].values() if it["measured"] is not None]
+        if not measured:
+            problem = "no operation of a mix was completed: expected a longer --time"
+            return failed(f"{mix}: not written: {problem}", 1)
+        best = min(measured, key=lambda it: float(it["measured_distance"]))
         text = tuning.workload(best["weights"], mixed, much)
         with whole_file(mix) as partial:
             partial.write_text(text, encoding="utf-8")

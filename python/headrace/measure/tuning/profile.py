@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,15 @@ LEAST_SHARE = 1e-6
 
 class Refused(ValueError):
     """A file system could not carry a mix out."""
+
+
+class Counted(NamedTuple):
+    """Counts of the protocol during one step."""
+
+    completed: int
+    """File operations that were completed."""
+    counts: Mapping[str, int]
+    """Protocol operations by name."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +83,16 @@ class Amount:
     """How many files there are. A process keeps 64 open, in up to four ways each: with more,
     reading and writing would cost a lookup each."""
     processes: int = 1
+    time_s: float | None = None
+    """Longest duration of a step; None is no limit."""
 
 
 def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: int = 1) -> str:
     """A mix of so many file operations as a scenario."""
     table = ", ".join(f'"{name}" = {weight!r}' for name, weight in weights.items() if weight > 0)
+    stop = "" if amount.time_s is None else f'stop.time = "{amount.time_s} s"\n'
     return (
-        f"[clients]\nprocesses = {amount.processes}\n[run]\nseed = {seed}\n"
+        f"[clients]\nprocesses = {amount.processes}\n[run]\nseed = {seed}\n{stop}"
         f'[[workload]]\nkind = "operation-mix"\nweights = {{ {table} }}\n'
         f'amount = {number}\nfiles = {amount.files}\nfile_sizes = {{ "64 KiB" = 1 }}\n'
     )
@@ -88,9 +100,9 @@ def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: in
 
 def seen(
     watched: Watched, weights: Mapping[str, float], number: int, amount: Amount, seed: int = 1
-) -> dict[str, int]:
-    """What the protocol counts while so many operations of a mix are carried out; making the
-    files is left out, and so is removing them.
+) -> Counted:
+    """What the protocol counts while so many operations of a mix are carried out, or as many as
+    the time limit allows; making the files is left out, and so is removing them.
 
     Raises ValueError if the profiler cannot be read, RunError if it has ended, Refused if the mix
     fails, KeyboardInterrupt if it was interrupted.
@@ -127,7 +139,11 @@ def seen(
     if "error" in report:
         raise Refused(str(report["error"]))
     start = before or {}
-    return {name: more for name, count in after.items() if (more := count - start.get(name, 0)) > 0}
+    counts = {name: count - start.get(name, 0) for name, count in after.items()}
+    return Counted(
+        sum(it["count"] for it in report["operations"].values()),
+        {name: count for name, count in counts.items() if count > 0},
+    )
 
 
 @contextlib.contextmanager
@@ -152,27 +168,46 @@ def _remove(directory: _core.BenchmarkDirectory, watched: Watched) -> None:
 
 
 def profile(
-    counted: Callable[[Mapping[str, float], int], Mapping[str, int]],
+    counted: Callable[[Mapping[str, float], int], Counted],
     operations: Sequence[str],
     amount: Amount,
     told: Callable[[int, str], object],
 ) -> Profile:
     """Carries every file operation out alone, so many times, and reads the protocol's counters:
-    `counted` does so with so many operations of a mix. What the file system refuses is left out.
+    `counted` does so with so many operations of a mix. Counts are per completed operation. An
+    operation that the file system refuses, or that is not completed once, is left out.
 
-    Raises as `counted` does; Refused only if every operation is.
+    Raises as `counted` does; Refused only if every operation is left out.
     """
-    rows: dict[str, Mapping[str, int]] = {}
+    rows: dict[str, Counted] = {}
     left_out: dict[str, str] = {}
     for number, operation in enumerate(operations):
         told(number, operation)
         try:
-            rows[operation] = counted({operation: 1.0}, amount.alone)
+            row = counted({operation: 1.0}, amount.alone)
         except Refused as error:
             left_out[operation] = str(error)
+            continue
+        if row.completed:
+            rows[operation] = row
+        else:
+            left_out[operation] = f"none was completed {_within(amount)}"
     if not rows:
-        raise Refused("; ".join(left_out.values()) or "expected at least one file operation")
-    protocol = sorted({name for row in rows.values() for name in row})
-    counts = [[row.get(name, 0) / amount.alone for name in protocol] for row in rows.values()]
+        raise Refused(_nothing_left(left_out))
+    protocol = sorted({name for row in rows.values() for name in row.counts})
+    counts = [
+        [row.counts.get(name, 0) / row.completed for name in protocol] for row in rows.values()
+    ]
     matrix = np.array(counts).reshape(len(rows), len(protocol))
     return Profile(list(rows), protocol, matrix, left_out)
+
+
+def _within(amount: Amount) -> str:
+    """The time limit of a step in words."""
+    return "" if amount.time_s is None else f"in {amount.time_s:g} s (--time)"
+
+
+def _nothing_left(left_out: Mapping[str, str]) -> str:
+    """Why no operation has a profile."""
+    reasons = "; ".join(f"{operation}: {why}" for operation, why in left_out.items())
+    return reasons or "expected at least one file operation"

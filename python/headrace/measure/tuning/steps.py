@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headrace.measure.resuming import of_another_scenario, whole
-from headrace.measure.tuning.profile import Amount, Refused, seen, workload
+from headrace.measure.tuning.profile import Amount, Counted, Refused, seen, workload
 from headrace.measure.tuning.profilers import Watched
 
 DIGEST = "scenario_sha256"
@@ -42,7 +42,7 @@ class Steps:
         if self._resumed is not None and not any(_digest(text) in self._known for text in alone):
             raise of_another_scenario(self._resumed)
 
-    def seen(self, weights: Mapping[str, float], number: int, seed: int = 1) -> dict[str, int]:
+    def seen(self, weights: Mapping[str, float], number: int, seed: int = 1) -> Counted:
         """What the protocol counts while so many operations of a mix are carried out, now or in
         the earlier run. Raises as `headrace.measure.tuning.profile.seen`."""
         digest = _digest(self._text(weights, number, seed))
@@ -52,14 +52,15 @@ class Steps:
             self._done()
         if "refused" in step:
             raise Refused(step["refused"])
-        return dict(step["counts"])
+        return Counted(step.get("completed", step["amount"]), dict(step["counts"]))
 
     def _carried_out(
         self, digest: str, weights: Mapping[str, float], number: int, seed: int
     ) -> dict[str, Any]:
         step: dict[str, Any] = {DIGEST: digest, "weights": dict(weights), "amount": number}
         try:
-            return step | {"counts": seen(self._watched, weights, number, self._amount, seed)}
+            counted = seen(self._watched, weights, number, self._amount, seed)
+            return step | {"completed": counted.completed, "counts": dict(counted.counts)}
         except Refused as error:
             return step | {"refused": str(error)}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,10 +37,14 @@ class Round:
     tuned: Tuned
     caused: Vector
     """How many of each protocol operation came for each file operation."""
-    measured: Vector
-    """The shares of those."""
-    distance: float
-    """Euclidean, between that and the wanted one."""
+    measured: Vector | None
+    """The shares of those; None if no operation was completed."""
+    distance: float | None
+    """Euclidean, between that and the wanted one; None if no operation was completed."""
+
+    def largest_difference(self, wanted: Vector) -> float | None:
+        """Between a measured share and the wanted one; None if no operation was completed."""
+        return None if self.measured is None else float(np.abs(self.measured - wanted).max())
 
 
 SoFar: TypeAlias = Callable[[dict[str, Any]], object]
@@ -154,9 +159,10 @@ def _found(
             next_is(f"{method}, round {number + 1}")
             tuned = METHODS[method](corrected.counts, vector)
             tried.append(_measured(steps, found, tuned, vector, much, SEED))
+            # Without a completed operation it stays as it is: counts of 0 correct nothing.
             corrected = corrected.corrected(tuned.shares, tried[-1].caused)
         next_is(f"{method}, the nearest again")
-        best = min(tried, key=lambda it: it.distance)
+        best = min(tried, key=lambda it: inf if it.distance is None else it.distance)
         again = _measured(steps, found, best.tuned, vector, much, SEED + 1)
         document["mixes"][method] = _mix(found, again, vector, tried)
 
@@ -164,9 +170,11 @@ def _found(
 def _measured(
     steps: Steps, found: Profile, tuned: Tuned, wanted: Vector, amount: Amount, seed: int
 ) -> Round:
-    counts = steps.seen(_weights(found, tuned), amount.mixed, seed)
+    completed, counts = steps.seen(_weights(found, tuned), amount.mixed, seed)
+    if not completed:
+        return Round(tuned, np.zeros_like(wanted), None, None)
     measured = found.vector(shares(counts, "what the mix caused") if counts else {})
-    caused = found.vector(counts) / amount.mixed
+    caused = found.vector(counts) / completed
     return Round(tuned, caused, measured, float(np.linalg.norm(measured - wanted)))
 
 
@@ -176,23 +184,28 @@ def _weights(found: Profile, tuned: Tuned) -> dict[str, float]:
 
 
 def _mix(found: Profile, final: Round, wanted: Vector, tried: Sequence[Round]) -> dict[str, Any]:
-    named = dict(zip(found.protocol, map(float, final.measured), strict=True))
     predicted = zip(found.protocol, map(float, final.tuned.protocol), strict=True)
     return {
         "weights": _weights(found, final.tuned),
         "predicted": dict(predicted),
         "predicted_distance": final.tuned.distance,
-        "measured": {name: share for name, share in named.items() if share},
+        "measured": None if final.measured is None else _named(found, final.measured),
         "measured_distance": final.distance,
-        "largest_difference": float(np.abs(final.measured - wanted).max()),
+        "largest_difference": final.largest_difference(wanted),
         "unreached": unreached(found, final.tuned, wanted),
         "steps": final.tuned.steps,
         "rounds": [
             {
                 "predicted_distance": it.tuned.distance,
                 "measured_distance": it.distance,
-                "largest_difference": float(np.abs(it.measured - wanted).max()),
+                "largest_difference": it.largest_difference(wanted),
             }
             for it in tried
         ],
     }
+
+
+def _named(found: Profile, measured: Vector) -> dict[str, float]:
+    """The measured shares that are not 0, by protocol operation."""
+    named = zip(found.protocol, map(float, measured), strict=True)
+    return {name: share for name, share in named if share}

@@ -14,12 +14,14 @@ def draw(document: Mapping[str, Any]) -> Figure:
     caused."""
     wanted: Mapping[str, float] = document["wanted"]
     bars = {"wanted": wanted} | {
-        f"{method}, measured": mix["measured"] for method, mix in document["mixes"].items()
+        f"{method}, measured": mix["measured"]
+        for method, mix in document["mixes"].items()
+        if mix["measured"] is not None
     }
     names = {name for shares in bars.values() for name in shares}
     order = sorted(names, key=lambda name: (-wanted.get(name, 0.0), name))
     off = ", ".join(
-        f"{method} {100 * mix['largest_difference']:.2f}"
+        f"{method} {_percentage_points(mix['largest_difference'])}"
         for method, mix in document["mixes"].items()
     )
     subtitle = f"off at the most, percentage points: {off}"
@@ -38,3 +40,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
     axes.grid(visible=False, axis="x")
     axes.legend(frameon=False)
     return figure
+
+
+def _percentage_points(difference: float | None) -> str:
+    return "not measured" if difference is None else f"{100 * difference:.2f}"
