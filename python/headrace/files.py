@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headrace import _core
+from headrace.file_formats import FileFormat, check_directory_name, check_format
 from headrace.interruption import held
 
 MOST_LINKS = 40
@@ -104,11 +105,14 @@ def _status(directory: int, name: str, path: Path) -> os.stat_result | None:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def check_writable(path: Path) -> None:
-    """Makes sure that a file can be written before long work begins.
+def check_writable(path: Path, format: FileFormat | None = None) -> None:
+    """Makes sure that a file can be written before long work begins, in the format that its name
+    ends in.
 
-    Raises OSError if it cannot.
+    Raises OSError if it cannot, ValueError if the name is of another format.
     """
+    if format is not None:
+        check_format(path, format)
     with opened_target(path) as target:
         if target.kind == stat.S_IFDIR:
             raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
@@ -142,8 +146,9 @@ def _same(one: Path, other: Path) -> bool:
 def check_directory(path: Path) -> None:
     """Makes sure that files can be written to a directory, which may still have to be made.
 
-    Raises OSError if they cannot.
+    Raises OSError if they cannot, ValueError if it has the name of an image.
     """
+    check_directory_name(path)
     there = path
     while _mode(there) is None and there != there.parent:
         there = there.parent

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from conftest import Command
+from headrace.file_formats import FileFormat
 from headrace.files import check_writable, whole_file
 from headrace.profile import synthesize
 
@@ -46,6 +47,53 @@ def test_a_trace_goes_into_a_pipe(format: str, headrace: Command, tmp_path: Path
         assert pl.read_parquet(io.BytesIO(content)).height == records
     else:
         assert content == source.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "expected"),
+    [
+        (["run", "SCENARIO", "--requests"], "x.csv", ".parquet"),
+        (["run", "SCENARIO", "--requests"], "x.XLSX", ".parquet"),
+        (["run", "SCENARIO", "--requests"], "x.txt", ".parquet"),
+        (["run", "SCENARIO", "-o"], "x.csv", ".json"),
+        (["run", "SCENARIO", "--plot"], "x.pdf", "a directory"),
+        (["whatif", "SCENARIO", "--plot"], "x.png", "a directory"),
+        (["validate", "SCENARIO", "--against", "SCENARIO", "--plot"], "x.svg", "a directory"),
+        (["bench", "run", "SCENARIO", ".", "-o"], "x.parquet", ".json"),
+        (["bench", "run", "SCENARIO", ".", "--csv"], "x.json", ".csv"),
+        (["bench", "disk", ".", "-o"], "x.csv", ".json"),
+        (["bench", "mix", ".", "-o"], "x.zip", ".json"),
+        (["bench", ".", "-o"], "x.csv", ".json"),
+        (["bench", "tune", ".", "--profiler", "fuse", "--mix"], "x.json", ".toml"),
+        (["calibrate", ".", "-o"], "x.json", ".toml"),
+        (["twin", ".", "-o"], "x.toml", ".json"),
+        (["results", "plot", "last", "-o"], "x.png", "a directory"),
+        (["trace", "synth", "--to-format", "csv"], "x.parquet", ".csv"),
+        (["trace", "synth"], "x.csv.gz", ".csv"),
+    ],
+)
+def test_names_that_end_in_another_format_are_refused(
+    arguments: list[str],
+    name: str,
+    expected: str,
+    headrace: Command,
+    small: Path,
+    tmp_path: Path,
+) -> None:
+    given = [{"SCENARIO": str(small), ".": str(tmp_path)}.get(it, it) for it in arguments]
+    before = sorted(tmp_path.iterdir())
+    ended = headrace(*given, tmp_path / name)
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.startswith(f"{tmp_path / name}: ") and ended.stderr.count("\n") == 1
+    assert f"expected a name that ends in {expected}" in ended.stderr or (
+        f"expected the name of {expected}" in ended.stderr
+    )
+    assert sorted(tmp_path.iterdir()) == before and ended.stdout == ""
+
+
+def test_other_names_fit_every_format(tmp_path: Path) -> None:
+    for name in ("x", "x.old", "run-1.5", "x.JSON", ".json", "x.txt", "/dev/null"):
+        check_writable(tmp_path / name, FileFormat.JSON)
 
 
 def test_what_a_run_writes_goes_into_pipes(headrace: Command, small: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import typer
 from headrace.cli.bench.options import BelowDirectory
 from headrace.cli.screen import show, steps
 from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
+from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable, whole_file
 from headrace.report.plain import plain_line
 
@@ -71,7 +72,7 @@ def calibrate(
     from headrace import calibrate as calibration
 
     if output is not None:
-        check_writable(output)
+        check_writable(output, FileFormat.TOML)
     if (server is None) != (token is None):
         raise ValueError("expected both --server and --token, or neither")
     if server is not None and passes is not None:

@@ -12,6 +12,7 @@ from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress, show
 from headrace.cli.trusting import TrustedFiles, trust
+from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 
 if TYPE_CHECKING:
@@ -51,9 +52,9 @@ def run(
     from headrace import simulate
 
     labels = labels_to_keep(label or [], stored)
-    for path in (requests, output):
+    for path, format in ((requests, FileFormat.PARQUET), (output, FileFormat.JSON)):
         if path is not None:
-            check_writable(path)
+            check_writable(path, format)
     if plot is not None:
         check_directory(plot)
     scenario = simulate.load_with_sets(file, sets or [])

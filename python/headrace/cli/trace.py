@@ -12,6 +12,7 @@ import typer
 
 from headrace import _core
 from headrace.cli.screen import show
+from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 from headrace.report.plain import plain_line
 
@@ -56,7 +57,7 @@ def import_(
 
     if target.exists() and source.exists() and target.samefile(source):
         raise ValueError(f"{target}: is the source itself: expected another file")
-    check_writable(target)
+    check_writable(target, _format(target, to_format))
     made = profile.import_trace(source, target, format, to_format)
     print(plain_line(f"{target}: {made.records:,} records"))
     _warn_of_nothing(source, made.records)
@@ -107,7 +108,7 @@ def synth(
         "transfer": _parsed("--transfer", transfer, _core.parse_bytes),
         "think_ns": round(_parsed("--think", think, _core.parse_seconds) * 1e9),
     }
-    check_writable(target)
+    check_writable(target, _format(target, to_format))
     made = profile.synthesize(
         target,
         target_format=to_format,
@@ -120,6 +121,12 @@ def synth(
         **pattern,
     )
     print(plain_line(f"{target}: {made.records:,} records"))
+
+
+def _format(target: Path, to_format: str | None) -> FileFormat | None:
+    """The format that is written; None of one that is not known, which is refused later."""
+    suffix = Path(target.stem).suffix if target.suffix == ".gz" else target.suffix
+    return FileFormat.__members__.get((to_format or suffix.removeprefix(".")).upper())
 
 
 def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def may_trace(directory: Path, trace: bool, trace_to: Path | None) -> bool:
 
     kernel_trace.check(directory)
     if trace_to is not None:
-        check_writable(trace_to)
+        check_writable(trace_to, FileFormat.PARQUET)
     return True
 
 

@@ -10,6 +10,7 @@ from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.screen import steps
 from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
 from headrace.cli.validate import tell
+from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable, save_json
 
 
@@ -100,7 +101,7 @@ def twin(
     if sets and machine is None:
         raise typer.BadParameter("it needs --machine FILE", param_hint="--set")
     if output is not None:
-        check_writable(output)
+        check_writable(output, FileFormat.JSON)
     if plot is not None:
         check_directory(plot)
     check_apart(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from headrace.file_formats import FileFormat
 from headrace.files import check_writable, whole_file
 
 STANDARD_OUTPUT = Path("-")
@@ -24,7 +25,7 @@ def check_csv(path: Path | None, as_json: bool) -> None:
     if path == STANDARD_OUTPUT and as_json:
         raise ValueError("--csv -: standard output has the JSON document: expected a file")
     if path is not None and path != STANDARD_OUTPUT:
-        check_writable(path)
+        check_writable(path, FileFormat.CSV)
 
 
 def write_csv(path: Path, document: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import Calls, Plot
 from headrace.cli.bench.sizes import counts, size
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
+from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 from headrace.report.plain import plain_line
 
@@ -283,7 +284,7 @@ def _carry_out(
     labels = labels_to_keep(label or [], stored)
     check_csv(csv, as_json)
     if output is not None:
-        check_writable(output)
+        check_writable(output, FileFormat.JSON)
     check_apart({"--output": output, "--csv": csv}, {"the job file": job_file})
     if plot is not None:
         check_directory(plot)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Protocol, TypeAlias
 import typer
 
 from headrace.cli.bench.held import hold
+from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 from headrace.ranks import current, of_first
 from headrace.report.plain import plain
@@ -57,14 +58,17 @@ def output_of(output: Path | None, resume: str | None) -> Path | None:
     well. Raises OSError if it cannot be written, ValueError if another benchmark saves to it."""
     if output is None and resume is not None and not resume.startswith(PREFIX):
         output = Path(resume)
+        format = None
+    else:
+        format = FileFormat.JSON
     output = of_first(output)
-    current().agreed(lambda: _take(output))
+    current().agreed(lambda: _take(output, format))
     return output
 
 
-def _take(output: Path | None) -> None:
+def _take(output: Path | None, format: FileFormat | None) -> None:
     if output is not None:
-        check_writable(output)
+        check_writable(output, format)
         hold(output)
 
 

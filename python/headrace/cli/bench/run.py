@@ -13,6 +13,7 @@ from headrace.cli.bench.quick import carry_out_file, is_job_file
 from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.tracing import may_trace
+from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 from headrace.ranks import current, of_first
 from headrace.report.plain import plain_line
@@ -90,7 +91,7 @@ def run(
     output, plot = of_first(output), of_first(plot)
     stored = stored and current().first
     if output is not None:
-        check_writable(output)
+        check_writable(output, FileFormat.JSON)
         check_apart({"--output": output}, {"the scenario": file})
     if plot is not None:
         check_directory(plot)

@@ -13,6 +13,7 @@ from headrace.cli.bench.resuming import Resume, earlier, output_of
 from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.cli.screen import steps
 from headrace.ending import failed
+from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable, whole_file
 
 # What reads and writes through the page cache cause depends on what else is in it.
@@ -80,7 +81,7 @@ def tune(
     resumed = earlier(resume)
     output = output_of(output, resume)
     if mix is not None:
-        check_writable(mix)
+        check_writable(mix, FileFormat.TOML)
         check_apart({"--mix": mix}, {"--output": output})
     if plot is not None:
         check_directory(plot)
