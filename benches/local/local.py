@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import headrace as hr
+from headrace.cli.screen import steps
 
 HERE = Path(__file__).resolve().parent
 LEAST_ROUNDS = 5
@@ -62,11 +63,11 @@ def main() -> None:
         }
         runs["the last, in a loop by hand"] = partial(by_hand, build(Path(folder)))
         taken: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
-        for done in range(rounds):
-            for name, run in runs.items():
-                print(f"\r  round {done + 1} of {rounds}: {name:<40}", end="", file=sys.stderr)
-                taken[name].append(run())
-        print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)
+        with steps("local") as on_progress:
+            for done in range(rounds):
+                for number, (name, run) in enumerate(runs.items()):
+                    on_progress(done * len(runs) + number, rounds * len(runs), name)
+                    taken[name].append(run())
     print(f"medians of {rounds} interleaved runs")
     print(f"{'what':<30} {'simulated s':>12} {'seconds':>9} {'quartiles':>18}")
     for name, samples in taken.items():

@@ -30,6 +30,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from headrace.cli.screen import steps
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCENARIO = ROOT / "scenarios" / "striped-read.toml"
@@ -112,11 +114,11 @@ def build_loop(folder: Path) -> Path:
 def in_turns(runs: dict[str, Run], rounds: int) -> dict[str, list[Sample]]:
     """Runs each once a round."""
     samples: dict[str, list[Sample]] = {name: [] for name in runs}
-    for done in range(rounds):
-        for name, run in runs.items():
-            print(f"\r  round {done + 1} of {rounds}: {name:<40}", end="", file=sys.stderr)
-            samples[name].append(run())
-    print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)
+    with steps("striped-read") as on_progress:
+        for done in range(rounds):
+            for number, (name, run) in enumerate(runs.items()):
+                on_progress(done * len(runs) + number, rounds * len(runs), name)
+                samples[name].append(run())
     return samples
 
 

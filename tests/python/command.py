@@ -26,7 +26,7 @@ from pathlib import Path
 
 PROGRESS = re.compile(
     r"^[^\n]*: [\d,]+ s: [^\n]*(?: steps done, next: [^\n]*| simulated, [\d,]+ requests"
-    r"| operations, [\d,]+ MB| files and directories removed)\n",
+    r"|beginning|[\d,]+ records| operations, [\d,]+ MB| files and directories removed)\n",
     re.MULTILINE,
 )
 """Lines of progress, which commands write on a slow machine only."""

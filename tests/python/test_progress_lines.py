@@ -1,10 +1,17 @@
 """Progress where standard error is no terminal: whole lines, and few of them."""
 
+import threading
+import time
+from pathlib import Path
+
 import pytest
 
+from command import PROGRESS
 from headrace.cli import screen
+from headrace.cli.app import run
 from headrace.cli.bench.live import live_view
 from headrace.measure import Live
+from headrace.profile import synthesize
 
 
 @pytest.fixture
@@ -52,3 +59,54 @@ def test_without_progress_nothing_is_written(capfd: pytest.CaptureFixture[str]) 
     with screen.progress("a run", False) as ran, live_view("bench", False) as live:
         assert ran is None and live is None
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("at_once")
+def test_lines_go_on_within_one_long_step(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "LOOK_LINES_S", 0.01)
+    with screen.steps("twin") as told:
+        told(3, 40, "cold reads")
+        begun = capfd.readouterr().err
+        deadline = time.monotonic() + 60
+        while not (repeated := capfd.readouterr().err) and time.monotonic() < deadline:
+            time.sleep(0.01)
+    with screen.records("trace info") as counted:
+        counted(70_000)
+        time.sleep(0.2)
+    assert begun.count("\n") >= 1
+    assert repeated.splitlines()[0].endswith("3 of 40 steps done, next: cold reads")
+    assert "trace info" in capfd.readouterr().err
+    count = threading.active_count()
+    assert "headrace-progress" not in {it.name for it in threading.enumerate()}, count
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("command", ["whatif", "trace synth", "trace info", "trace import"])
+def test_long_commands_write_lines(
+    command: str,
+    small: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(screen, "LOOK_LINES_S", 0.001)
+    trace = tmp_path / "t.csv"
+    synthesize(trace, processes=8)
+    arguments = {
+        "whatif": ["whatif", small, "--only", "servers.*"],
+        "trace synth": ["trace", "synth", tmp_path / "s.csv", "--block", "64 MiB"],
+        "trace info": ["trace", "info", trace],
+        "trace import": ["trace", "import", trace, tmp_path / "t.parquet"],
+    }
+    assert run([str(it) for it in arguments[command]]) == 0
+    err = capfd.readouterr().err
+    assert err.startswith(f"{command}: ") and err.endswith("\n")
+    assert "\r" not in err and "\x1b" not in err
+    assert not PROGRESS.sub("", err)
+
+
+def test_no_bench_writes_carriage_returns() -> None:
+    benches = Path(__file__).parents[2] / "benches"
+    assert not [path for path in benches.rglob("*.py") if "\\r" in path.read_text("utf-8")]

@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import ClassVar
@@ -18,6 +19,8 @@ PATIENCE_S = 0.5
 """What takes longer gets a progress bar."""
 LINES_S = 10.0
 """At least between two lines of progress, where standard error is no terminal."""
+LOOK_LINES_S = 1.0
+"""How often it is checked whether a line is due."""
 
 
 class ProgressLines:
@@ -25,6 +28,7 @@ class ProgressLines:
 
     _begun: ClassVar[float | None] = None
     _last: ClassVar[float] = 0.0
+    _lock: ClassVar[threading.Lock] = threading.Lock()
 
     def __init__(self, title: str) -> None:
         self._title = plain_line(title)
@@ -34,14 +38,32 @@ class ProgressLines:
 
     def write(self, text: Callable[[], str]) -> None:
         """Writes how far the work is, if the last line is ten seconds old."""
-        now, begun = time.monotonic(), ProgressLines._begun or 0.0
-        if now - ProgressLines._last < LINES_S or not current().first:
-            return
-        ProgressLines._last = now
+        with self._lock:
+            now, begun = time.monotonic(), ProgressLines._begun or 0.0
+            if now - ProgressLines._last < LINES_S or not current().first:
+                return
+            ProgressLines._last = now
         line = f"{self._title}: {now - begun:,.0f} s: {plain_line(text())}"
         # A reader that has gone away must not end the work.
         with contextlib.suppress(OSError, ValueError):
             print(line, file=sys.stderr, flush=True)
+
+    @contextlib.contextmanager
+    def repeated(self, text: Callable[[], str]) -> Iterator[None]:
+        """Writes a line every ten seconds within it, however long a single step takes."""
+        over = threading.Event()
+
+        def repeat() -> None:
+            while not over.wait(LOOK_LINES_S):
+                self.write(text)
+
+        thread = threading.Thread(target=repeat, name="headrace-progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
 
 def show(what: RenderableType) -> None:
@@ -107,12 +129,15 @@ def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
     """What to tell steps to, done and in all, and what is next; it shows a bar, or lines where
     standard error is no terminal."""
     if not sys.stderr.isatty():
-        lines = ProgressLines(title)
+        lines, state = ProgressLines(title), "beginning"
 
         def write(done: int, total: int, what: str) -> None:
-            lines.write(lambda: f"{done} of {total} steps done, next: {what}")
+            nonlocal state
+            state = f"{done} of {total} steps done, next: {what}"
+            lines.write(lambda: state)
 
-        yield write
+        with lines.repeated(lambda: state):
+            yield write
         return
     bar = Progress(
         TextColumn("{task.description}", markup=False),
@@ -130,3 +155,33 @@ def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
             bar.update(task, total=total, completed=done, detail=plain(what))
 
         yield tell
+
+
+@contextlib.contextmanager
+def records(title: str) -> Iterator[Callable[[int], None]]:
+    """What to tell how many records of a trace are done; it shows the number if the trace takes
+    long, or lines where standard error is no terminal."""
+    if not sys.stderr.isatty():
+        lines, done = ProgressLines(title), 0
+
+        def write(count: int) -> None:
+            nonlocal done
+            done = count
+            lines.write(lambda: f"{done:,} records")
+
+        with lines.repeated(lambda: f"{done:,} records"):
+            yield write
+        return
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.completed:,.0f} records"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(plain(title), total=None)
+
+        def draw(count: int) -> None:
+            bar.update(task, completed=count)
+
+        yield draw

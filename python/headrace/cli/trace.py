@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from headrace import _core
-from headrace.cli.screen import show
+from headrace.cli.screen import records, show
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 from headrace.report.plain import plain_line
@@ -58,7 +58,8 @@ def import_(
     if target.exists() and source.exists() and target.samefile(source):
         raise ValueError(f"{target}: is the source itself: expected another file")
     check_writable(target, _format(target, to_format))
-    made = profile.import_trace(source, target, format, to_format)
+    with records("trace import") as on_progress:
+        made = profile.import_trace(source, target, format, to_format, on_progress)
     print(plain_line(f"{target}: {made.records:,} records"))
     _warn_of_nothing(source, made.records)
     _show_skipped(made.skipped)
@@ -73,7 +74,8 @@ def info(
     """Sum up a trace: operations, request sizes, files, and how sequential it is."""
     from headrace import profile
 
-    information = profile.trace_info(trace, format)
+    with records("trace info") as on_progress:
+        information = profile.trace_info(trace, format, on_progress)
     _warn_of_nothing(trace, information.summary["records"])
     if as_json:
         print(json.dumps(asdict(information), allow_nan=False, indent=2))
@@ -109,17 +111,19 @@ def synth(
         "think_ns": round(_parsed("--think", think, _core.parse_seconds) * 1e9),
     }
     check_writable(target, _format(target, to_format))
-    made = profile.synthesize(
-        target,
-        target_format=to_format,
-        processes=processes,
-        shared=shared,
-        segments=segments,
-        phases=phases.value,
-        random=random,
-        seed=seed,
-        **pattern,
-    )
+    with records("trace synth") as on_progress:
+        made = profile.synthesize(
+            target,
+            target_format=to_format,
+            processes=processes,
+            shared=shared,
+            segments=segments,
+            phases=phases.value,
+            random=random,
+            seed=seed,
+            on_progress=on_progress,
+            **pattern,
+        )
     print(plain_line(f"{target}: {made.records:,} records"))
 
 

@@ -1,13 +1,14 @@
 """`headrace whatif`."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import show
+from headrace.cli.screen import show, steps
 from headrace.cli.trusting import TrustedFiles, trust
 from headrace.files import check_directory
 
@@ -46,13 +47,10 @@ def whatif(
     if plot is not None:
         check_directory(plot)
     scenario = simulate.load_with_sets(file, sets or [])
-    study = simulate.study(
-        scenario,
-        by=by,
-        only=only or [],
-        progress=None if show_progress else False,
-        trust=trust(trusted),
-    )
+    with steps("whatif") if show_progress else nullcontext() as on_progress:
+        study = simulate.study(
+            scenario, by=by, only=only or [], progress=on_progress or False, trust=trust(trusted)
+        )
     if plot is not None:
         from headrace.report import plots
 

@@ -1,9 +1,10 @@
 """What users do with traces: import them, look into them, synthesize them."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from headrace._core import TraceReader, TraceSummarizer, TraceWriter
 from headrace.files import whole_file
@@ -11,6 +12,9 @@ from headrace.profile.batches import BATCH, Reader, named_batches
 from headrace.profile.frames import PARQUET, ParquetReader, write_parquet
 
 PARQUET_BEGINS = b"PAR1"
+
+OnProgress: TypeAlias = Callable[[int], object]
+"""Called with the records done so far, batch by batch."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +39,21 @@ class Information:
 class _Counted:
     """A reader that counts what it gives."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, on_progress: OnProgress | None = None) -> None:
         self.next_of = reader.next_batch
         self.file_names = reader.file_names
         self.process_names = reader.process_names
         self.skipped = reader.skipped
         self.cancel = reader.cancel
         self.records = 0
+        self._on_progress = on_progress
 
     def next_batch(self, max: int) -> dict[str, Any] | None:
         batch = self.next_of(max)
         if batch is not None:
             self.records += len(batch["time_ns"])
+            if self._on_progress is not None:
+                self._on_progress(self.records)
         return batch
 
 
@@ -82,19 +89,24 @@ def import_trace(
     target: str | Path,
     format: str | None = None,
     target_format: str | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Imported:
     """Reads a trace in any format and writes it as Parquet or CSV.
 
-    Memory does not grow with the trace's length. Raises as `open_trace`.
+    `on_progress` is called with the records done so far. Memory does not grow with the trace's
+    length. Raises as `open_trace`.
     """
     if Path(target).exists() and Path(target).samefile(source):
         raise ValueError(f"{target}: is the source itself: expected another file")
-    return _write(open_trace(source, format), Path(target), target_format)
+    return _write(open_trace(source, format), Path(target), target_format, on_progress)
 
 
-def trace_info(path: str | Path, format: str | None = None) -> Information:
-    """Sums up a trace. Memory does not grow with its length."""
-    reader = open_trace(path, format)
+def trace_info(
+    path: str | Path, format: str | None = None, on_progress: OnProgress | None = None
+) -> Information:
+    """Sums up a trace. `on_progress` is called with the records done so far. Memory does not grow
+    with the trace's length."""
+    reader = _Counted(open_trace(path, format), on_progress)
     summarizer = TraceSummarizer()
     while (batch := reader.next_batch(BATCH)) is not None:
         summarizer.add(batch)
@@ -115,12 +127,14 @@ def synthesize(
     random: bool = False,
     think_ns: int = 0,
     seed: int = 0,
+    on_progress: OnProgress | None = None,
 ) -> Imported:
     """Writes a synthetic trace in the terms of IOR; sizes are in bytes.
 
     Each process moves `segments` blocks of `block` bytes, transfer by
     transfer, in a shared file or one of its own, with `think_ns` between its
-    requests. The same arguments give the same trace.
+    requests. The same arguments give the same trace. `on_progress` is called with the records done
+    so far.
     """
     values = {
         "processes": (processes, 32),
@@ -144,11 +158,13 @@ def synthesize(
         think_ns=think_ns,
         seed=seed,
     )
-    return _write(reader, Path(target), target_format)
+    return _write(reader, Path(target), target_format, on_progress)
 
 
-def _write(reader: Reader, target: Path, format: str | None) -> Imported:
-    counted = _Counted(reader)
+def _write(
+    reader: Reader, target: Path, format: str | None, on_progress: OnProgress | None
+) -> Imported:
+    counted = _Counted(reader, on_progress)
     if _is_parquet(target, format):
         write_parquet(counted, target)
     else:

@@ -15,7 +15,7 @@ from headrace.simulate.frames import Document
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
 from headrace.simulate.schedulers import check_trust
-from headrace.simulate.side_by_side import SideBySide
+from headrace.simulate.side_by_side import OnProgress, SideBySide
 from headrace.simulate.trust import Trust, trust_of
 
 LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
@@ -113,7 +113,7 @@ def whatif(
     by: float = 2.0,
     only: Sequence[str] = (),
     processes: int | None = None,
-    progress: bool | None = None,
+    progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> pl.DataFrame:
     """Changes each resource of a scenario in turn, and tells what would help most.
@@ -132,7 +132,8 @@ def whatif(
     explains.
 
     `processes` runs go on side by side, one for each core if none is given. `progress` shows a
-    bar; without it, one is shown on a terminal. `trust` is as in `run`.
+    bar; without it, one is shown on a terminal; a function is called with the runs done and known
+    of, and what they are. `trust` is as in `run`.
 
     Raises ValueError for a factor that is not above 1 or a pattern that fits nothing, then as
     `run`.
@@ -147,7 +148,7 @@ def study(
     by: float = 2.0,
     only: Sequence[str] = (),
     processes: int | None = None,
-    progress: bool | None = None,
+    progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> WhatIf:
     """As `whatif`, with what the changes are compared to."""
