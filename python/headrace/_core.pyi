@@ -89,13 +89,13 @@ class Loaded:
     def quantities(self) -> list[tuple[str, str, float, str]]: ...
     def cautions(self) -> list[tuple[str, str]]: ...
     def gives(self, path: str) -> bool: ...
-    def structure(self, traces: list[tuple[int, Path]] | None = None) -> str: ...
+    def structure(self, traces: Sequence[tuple[int, str | PathLike[str]]] | None = None) -> str: ...
 
 def run(
     loaded: Loaded,
     *,
     requests: Callable[[Columns | None], object] | None = None,
-    traces: list[tuple[int, Path]] | None = None,
+    traces: Sequence[tuple[int, str | PathLike[str]]] | None = None,
     schedulers: list[Scheduler] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]: ...
@@ -198,6 +198,7 @@ def measure(
     directory: BenchmarkDirectory,
     *,
     calls: str = "posix",
+    traces: Sequence[tuple[int, str | PathLike[str]]] | None = None,
     progress: Callable[[bool, float, list[tuple[int, int]]], object] | None = None,
     share: tuple[int, int] | None = None,
     others: object = None,

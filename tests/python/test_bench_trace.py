@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from command import command
-from headrace.profile import trace_info
+from headrace.profile import import_trace, trace_info
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -99,3 +99,62 @@ def test_repetitions_add_up_what_they_leave_out(tmp_path: Path) -> None:
     twice = _run("bench", "run", scenario, tmp_path, "--repeats", "2")
     for one, two in zip(once["left_out"], twice["left_out"], strict=True):
         assert two["count"] == 2 * one["count"]
+
+
+UNTIMED = """\
+5 openat(AT_FDCWD, "/a", O_RDWR|O_CREAT, 0644) = 3</a>
+5 write(3</a>, "x"..., 4096) = 4096
+5 pread64(3</a>, "x"..., 4096, 0) = 4096
+5 close(3</a>) = 0
+"""
+
+
+@pytest.mark.parametrize("name", ["t.strace", "t.csv", "t.parquet"])
+def test_a_timed_replay_needs_recorded_times(name: str, tmp_path: Path) -> None:
+    """What is imported still says that no times were recorded."""
+    source, trace = tmp_path / "t.strace", tmp_path / name
+    source.write_text(UNTIMED)
+    if trace != source:
+        import_trace(source, trace)
+    timed = ("--set", 'workload.0.replay="timed"')
+    for ended in (
+        command("run", _scenario(tmp_path, str(trace)), *timed),
+        command("bench", "run", _scenario(tmp_path, str(trace)), tmp_path, *timed),
+    ):
+        assert ended.returncode == 2
+        assert ended.stderr.startswith(f"{trace}: ") and ended.stderr.count("\n") == 1
+        assert "the trace has no recorded times" in ended.stderr
+    assert _counts(_run("run", _scenario(tmp_path, str(trace))))[0] == 4
+    assert not list(tmp_path.glob("headrace-bench*"))
+
+
+@pytest.mark.parametrize("name", ["zero.csv", "zero.parquet"])
+def test_recorded_times_may_all_be_zero(name: str, tmp_path: Path) -> None:
+    source, trace = tmp_path / "source.csv", tmp_path / name
+    source.write_text(
+        "time,process,operation,file,offset,size,duration\n"
+        "0.0,1,create,/a,0,0,0\n0.0,1,write,/a,0,4096,0\n0,2,create,/b,0,0,0\n"
+    )
+    import_trace(source, trace)
+    scenario, timed = _scenario(tmp_path, str(trace)), ("--set", 'workload.0.replay="timed"')
+    assert _counts(_run("run", scenario, *timed))[0] == 3
+    assert _counts(_run("bench", "run", scenario, tmp_path, *timed))[0] == 3
+
+
+def test_a_parquet_trace_is_carried_out_as_its_text(tmp_path: Path) -> None:
+    trace = tmp_path / "build.parquet"
+    import_trace(TRACES / "build.strace", trace)
+    text = _run("bench", "run", _scenario(tmp_path, "build.strace"), tmp_path)
+    saved = tmp_path / "saved.json"
+    scenario = _scenario(tmp_path, str(trace))
+    document = _run("bench", "run", scenario, tmp_path, "--repeats", 2, "-o", saved)
+    assert document["stop"]["reason"] == "workload"
+    assert f'file = "{trace}"' in document["scenario"]["toml"]
+    one = _run("bench", "run", saved, tmp_path)
+    for key in ("count", "bytes"):
+        by = [{name: it[key] for name, it in of["operations"].items()} for of in (text, one)]
+        assert by[0] == by[1]
+    trace.write_bytes(b"PAR1 and nothing else")
+    ended = command("bench", "run", scenario, tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"{trace}: ") and ended.stderr.count("\n") == 1

@@ -19,7 +19,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::others::{self, ToOthers, Waiting};
 use crate::rounds::PyRoundKeeper;
-use crate::scenario::PyLoaded;
+use crate::scenario::{PyLoaded, replaying};
 use crate::{columns, errors, guard};
 
 /// How often signals are looked after and progress is told.
@@ -140,20 +140,22 @@ fn trusts_owner(owner: u32) -> bool {
 /// where this one waits, a workload's number or none; `say` with a workload's number and a
 /// message about its rounds; and `look` gives the places that are open now, what the
 /// `RoundKeeper` of a workload told, and whether to look again soon. What they raise ends the
-/// run.
+/// run. `traces` are as for `run`.
 #[pyfunction]
-#[pyo3(signature = (loaded, directory, *, calls="posix", progress=None, share=None, others=None))]
+#[pyo3(signature = (loaded, directory, *, calls="posix", traces=None, progress=None, share=None, others=None))]
+#[allow(clippy::too_many_arguments)]
 fn measure<'py>(
     py: Python<'py>,
     loaded: &PyLoaded,
     directory: &PyDirectory,
     calls: &str,
+    traces: Option<Vec<(usize, PathBuf)>>,
     progress: Option<Bound<'py, PyAny>>,
     share: Option<(u32, u32)>,
     others: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let calls = Backend::with_word(calls).map_err(errors::of_measurement)?;
-    let scenario = loaded.loaded.scenario.clone();
+    let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
     let there = Arc::clone(&directory.directory);
     let shared = Arc::new(Shared::default());
     let seen = Arc::clone(&shared);

@@ -11,7 +11,8 @@ macro_rules! flags {
     };
 }
 
-/// Details of a record: how a file was opened, what kind it is, and how the call ended.
+/// Details of a record: how a file was opened, what kind it is, how the call ended, and whether
+/// its time was recorded.
 ///
 /// A trace may tell none of them: then only the absence of a flag is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,6 +47,8 @@ flags! {
     MISSING, 12, "missing";
     /// It failed since the name was there (`EEXIST`).
     EXISTS, 13, "exists";
+    /// The trace tells no times: the record's is 0.
+    UNTIMED, 14, "untimed";
 }
 
 impl Flags {

@@ -7,7 +7,8 @@ use crate::{Flags, Operation};
 pub struct Record {
     /// When the operation began, in nanoseconds since the trace's start.
     ///
-    /// Negative only if a trace's lines are not in the order of their times.
+    /// Negative only if a trace's lines are not in the order of their times; 0 where the trace
+    /// tells none, which [`Flags::UNTIMED`] says.
     pub time_ns: i64,
     /// How long it took, in nanoseconds; 0 where the trace does not say.
     pub duration_ns: i64,
@@ -26,7 +27,7 @@ pub struct Record {
     pub file: u32,
     /// What was done.
     pub operation: Operation,
-    /// How the file was opened, its kind, and how the call ended.
+    /// How the file was opened, its kind, how the call ended, and whether it has a time.
     pub flags: Flags,
     /// The other name: the new one of a rename, the old one of a link, what a symbolic link
     /// leads to; [`Record::NO_FILE`] for what has none.

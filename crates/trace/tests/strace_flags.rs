@@ -3,7 +3,7 @@
 mod common;
 
 use common::{drain, error_of, open_bytes, recorded};
-use headrace_trace::{Reader, Reason, Record};
+use headrace_trace::{Flags, Reader, Reason, Record};
 
 /// Microsecond, process, operation, file, offset, size.
 type Seen = (i64, String, String, String, u64, u64);
@@ -642,4 +642,19 @@ fn lines_after_a_damaged_call_are_counted_one_by_one() {
         .map(|it| it.examples[0].line)
         .collect();
     assert_eq!(first, [1, 2]);
+}
+
+#[test]
+fn records_without_a_time_say_so() {
+    for (line, untimed) in [
+        (r#"5 read(3</a>, "", 10) = 10"#, true),
+        (r#"5 1795297771.5 read(3</a>, "", 10) = 10"#, false),
+        (r#"5      0.000000 read(3</a>, "", 10) = 10"#, false),
+    ] {
+        let mut reader = open_bytes("t", format!("{line}\n"), None).unwrap();
+        let records = drain(reader.as_mut(), 10).unwrap();
+        assert_eq!(records.len(), 1, "{line}");
+        assert_eq!(records[0].time_ns, 0);
+        assert_eq!(records[0].flags.has(Flags::UNTIMED), untimed, "{line}");
+    }
 }

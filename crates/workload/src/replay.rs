@@ -27,6 +27,16 @@ pub enum TraceError {
         /// The trace.
         file: PathBuf,
     },
+    /// Requests are to be made at their recorded times, and none were recorded.
+    #[error(
+        "{}: workload.replay = \"timed\": the trace has no recorded times; expected a trace with \
+         times, as strace -ttt records, or replay = \"closed\"",
+        file.display()
+    )]
+    Untimed {
+        /// The trace.
+        file: PathBuf,
+    },
 }
 
 /// The processes of a trace.
@@ -50,7 +60,8 @@ impl TraceReplayApplication {
     /// requests, then starts over.
     ///
     /// # Errors
-    /// If it cannot be read to its end or has nothing to replay.
+    /// If it cannot be read to its end, has nothing to replay, or has no recorded times for a
+    /// replay that keeps them.
     pub fn new(spec: &TraceReplay) -> Result<TraceReplayApplication, TraceError> {
         let open = |file: &Path| headrace_trace::open(file, None);
         let mut reader = open(&spec.file)?;
@@ -62,6 +73,11 @@ impl TraceReplayApplication {
                 if let Some(reason) = reason_to_leave_out(&record) {
                     LeftOut::new("replay", record.operation.name(), reason, 1).add(&mut left_out);
                     continue;
+                }
+                if spec.replay == Replay::Timed && record.flags.has(Flags::UNTIMED) {
+                    return Err(TraceError::Untimed {
+                        file: spec.file.clone(),
+                    });
                 }
                 requests += 1;
                 if record.operation.carries_bytes() {

@@ -20,6 +20,7 @@ from headrace.measure.conditions import conditions
 from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
 from headrace.measure.removal import removed
+from headrace.profile.readable import Traces, readable_traces
 
 
 class Live(NamedTuple):
@@ -65,8 +66,8 @@ def measure(
         RunError: if files that must be there cannot be made.
     """
     environment = of_directory(below)
-    with noticed() as came:
-        measurement = _measured_and_removed(below, loaded, calls, settle, keep, progress)
+    with readable_traces(loaded) as traces, noticed() as came:
+        measurement = _measured_and_removed(below, loaded, traces, calls, settle, keep, progress)
     measurement.document["environment"] = environment
     if not came or ranks.count() > 1:
         return measurement
@@ -76,6 +77,7 @@ def measure(
 def _measured_and_removed(
     below: str | PathLike[str],
     loaded: _core.Loaded,
+    traces: Traces,
     calls: str,
     settle: float,
     keep: bool,
@@ -85,7 +87,9 @@ def _measured_and_removed(
     try:
         with held():
             directory = hosts.new_directory(below)
-        measurement = measure_in(directory, loaded, calls=calls, settle=settle, progress=progress)
+        measurement = measure_in(
+            directory, loaded, traces=traces, calls=calls, settle=settle, progress=progress
+        )
         _check_measured(measurement.document, loaded)
     except BaseException as error:
         if directory is not None:
@@ -147,18 +151,22 @@ def measure_in(
     directory: _core.BenchmarkDirectory,
     loaded: _core.Loaded,
     *,
+    traces: Traces = (),
     calls: str = "posix",
     settle: float = 0.0,
     progress: Progress | None = None,
 ) -> Measurement:
-    """As `measure`, in a directory that was made for several measurements, one after another."""
+    """As `measure`, in a directory that was made for several measurements, one after another.
+
+    `traces` are what `readable_traces` gives.
+    """
     counters = Counters(directory.path)
     before = reads_now()
     tell = _told(progress, counters, settle)
     # Also where only one of several takes part: it notices Ctrl-C as they all do.
     if ranks.count() > 1:
-        return _measure_together(directory, loaded, calls, tell, counters)
-    result = _core.measure(loaded, directory, calls=calls, progress=tell)
+        return _measure_together(directory, loaded, traces, calls, tell, counters)
+    result = _core.measure(loaded, directory, traces=traces, calls=calls, progress=tell)
     counters.sample(at_once=True)
     document: dict[str, Any] = json.loads(result["report"])
     files, free = _files(directory)
@@ -176,6 +184,7 @@ def measure_in(
 def _measure_together(
     directory: _core.BenchmarkDirectory,
     loaded: _core.Loaded,
+    traces: Traces,
     calls: str,
     tell: Callable[[bool, float, list[tuple[int, int]]], None],
     counters: Counters,
@@ -190,6 +199,7 @@ def _measure_together(
         result = _core.measure(
             loaded,
             directory,
+            traces=traces,
             calls=calls,
             progress=tell,
             share=(here.rank, here.size),

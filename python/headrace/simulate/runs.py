@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 from headrace import _core
 from headrace.calibrated import lacking
 from headrace.environment import of_host
+from headrace.profile.readable import readable_traces
 from headrace.simulate.frames import Outcome, outcome
 from headrace.simulate.replications import together
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
 from headrace.simulate.schedulers import broken_off, schedulers
 from headrace.simulate.single_requests import InMemory, Requests, taken_in
-from headrace.simulate.traces import readable_traces
 from headrace.simulate.trust import Trust, trust_of
 
 Progress: TypeAlias = Callable[[float, int, float | None], object]

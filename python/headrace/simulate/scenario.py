@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headrace._core import Loaded
+from headrace.profile.readable import readable_traces
 from headrace.saved import as_sets, read_saved
 from headrace.simulate.kept import is_kept, kept_scenario
-from headrace.simulate.traces import readable_traces
 
 
 class Quantified(NamedTuple):

@@ -1,7 +1,7 @@
 //! The output of `strace -f -ttt -T -y`, with or without `-o FILE`.
 //!
 //! Times may also be those of `-t`, `-tt`, `-r` and `--absolute-timestamps`;
-//! without any, all are 0. What `-n`, `-i`, `-Y` and `-k` add is passed over.
+//! without any, all are 0 and the records are untimed. What `-n`, `-i`, `-Y` and `-k` add is passed over.
 //!
 //! Files: regular files and directories. Pipes, sockets, terminals, devices
 //! and what the kernel makes up (`/proc`, `/sys`) are left out and counted.
@@ -44,7 +44,7 @@ use state::{Now, State};
 use syntax::Body;
 
 use crate::lines::{LINE_LIMIT, Lines};
-use crate::{Error, Format, Input, Names, Reader, Reason, Record, Skipped};
+use crate::{Error, Flags, Format, Input, Names, Reader, Reason, Record, Skipped};
 
 pub(super) static FORMAT: Format = Format {
     name: "strace",
@@ -111,7 +111,8 @@ impl Reader for StraceReader {
     fn next_batch(&mut self, max: usize, into: &mut Vec<Record>) -> Result<usize, Error> {
         let mut done = 0;
         while done < max {
-            if let Some(record) = self.state.order.next() {
+            if let Some(mut record) = self.state.order.next() {
+                record.flags |= Flags::UNTIMED.when(self.clock.is_untimed());
                 into.push(record);
                 self.records += 1;
                 done += 1;

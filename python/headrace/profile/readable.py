@@ -1,19 +1,23 @@
-"""Traces that a scenario replays, in a form that the models read."""
+"""Traces that a scenario replays, in a form that models and benchmarks read."""
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import TypeAlias
 
 from headrace._core import Loaded, RunError, TraceError
-from headrace.profile import import_trace
+from headrace.profile.trace import import_trace
 
 PARQUET_BEGINS = b"PAR1"
 
+Traces: TypeAlias = Sequence[tuple[int, str | PathLike[str]]]
+"""Files to read instead of a scenario's traces, by the workload's number."""
+
 
 @contextlib.contextmanager
-def readable_traces(loaded: Loaded) -> Iterator[list[tuple[int, str | PathLike[str]]]]:
+def readable_traces(loaded: Loaded) -> Iterator[Traces]:
     """Files to read instead of the scenario's traces, by the workload's number.
 
     Parquet is read by Python alone: such traces are copied to CSV, piece by piece, for as
