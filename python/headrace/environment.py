@@ -12,8 +12,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import psutil
-
 from headrace import ranks
 from headrace.fields import WrongField, amount, an_object, or_null, text
 from headrace.mountinfo import Mounted, mounted
@@ -51,6 +49,9 @@ KINDS = {
 
 def of_host(started: datetime | None = None) -> Environment:
     """This host, with the start time; `now` if none is given."""
+    # Reading results needs the module, but not the library.
+    import psutil
+
     return {
         "started": timestamp(started or datetime.now(UTC)),
         "host": platform.node(),

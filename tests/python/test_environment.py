@@ -3,6 +3,8 @@
 import json
 import platform
 import shutil
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -279,3 +281,10 @@ def test_validation_says_where_it_was_measured(
     del saved["environment"]
     one.write_text(json.dumps(saved))
     assert headrace("validate", scenario, "--against", one).returncode == 0
+
+
+def test_reading_the_store_does_not_import_what_describes_a_host() -> None:
+    """Imports are most of the time of `headrace results list`."""
+    code = "import sys, headrace.store.catalogue, headrace.store.listing\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"psutil", "polars", "numpy", "alembic"} & set(done.stdout.split())

@@ -1,9 +1,11 @@
 """What tables show in narrow terminals, and of names that would steer a terminal."""
 
 import io
+from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
+from rich.table import Table
 
 import headrace as hr
 from conftest import SMALL
@@ -137,3 +139,30 @@ def test_a_sweep_fits_its_terminal() -> None:
         assert max(map(len, text.splitlines())) <= width
         assert text.count("21,000 ± 1,000") == 2 * len(tests)
     assert "eans of 3 repeats, ± half the width of their 95 % interval" in text
+
+
+@pytest.mark.parametrize("width", [20, 60, 1000])
+def test_rows_of_one_line_are_laid_out_together(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Layout takes most of the time of a list; the text stays the same."""
+    table = FittedTable("Rows", 1, ("name", "figure", "other"))
+    for number in range(40):
+        table.add_row(f"a name {number} ", str(10**number), "" if number % 3 else "\u4e2d x")
+        if number in (7, 8):
+            table.add_section()
+    laid_out: list[object] = []
+    add_row = Table.add_row
+
+    def counted(self: Table, *cells: RenderableType, **options: Any) -> None:
+        laid_out.append(cells)
+        add_row(self, *cells, **options)
+
+    monkeypatch.setattr(Table, "add_row", counted)
+    together = printed(table, width)
+    assert width < 1000 or len(laid_out) == 3
+    table._rows[0] = ("a name 0 \n", *table._rows[0][1:])
+    apart = printed(table, width).splitlines()
+    # Its second line makes each row one of its own, and is the only difference.
+    first = next(number for number, line in enumerate(apart) if "a name 0" in line)
+    assert together.splitlines() == apart[: first + 1] + apart[first + 2 :] or width < 1000

@@ -1,6 +1,6 @@
 """Tables that keep the columns that matter where a terminal is narrow."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.cells import cell_len
@@ -67,7 +67,7 @@ class FittedTable:
             title = f"{self._title} ({number} of {len(parts)})" if len(parts) > 1 else self._title
             width = max(self._least(part, widths), options.max_width)
             caption = "\n".join(notes) if number == len(parts) else ""
-            table = self._table(part, widths, title.strip(), caption)
+            table = self._table(part, widths, title.strip(), caption, width)
             yield from console.render(table, options.update(width=width))
 
     def _parts(self, shown: Sequence[int], widths: Sequence[int], width: int) -> list[list[int]]:
@@ -91,7 +91,7 @@ class FittedTable:
         return min(widths[number], NAME_WIDTH) if number < self._names else widths[number]
 
     def _table(
-        self, shown: Sequence[int], widths: Sequence[int], title: str, caption: str
+        self, shown: Sequence[int], widths: Sequence[int], title: str, caption: str, width: int
     ) -> Table:
         made = Table(
             title=Text(f"\n{title}"),
@@ -113,8 +113,28 @@ class FittedTable:
                     no_wrap=True,
                     min_width=widths[number],
                 )
-        for row, cells in enumerate(self._rows):
+        for rows, end_section in self._blocks(shown, widths, width):
             made.add_row(
-                *(Text(cells[number]) for number in shown), end_section=row in self._sections
+                *(Text("\n".join(row[number] for row in rows)) for number in shown),
+                end_section=end_section,
             )
         return made
+
+    def _blocks(
+        self, shown: Sequence[int], widths: Sequence[int], width: int
+    ) -> Iterator[tuple[Sequence[tuple[str, ...]], bool]]:
+        """The rows that are laid out together, and whether a line follows.
+
+        A row whose cells have one line each needs no layout of its own: a section of such rows is
+        laid out as one, which takes a fraction of the time.
+        """
+        fits = sum(widths[number] + BETWEEN for number in shown) - 1 <= width
+        if not fits or any("\n" in cell for row in self._rows for cell in row):
+            for number, row in enumerate(self._rows):
+                yield [row], number in self._sections
+            return
+        begin = 0
+        for last in sorted({*self._sections, len(self._rows) - 1}):
+            if begin <= last:
+                yield self._rows[begin : last + 1], last in self._sections
+                begin = last + 1
