@@ -94,10 +94,9 @@ impl Times {
 }
 
 /// Attributes that a client keeps.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Attributes {
-    /// None: it keeps none.
-    times: Option<Times>,
+    times: Times,
     directories: Directories,
     changes: Changes,
     known: BTreeMap<Object, Entry>,
@@ -105,13 +104,9 @@ pub(super) struct Attributes {
 
 impl Attributes {
     /// None known yet.
-    pub fn new(
-        spec: Option<&TimedAttributes>,
-        directories: &Directories,
-        changes: &Changes,
-    ) -> Attributes {
+    pub fn new(spec: &TimedAttributes, directories: &Directories, changes: &Changes) -> Attributes {
         Attributes {
-            times: spec.map(Times::new),
+            times: Times::new(spec),
             directories: directories.clone(),
             changes: changes.clone(),
             known: BTreeMap::new(),
@@ -136,14 +131,11 @@ impl Attributes {
 
     /// Whether cached data may be read without asking.
     pub fn let_read(&self, file: u32, now: Time) -> bool {
-        self.times.is_none() || self.is_fresh(Object::File(file), now)
+        self.is_fresh(Object::File(file), now)
     }
 
     /// Whether what is known answers an operation on a name.
     pub fn answer(&self, operation: Operation, file: u32, now: Time) -> bool {
-        let Some(times) = self.times else {
-            return false;
-        };
         let directory = self.directory_of(file);
         let known = || {
             self.has_name(file)
@@ -151,7 +143,7 @@ impl Attributes {
                 && self.is_fresh(Object::File(file), now)
         };
         match operation {
-            Operation::Open => !times.close_to_open && known(),
+            Operation::Open => !self.times.close_to_open && known(),
             // A link's target is kept as a file's data is.
             Operation::Stat | Operation::Readlink => known(),
             Operation::Readdir => {
@@ -229,9 +221,6 @@ impl Attributes {
 
     /// The client itself has changed something.
     fn change(&mut self, object: Object) {
-        if self.times.is_none() {
-            return;
-        }
         let before = self.changes.count(object);
         if let Some(entry) = self.known.get_mut(&object)
             && entry.changes == before
@@ -242,10 +231,7 @@ impl Attributes {
 
     /// The server has told attributes; gives whether others have changed them.
     fn learn(&mut self, object: Object, asked: Time) -> bool {
-        let Some(times) = self.times else {
-            return false;
-        };
-        let (least, most) = times.of(object);
+        let (least, most) = self.times.of(object);
         let changes = self.changes.of(object);
         let Some(entry) = self.known.get_mut(&object) else {
             let entry = Entry {

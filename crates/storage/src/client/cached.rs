@@ -150,8 +150,9 @@ pub(super) fn data(
         if asked.pending == 0
             && let Some(asked) = firing.take(outstanding, slot)
         {
-            let attributes = &mut known.attributes;
-            if attributes.data_answered(asked.operation, asked.file, asked.at) {
+            let attributes = known.attributes.as_mut();
+            if attributes.is_some_and(|it| it.data_answered(asked.operation, asked.file, asked.at))
+            {
                 volumes.forget_clean(asked.file);
             }
             let transfer = Transfer {

@@ -95,8 +95,9 @@ pub struct Knowledge {
 struct Known {
     /// Which of them it knows where to find.
     layouts: KnownFiles,
-    attributes: Attributes,
-    oplocks: Option<Oplocks>,
+    /// None if it keeps none: there can be a million clients.
+    attributes: Option<Box<Attributes>>,
+    oplocks: Option<Box<Oplocks>>,
 }
 
 impl Known {
@@ -113,14 +114,16 @@ impl Known {
             return told.then_some(operation);
         }
         if operation.group() != Group::Data {
-            let known = self.attributes.answer(operation, file, now)
+            let attributes = self.attributes.as_ref();
+            let known = attributes.is_some_and(|it| it.answer(operation, file, now))
                 || self.is_locked(operation, file, request.process.client);
             return (!known).then_some(operation);
         }
         if !self.layouts.contains(file) {
             return Some(Operation::Open);
         }
-        let checked = operation != Operation::Read || self.attributes.let_read(file, now);
+        let checked = operation != Operation::Read
+            || (self.attributes.as_ref()).is_none_or(|it| it.let_read(file, now));
         (!checked).then_some(Operation::Stat)
     }
 
@@ -149,10 +152,13 @@ pub fn client(
     let keeps = parallel.metadata.client_cache;
     let cache = scenario.clients.machine();
     let attributes = cache.and_then(|cache| cache.attributes.timed());
-    let attributes = Attributes::new(attributes, &knowledge.directories, &knowledge.changes);
+    let attributes = attributes.map(|spec| {
+        let attributes = Attributes::new(spec, &knowledge.directories, &knowledge.changes);
+        Box::new(attributes)
+    });
     let known = page.store("files known", |_| Known {
         attributes: attributes.clone(),
-        oplocks: knowledge.oplocks.clone(),
+        oplocks: knowledge.oplocks.clone().map(Box::new),
         ..Known::default()
     });
 
@@ -264,11 +270,13 @@ impl Answers {
         }
         request.pending = 0;
         let file = request.file;
-        let attributes = &mut known.attributes;
         let comes_back = answer.operation == Operation::Open
             && (known.oplocks.as_ref())
                 .is_some_and(|it| it.comes_back(file, request.process.client));
-        let stale = attributes.name_answered(answer.operation, file, request.issued) || comes_back;
+        let attributes = known.attributes.as_mut();
+        let stale =
+            attributes.is_some_and(|it| it.name_answered(answer.operation, file, request.issued));
+        let stale = stale || comes_back;
         let data = request.operation.group() == Group::Data;
         if data && self.keeps {
             known.layouts.insert(file);

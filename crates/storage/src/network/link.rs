@@ -1,6 +1,7 @@
 //! One direction of a link, or one side of a network card.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use headrace_net::{Discipline, Slot, Span, Station, Time};
 use headrace_spec::{Network, Rate};
@@ -66,11 +67,8 @@ impl Wire {
 /// smaller `layout.packet` brings it closer), full queues, loss and TCP.
 #[derive(Clone, Debug)]
 pub struct Link {
-    picoseconds_per_byte: f64,
-    packet: u64,
-    latency: Span,
-    side: fn(&Job) -> Side,
-    bucket: Option<Bucket>,
+    kind: Arc<LinkKind>,
+    bucket: Option<Box<Bucket>>,
     /// When all that has come will have been sent.
     free: Time,
     /// Messages that have come, and those of them that it delays by the latency.
@@ -78,6 +76,15 @@ pub struct Link {
     delayed: u64,
     /// Messages on their way, by the time at which they are released.
     due: VecDeque<(Time, Slot)>,
+}
+
+/// What all links of a kind have in common: there can be a million of them.
+#[derive(Debug)]
+struct LinkKind {
+    picoseconds_per_byte: f64,
+    packet: u64,
+    latency: Span,
+    side: fn(&Job) -> Side,
 }
 
 /// Which side of the network a message meets on a link.
@@ -95,10 +102,12 @@ impl Link {
     /// An idle link. `latency` passes before what it sent is at the other end.
     pub fn new(rate: Rate, wire: &Wire, latency: Span, side: fn(&Job) -> Side) -> Link {
         Link {
-            picoseconds_per_byte: 1e12 / rate.0,
-            packet: wire.packet(),
-            latency,
-            side,
+            kind: Arc::new(LinkKind {
+                picoseconds_per_byte: 1e12 / rate.0,
+                packet: wire.packet(),
+                latency,
+                side,
+            }),
             bucket: None,
             free: Time::ZERO,
             messages: 0,
@@ -110,12 +119,15 @@ impl Link {
     /// The same link, with a bucket of tokens for what it sends.
     #[must_use]
     pub fn with(self, bucket: Option<Bucket>) -> Link {
-        Link { bucket, ..self }
+        Link {
+            bucket: bucket.map(Box::new),
+            ..self
+        }
     }
 
     /// How long so many bytes need that begin now, and the first packet of them.
     fn times(&mut self, now: Time, bytes: u64) -> (Span, Span) {
-        let packet = bytes.min(self.packet);
+        let packet = bytes.min(self.kind.packet);
         let (whole, first) = (self.time(bytes), self.time(packet));
         let start = now.max(self.free);
         let Some(bucket) = &mut self.bucket else {
@@ -129,32 +141,35 @@ impl Link {
     }
 
     fn time(&self, bytes: u64) -> Span {
-        Span((bytes as f64 * self.picoseconds_per_byte + 0.5) as u64)
+        Span((bytes as f64 * self.kind.picoseconds_per_byte + 0.5) as u64)
     }
 }
 
 impl Discipline<Job> for Link {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
         let job = station.token(slot);
-        let (wire, tail, side) = (job.wire, job.tail, (self.side)(job));
+        let (wire, tail, side) = (job.wire, job.tail, (self.kind.side)(job));
+        let latency = self.kind.latency;
         let (sending, head) = self.times(station.now(), wire);
         let (start, end) = station.book(sending);
         self.messages += 1;
         self.delayed += u64::from(side != Side::Receiving);
         let release = match side {
             Side::Sending => {
-                station.token_mut(slot).tail = end + self.latency;
-                start + head + self.latency
+                station.token_mut(slot).tail = end + latency;
+                start + head + latency
             }
             Side::Receiving => {
                 // A slower sender keeps the message from being whole.
                 station.wait_besides(tail.since(end));
                 end.max(tail)
             }
-            Side::Whole => end + self.latency,
+            Side::Whole => end + latency,
         };
         if self.due.is_empty() {
             station.wake_at(release, 0);
+            // Most links never have more than one.
+            self.due.reserve_exact(1);
             self.due.push_back((release, slot));
             return;
         }
@@ -190,15 +205,15 @@ impl Discipline<Job> for Link {
     }
 
     fn level(&self) -> Option<f64> {
-        self.bucket.as_ref().map(Bucket::level)
+        self.bucket.as_deref().map(Bucket::level)
     }
 
     fn delay(&self) -> f64 {
-        self.latency.as_seconds() * self.delayed as f64 / self.messages.max(1) as f64
+        self.kind.latency.as_seconds() * self.delayed as f64 / self.messages.max(1) as f64
     }
 
     fn name(&self) -> String {
-        let rate = Rate(1e12 / self.picoseconds_per_byte);
+        let rate = Rate(1e12 / self.kind.picoseconds_per_byte);
         format!("link, {rate}")
     }
 }
