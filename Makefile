@@ -21,7 +21,7 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')
 
-.PHONY: help build demo test lint bench clean tools rust-tools
+.PHONY: help build demo test lint bench dist clean tools rust-tools
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -31,13 +31,13 @@ help:
 	@echo 'make lint    style and types only'
 	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, its cost against size, and the load engine'
 	@echo 'make build   build into .venv; the command is then .venv/bin/headrace'
-	@echo 'make clean   remove .venv, target/, $(SEE)/ and caches'
+	@echo 'make dist    build and test a wheel and a source distribution, in dist/'
+	@echo 'make clean   remove .venv, target/, $(SEE)/, dist/ and caches'
 
 build: $(VENV)/.built
 
 demo: build
-	@$(PY) -m headrace run scenarios/pfssim-write-then-read.toml --plot $(SEE)/pfssim-write-then-read
-	@$(PY) -m headrace run scenarios/pfssim-sfq.toml --plot $(SEE)/pfssim-sfq
+	@$(PY) -m headrace demo --plot $(SEE)
 	@echo
 	@echo 'Plots of throughput, latency and utilisation (PNG and SVG):'
 	@echo '  $(SEE)/pfssim-write-then-read/'
@@ -72,8 +72,12 @@ bench: build
 	@cargo run --release --quiet -p headrace-load --example engine_cost
 	@cargo run --release --quiet -p headrace-load --example open_loop
 
+# A wheel and a source distribution. Both are tested outside this directory.
+dist: $(VENV)/.required | tools
+	@sh tools/dist '$(PYTHON)' $(VENV)/bin/maturin dist
+
 clean:
-	rm -rf $(VENV) target $(SEE) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target $(SEE) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests benches papers -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -f python/headrace/*.so
 

@@ -10,6 +10,7 @@ from headrace import __version__, ranks
 from headrace.cli import (
     bench,
     calibrate,
+    demo,
     explain,
     lab,
     net,
@@ -29,7 +30,6 @@ from headrace.interruption import INTERRUPTED, EndedBySignal
 app = typer.Typer(
     name="headrace",
     help="A workbench for people who design, tune and study high-performance storage.",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     invoke_without_command=True,
@@ -37,6 +37,7 @@ app = typer.Typer(
 )
 
 app.command("run")(run_scenario.run)
+app.command("demo")(demo.demo)
 app.command("whatif")(whatif.whatif)
 app.command("net")(net.net)
 app.command("explain")(explain.explain)

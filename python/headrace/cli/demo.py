@@ -1,0 +1,51 @@
+"""`headrace demo`."""
+
+import errno
+import shlex
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headrace.cli import run_scenario
+from headrace.files import check_directory, whole_file
+from headrace.report.plain import plain_line
+
+SCENARIOS = ("pfssim-write-then-read", "pfssim-sfq")
+
+
+def demo(
+    directory: Annotated[
+        Path,
+        typer.Option("--plot", metavar="DIR", help="The directory for scenarios and plots."),
+    ] = Path("headrace-demo"),
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
+    ] = True,
+) -> None:
+    """Run two example scenarios of a parallel file system and plot them.
+
+    The scenarios are part of the installed package. The command copies them to DIR, beside
+    their plots.
+    """
+    check_directory(directory)
+    packaged = files("headrace").joinpath("demo")
+    texts = {
+        directory / f"{name}.toml": packaged.joinpath(f"{name}.toml").read_bytes()
+        for name in SCENARIOS
+    }
+    for copy, text in texts.items():
+        if copy.exists() and copy.read_bytes() != text:
+            message = "exists and differs from the packaged scenario: choose another --plot DIR"
+            raise FileExistsError(errno.EEXIST, message, str(copy))
+    directory.mkdir(parents=True, exist_ok=True)
+    for copy, text in texts.items():
+        with whole_file(copy) as partial:
+            partial.write_bytes(text)
+    for copy in texts:
+        run_scenario.run(copy, plot=copy.with_suffix(""), stored=False, show_progress=show_progress)
+        print()
+    first = shlex.quote(str(next(iter(texts))))
+    print("Change a value and run a scenario again:")
+    print(plain_line(f"  headrace run {first} --set clients.count=32"))

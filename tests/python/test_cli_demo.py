@@ -1,0 +1,78 @@
+"""`headrace demo` and shell completion."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import command
+from conftest import ROOT, Command
+
+
+def test_the_demo_needs_no_repository(tmp_path: Path) -> None:
+    ended = command("demo", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("\nplots: ") == 2
+    plots = sorted((tmp_path / "headrace-demo").rglob("*.*"))
+    by_kind = {kind: [it for it in plots if it.suffix == kind] for kind in (".png", ".svg")}
+    assert {kind: len(them) for kind, them in by_kind.items()} == {".png": 6, ".svg": 6}
+    assert list((tmp_path / "headrace-demo").glob(".*")) == []
+    shown = ended.stdout.splitlines()[-1].split()
+    again = command(*shown[1:], "--no-store", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+
+
+def test_the_demo_keeps_a_changed_scenario(headrace: Command, tmp_path: Path) -> None:
+    changed = tmp_path / "pfssim-sfq.toml"
+    changed.write_text("# mine\n")
+    ended = headrace("demo", "--plot", tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"{changed}: exists and differs")
+    assert changed.read_text() == "# mine\n"
+
+
+def test_the_examples_of_the_repository_are_the_packaged_ones() -> None:
+    for packaged in (ROOT / "python" / "headrace" / "demo").glob("*.toml"):
+        assert (ROOT / "scenarios" / packaged.name).resolve() == packaged
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("headrace be", ["bench"]),
+        ("headrace bench m", ["mix", "meta"]),
+        ("headrace run --plo", ["--plot"]),
+    ],
+)
+def test_completion(typed: str, offered: list[str], tmp_path: Path) -> None:
+    asked = {
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(typed.split()) - 1),
+        "_HEADRACE_COMPLETE": "complete_bash",
+    }
+    ended = command(env=os.environ | asked, cwd=tmp_path)
+    assert sorted(ended.stdout.split()) == sorted(offered)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_shown_and_installed(shell: str, tmp_path: Path) -> None:
+    # Tests may run without a shell to detect; Typer then takes its name as an argument.
+    environment = os.environ | {
+        "HOME": str(tmp_path),
+        "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
+    }
+
+    def headrace(option: str) -> str:
+        ended = subprocess.run(
+            [sys.executable, "-m", "headrace", option, shell],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return ended.stdout
+
+    assert "_HEADRACE_COMPLETE" in headrace("--show-completion")
+    assert headrace("--install-completion").startswith(f"{shell} completion installed in ")
