@@ -236,12 +236,6 @@ fn schema() -> String {
     headrace_spec::schema().to_string()
 }
 
-/// The reference page of scenario files, in Markdown.
-#[pyfunction]
-fn reference() -> String {
-    headrace_spec::reference()
-}
-
 /// The presets: name, and what it is.
 #[pyfunction]
 fn presets() -> Vec<(&'static str, &'static str)> {
@@ -272,7 +266,6 @@ fn parse_seconds(text: &str) -> PyResult<f64> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyLoaded>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
-    module.add_function(wrap_pyfunction!(reference, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(workloads, module)?)?;
     module.add_function(wrap_pyfunction!(parse_bytes, module)?)?;

@@ -3,7 +3,7 @@
 //!
 //! This crate is the only place where a field of the scenario is declared (in
 //! `sections/`, one file each). From that declaration come the structs, the
-//! error messages, [`explain()`], the JSON [`schema()`] and the [`reference()`] page.
+//! error messages, [`explain()`], the JSON [`schema()`] and the [`reference()`] pages.
 //!
 //! ```
 //! let text = r#"
@@ -60,7 +60,7 @@ pub use load::{Loaded, load, load_file, load_measured};
 pub use models::models;
 pub use presets::presets;
 pub use quantities::{Quantified, Quantity, quantities};
-pub use reference::reference;
+pub use reference::{Page, reference};
 pub use schema::schema;
 pub use sections::*;
 pub use values::{Bytes, Limit, PerGroup, Rate, Seconds, Weighted};

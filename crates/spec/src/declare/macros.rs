@@ -28,6 +28,7 @@ macro_rules! section {
         impl $name {
             pub(crate) fn section() -> $crate::declare::Section {
                 $crate::declare::Section {
+                    name: stringify!($name),
                     doc: $crate::declare::prose(concat!($($doc, "\n"),+)),
                     fields: vec![$($crate::declare::Field::new(
                         stringify!($field),
@@ -219,6 +220,7 @@ macro_rules! kinds {
 
             fn shape() -> $crate::declare::Shape {
                 $crate::declare::Shape::Kinds($crate::declare::Kinds::new(
+                    stringify!($name),
                     concat!($($doc, "\n"),+),
                     $default,
                     $source,

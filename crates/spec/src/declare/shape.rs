@@ -44,12 +44,16 @@ pub(crate) enum Shape {
 
 /// A table with declared fields.
 pub(crate) struct Section {
+    /// The type's name: equal sections have equal names.
+    pub name: &'static str,
     pub doc: String,
     pub fields: Vec<Field>,
 }
 
 /// Which kind a table is of, and each kind's fields.
 pub(crate) struct Kinds {
+    /// The type's name.
+    pub name: &'static str,
     /// The field `kind` itself.
     pub kind: Box<Field>,
     pub default: &'static str,
@@ -103,8 +107,10 @@ impl Field {
             // A section that is nothing but one of several kinds.
             (Shape::Kinds(kinds), Presence::Section) => {
                 let doc = prose(doc);
+                let name = kinds.name;
                 let kinds = Field::new("kind", "", &[], Presence::Kinds, Shape::Kinds(kinds));
                 Shape::Section(Section {
+                    name,
                     doc,
                     fields: vec![kinds],
                 })
@@ -188,6 +194,7 @@ impl Section {
 
 impl Kinds {
     pub(crate) fn new(
+        name: &'static str,
         doc: &str,
         default: &'static str,
         source: &'static str,
@@ -204,6 +211,7 @@ impl Kinds {
             source,
         };
         Kinds {
+            name,
             kind: Box::new(Field::new("kind", doc, &[], presence, shape)),
             default,
             kinds,
