@@ -21,7 +21,7 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')
 
-.PHONY: help build demo test lint bench dist clean tools rust-tools
+.PHONY: help build demo test lint bench docs dist clean tools rust-tools
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -31,6 +31,7 @@ help:
 	@echo 'make lint    style and types only'
 	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, its cost against size, and the load engine'
 	@echo 'make build   build into .venv; the command is then .venv/bin/headrace'
+	@echo 'make docs    build the documentation site into $(SEE)/site'
 	@echo 'make dist    build and test a wheel and a source distribution, in dist/'
 	@echo 'make clean   remove .venv, target/, $(SEE)/, dist/ and caches'
 
@@ -71,6 +72,14 @@ bench: build
 	@mkdir -p $(SEE) && $(PY) benches/load/agreement $(SEE)
 	@cargo run --release --quiet -p headrace-load --example engine_cost
 	@cargo run --release --quiet -p headrace-load --example open_loop
+
+# Opens from the file system, $(SEE)/site/index.html: nothing is fetched from the network.
+docs: build
+	@echo '== Rust reference'
+	@cargo doc --workspace --no-deps --quiet --exclude headrace-python
+	@echo '== Site'
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
+	@echo 'file://$(CURDIR)/$(SEE)/site/index.html'
 
 # A wheel and a source distribution. Both are tested outside this directory.
 dist: $(VENV)/.required | tools

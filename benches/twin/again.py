@@ -3,9 +3,9 @@
     python benches/twin/again.py [FOLDER]
 
 Predicts every twin saved in FOLDER (without it `measured/`, beside this file) anew, from what was
-measured then (docs/calibration.md); prints errors as `file_systems.py` does, and which part of all
-measurements lies in its interval. Nothing is measured, and nothing needs root: a change of a model
-or an equation shows what it does to real file systems within minutes.
+measured then (docs/explanation/calibration.md); prints errors as `file_systems.py` does, and which
+part of all measurements lies in its interval. Nothing is measured, and nothing needs root: a
+change of a model or an equation shows what it does to real file systems within minutes.
 """
 
 from __future__ import annotations

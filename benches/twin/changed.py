@@ -2,7 +2,7 @@
 
     python benches/twin/changed.py OUT [ROUNDS] [CHANGE...]
 
-As root. Stands up a laboratory (docs/lab.md) with ext4 on a disk of 150 MB/s and 2,000
+As root. Stands up a laboratory (docs/how-to/lab.md) with ext4 on a disk of 150 MB/s and 2,000
 operations a second, calibrates it once, then makes one change at a time, lets `headrace twin
 --machine FILE --settings-now` predict and measure, and takes the change back. The limits of
 dirty data are the whole machine's: they are changed for as long as that twin runs. What OUT has

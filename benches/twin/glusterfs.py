@@ -1,4 +1,4 @@
-"""How well GlusterFS in laboratories is predicted (docs/lab.md).
+"""How well GlusterFS in laboratories is predicted (docs/how-to/lab.md).
 
     python benches/twin/glusterfs.py OUT [ROUNDS] [NAME...]
 

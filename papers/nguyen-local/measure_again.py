@@ -3,9 +3,9 @@
     python papers/nguyen-local/measure_again.py OUT [ROUNDS]
 
 Stands the laboratory of `laboratory.toml` up twice, with `data=ordered` and with `data=journal`
-(docs/lab.md), calibrates the first, and measures all cases of `present.py` in both: everything
-once, then everything again, ROUNDS (3) times. Keeps the calibrated machine, all rates, and where
-and how they were measured in OUT, and takes the laboratories down again. With
+(docs/how-to/lab.md), calibrates the first, and measures all cases of `present.py` in both:
+everything once, then everything again, ROUNDS (3) times. Keeps the calibrated machine, all rates,
+and where and how they were measured in OUT, and takes the laboratories down again. With
 `papers/nguyen-local/present` as OUT, `headrace papers nguyen-local` shows them from then on.
 """
 

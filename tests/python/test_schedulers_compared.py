@@ -1,4 +1,4 @@
-"""The tables of docs/schedulers.md are what the shipped scenarios give."""
+"""The tables of docs/explanation/schedulers.md are what the shipped scenarios give."""
 
 import re
 import tomllib
@@ -11,7 +11,7 @@ import pytest
 import headrace as hr
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "schedulers.md"
+PAGE = ROOT / "docs" / "explanation" / "schedulers.md"
 
 
 def table(after: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""Traps that other tools have fallen into, on a real file system: docs/mixed-load.md lists them."""
+"""Traps that other tools have fallen into, on a real file system: docs/how-to/mixed-load.md."""
 
 import contextlib
 import io

@@ -213,7 +213,7 @@ def test_papers_of_other_repositories_are_not_executed(folder: Path) -> None:
 
 
 def test_the_shipped_scheduler_runs_with_trust(folder: Path) -> None:
-    """The example of docs/schedulers.md."""
+    """The example of docs/explanation/schedulers.md."""
     file = ROOT / "scenarios" / "schedulers-two-groups.toml"
     own = ("--set", "scheduler.python=shortest:ShortestFirst")
     begun = time.monotonic()

@@ -8,8 +8,8 @@ Each case asks the same of one directory: the same file, block size, order and e
 the tool take turns, the disk comes to rest before each, and who comes first changes with each
 round, so that whatever else the machine does disturbs both alike. The table gives medians, and
 the median and quartiles of Headrace's figure over the tool's, each the geometric mean of two
-rounds. A tool that is not installed is left out and named. docs/bench.md says where ratios come
-from.
+rounds. A tool that is not installed is left out and named. docs/how-to/bench.md says where ratios
+come from.
 """
 
 from __future__ import annotations

@@ -73,5 +73,5 @@ pub use transition::{And, Guarded, Guarding, Inputs, Stores, TransitionBuilder};
 
 /// Compiles and runs what the kernel's page of the documentation shows.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/kernel.md")]
+#[doc = include_str!("../../../docs/explanation/kernel.md")]
 struct Documentation;

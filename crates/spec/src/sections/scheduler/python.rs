@@ -12,7 +12,7 @@ use crate::values::FilePath;
 
 section! {
     /// A scheduler of one's own: a subclass of `headrace.Scheduler` in Python
-    /// (docs/schedulers.md).
+    /// (docs/explanation/schedulers.md).
     pub struct PythonScheduler {
         /// The module and the class. With this field, `kind` need not be given.
         python: PythonClass = required("my_scheduler:MyScheduler") aka ["class"],

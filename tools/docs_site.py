@@ -1,0 +1,150 @@
+"""MkDocs hooks: the pages that come from elsewhere than docs/.
+
+- The nav of the scenario reference, whose pages are generated (crates/spec).
+- The command reference, from the commands' own help.
+- Files of the repository that pages link to: Markdown as pages, all others as they are.
+"""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+RUSTDOC = ROOT / "target" / "doc"
+"""What `cargo doc` wrote, if it ran."""
+FOLDER = "repository"
+"""Where files from outside docs/ are on the site."""
+LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
+CODE = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Completes the nav."""
+    scenario = [
+        f"reference/scenario/{path.name}"
+        for path in sorted((DOCS / "reference" / "scenario").glob("*.md"))
+        if path.name != "index.md"
+    ]
+    pages = [{_title(DOCS / path): path} for path in scenario]
+    reference = _section(config.nav or [], "Reference")
+    _section(reference, "Scenario file").extend(pages)
+    papers = [{it.parent.name: _uri(it)} for it in _pages() if it.parent.parent.name == "papers"]
+    _section(config.nav or [], "Validation").append({"Published results": papers})
+    own = [{_title(it): _uri(it)} for it in _pages() if it.parent.parent.name != "papers"]
+    config.nav = [*(config.nav or []), {"Project": own}]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the generated pages and those of the repository."""
+    files.append(File.generated(config, "reference/cli.md", content=command_reference()))
+    for path in _pages():
+        files.append(File.generated(config, _uri(path), abs_src_path=str(path)))
+    for path in sorted(RUSTDOC.rglob("*")):
+        if path.is_file():
+            to = f"reference/rust/{path.relative_to(RUSTDOC).as_posix()}"
+            files.append(File.generated(config, to, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turns links to files of the repository into links to their copies on the site."""
+    uri = page.file.src_uri
+    if uri == "reference/rust.md" and not RUSTDOC.exists():
+        return LINK.sub(lambda match: match.group(0).partition("](")[0] + "]", markdown)
+    source = ROOT / uri.removeprefix(f"{FOLDER}/") if uri.startswith(FOLDER) else DOCS / uri
+
+    def link(match: re.Match[str]) -> str:
+        before, target, anchor, after = match.groups()
+        if re.match(r"[a-z]+:", target):
+            return match.group(0)
+        path = Path(os.path.normpath(source.parent / target))
+        if not path.is_relative_to(ROOT) or not path.exists():
+            return match.group(0)
+        if path.is_relative_to(DOCS):
+            to = path.relative_to(DOCS).as_posix()
+        elif path == ROOT / "papers":
+            to = "validation/index.md"
+        elif path.is_dir() and (path / "README.md").exists():
+            to = _uri(path / "README.md")
+        elif path.is_dir():
+            # A folder has no page: name it.
+            return match.group(0)
+        else:
+            to = _uri(path)
+            if files.get_file_from_path(to) is None:
+                files.append(File.generated(config, to, abs_src_path=str(path)))
+        return f"{before}{os.path.relpath(to, os.path.dirname(uri))}{anchor or ''}{after}"
+
+    parts = CODE.split(markdown)
+    return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
+
+
+def command_reference() -> str:
+    """The page of all commands, in Markdown."""
+    import typer.main
+
+    from headrace.cli.app import app
+
+    lines = ["# Commands", ""]
+    _command(typer.main.get_command(app), "headrace", None, lines)
+    return "\n".join(lines) + "\n"
+
+
+def _command(command: Any, path: str, parent: Any, lines: list[str]) -> None:
+    context = command.context_class(command, info_name=path.split()[-1], parent=parent)
+    if parent is not None:
+        lines += [f"## {path}", ""]
+    lines += [_paragraphs(command.help or ""), ""]
+    usage = " ".join(command.collect_usage_pieces(context))
+    # Typer writes required arguments as {NAME}.
+    usage = re.sub(r"\{(\w+)\}", r"\1", usage)
+    lines += ["```text", f"{path} {usage}", "```", ""]
+    rows = [_row(parameter, context) for parameter in command.get_params(context)]
+    rows = [row for row in rows if row is not None and not row.startswith("| `--help`")]
+    if rows:
+        lines += ["| argument or option | meaning |", "| --- | --- |", *rows, ""]
+    inner = getattr(command, "commands", {})
+    for name, below in inner.items():
+        if not below.hidden:
+            _command(below, f"{path} {name}", context, lines)
+
+
+def _row(parameter: Any, context: Any) -> str | None:
+    record = parameter.get_help_record(context)
+    if record is None:
+        return None
+    names, text = record
+    text = " ".join((text or "").split())
+    # Brackets are defaults and ranges, not links.
+    cells = f"`{names}`", re.sub(r"([\[<*_])", r"\\\1", text)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _paragraphs(text: str) -> str:
+    paragraphs = text.replace("\f", "").strip().split("\n\n")
+    return "\n\n".join(" ".join(it.split()) for it in paragraphs)
+
+
+def _pages() -> list[Path]:
+    papers = sorted((ROOT / "papers").glob("*/README.md"))
+    return [*papers, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+
+
+def _uri(path: Path) -> str:
+    return f"{FOLDER}/{path.relative_to(ROOT).as_posix()}"
+
+
+def _title(path: Path) -> str:
+    first = path.read_text(encoding="utf-8").split("\n", 1)[0]
+    return first.lstrip("# ").replace("`", "")
+
+
+def _section(nav: list[Any], title: str) -> list[Any]:
+    return next(entry[title] for entry in nav if isinstance(entry, dict) and title in entry)
