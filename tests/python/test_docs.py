@@ -1,0 +1,147 @@
+"""The documentation: links and anchors lead somewhere, code blocks parse, the site builds."""
+
+import ast
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from headrace.cli.app import app
+
+DOCS = ROOT / "docs"
+GENERATED = DOCS / "reference" / "scenario"
+PAGES = sorted(
+    path
+    for path in [
+        *DOCS.rglob("*.md"),
+        *ROOT.glob("*.md"),
+        *ROOT.glob("papers/*/README.md"),
+        *ROOT.glob("benches/**/README.md"),
+    ]
+)
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(<?([^)\s>]+)>?\)")
+HEADING = re.compile(r"^#{1,6} +(.*)$", re.MULTILINE)
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def text_of(path: Path) -> str:
+    """A page without its code."""
+    return re.sub(r"`[^`\n]*`", "", FENCE.sub("", path.read_text(encoding="utf-8")))
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and MkDocs agree on them."""
+    found = set()
+    for heading in HEADING.findall(FENCE.sub("", path.read_text(encoding="utf-8"))):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        slug = re.sub(r"[^\w\s-]", "", words.lower()).strip()
+        found |= {slug.replace(" ", "-"), re.sub(r"[-\s]+", "-", slug)}
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    wrong = []
+    for link in LINK.findall(text_of(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        if page.name == "rust.md" and file.startswith("rust/"):
+            continue  # Written by cargo doc.
+        if not target.exists() or (
+            anchor and target.suffix == ".md" and anchor not in anchors(target)
+        ):
+            wrong.append(link)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_code_blocks_parse(page: Path) -> None:
+    for language, code in FENCE.findall(page.read_text(encoding="utf-8")):
+        if language == "python":
+            ast.parse(code)
+        elif language == "toml":
+            tomllib.loads(code)
+        elif language == "sh":
+            parsed = subprocess.run(["bash", "-n"], input=code, capture_output=True, text=True)
+            assert parsed.returncode == 0, f"{code}: {parsed.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_commands_and_options_exist(page: Path) -> None:
+    for language, code in FENCE.findall(page.read_text(encoding="utf-8")):
+        if language != "sh":
+            continue
+        for line in code.replace("\\\n", " ").splitlines():
+            try:
+                words = shlex.split(line, comments=True)
+            except ValueError:
+                continue  # A part of text in quotes.
+            while "headrace" in words:
+                words = words[words.index("headrace") + 1 :]
+                check_command(words, line)
+
+
+def check_command(words: list[str], line: str) -> None:
+    import typer.main
+
+    command = typer.main.get_command(app)
+    path = []
+    known = {"-h", "--help"}
+    for word in words:
+        if word in ("|", ";", "&&", ">", "--"):
+            break
+        inner = getattr(command, "commands", {})
+        if word in inner and not word.startswith("-"):
+            command = inner[word]
+            path.append(word)
+        elif word.startswith("-") and not re.fullmatch(r"-[\d.]*", word):
+            for parameter in command.params:
+                known |= {*parameter.opts, *parameter.secondary_opts}
+            # `headrace bench DIR` is `headrace bench quick DIR`.
+            if path == ["bench"]:
+                known |= {o for p in inner["quick"].params for o in (*p.opts, *p.secondary_opts)}
+            if path in (["papers"], ["lab", "bench"]):
+                break  # The rest is for another command.
+            assert word.split("=")[0] in known, f"{word} in: {line}"
+
+
+def test_every_page_is_in_the_nav() -> None:
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    missing = [
+        path
+        for path in PAGES
+        if path.is_relative_to(DOCS)
+        and GENERATED not in path.parents
+        and str(path.relative_to(DOCS)) not in config
+    ]
+    # The pages of the scenario reference and the papers are added by tools/docs_site.py.
+    assert missing == []
+
+
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    pytest.importorskip("material")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    for page in ("index.html", "reference/cli.html", "repository/papers/pfssim/README.html"):
+        text = (tmp_path / page).read_text(encoding="utf-8")
+        fetched = re.findall(r'<(?:script|img)[^>]*src="https?:[^"]+', text)
+        fetched += re.findall(r'<link[^>]*stylesheet[^>]*href="https?:[^"]+', text)
+        assert fetched == [], page
+    assert (tmp_path / "search" / "search_index.js").exists()
