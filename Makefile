@@ -76,7 +76,7 @@ bench: build
 # Opens from the file system, $(SEE)/site/index.html: nothing is fetched from the network.
 docs: build
 	@echo '== Rust reference'
-	@cargo doc --workspace --no-deps --quiet --exclude headrace-python
+	@RUSTDOCFLAGS='-A rustdoc::private_intra_doc_links' cargo doc --workspace --no-deps --quiet --exclude headrace-python
 	@echo '== Site'
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
 	@echo 'file://$(CURDIR)/$(SEE)/site/index.html'

@@ -49,6 +49,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in sorted(RUSTDOC.rglob("*")):
         if path.is_file():
             to = f"reference/rust/{path.relative_to(RUSTDOC).as_posix()}"
+            # Licences of fonts, which are no pages.
+            to += ".txt" if path.suffix == ".md" else ""
             files.append(File.generated(config, to, abs_src_path=str(path)))
     return files
 

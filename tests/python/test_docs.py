@@ -139,7 +139,7 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
         check=False,
     )
     assert built.returncode == 0, built.stderr
-    for page in ("index.html", "reference/cli.html", "repository/papers/pfssim/README.html"):
+    for page in ("index.html", "reference/cli.html", "repository/papers/pfssim/index.html"):
         text = (tmp_path / page).read_text(encoding="utf-8")
         fetched = re.findall(r'<(?:script|img)[^>]*src="https?:[^"]+', text)
         fetched += re.findall(r'<link[^>]*stylesheet[^>]*href="https?:[^"]+', text)
