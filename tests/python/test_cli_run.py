@@ -318,6 +318,7 @@ def test_why_a_run_ended(headrace: Command, small: Path) -> None:
     stop, line = ended(stop__requests=7)
     assert (stop, line) == ({"reason": "requests"}, "The run ended after run.stop.requests.")
 
+    small.write_text(small.read_text().replace('["write", "read"]', '["write"]'))
     stop, line = ended(stop__precision=0.01)
     wanted = {"wanted": 0.01, "got": None, "confidence": 0.95, "reached": False}
     assert stop == {"reason": "workload", "precision": wanted}
@@ -328,7 +329,8 @@ def test_why_a_run_ended(headrace: Command, small: Path) -> None:
 
 
 def test_precision_in_replications(headrace: Command, small: Path) -> None:
-    sets = ["--set=workload.0.files=100", "--set=run.replications=2"]
+    sets = ["--set=workload.0.files=200", "--set=run.replications=2"]
+    sets += ['--set=workload.0.phases=["write"]']
     for precision, verdict in ((0.0001, "was not reached"), (0.99, "was reached in all of them")):
         given = [*sets, f"--set=run.stop.precision={precision}"]
         document = strict(headrace("run", small, *given, "--json").stdout)

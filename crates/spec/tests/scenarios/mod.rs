@@ -330,6 +330,22 @@ fn fit_blocks(scenario: &mut Scenario) {
     }
 }
 
+/// A precision ends no run before a failure or a later phase.
+fn fit_precision(scenario: &mut Scenario) {
+    let fails = match &scenario.kind {
+        SystemKind::Parallel(it) => it.failure.is_some(),
+        SystemKind::Local(_) => false,
+    };
+    let goes_on = scenario.workload.iter().any(|it| match &it.kind {
+        WorkloadKind::Ior(ior) => ior.phases.len() > 1 && ior.repeat != Repeat::Forever,
+        _ => false,
+    });
+    let stop = &mut scenario.run.stop;
+    if (fails || goes_on) && stop.precision.take().is_some() {
+        stop.requests.get_or_insert(1);
+    }
+}
+
 /// The nearest copy is read where some are nearer than others.
 fn fit_nearest(scenario: &mut Scenario) {
     let SystemKind::Parallel(parallel) = &mut scenario.kind else {
@@ -635,6 +651,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                         metadata::put(&mut scenario, own);
                         fit_blocks(&mut scenario);
                         fit_nearest(&mut scenario);
+                        fit_precision(&mut scenario);
                         scenario
                     },
                 )
