@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from words import words
+from command_line import parse_arguments
 
-from headrace.lab import stood_up
+from headrace.lab import running_testbed
 
 DISKS = {"60": (60, 600), "150": (150, 2000)}
 """MB/s and operations a second, each for reads and for writes."""
@@ -66,7 +66,7 @@ def twin_of(name: str, out: Path, rounds: int) -> None:
     scenario.write_text(
         SCENARIO.format(name=name, system=kind, rate=rate, operations=operations, more=more)
     )
-    with stood_up(scenario) as lab:
+    with running_testbed(scenario) as lab:
         saved = out / f"{name}.json"
         twin = ["twin", str(lab.mount_point), "--rounds", str(rounds), "-o", str(saved)]
         if 'mode = "journal"' in more:
@@ -113,7 +113,7 @@ def rows(name: str, document: Mapping[str, Any]) -> list[str]:
 
 def main() -> None:
     everything = [f"{system}-{disk}" for disk in DISKS for system in FILE_SYSTEMS]
-    out, rounds, names = words(__doc__, everything, rounds=3)
+    out, rounds, names = parse_arguments(__doc__, everything, rounds=3)
     for name in names:
         if not (out / f"{name}.json").exists():
             print(name, file=sys.stderr, flush=True)

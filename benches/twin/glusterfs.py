@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from words import words
+from command_line import parse_arguments
 
 import headrace
-from headrace.lab import status, stood_up
+from headrace.lab import running_testbed, status
 from headrace.lab.hosts import Hosts
 from headrace.lab.processes import processes
 from headrace.lab.state import Lab
@@ -199,7 +199,7 @@ def calibrate(out: Path) -> None:
     up.write_text(
         text("calibration", System(1, cached=False), 1) + Case("", 1, ("write",)).workload
     )
-    with stood_up(up) as lab:
+    with running_testbed(up) as lab:
         own = [sys.executable, "-m", "headrace"]
         answer = [*own, "bench", "net", "answer", "--listen", f"0.0.0.0:{PORT}", "--token", "lab"]
         command = Hosts(lab).command("server-0", *answer)
@@ -236,7 +236,7 @@ def measure(name: str, out: Path, rounds: int) -> None:
     up = out / f"lab-{name}.toml"
     up.write_text(base + cases(name)[0].workload)
     points: list[dict[str, Any]] = []
-    with stood_up(up) as lab:
+    with running_testbed(up) as lab:
         for _ in range(rounds):
             for case in cases(name):
                 points.append(measured(base, case, system.copies, lab, up))
@@ -399,7 +399,7 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
 
 
 def main() -> None:
-    out, rounds, names = words(__doc__, list(SYSTEMS), rounds=1)
+    out, rounds, names = parse_arguments(__doc__, list(SYSTEMS), rounds=1)
     if not (out / "machine.toml").exists():
         print("calibration", file=sys.stderr, flush=True)
         calibrate(out)

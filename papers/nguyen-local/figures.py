@@ -3,7 +3,7 @@
 from statistics import median
 
 import matplotlib
-from published import Published
+from published_figures import Published
 
 from headrace.report.paper import Paper
 from headrace.validate import Point

@@ -16,8 +16,8 @@ from typing import Any
 
 import cases
 import figures
-import present
-from published import (
+import testbed_cases
+from published_figures import (
     DROPS,
     JOURNAL_RANDOM,
     JOURNAL_TRACES,
@@ -65,7 +65,7 @@ class Rate:
 def reproduce(paper: Paper) -> list[Row]:
     """Runs the experiments; plots them; gives the rows of the table."""
     rates = paper.step("tables 5 to 12", all_rates)
-    again = paper.step("measured again", lambda: Again(present.Present(present.FOLDER)))
+    again = paper.step("measured again", lambda: Again(testbed_cases.Present(testbed_cases.FOLDER)))
     figures.rates(
         paper, [(rate.published, rate.ours, again.tables[rate.published]) for rate in rates]
     )
@@ -100,14 +100,14 @@ def all_rates() -> list[Rate]:
 class Again:
     """The tables measured again on a present kernel, in KB/s, and what is predicted for them."""
 
-    def __init__(self, of: present.Present) -> None:
+    def __init__(self, of: testbed_cases.Present) -> None:
         self._of = of
-        self.tables = {published: self.point(case) for published, case in present.TABLES}
+        self.tables = {published: self.point(case) for published, case in testbed_cases.TABLES}
 
-    def point(self, case: present.Case) -> Point:
+    def point(self, case: testbed_cases.Case) -> Point:
         """What was measured of a case, and its prediction: rates where others have seconds."""
         rates = tuple(self._of.rates(case))
-        return Point(case.name, case.bound, rates, self._of.predicted(case))
+        return Point(case.name, case.resource, rates, self._of.predicted(case))
 
     def rows(self) -> list[Row]:
         return [
@@ -116,7 +116,7 @@ class Again:
                 f"{self.text(point)} KB/s",
                 f"{point.predicted.seconds:,.0f} KB/s",
                 percent(point.error, sign=True),
-                abs(point.error) <= BOUND or point.among,
+                abs(point.error) <= BOUND or point.within_repetitions,
             )
             for point in self.tables.values()
         ]
@@ -129,14 +129,17 @@ class Again:
     def draw(self, paper: Paper) -> None:
         blocks = {
             ", ".join([*kind[:2], *(["synchronous"] if kind[2] else [])]): {
-                block: self.point(present.block_case(*kind, block)) for block in blocks
+                block: self.point(testbed_cases.block_case(*kind, block)) for block in blocks
             }
-            for kind, blocks in present.BLOCKS.items()
+            for kind, blocks in testbed_cases.BLOCKS.items()
         }
         figures.blocks_again(paper, blocks, self._of.kernel)
         read, write = (
-            {size: self.point(present.size_case(operation, size)) for size in sizes}
-            for operation, sizes in (("read", present.READ_SIZES), ("write", present.WRITE_SIZES))
+            {size: self.point(testbed_cases.size_case(operation, size)) for size in sizes}
+            for operation, sizes in (
+                ("read", testbed_cases.READ_SIZES),
+                ("write", testbed_cases.WRITE_SIZES),
+            )
         )
         figures.sizes_again(paper, read, write, self._of.kernel)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from headrace.lab import groups
+from headrace.lab import cgroups
 from headrace.lab.state import LABS
 from headrace.lab.steps.loop_device import FIRST, locked_control, name_of_loop_device
 
@@ -81,8 +81,8 @@ def machine() -> dict[str, Any]:
     device that is gone, a process whose laboratory is gone. No other laboratory has such things
     while loop devices cannot be added or removed.
     """
-    blkio = groups.hierarchy("blkio")
-    memory = groups.hierarchy("memory")
+    blkio = cgroups.hierarchy("blkio")
+    memory = cgroups.hierarchy("memory")
     with locked_control():
         devices = [int(it.name[4:]) for it in Path("/sys/block").glob("loop*")]
         return {

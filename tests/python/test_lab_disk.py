@@ -18,14 +18,14 @@ import pytest
 
 from headrace.lab import (
     Lab,
+    cgroups,
     down,
     find,
-    groups,
     plan,
     processes,
     programs,
+    running_testbed,
     status,
-    stood_up,
     up,
 )
 from headrace.lab.hosts import Hosts
@@ -190,7 +190,7 @@ def test_two_of_one_file_are_refused_and_two_of_two_names_are_not(file: Path) ->
 
 
 def test_one_that_stands_meanwhile_goes_with_an_error(file: Path, before: dict[str, Any]) -> None:
-    with pytest.raises(KeyError), stood_up(file, ["machine.memory.size=128 MiB"]) as stood:
+    with pytest.raises(KeyError), running_testbed(file, ["machine.memory.size=128 MiB"]) as stood:
         assert status(stood)["hosts"][0]["memory_bytes"] == 128 << 20
         raise KeyError
     assert find(file.stem) is None
@@ -386,7 +386,7 @@ def test_what_is_mounted_in_its_folder_is_left_alone(
 
 
 def test_a_group_that_is_there_is_somebody_elses(file: Path, before: dict[str, Any]) -> None:
-    group = groups.of_host(file.stem, "client-0")
+    group = cgroups.of_host(file.stem, "client-0")
     if group is None:
         pytest.skip("there are no control groups for memory")
     other = group.parent / "other"

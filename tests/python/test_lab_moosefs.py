@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from headrace.lab import status, stood_up
+from headrace.lab import running_testbed, status
 from headrace.lab.hosts import Hosts
 from headrace.lab.servers.waiting import wait
 from lab import as_before, skip_unless_possible
@@ -40,7 +40,7 @@ def test_each_chunk_is_on_both_servers(tmp_path: Path) -> None:
     skip_unless_possible("mfsmaster", "mfschunkserver", "mfsmount", "mkfs.ext4")
     file = tmp_path / "moosefs.toml"
     file.write_text(SCENARIO)
-    with as_before(), stood_up(file, name=f"moosefs-{os.getpid()}") as stood:
+    with as_before(), running_testbed(file, name=f"moosefs-{os.getpid()}") as stood:
         found = status(stood)
         assert found["up"]
         # It hides its environment: it must be known all the same.

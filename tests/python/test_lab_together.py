@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from headrace.lab.together import MARK
+from headrace.lab.mpi_launch import MARK
 from mpi import mpirun
 
 OURS = f"{MARK}=".encode()
 SCRIPT = """
 import sys
-from headrace.lab.together import together
+from headrace.lab.mpi_launch import run_ranks
 together.__globals__["PATIENCE_S"] = 0.2
-sys.exit(together([["sleep", sys.argv[1]]] * 2))
+sys.exit(run_ranks([["sleep", sys.argv[1]]] * 2))
 """
 
 

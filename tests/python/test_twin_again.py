@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from command import command
 from damage import damaged
 from headrace import ScenarioError, simulate, validate
-from headrace.calibrate import Measured, work_on
+from headrace.calibrate import Measurements, scenario_for_machine
 from headrace.calibrate.checks import CHECKS
-from headrace.calibrate.measured import probes_of
-from headrace.validate.breakdown import DEVICE, REST, beside
+from headrace.calibrate.measurements import all_probes
+from headrace.validate.breakdown import DEVICE, REST, compare_device_time
 from headrace.validate.cases import CASES
-from headrace.validate.twin import Twin, of_calibration
+from headrace.validate.twin import Twin, twin_from_calibration
 from known_machine import KNOWN, READ, probed
 
 CHOSEN = [case for case in CASES if case.name in ("rewrites of 16 KiB", "cold reads of 64 KiB")]
@@ -32,10 +32,12 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     machine.write_text(KNOWN)
 
     def seconds(work: str, case: Any) -> float:
-        return float(case.seconds(simulate.run(simulate.load(work_on(machine, work))).json()))
+        return float(
+            case.seconds(simulate.run(simulate.load(scenario_for_machine(machine, work))).json())
+        )
 
-    once = {probe.name: probed(probe, machine) for probe in probes_of(READ)}
-    measured = Measured(
+    once = {probe.name: probed(probe, machine) for probe in all_probes(READ)}
+    measured = Measurements(
         "/somewhere",
         "ext4",
         datetime(2026, 11, 25, tzinfo=UTC),
@@ -46,11 +48,13 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"condition": "shared", "message": "others were there"},),
     )
     times = [(t, 1.1 * t) for case in CHOSEN for t in (seconds(case.work, case),)]
-    found = of_calibration(
+    found = twin_from_calibration(
         measured.calibration(),
         CHOSEN,
         times,
-        lambda number, point: beside(point, 1, {DEVICE: 1.0, REST: float(number)}, 7.0),
+        lambda number, point: compare_device_time(
+            point, 1, {DEVICE: 1.0, REST: float(number)}, 7.0
+        ),
         measured.warnings,
     )
     file = folder / "twin.json"
@@ -64,7 +68,7 @@ def as_saved(found: Twin) -> Any:
 
 def test_the_same_follows_from_the_same_measurements(saved: Path) -> None:
     document = json.loads(saved.read_text())
-    assert as_saved(validate.again(saved)) == document
+    assert as_saved(validate.repredict(saved)) == document
     # It is what is measured that counts: of other times others follow.
     for probe in document["calibration"]["probes"]:
         probe["rounds_s"] = [2 * time for time in probe["rounds_s"]]
@@ -72,7 +76,7 @@ def test_the_same_follows_from_the_same_measurements(saved: Path) -> None:
     point["measured_s"] = [3.0, 5.0]
     other = saved.with_name("other.json")
     other.write_text(json.dumps(document))
-    found = validate.again(other).json()
+    found = validate.repredict(other).json()
     assert found["points"][0]["measured_middle_s"] == 4.0
     assert found["points"][0]["predicted_s"] == pytest.approx(2 * point["predicted_s"], rel=0.03)
 
@@ -104,7 +108,7 @@ def test_a_twin_of_a_machine_s_file_has_not_what_that_follows_from(saved: Path) 
     file = saved.with_name("by-file.json")
     file.write_text(json.dumps(document))
     with pytest.raises(ScenarioError, match="without --machine"):
-        validate.again(file)
+        validate.repredict(file)
 
 
 def test_what_this_version_measures_besides_is_named(saved: Path) -> None:
@@ -114,7 +118,7 @@ def test_what_this_version_measures_besides_is_named(saved: Path) -> None:
     older = saved.with_name("older.json")
     older.write_text(json.dumps(document))
     with pytest.raises(ScenarioError, match=gone) as refused:
-        validate.again(older)
+        validate.repredict(older)
     assert str(older) in str(refused.value) and "measure again" in str(refused.value)
 
 
@@ -126,7 +130,7 @@ def test_what_is_there_twice_is_refused(saved: Path, kind: str) -> None:
     twice = saved.with_name("twice.json")
     twice.write_text(json.dumps(document))
     with pytest.raises(ScenarioError, match=f"{kind} has .* 2 times") as refused:
-        validate.again(twice)
+        validate.repredict(twice)
     assert every[0]["name"] in str(refused.value)
 
 
@@ -155,7 +159,7 @@ def test_no_damage_is_more_than_one_clear_error(saved: Path, data: st.DataObject
     file = saved.with_name("damaged.json")
     file.write_text(json.dumps(document))
     try:
-        found = validate.again(file).json()
+        found = validate.repredict(file).json()
     except ScenarioError as error:
         assert str(file) in str(error)
         return

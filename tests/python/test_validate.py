@@ -12,15 +12,15 @@ import pytest
 
 from command import command
 from conftest import MACHINE, SYSTEM
-from headrace import ScenarioError, calibrate, calibrated, simulate, validate
+from headrace import ScenarioError, calibrate, calibration_fields, simulate, validate
 from headrace.calibrate.case import NEW, Case, transfers
-from headrace.calibrate.machine_work import work_on
+from headrace.calibrate.machine_work import scenario_for_machine
 from headrace.calibrate.parameter import Parameter
-from headrace.validate.beyond import beyond
-from headrace.validate.breakdown import Breakdown, Run, from_counters
+from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.cases import CASES
-from headrace.validate.changed import over_file
 from headrace.validate.discrepancy import discrepancy
+from headrace.validate.interval_width import interval_width_warnings
+from headrace.validate.oversized_cases import oversized_cases
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import (
     CheckErrors,
@@ -29,7 +29,7 @@ from headrace.validate.prediction import (
     check_errors,
     interval,
 )
-from headrace.validate.wide import wide
+from headrace.validate.settings_overrides import settings_overrides
 
 WORK = """[clients]
 count = 1
@@ -194,10 +194,10 @@ def test_intervals_that_tell_little_are_told(tmp_path: Path) -> None:
     narrow = Point("narrow", "cache", (1.0,), Predicted(1.0, (0.4, 3.9)))
     far = Point("far", "cache", (1.0,), Predicted(1.0, (1e-5, 1e4)))
     none = Point("none", "cache", (1.0,), Predicted(1.0, None))
-    assert wide([narrow, none], machine, [FEW_CALLS] * 2) == []
+    assert interval_width_warnings([narrow, none], machine, [FEW_CALLS] * 2) == []
 
     def told() -> str:
-        (warning,) = wide([narrow, far, none], machine, [FEW_CALLS] * 3)
+        (warning,) = interval_width_warnings([narrow, far, none], machine, [FEW_CALLS] * 3)
         assert warning["condition"] == "wide-intervals"
         assert "1 of 3 predictions" in warning["message"] and "'far'" in warning["message"]
         return warning["message"]
@@ -224,14 +224,18 @@ values = ["0 s", "5 ms", "4 ms"]
     device = '[machine.device]\nkind = "throttled"\nrate = "1 GB/s"\nlatency = "4 ms"'
     machine.write_text(SYSTEM.replace("[machine.device]", device) + rounds)
     case = Case("direct", "device", DIRECT_WRITES)
-    predicted = validate.predict(work_on(machine, case.work), case.seconds)
+    predicted = validate.predict(scenario_for_machine(machine, case.work), case.seconds)
     assert predicted.interval is not None
-    (warning,) = wide([Point("direct", "device", (1.0,), predicted)], machine, [case])
+    (warning,) = interval_width_warnings(
+        [Point("direct", "device", (1.0,), predicted)], machine, [case]
+    )
     assert "3 rounds gave machine.device.latency = 0 s, 5 ms, 4 ms" in warning["message"]
     assert "page_fault" not in warning["message"]
     # What --set puts over the file has no rounds any more.
     sets = {"machine.device.latency": "5 ms"}
-    (warning,) = wide([Point("direct", "device", (1.0,), predicted)], machine, [case], sets)
+    (warning,) = interval_width_warnings(
+        [Point("direct", "device", (1.0,), predicted)], machine, [case], sets
+    )
     assert "latency" not in warning["message"]
 
 
@@ -254,7 +258,9 @@ def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
     assert "contention" not in told(MACHINE, "machine.cpu.cores=1")
     units = dict.fromkeys(("write_share", "reuse_share", "contention"), "1")
     units |= {"rate": "1 GB/s", "device_write_rate": "1 GB/s", "l3_reach": "1 MiB"}
-    values = {field: units.get(field.rsplit(".")[-1], "1 us") for field in calibrated.MACHINE}
+    values = {
+        field: units.get(field.rsplit(".")[-1], "1 us") for field in calibration_fields.MACHINE
+    }
     several = "".join(
         f'[[calibration]]\nfield = "{field}"\nvalues = ["{it}", "{it}"]\n'
         for field, it in values.items()
@@ -290,7 +296,7 @@ def test_errors_are_summed_up_by_group() -> None:
         "covered": pytest.approx((1 / 3 + 0) / 2),
     }
     assert found["cache"]["covered"] is None
-    assert points[0].among and not points[1].among
+    assert points[0].within_repetitions and not points[1].within_repetitions
 
 
 def test_cases_beyond_limits_are_made_where_limits_are_small() -> None:
@@ -300,7 +306,7 @@ def test_cases_beyond_limits_are_made_where_limits_are_small() -> None:
             Parameter("machine.memory.size", (size,), "B", ""),
             Parameter("machine.memory.used", (0,), "B", ""),
         ]
-        return [case.name for case in beyond(settings)]
+        return [case.name for case in oversized_cases(settings)]
 
     assert having(5 << 30, 64 << 30) == []
     assert all("dirty limit" in name for name in having(64 << 20, 64 << 30))
@@ -341,27 +347,27 @@ def test_what_is_put_over_a_machines_file_is_told(tmp_path: Path) -> None:
     ]
     work = '[[workload]]\nblock = "1 MiB"\n'
     given = ["machine.device.latency = 2 ms"]
-    sets, settings = over_file(machine, work, now, given)
+    sets, settings = settings_overrides(machine, work, now, given)
     found = {it.field.rsplit(".", 1)[-1]: it for it in settings}
     assert not found["window"].changed
     assert (found["write_rate"].file, found["write_rate"].used) == (None, "40 MB/s")
     assert found["latency"].changed and found["latency"].source == "--set"
     # The kernel has these limits no more.
     assert {"read_rate", "read_operations"} <= {it for it in found if found[it].changed}
-    text = work_on(machine, work.replace("1 MiB", "64 MiB"))
+    text = scenario_for_machine(machine, work.replace("1 MiB", "64 MiB"))
     held, free = (simulate.run(simulate.load(text, sets=it)) for it in ({}, sets))
     assert held.json()["simulated_seconds"] >= free.json()["simulated_seconds"]
     with pytest.raises(ScenarioError, match=r"machine\.device\.latencie"):
-        over_file(machine, work, now, ["machine.device.latencie=2 ms"])
+        settings_overrides(machine, work, now, ["machine.device.latencie=2 ms"])
     refused = headrace("twin", str(tmp_path), "--set", "machine.device.latency=2 ms")
     assert refused.returncode == 2 and "it needs --machine" in refused.stderr
     for own in ("workload.0.block=1 MiB", "clients.processes=2", "run.seed=3", "system=ext3"):
         with pytest.raises(ScenarioError, match=f"--set {own}: a twin's cases are its own"):
-            over_file(machine, work, now, [own])
+            settings_overrides(machine, work, now, [own])
     # What is wrong is named by the file that the user has given.
     machine.write_text("")
     with pytest.raises(ScenarioError, match="machine.toml: this is no system that can be simul"):
-        over_file(machine, work, now, [])
+        settings_overrides(machine, work, now, [])
 
 
 def test_cases_have_names_of_their_own() -> None:
@@ -402,7 +408,7 @@ def run(seconds: float, busy: float) -> Run:
 def test_counters_tell_the_device_from_the_rest() -> None:
     point = Point("case", "device", (1.2, 1.4, 2.0), simulated(0.3, 0.05))
     # The middle repetition; its device worked, and flushed, beside what else there was.
-    found = from_counters(point, 1, [run(2.0, 0.9), run(1.2, 0.1), run(1.4, 0.7)])
+    found = breakdown_from_counters(point, 1, [run(2.0, 0.9), run(1.2, 0.1), run(1.4, 0.7)])
     assert found is not None
     assert found.measured == pytest.approx({"device": 0.8, "beyond the device": 0.6})
     assert found.simulated == pytest.approx({"device": 0.5, "beyond the device": 0.5})
@@ -410,22 +416,27 @@ def test_counters_tell_the_device_from_the_rest() -> None:
     assert found.error == pytest.approx(1.0 - 1.4)
     # Of several processes the time until all are done counts, on both sides.
     longer = replace(point.predicted, seconds=2.5)
-    shared = from_counters(replace(point, predicted=longer), 8, [run(3.0, 0.7)])
+    shared = breakdown_from_counters(replace(point, predicted=longer), 8, [run(3.0, 0.7)])
     assert shared is not None and shared.error == pytest.approx(2.5 - 3.0)
     # A device that works although nobody waits for it is busy all the same.
-    busy = from_counters(Point("case", "device", (1.0,), simulated(0.9, 0.0)), 1, [run(1.0, 0.0)])
+    busy = breakdown_from_counters(
+        Point("case", "device", (1.0,), simulated(0.9, 0.0)), 1, [run(1.0, 0.0)]
+    )
     assert busy is not None and busy.simulated["device"] == pytest.approx(0.9)
     # What waits for a limit has not come to the device yet, as its counters see it.
     limited = simulated(0.9, 0.08)
     device = 'kind = "throttled"\nrate = "1 GB/s"\nread_rate = "1 MB/s"'
     limited.document["scenario"] = {"toml": f"[machine.device]\n{device}\n"}
     limited.document["stations"][0] |= {"residence": 0.04, "queue": 0.6}
-    held = from_counters(Point("case", "device", (1.0,), limited), 1, [run(1.0, 0.0)])
+    held = breakdown_from_counters(Point("case", "device", (1.0,), limited), 1, [run(1.0, 0.0)])
     assert held is not None
     assert held.simulated == pytest.approx({"device": 0.2, "beyond the device": 0.8})
     # No device below the measurement: nothing can be told.
-    assert from_counters(point, 1, [Run(1.0, {"window_s": [1.0], "device_busy": [None]})]) is None
-    assert from_counters(point, 1, [Run(1.0, {})]) is None
+    assert (
+        breakdown_from_counters(point, 1, [Run(1.0, {"window_s": [1.0], "device_busy": [None]})])
+        is None
+    )
+    assert breakdown_from_counters(point, 1, [Run(1.0, {})]) is None
 
 
 def parts(name: str, measured: tuple[float, float], other: tuple[float, float]) -> Breakdown:

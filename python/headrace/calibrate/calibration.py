@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import get_args
 
 from headrace._core import RunError
-from headrace.calibrate.case import Bound, carried_out, check_room
+from headrace.calibrate.case import Resource, check_room, run_workload
 from headrace.calibrate.checks import CHECKS
-from headrace.calibrate.measured import Calibration, Measured, Told, probes_of
-from headrace.calibrate.middle import middle
+from headrace.calibrate.cpu_affinity import cpu_for_run, pin_to_cpu
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.measurements import Calibration, Measurements, ProgressCallback, all_probes
 from headrace.calibrate.mount import mount_of
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
-from headrace.calibrate.turns import only_on, processor
-from headrace.calibrate.warned import Warned
+from headrace.calibrate.warning_collector import WarningCollector
 from headrace.environment import of_directory
 from headrace.measure.conditions import memory_is_given_back
 
@@ -36,7 +36,7 @@ def calibrate(
     *,
     rounds: int = 5,
     passes: int = PASSES,
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Calibration:
     """Reads what the kernel tells, and measures the rest: all probes once, then all again; in
     each round those that processor and memory bound `passes` times, of which the middle counts.
@@ -45,10 +45,10 @@ def calibrate(
     knows, RunError if a parameter that is needed cannot be told from any round, otherwise as
     `headrace.measure.measure_whole` does.
     """
-    probing = Probing(directory)
-    for _ in in_rounds(probing.steps, directory, rounds, passes, told):
+    probing = CalibrationRun(directory)
+    for _ in run_rounds(probing.steps, directory, rounds, passes, on_progress):
         probing.end_round()
-    return probing.calibration(told)
+    return probing.calibration(on_progress)
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,15 @@ class Step:
     """One measurement of a round."""
 
     name: str
-    bound: Bound
+    resource: Resource
     measure: Callable[[], None]
     processes: int = 1
 
-    def carry_out(self, directory: str | PathLike[str], on: int | None = None) -> None:
+    def run(self, directory: str | PathLike[str], on: int | None = None) -> None:
         """Measures it, on one processor if that is given. Raises RunError, which says what failed
         and where, besides what the measurement raises."""
         try:
-            with nullcontext() if on is None else only_on(on):
+            with nullcontext() if on is None else pin_to_cpu(on):
                 self.measure()
         except RunError as error:
             named = RunError(f"{os.fspath(directory)}: {self.name}: {error}")
@@ -73,12 +73,12 @@ class Step:
             raise named from None
 
 
-def in_rounds(
+def run_rounds(
     steps: Sequence[Step],
     directory: str | PathLike[str],
     rounds: int,
     passes: int,
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Iterator[int]:
     """Measures all steps in a directory, then all again, those of one process on each processor
     in turn; gives the number of each round when it has ended.
@@ -87,40 +87,40 @@ def in_rounds(
     """
     if passes < 1:
         raise ValueError(f"passes = {passes}: expected 1 or more")
-    order = of_round(steps, passes)
+    order = round_order(steps, passes)
     of_each, turns = Counter(map(id, order)), Counter[int]()
     processors = sorted(os.sched_getaffinity(0))
     for number in range(rounds):
         for place, step in enumerate(order):
-            if told is not None:
-                told(number * len(order) + place, rounds * len(order), step.name)
-            on = processor(turns[id(step)], rounds * of_each[id(step)], processors)
-            step.carry_out(directory, on if step.processes == 1 else None)
+            if on_progress is not None:
+                on_progress(number * len(order) + place, rounds * len(order), step.name)
+            on = cpu_for_run(turns[id(step)], rounds * of_each[id(step)], processors)
+            step.run(directory, on if step.processes == 1 else None)
             turns[id(step)] += 1
         yield number
 
 
-def of_round(steps: Sequence[Step], passes: int) -> list[Step]:
+def round_order(steps: Sequence[Step], passes: int) -> list[Step]:
     """The order within a round: before each of as many parts of what the device bounds as there
     are passes, all that processor and memory bound."""
-    cached = [step for step in steps if step.bound == "cache"]
-    others = [step for step in steps if step.bound != "cache"]
+    cached = [step for step in steps if step.resource == "cache"]
+    others = [step for step in steps if step.resource != "cache"]
     ends = [len(others) * number // passes for number in range(passes + 1)]
     return [step for start, end in pairwise(ends) for step in (*cached, *others[start:end])]
 
 
-def in_turn(some: Sequence[Step], others: Sequence[Step]) -> list[Step]:
+def interleave(some: Sequence[Step], others: Sequence[Step]) -> list[Step]:
     """All steps of two lists, those that are bound alike each spread over all of them, in their
     order: a device that others use too is another within minutes."""
     placed = []
     for steps in (some, others):
-        for bound in get_args(Bound):
-            alike = [step for step in steps if step.bound == bound]
+        for bound in get_args(Resource):
+            alike = [step for step in steps if step.resource == bound]
             placed += [((at + 0.5) / len(alike), step) for at, step in enumerate(alike)]
     return [step for _, step in sorted(placed, key=lambda it: it[0])]
 
 
-class Probing:
+class CalibrationRun:
     """A calibration under way. Raises as `calibrate` does, and at the start if a workload takes
     more than the file system has.
 
@@ -133,12 +133,12 @@ class Probing:
         self._started = datetime.now(UTC)
         self._environment = of_directory(directory, self._started)
         self._read = settings(self._mount)
-        probes = probes_of(self._read)
+        probes = all_probes(self._read)
         self._times: list[dict[str, float]] = []
         self._checks: list[list[float]] = []
         self._of_round: dict[str, list[float]] = {}
         self._checks_of_round: dict[int, list[float]] = {}
-        self._warned = Warned()
+        self._warned = WarningCollector()
         # A workload that several probes look at is carried out once.
         alike: dict[tuple[str, str], list[Probe]] = {}
         for probe in probes:
@@ -156,14 +156,14 @@ class Probing:
         first = probes[0]
 
         def measure() -> None:
-            document = carried_out(
-                first.text, self._directory, first.bound, calls=first.made_by
+            document = run_workload(
+                first.text, self._directory, first.resource, calls=first.made_by
             ).document
             self._warned.add(document)
             for probe in probes:
                 self._of_round.setdefault(probe.name, []).append(probe.seconds(document))
 
-        return Step(first.name, first.bound, measure, first.processes)
+        return Step(first.name, first.resource, measure, first.processes)
 
     def _check(self, number: int) -> Callable[[], None]:
         def measure() -> None:
@@ -176,22 +176,22 @@ class Probing:
 
     def end_round(self) -> None:
         """The steps were all measured once more, or some times more."""
-        self._times.append({name: middle(times) for name, times in self._of_round.items()})
+        self._times.append({name: hodges_lehmann(times) for name, times in self._of_round.items()})
         self._checks.append(
-            [middle(self._checks_of_round[number]) for number in range(len(CHECKS))]
+            [hodges_lehmann(self._checks_of_round[number]) for number in range(len(CHECKS))]
         )
         self._of_round, self._checks_of_round = {}, {}
 
-    def calibration(self, told: Told | None = None) -> Calibration:
+    def calibration(self, on_progress: ProgressCallback | None = None) -> Calibration:
         """What the rounds gave."""
-        return self.measured().calibration(told)
+        return self.measured().calibration(on_progress)
 
-    def measured(self) -> Measured:
+    def measured(self) -> Measurements:
         """What the rounds took."""
         checks = {
             case.name: tuple(times) for case, *times in zip(CHECKS, *self._checks, strict=True)
         }
-        return Measured(
+        return Measurements(
             str(Path(self._directory).resolve()),
             self._mount.kind,
             self._started,

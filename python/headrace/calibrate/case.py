@@ -14,26 +14,26 @@ from headrace.measure.conditions import memory_is_given_back
 
 KIB, MIB = 1024, 1024 * 1024
 
-Bound: TypeAlias = Literal["cache", "device"]
+Resource: TypeAlias = Literal["cache", "device"]
 """What takes most of the time: processor and memory, or the device."""
 
-SETTLE = 0.25
+QUIESCE_S = 0.25
 """Seconds after preparation: whatever limits a device (Linux 6.18, block/blk-throttle.c) has
 forgotten by then what preparation used of them, after two slices of 100 ms."""
-TAKEN_BACK = 5.0
+FREE_PAGE_REPORTING_S = 5.0
 """Seconds after which free memory is the host's, where a virtual machine gives it back: the kernel
 waits 2 s before it reports any, and begins with what was freed last (Linux 6.18,
 mm/page_reporting.c). Reads of 64 MiB that were not cached took 30 to 40 ms right after the file's
 pages were dropped, and 56 to 99 ms 5 s later."""
 
 
-def settle(bound: Bound, text: str) -> float:
+def quiesce_seconds(resource: Resource, text: str) -> float:
     """How long the system is left alone before the measurement of a workload, in seconds."""
-    if bound != "device":
+    if resource != "device":
         return 0.0
     # What was dropped from the page cache is the host's or is still there, by how long ago that
     # was: as on a machine that was left alone, it is the host's.
-    return TAKEN_BACK if _fills_the_cache(text) and memory_is_given_back() else SETTLE
+    return FREE_PAGE_REPORTING_S if _fills_the_cache(text) and memory_is_given_back() else QUIESCE_S
 
 
 def _fills_the_cache(text: str) -> bool:
@@ -50,7 +50,7 @@ class Case:
     """A workload that is measured and predicted."""
 
     name: str
-    group: Bound
+    group: Resource
     """What bounds it as a rule; it is measured accordingly."""
     workload: str
     """The `[[workload]]`, without its heading."""
@@ -73,12 +73,12 @@ class Case:
         return seconds_in_calls(document)
 
     def measured(self, directory: str | PathLike[str]) -> Measurement:
-        """Carries it out in a directory. Raises as `carried_out` does."""
-        return carried_out(self.work, directory, self.group)
+        """Carries it out in a directory. Raises as `run_workload` does."""
+        return run_workload(self.work, directory, self.group)
 
 
-def carried_out(
-    text: str, directory: str | PathLike[str], bound: Bound, *, calls: str = "posix"
+def run_workload(
+    text: str, directory: str | PathLike[str], resource: Resource, *, calls: str = "posix"
 ) -> Measurement:
     """Measures a workload in a directory, as a simulation has it: with no limits that remember
     what was before, and names where no inodes were freed lately; the document warns if there was
@@ -87,11 +87,13 @@ def carried_out(
     Raises as `headrace.measure.measure_whole` does.
     """
     if NAMES not in text:
-        return measure_whole(text, directory, calls=calls, settle=settle(bound, text))
+        return measure_whole(text, directory, calls=calls, settle=quiesce_seconds(resource, text))
     # By the name that the user knows.
     check_room([text], directory)
     with FRESH_INODES.below(directory) as place:
-        measured = measure_whole(text, place.path, calls=calls, settle=settle(bound, text))
+        measured = measure_whole(
+            text, place.path, calls=calls, settle=quiesce_seconds(resource, text)
+        )
     measured.document["warnings"] += place.warnings
     return measured
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace import simulate
-from headrace.calibrate.bound import bound_by
 from headrace.calibrate.case import (
     COLD,
     DIRECT,
@@ -19,12 +18,13 @@ from headrace.calibrate.case import (
     RANDOM,
     SYNCHRONOUS,
     WARM,
-    Bound,
     Case,
+    Resource,
     transfers,
 )
-from headrace.calibrate.machine_work import work_on
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.limiting_resource import limiting_resource
+from headrace.calibrate.machine_work import scenario_for_machine
 from headrace.calibrate.parameter import seconds_text
 
 CHECKS: tuple[Case, ...] = (
@@ -85,7 +85,7 @@ class Check:
     """A check's measured and simulated time in calls, in seconds."""
 
     name: str
-    bound: Bound
+    resource: Resource
     """By its simulation."""
     measured: float
     """The middle of the rounds."""
@@ -98,7 +98,7 @@ class Check:
         """As documents have it."""
         return {
             "name": self.name,
-            "bound": self.bound,
+            "bound": self.resource,
             "measured_s": self.measured,
             "predicted_s": self.predicted,
             "error": self.predicted / self.measured - 1,
@@ -112,23 +112,27 @@ class Check:
         """As a system's file has it: each round by itself, since a new measurement is one of a
         round too."""
         return "\n\n".join(
-            f'[[check]]\nname = "{self.name}"\nbound = "{self.bound}"\n'
+            f'[[check]]\nname = "{self.name}"\nbound = "{self.resource}"\n'
             f'measured = "{seconds_text(measured)}"\npredicted = "{seconds_text(predicted)}"'
             for measured, predicted in self.rounds
         )
 
 
-def checked(
+def predict_check(
     machine: str, case: Case, times: Sequence[float], values: Sequence[Mapping[str, str]]
 ) -> Check:
     """A check of a machine's file, with the time that each round gave of it, and each round's
     values by path."""
 
     def simulated(sets: Mapping[str, str]) -> dict[str, Any]:
-        return simulate.run(simulate.load(work_on(machine, case.work), sets=sets)).json()
+        return simulate.run(
+            simulate.load(scenario_for_machine(machine, case.work), sets=sets)
+        ).json()
 
     rounds = tuple(
         (time, case.seconds(simulated(sets))) for time, sets in zip(times, values, strict=True)
     )
     whole = simulated({})
-    return Check(case.name, bound_by(whole), middle(times), case.seconds(whole), rounds)
+    return Check(
+        case.name, limiting_resource(whole), hodges_lehmann(times), case.seconds(whole), rounds
+    )

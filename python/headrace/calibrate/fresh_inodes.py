@@ -32,7 +32,7 @@ TOP_DIRECTORY = 0x00020000
 """FS_TOPDIR_FL, which chattr(1) calls T."""
 MOST = 16
 """Directories that are made to find one in a group that has not been used."""
-LATELY_S = 360.0
+RECENTLY_FREED_S = 360.0
 """How long inodes are passed over at the most (RECENTCY_MIN and RECENTCY_DIRTY there)."""
 
 CONDITION = "inodes-freed-lately"
@@ -100,7 +100,7 @@ class FreshInodes:
         find_group_orlov), so names are drawn: another program's of some minutes ago must not
         lead to the groups that it has used."""
         reach, now = _inodes_of_a_group(top), self._now()
-        self._used = [it for it in self._used if now - it.at < LATELY_S]
+        self._used = [it for it in self._used if now - it.at < RECENTLY_FREED_S]
         every: dict[float, tuple[Path, os.stat_result]] = {}
         for _ in range(MOST):
             made = top / f"hr-apart{secrets.randbelow(10**12)}"
@@ -136,8 +136,8 @@ def _warning(directory: Path, passed: float) -> dict[str, str]:
     message = (
         f"names were measured in a group of inodes where this program removed others {passed:.0f} s"
         f" before, as the file system has {groups} groups: making files may take many times as"
-        f" long there for {LATELY_S / 60:.0f} minutes, since ext4 without a journal passes such"
-        " inodes over: take fewer rounds, or a larger file system"
+        f" long for {RECENTLY_FREED_S / 60:.0f} minutes, since ext4 without a journal"
+        " skips recently freed inodes: use fewer rounds or a larger file system"
     )
     return {"condition": CONDITION, "message": message}
 

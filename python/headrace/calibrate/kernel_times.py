@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from headrace import kernel_trace
-from headrace.calibrate.balance import FLUSH
 from headrace.calibrate.case import COLD, KIB, MIB, transfers
-from headrace.calibrate.equations import calls, device
+from headrace.calibrate.estimators import calls, device
+from headrace.calibrate.fitted_parameter import FLUSH
 from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.probe import Probe
 from headrace.kernel_trace import Recording
@@ -19,13 +19,13 @@ from headrace.kernel_trace import Recording
 METHOD = "kernel trace"
 
 COLD_READS = Probe(
-    "cold reads of 64 KiB", transfers(32 * MIB, 64 * KIB, ["read"], COLD, {}), bound="device"
+    "cold reads of 64 KiB", transfers(32 * MIB, 64 * KIB, ["read"], COLD, {}), resource="device"
 )
 """What shows how the kernel reads ahead."""
 
 
 @dataclass(frozen=True)
-class Seen:
+class TracedProbe:
     """A probe that was carried out while the kernel was traced."""
 
     engine: Mapping[str, Mapping[str, float]]
@@ -82,11 +82,11 @@ class KernelTime:
         }
 
 
-Find = Callable[[Mapping[str, Seen], Mapping[str, float]], Iterator[KernelTime]]
+KernelEstimator = Callable[[Mapping[str, TracedProbe], Mapping[str, float]], Iterator[KernelTime]]
 """What is found in the probes that were traced, by their names, and from outside, by field."""
 
 
-def _calls(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _calls(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
     one = seen[calls.CALL.name]
     inside = _lasted(_moving(one.calls, 1))
     field = "machine.cpu.system_call"
@@ -97,7 +97,7 @@ def _calls(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[K
     yield KernelTime("what the engine and tracing take of a call", None, (max(own, 0.0),), "s")
 
 
-def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _device(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
     """By a line through the medians of the smallest and the largest transfer, of each the time in
     which the device had its request."""
     ways = {
@@ -129,7 +129,9 @@ def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[
             yield KernelTime(f"{way}s: rate of the device", field, rates, "B/s", outside.get(field))
 
 
-def _processor(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _processor(
+    seen: Mapping[str, TracedProbe], outside: Mapping[str, float]
+) -> Iterator[KernelTime]:
     of = seen[device.PROBES["read", device.SMALL].name]
     made = _moving(of.calls, device.SMALL)
     if made.height:
@@ -140,24 +142,28 @@ def _processor(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterat
         yield KernelTime(what, field, (max(each - call, 0.0),), "s", outside.get(field))
 
 
-def _flush(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _flush(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
     flushes = seen[FLUSH.probe.name].requests.filter(pl.col("direction") == "flush")
     field = "machine.device.flush"
     values = tuple(flushes["service_s"].to_list())
     yield KernelTime("a flush of the device", field, values, "s", outside.get(field))
 
 
-def _journal(seen: Mapping[str, Seen], _outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _journal(
+    seen: Mapping[str, TracedProbe], _outside: Mapping[str, float]
+) -> Iterator[KernelTime]:
     found = [kernel_trace.activity(it.recording)["commit_seconds"] for it in seen.values()]
     yield KernelTime("a commit of the journal", None, tuple(it for of in found for it in of), "s")
 
 
-def _queue(seen: Mapping[str, Seen], _outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _queue(seen: Mapping[str, TracedProbe], _outside: Mapping[str, float]) -> Iterator[KernelTime]:
     waited = pl.concat([it.requests["queued_s"] for it in seen.values()]).drop_nulls()
     yield KernelTime("a request in the I/O queue", None, tuple(waited.to_list()), "s")
 
 
-def _read_ahead(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _read_ahead(
+    seen: Mapping[str, TracedProbe], outside: Mapping[str, float]
+) -> Iterator[KernelTime]:
     of = seen[COLD_READS.name]
     reads = of.requests.filter(pl.col("direction") == "read")["bytes"].cast(pl.Float64).to_list()
     largest = sorted(reads, reverse=True)[:1]
@@ -173,7 +179,15 @@ def _read_ahead(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Itera
     )
 
 
-FINDS: tuple[Find, ...] = (_calls, _processor, _device, _flush, _queue, _journal, _read_ahead)
+KERNEL_ESTIMATORS: tuple[KernelEstimator, ...] = (
+    _calls,
+    _processor,
+    _device,
+    _flush,
+    _queue,
+    _journal,
+    _read_ahead,
+)
 """To find more in a trace, write a function and name it here."""
 
 
@@ -187,7 +201,7 @@ def _lasted(made: pl.DataFrame) -> tuple[float, ...]:
 
 
 def kernel_times(
-    seen: Mapping[str, Seen], parameters: tuple[Parameter, ...]
+    seen: Mapping[str, TracedProbe], parameters: tuple[Parameter, ...]
 ) -> tuple[KernelTime, ...]:
     """All that is found, beside what the calibration has from outside."""
     outside = {
@@ -195,5 +209,5 @@ def kernel_times(
         for it in parameters
         if isinstance(it.value, (int, float)) and not isinstance(it.value, bool)
     }
-    found = [it for find in FINDS for it in find(seen, outside)]
+    found = [it for find in KERNEL_ESTIMATORS for it in find(seen, outside)]
     return tuple(it for it in found if it.values)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from headrace.calibrate.groups import groups
+from headrace.calibrate.cgroups import own_cgroups
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter, Unit
-from headrace.calibrate.small_file import word
+from headrace.calibrate.sysfs import read_sysfs
 
 FIELDS: dict[str, tuple[str, Unit]] = {
     "rbps": ("read_rate", "B/s"),
@@ -28,8 +28,8 @@ FIRST_VERSION = {
 def limits(mount: Mount) -> Iterator[Parameter]:
     """The tightest limits of this process's group and those above it."""
     found: dict[str, tuple[float, Path]] = {}
-    device = word(mount.disk / "dev") or mount.device
-    for path, of in groups("blkio"):
+    device = read_sysfs(mount.disk / "dev") or mount.device
+    for path, of in own_cgroups("blkio"):
         for name, limit in _limits(path, of, device):
             if name not in found or limit < found[name][0]:
                 found[name] = (limit, path)

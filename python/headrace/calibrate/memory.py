@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from headrace.calibrate.groups import groups
+from headrace.calibrate.cgroups import own_cgroups
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter
-from headrace.calibrate.small_file import word
+from headrace.calibrate.sysfs import read_sysfs
 
 KIB = 1024
 MEMORY = "/proc/meminfo"
@@ -44,7 +44,7 @@ def of_machine() -> Memory:
 
 
 def _of_groups() -> Iterator[Memory]:
-    for folder, version in groups("memory"):
+    for folder, version in own_cgroups("memory"):
         limit, used, cached = (
             ("memory.max", "memory.current", "file")
             if version == "2"
@@ -57,10 +57,10 @@ def _of_groups() -> Iterator[Memory]:
 
 def group_memory(folder: Path, limit: str, used: str, cached: str) -> Memory | None:
     """What a control group's files say; None without a limit."""
-    most, now = word(folder / limit) or "max", word(folder / used)
+    most, now = read_sysfs(folder / limit) or "max", read_sysfs(folder / used)
     if most == "max" or now is None:
         return None
-    lines = (word(folder / "memory.stat") or "").splitlines()
+    lines = (read_sysfs(folder / "memory.stat") or "").splitlines()
     cache = {key: int(value) for key, value in (line.split() for line in lines)}.get(cached, 0)
     return Memory(int(most), max(int(now) - cache, 0), str(folder / limit))
 

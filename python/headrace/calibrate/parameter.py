@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from headrace._core import parse_bytes, parse_seconds
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.report.units import binary_size
 
 Unit: TypeAlias = Literal["s", "B", "B/s", "", "word"]
@@ -27,7 +27,7 @@ class Parameter:
     """Where it comes from: the file that was read, or what was measured."""
     curve: tuple[str, ...] = ()
     """Points of what was measured, as "16 at once: 31 us", if it follows from a curve."""
-    of_middles: float | None = None
+    pooled: float | None = None
     """What the middles of the rounds' times give, if they tell it: of what several times
     together decide, a better value than the middle of what each round's give."""
 
@@ -37,7 +37,7 @@ class Parameter:
         numbers = [it for it in self.values if isinstance(it, (int, float))]
         if len(numbers) < len(self.values) or isinstance(self.values[0], bool):
             return self.values[0]
-        value = middle(numbers) if self.of_middles is None else self.of_middles
+        value = hodges_lehmann(numbers) if self.pooled is None else self.pooled
         return round(value) if self.unit == "B" else value
 
     @property

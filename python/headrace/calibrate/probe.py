@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from headrace.calibrate.case import Bound, elapsed, scenario, transfers
+from headrace.calibrate.case import Resource, elapsed, scenario, transfers
 
 Times: TypeAlias = Mapping[str, float]
 """Seconds of an operation, by the probe's name."""
@@ -25,7 +25,7 @@ class Probe:
     made_by: Literal["posix", "null"] = "posix"
     """By system calls, or not at all: what the engine itself takes within what it times."""
 
-    bound: Bound = "cache"
+    resource: Resource = "cache"
     processes: int = 1
 
     @property

@@ -12,13 +12,13 @@ from pathlib import Path
 from headrace import _core
 from headrace._core import RunError
 from headrace.calibrate.case import DIRECT
-from headrace.calibrate.measured import Calibration, Told
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.measurements import Calibration, ProgressCallback
 from headrace.calibrate.mount import served_mount_of
 from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.probe import Probe, calls
-from headrace.calibrate.small_file import word
-from headrace.calibrate.warned import Warned
+from headrace.calibrate.sysfs import read_sysfs
+from headrace.calibrate.warning_collector import WarningCollector
 from headrace.environment import of_directory
 from headrace.measure import measure_whole
 
@@ -83,7 +83,7 @@ def calibrate_servers(
     token: str,
     *,
     rounds: int = 5,
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Calibration:
     """The network between this host and servers, where `headrace bench net answer` listens, and
     what a server takes for a request to a file in a directory, which has no copies and is in the
@@ -100,23 +100,25 @@ def calibrate_servers(
     mtu, header = _way_to(addresses[0], *hosts[0])
     steps = [*addresses, *(probe.name for probe in CALLS.values())]
     found: list[dict[str, float]] = []
-    warned = Warned()
+    warned = WarningCollector()
     for number in range(rounds):
         messages: list[dict[int, Messages]] = []
         seconds: dict[str, float] = {}
         for place, step in enumerate(steps):
-            if told is not None:
-                told(number * len(steps) + place, rounds * len(steps), step)
+            if on_progress is not None:
+                on_progress(number * len(steps) + place, rounds * len(steps), step)
             if place < len(addresses):
                 messages.append({size: _messages(step, token, size) for size in SIZES})
             else:
                 operation = list(CALLS)[place - len(addresses)]
                 seconds[operation] = _seconds(CALLS[operation], directory, warned)
-        found.append(of_round([solved(it, seconds, mtu, header) for it in messages]))
+        found.append(
+            combine_servers([network_parameters(it, seconds, mtu, header) for it in messages])
+        )
     parameters = (
         Parameter("network.mtu", (mtu,), "B", "getsockopt(2), IP_MTU"),
         Parameter("network.header", (header,), "B", "IP and TCP; net.ipv4.tcp_timestamps"),
-        *of_rounds(found),
+        *combine_rounds(found),
     )
     where = str(Path(directory).resolve())
     return Calibration(
@@ -124,16 +126,16 @@ def calibrate_servers(
     )
 
 
-def of_round(servers: Sequence[dict[str, float]]) -> dict[str, float]:
+def combine_servers(servers: Sequence[dict[str, float]]) -> dict[str, float]:
     """The middle of those servers that tell a parameter."""
     return {
-        name: middle(told)
+        name: hodges_lehmann(told)
         for name in METHODS
         if (told := [it[name] for it in servers if name in it])
     }
 
 
-def of_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
+def combine_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
     """A round that does not tell a parameter counts as the middle of those that do. Raises
     RunError if none does."""
     parameters = []
@@ -147,13 +149,13 @@ def of_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
             )
         if len(told) < len(found):
             method += f"; {len(told)} of {len(found)} rounds tell it"
-        others = middle(told)
+        others = hodges_lehmann(told)
         values = tuple(it.get(name, others) for it in found)
         parameters.append(Parameter(name, values, unit, method))
     return parameters
 
 
-def solved(
+def network_parameters(
     messages: dict[int, Messages], seconds: dict[str, float], mtu: int, header: int
 ) -> dict[str, float]:
     """Parameters by their fields, in SI units: from messages of all sizes, and the seconds that
@@ -192,7 +194,7 @@ def _messages(address: str, token: str, size: int) -> Messages:
     return Messages(median, (time.process_time() - before) / (count + WARM_UP))
 
 
-def _seconds(probe: Probe, directory: str | PathLike[str], warned: Warned) -> float:
+def _seconds(probe: Probe, directory: str | PathLike[str], warned: WarningCollector) -> float:
     document = measure_whole(probe.text, directory).document
     warned.add(document)
     return probe.seconds(document)
@@ -226,5 +228,5 @@ def _way_to(address: str, host: str, port: int) -> tuple[int, int]:
             mtu = asked.getsockopt(level, option)
     except OSError as error:
         raise ValueError(f"--server {address}: {error.strerror or error}") from None
-    stamps = 0 if word(Path("/proc/sys/net/ipv4/tcp_timestamps")) == "0" else 12
+    stamps = 0 if read_sysfs(Path("/proc/sys/net/ipv4/tcp_timestamps")) == "0" else 12
     return mtu, (40 if six else 20) + 20 + stamps

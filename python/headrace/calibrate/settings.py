@@ -10,7 +10,7 @@ from headrace.calibrate.limits import limits
 from headrace.calibrate.memory import kernel, memory, of_machine
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter, Unit, Value
-from headrace.calibrate.small_file import word
+from headrace.calibrate.sysfs import read_sysfs
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -41,8 +41,8 @@ def _processor() -> Iterator[Parameter]:
 def _caches() -> Iterator[Parameter]:
     """The levels of the first core, for data."""
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        level, size = word(index / "level"), word(index / "size")
-        if word(index / "type") == "Instruction":
+        level, size = read_sysfs(index / "level"), read_sysfs(index / "size")
+        if read_sysfs(index / "type") == "Instruction":
             continue
         if level in ("1", "2", "3") and size is not None and size.endswith("K"):
             yield _read(f"machine.copying.l{level}", int(size[:-1]) * KIB, "B", index / "size")
@@ -66,7 +66,7 @@ def _write_back(mount: Mount) -> Iterator[Parameter]:
         yield _read(f"machine.write_back.{field}", size, "B", path)
     for field, name in (("expiry", "expire"), ("interval", "writeback")):
         path = VM / f"dirty_{name}_centisecs"
-        seconds = int(word(path) or 0) / 100
+        seconds = int(read_sysfs(path) or 0) / 100
         yield _read(f"machine.write_back.{field}", seconds or NOBODY_LOOKS[field], "s", path)
 
 
@@ -74,12 +74,12 @@ def _dirty(folder: Path, name: str) -> tuple[int, Path]:
     """A limit of the whole machine, and what tells it: of its two files, the one that was set
     last holds, and the other reads 0."""
     path = folder / f"{name}_bytes"
-    size = int(word(path) or 0)
+    size = int(read_sysfs(path) or 0)
     if not size:
         path = folder / f"{name}_ratio"
         # Of the whole machine's memory, whatever a group may have of it.
         machine = of_machine()
-        size = round(int(word(path) or 0) / 100 * (machine.size - machine.used))
+        size = round(int(read_sysfs(path) or 0) / 100 * (machine.size - machine.used))
     return size, path
 
 
@@ -87,9 +87,9 @@ def device_limit(folder: Path) -> tuple[int, Path] | None:
     """The most dirty data of a device, from its folder in /sys/class/bdi, and what tells it;
     None where it holds only once the machine's limits are near (Linux since 6.2,
     Documentation/ABI/testing/sysfs-class-bdi)."""
-    if word(folder / "strict_limit") != "1":
+    if read_sysfs(folder / "strict_limit") != "1":
         return None
-    size = word(folder / "max_bytes")
+    size = read_sysfs(folder / "max_bytes")
     return None if size is None else (int(size), folder / "max_bytes")
 
 
@@ -97,7 +97,7 @@ def _read_ahead(mount: Mount) -> Iterator[Parameter]:
     path = Path("/sys/class/bdi") / mount.device / "read_ahead_kb"
     if not path.exists():
         path = mount.disk / "queue" / "read_ahead_kb"
-    window = word(path)
+    window = read_sysfs(path)
     if window is not None:
         yield _read("machine.read_ahead.window", int(window) * KIB, "B", path)
 
@@ -123,7 +123,7 @@ def _journal_size(mount: Mount, field: str) -> Iterator[Parameter]:
     """From what a transaction may have of it: a third, as this is counted since (Linux 6.18,
     fs/jbd2/journal.c: jbd2_journal_get_max_txn_bufs). Older kernels do not tell it so."""
     for folder in _journals(mount) if kernel() >= (6, 18) else []:
-        told = re.search(r"each up to (\d+) blocks", word(folder / "info") or "")
+        told = re.search(r"each up to (\d+) blocks", read_sysfs(folder / "info") or "")
         if told is not None:
             size = 3 * int(told[1]) * BLOCK
             # A third is rounded down; journals are made in whole MiB (mke2fs(8)).
@@ -154,11 +154,11 @@ def _journals(mount: Mount) -> list[Path]:
 
 def _queue(mount: Mount) -> Iterator[Parameter]:
     queue = mount.disk / "queue"
-    schedulers = word(queue / "scheduler") or ""
+    schedulers = read_sysfs(queue / "scheduler") or ""
     chosen = re.search(r"\[([a-z-]+)\]", schedulers)
     kind = chosen.group(1) if chosen else "none"
     yield _read("machine.io_scheduler.kind", kind, "word", queue / "scheduler")
-    size, requests = word(queue / "max_sectors_kb"), word(queue / "nr_requests")
+    size, requests = read_sysfs(queue / "max_sectors_kb"), read_sysfs(queue / "nr_requests")
     if size is not None:
         field = "machine.io_scheduler.largest_request"
         yield _read(field, int(size) * KIB, "B", queue / "max_sectors_kb")

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from headrace._core import RunError
-from headrace.lab import groups, processes, programs
+from headrace.lab import cgroups, processes, programs
 from headrace.lab.plan import Disk
 from headrace.lab.state import Lab
 
@@ -46,7 +46,7 @@ class Hosts:
 
     def command(self, host: str, *words: str | Path) -> list[str]:
         """The command line that runs a program in a host. Raises RunError if the host is down."""
-        group = groups.of_host(self.lab.name, host)
+        group = cgroups.of_host(self.lab.name, host)
         there = "" if group is None or not group.exists() else str(group)
         marks = [f"{key}={value}" for key, value in processes.marks(self.lab, host).items()]
         enter = ["nsenter", "-t", str(self.holder(host)), "--net", "--uts", "--ipc", "--mount"]

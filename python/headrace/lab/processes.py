@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from headrace.lab import groups
+from headrace.lab import cgroups
 from headrace.lab.state import Lab
 
 TOKEN = "HEADRACE_LAB"
@@ -109,7 +109,7 @@ def _marked(lab: Lab, host: str | None = None, *, holders: bool = False) -> Iter
 
 def _in_groups(lab: Lab, host: str | None) -> set[int]:
     """Those in the control group of a host, or of any."""
-    group = groups.of_host(lab.name, host or "*")
+    group = cgroups.of_host(lab.name, host or "*")
     if group is None:
         return set()
     found: set[int] = set()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace._core import RunError
-from headrace.lab import groups, processes, servers, steps
+from headrace.lab import cgroups, processes, servers, steps
 from headrace.lab.hosts import Hosts
 from headrace.lab.links import CARD
 from headrace.lab.plan import Disk, Host
@@ -55,8 +55,8 @@ def _host(
 ) -> dict[str, Any]:
     number = processes.holder(lab, host.name)
     mounts = _mounts(number)
-    group = groups.of_host(lab.name, host.name)
-    used = None if group is None else groups.memory_of(group)
+    group = cgroups.of_host(lab.name, host.name)
+    used = None if group is None else cgroups.memory_of(group)
     is_client = host.role == "client"
     found = [it for it in processes.processes(lab, host.name) if it != number]
     running = Counter(map(processes.program, found))
@@ -83,7 +83,7 @@ def _memory(group: Path | None) -> int | None:
     """The most that a group may have; None if there is no limit."""
     if group is None or not group.exists():
         return None
-    text = groups.memory_file(group).read_text(encoding="ascii").strip()
+    text = cgroups.memory_file(group).read_text(encoding="ascii").strip()
     # Without a limit the second version has the word max, the first the largest number of pages.
     return int(text) if text.isdigit() and int(text) < 1 << 62 else None
 
@@ -123,7 +123,7 @@ def _limits(device: LoopDevice | None, group: Path | None) -> dict[str, float]:
     if device is None or not device.settings.exists():
         return {}
     number = (device.settings / "dev").read_text(encoding="ascii").strip()
-    return groups.limits(number, group)
+    return cgroups.limits(number, group)
 
 
 def _settings(

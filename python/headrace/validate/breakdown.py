@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
-from headrace.calibrate.bound import ON_DEVICE, waits
 from headrace.calibrate.case import Case, seconds_in_calls
+from headrace.calibrate.limiting_resource import ON_DEVICE, waits
 from headrace.measure import Measurement
 from headrace.validate.point import Point
 
@@ -88,7 +88,7 @@ class Run:
 COUNTERS = "device counters"
 
 
-def from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdown | None:
+def breakdown_from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdown | None:
     """What the kernel's counters of the device tell of a measurement, and its simulation's
     device: how long each was busy, whoever waited.
 
@@ -103,10 +103,14 @@ def from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdow
     if busy is None or reads is None or writes is None:
         return None
     busy += flushing
-    return beside(point, processes, {DEVICE: busy, REST: run.seconds - busy}, reads + writes)
+    return compare_device_time(
+        point, processes, {DEVICE: busy, REST: run.seconds - busy}, reads + writes
+    )
 
 
-def beside(point: Point, processes: int, measured: Parts, transfers: float) -> Breakdown | None:
+def compare_device_time(
+    point: Point, processes: int, measured: Parts, transfers: float
+) -> Breakdown | None:
     """What counters told of a measurement, and a simulation's device beside it. None if there is
     no device on the machines of the simulation."""
     simulated = point.predicted.document
@@ -119,7 +123,7 @@ def beside(point: Point, processes: int, measured: Parts, transfers: float) -> B
         COUNTERS,
         measured,
         {DEVICE: served, REST: point.predicted.seconds - served},
-        point.among,
+        point.within_repetitions,
         (transfers, float(device["visits"])),
     )
 
@@ -131,14 +135,14 @@ def _served(simulated: Mapping[str, Any], device: Mapping[str, Any], processes: 
     busy = float(device["most_utilisation"] * simulated["simulated_seconds"])
     waited = sum(waits(simulated, processes).get(name, 0.0) for name in ON_DEVICE)
     if _is_limited(simulated):
-        beyond = 1 - held_share(simulated, device)
+        beyond = 1 - throttled_share(simulated, device)
         waited *= beyond
         busy = min(busy, float(device["residence"] * device["visits"]) * beyond)
     # A virtual device's latency is no service: transfers side by side have it each.
     return max(busy, waited)
 
 
-def held_share(simulated: Mapping[str, Any], device: Mapping[str, Any]) -> float:
+def throttled_share(simulated: Mapping[str, Any], device: Mapping[str, Any]) -> float:
     """The part of the time of transfers at a simulated device in which limits held them back."""
     if not _is_limited(simulated):
         return 0.0

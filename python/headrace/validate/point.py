@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.validate.prediction import Predicted
 
 
@@ -21,11 +21,11 @@ class Point:
     @property
     def error(self) -> float:
         """Of the prediction, as a part of the middle of what was measured."""
-        seconds = middle(self.measured)
+        seconds = hodges_lehmann(self.measured)
         return self.predicted.seconds / seconds - 1 if seconds > 0 else 0.0
 
     @property
-    def among(self) -> bool:
+    def within_repetitions(self) -> bool:
         """Whether the prediction lies within the repetitions."""
         return min(self.measured) <= self.predicted.seconds <= max(self.measured)
 
@@ -43,11 +43,11 @@ class Point:
             "name": self.name,
             "group": self.group,
             "measured_s": list(self.measured),
-            "measured_middle_s": middle(self.measured),
+            "measured_middle_s": hodges_lehmann(self.measured),
             "predicted_s": self.predicted.seconds,
             "interval_s": self.predicted.interval,
             "error": self.error,
-            "among_repetitions": self.among,
+            "among_repetitions": self.within_repetitions,
             "covered": self.covered,
         }
 

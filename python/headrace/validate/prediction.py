@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from headrace import simulate
 from headrace._core import parse_seconds
-from headrace.calibrate.case import Bound
-from headrace.calibrate.middle import middle
-from headrace.calibrated import rounds_of
+from headrace.calibrate.case import Resource
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibration_fields import rounds_of
 
 COVERAGE = 0.9
 """Which part of new measurements the interval is to hold."""
@@ -28,7 +28,7 @@ FEW, MANY = 1e-6, 1e6
 
 NOTHING: Mapping[str, str] = {}
 
-BoundBy: TypeAlias = Callable[[dict[str, Any]], Bound]
+ResourceFinder: TypeAlias = Callable[[dict[str, Any]], Resource]
 """What bounds a simulation, by its document."""
 
 
@@ -63,7 +63,7 @@ class Predicted:
 def predict(
     text: str,
     figure: Callable[[dict[str, Any]], float],
-    bound: Bound | BoundBy | None = None,
+    resource: Resource | ResourceFinder | None = None,
     sets: Mapping[str, str] = NOTHING,
 ) -> Predicted:
     """Simulates a scenario with the values of its calibrated parameters, and once with what
@@ -84,17 +84,19 @@ def predict(
         figure(simulate.run(simulate.load(text, sets={**values, **sets})).json())
         for values in rounds_of(system)
     ]
-    own = bound(document) if callable(bound) else bound
+    own = resource(document) if callable(resource) else resource
     checks = check_errors(system, own) or check_errors(system)
     return Predicted(seconds, interval(seconds, each, list(checks.values())), document)
 
 
-def check_errors(system: Mapping[str, Any], bound: Bound | None = None) -> dict[str, CheckErrors]:
+def check_errors(
+    system: Mapping[str, Any], resource: Resource | None = None
+) -> dict[str, CheckErrors]:
     """How far checks were from their simulations, by name, by a system's file: those that have a
     bound, or all."""
     rounds: dict[str, list[tuple[float, float]]] = {}
     for it in system.get("check", []):
-        if bound in (None, it["bound"]):
+        if resource in (None, it["bound"]):
             times = (
                 math.log(parse_seconds(it["measured"])),
                 math.log(parse_seconds(it["predicted"])),
@@ -105,7 +107,7 @@ def check_errors(system: Mapping[str, Any], bound: Bound | None = None) -> dict[
 
 def _errors(rounds: Sequence[tuple[float, float]]) -> CheckErrors:
     predicted = [it for _, it in rounds]
-    simulated = middle(predicted)
+    simulated = hodges_lehmann(predicted)
     return CheckErrors(
         tuple(simulated - measured for measured, _ in rounds),
         statistics.variance(predicted) if len(predicted) > 1 else 0.0,

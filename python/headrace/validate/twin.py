@@ -10,24 +10,24 @@ from typing import Any, TypeAlias
 
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
-from headrace.calibrate import Calibration, Probing, mount_of, work_on
-from headrace.calibrate.bound import bound_by
-from headrace.calibrate.calibration import PASSES, Step, in_rounds, in_turn
+from headrace.calibrate import Calibration, CalibrationRun, mount_of, scenario_for_machine
+from headrace.calibrate.calibration import PASSES, Step, interleave, run_rounds
 from headrace.calibrate.case import Case, check_room
-from headrace.calibrate.measured import Told
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.limiting_resource import limiting_resource
+from headrace.calibrate.measurements import ProgressCallback
 from headrace.calibrate.settings import settings
-from headrace.calibrated import lacking
+from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, of_directory
 from headrace.measure import Measurement
-from headrace.validate.beyond import beyond
-from headrace.validate.breakdown import Breakdown, Run, from_counters
+from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.cases import CASES
-from headrace.validate.changed import Setting, over_file
 from headrace.validate.discrepancy import explanation
+from headrace.validate.interval_width import interval_width_warnings
+from headrace.validate.oversized_cases import oversized_cases
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import predict
-from headrace.validate.wide import wide
+from headrace.validate.settings_overrides import Setting, settings_overrides
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ def twin(
     cases: Sequence[Case] | None = None,
     rounds: int = 3,
     passes: int = PASSES,
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Twin:
     """Predicts the cases for a machine, and measures them in a directory, in rounds.
 
-    The cases are those of `CASES`, and those `beyond` the limits of the machine, if these are
+    The cases are those of `CASES`, and those beyond the limits of the machine, if these are
     small; or what is given. Without a `machine`, a system's file, the directory is calibrated:
     each round measures what the calibration needs and the cases in turn, so that both see the
     same minutes of a machine that others use too. The predictions are made from the calibration
@@ -96,7 +96,7 @@ def twin(
     now = settings(mount_of(directory))
     environment = of_directory(directory)
     if cases is None:
-        cases = (*CASES, *beyond(now))
+        cases = (*CASES, *oversized_cases(now))
     over: dict[str, str] = {}
     compared: tuple[Setting, ...] = ()
     if machine is not None:
@@ -106,8 +106,10 @@ def twin(
             raise ScenarioError(
                 f"{file}: expected a file that headrace calibrate -o saved, with a name in .toml"
             )
-        over, compared = over_file(file.resolve(), cases[0].work, now if settings_now else (), sets)
-    probing = Probing(directory) if machine is None else None
+        over, compared = settings_overrides(
+            file.resolve(), cases[0].work, now if settings_now else (), sets
+        )
+    probing = CalibrationRun(directory) if machine is None else None
     check_room([case.work for case in cases], directory)
     runs: list[list[list[Measurement]]] = [[[] for _ in range(rounds)] for _ in cases]
     ended = 0
@@ -120,73 +122,82 @@ def twin(
         for case, into in zip(cases, runs, strict=True)
     ]
     if probing is not None:
-        steps = in_turn(probing.steps, steps)
-    for number in in_rounds(steps, directory, rounds, passes, told):
+        steps = interleave(probing.steps, steps)
+    for number in run_rounds(steps, directory, rounds, passes, on_progress):
         ended = number + 1
         if probing is not None:
             probing.end_round()
     times = [
-        [middle([case.seconds(it.document) for it in of]) for of in into]
+        [hodges_lehmann([case.seconds(it.document) for it in of]) for of in into]
         for case, into in zip(cases, runs, strict=True)
     ]
     each = [[it for of in into for it in of] for into in runs]
 
-    def went(number: int, point: Point) -> Breakdown | None:
+    def time_breakdown(number: int, point: Point) -> Breakdown | None:
         case = cases[number]
-        return from_counters(point, case.processes, [Run.of(it, case) for it in each[number]])
+        return breakdown_from_counters(
+            point, case.processes, [Run.of(it, case) for it in each[number]]
+        )
 
     warned = [it for of in each for measured in of for it in measured.document["warnings"]]
     if machine is not None:
-        found = predicted(Path(machine).resolve(), cases, times, went, over, warned, told)
+        found = predict_twin(
+            Path(machine).resolve(), cases, times, time_breakdown, over, warned, on_progress
+        )
         return replace(found, settings=compared, environment=environment)
     assert probing is not None
-    calibration = probing.calibration(told)
+    calibration = probing.calibration(on_progress)
     warned = [*calibration.warnings, *warned]
-    return of_calibration(calibration, cases, times, went, warned, told)
+    return twin_from_calibration(calibration, cases, times, time_breakdown, warned, on_progress)
 
 
 Times: TypeAlias = Sequence[Sequence[float]]
 """Of each case, what its repetitions took, in seconds."""
-Went: TypeAlias = Callable[[int, Point], Breakdown | None]
+TimeBreakdown: TypeAlias = Callable[[int, Point], Breakdown | None]
 """Where the time of a case went, by its number, if that is known."""
 
 
-def of_calibration(
+def twin_from_calibration(
     calibration: Calibration,
     cases: Sequence[Case],
     times: Times,
-    went: Went,
+    time_breakdown: TimeBreakdown,
     warnings: Iterable[dict[str, str]],
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Twin:
     """A twin by a calibration of the same rounds."""
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
         file.write_text(calibration.toml, encoding="utf-8")
-        found = predicted(file, cases, times, went, {}, warnings, told)
+        found = predict_twin(file, cases, times, time_breakdown, {}, warnings, on_progress)
     return replace(found, calibration=calibration, environment=calibration.environment)
 
 
-def predicted(
+def predict_twin(
     machine: Path,
     cases: Sequence[Case],
     times: Times,
-    went: Went,
+    time_breakdown: TimeBreakdown,
     sets: Mapping[str, str],
     warnings: Iterable[dict[str, str]],
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Twin:
     """A twin by a machine's file, with values over it by path."""
     points, breakdowns = [], []
     warned = {it["condition"]: it for it in warnings}
     for number, (case, of) in enumerate(zip(cases, times, strict=True)):
-        if told is not None:
-            told(number, len(cases), f"simulated: {case.name}")
-        found = predict(work_on(machine, case.work), case.seconds, bound_by, sets)
-        points.append(Point(case.name, bound_by(found.document), tuple(of), found))
-        breakdowns.append(went(number, points[-1]))
-    loaded = simulate.load(work_on(machine, cases[0].work), sets=sets).loaded
-    for warning in (*lacking(loaded), *wide(points, machine, cases, sets)):
+        if on_progress is not None:
+            on_progress(number, len(cases), f"simulated: {case.name}")
+        found = predict(
+            scenario_for_machine(machine, case.work), case.seconds, limiting_resource, sets
+        )
+        points.append(Point(case.name, limiting_resource(found.document), tuple(of), found))
+        breakdowns.append(time_breakdown(number, points[-1]))
+    loaded = simulate.load(scenario_for_machine(machine, cases[0].work), sets=sets).loaded
+    for warning in (
+        *missing_parameters(loaded),
+        *interval_width_warnings(points, machine, cases, sets),
+    ):
         warned[warning["condition"]] = warning
     return Twin(
         machine.read_text(encoding="utf-8"),

@@ -10,17 +10,17 @@ from typing import Any
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.case import seconds_in_calls
-from headrace.calibrated import lacking
+from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, differences, of_document
 from headrace.simulate.runs import Progress
 from headrace.simulate.scenario import load_with_sets
 from headrace.simulate.trust import Trust
-from headrace.validate.breakdown import Breakdown, Run, from_counters
+from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.discrepancy import explanation
-from headrace.validate.measured import measured
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import Predicted
-from headrace.validate.traced import from_kernel
+from headrace.validate.saved_measurement import read_measurement
+from headrace.validate.traced_twin import breakdown_from_kernel
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def validate(
     Raises ScenarioError if one of them is no measurement, did something else, made no calls
     (`--calls null`), or was made with other values or by other calls than the first.
     """
-    documents = [measured(Path(path)) for path in against]
+    documents = [read_measurement(Path(path)) for path in against]
     _check_calls(against, documents)
     over = (*_sets(scenario, against, documents), *sets)
     loaded = load_with_sets(scenario, over)
@@ -88,7 +88,7 @@ def validate(
         tuple(points),
         _breakdown(loaded.name, predicted, documents),
         over,
-        (*lacking(loaded.loaded), *_other_environments(against, documents)),
+        (*missing_parameters(loaded.loaded), *_other_environments(against, documents)),
         documents[0].get("environment"),
     )
 
@@ -166,8 +166,8 @@ def _breakdown(
     )
     if traced:
         middle = traced[(len(traced) - 1) // 2]
-        return from_kernel(point, processes, middle, middle["kernel"])
-    return from_counters(point, processes, runs)
+        return breakdown_from_kernel(point, processes, middle, middle["kernel"])
+    return breakdown_from_counters(point, processes, runs)
 
 
 def _same_work(ours: str, theirs: str, path: str | PathLike[str]) -> None:

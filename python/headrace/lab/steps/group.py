@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace._core import RunError
-from headrace.lab.groups import memory_file
+from headrace.lab.cgroups import memory_file
 from headrace.lab.state import Lab
 from headrace.lab.steps.step import Step
 

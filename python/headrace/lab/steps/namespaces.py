@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 
 from headrace._core import RunError
-from headrace.lab import groups, processes, programs
+from headrace.lab import cgroups, processes, programs
 from headrace.lab.state import Lab
 from headrace.lab.steps.step import Step
 
@@ -34,7 +34,7 @@ class Namespaces(Step):
     host: str
 
     def do(self, lab: Lab) -> None:
-        group = groups.of_host(lab.name, self.host)
+        group = cgroups.of_host(lab.name, self.host)
         given = "" if group is None or not group.exists() else str(group)
         words = ["unshare", "--net", "--uts", "--ipc", "--mount", "--propagation", "private"]
         words += ["sh", "-c", SCRIPT, "headrace-lab", self.host, given, str(lab.folder / "hosts")]

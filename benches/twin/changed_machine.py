@@ -1,0 +1,175 @@
+"""How well a machine that was changed is predicted from what was measured before.
+
+    python benches/twin/changed_machine.py OUT [ROUNDS] [CHANGE...]
+
+As root. Stands up a laboratory (docs/how-to/lab.md) with ext4 on a disk of 150 MB/s and 2,000
+operations a second, calibrates it once, then makes one change at a time, lets `headrace twin
+--machine FILE --settings-now` predict and measure, and takes the change back. The limits of
+dirty data are the whole machine's: they are changed for as long as that twin runs. What OUT has
+already is not measured again. CHANGEs are those of the table, such as read-ahead; all are made
+without them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from command_line import parse_arguments
+from file_systems import SCENARIO, headings, headrace, rows
+
+from headrace.lab import running_testbed, status
+from headrace.lab.cgroups import limit_lines, memory_file, of_host
+from headrace.lab.plan import Limits
+
+NAME = "changed"
+MIB = 1 << 20
+
+
+class Laboratory:
+    """One machine with one disk."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        (host,) = told["hosts"]
+        (disk,) = host["disks"]
+        self.mount_point = str(told["mount_point"])
+        queue = Path("/sys/block") / Path(disk["device"]).name
+        self.queue = queue / "queue"
+        self.device = (queue / "dev").read_text(encoding="ascii").strip()
+        self.group = of_host(told["name"], host["name"])
+
+
+@contextmanager
+def written(path: Path, value: str) -> Iterator[None]:
+    """A setting of the kernel's has another value for a time."""
+    before = path.read_text(encoding="ascii").strip()
+    # Of a queue's schedulers the one that is used stands in brackets.
+    chosen = before[before.find("[") + 1 : before.find("]")] if "[" in before else before
+    path.write_text(value, encoding="ascii")
+    try:
+        yield
+    finally:
+        path.write_text(chosen, encoding="ascii")
+
+
+@contextmanager
+def dirty_limits(limit: int, background: int) -> Iterator[None]:
+    """The kernel holds back who makes more dirty than `limit` bytes.
+
+    Each limit is a size or a ratio; which one was written last holds, and the other reads 0.
+    """
+    folder = Path("/proc/sys/vm")
+    with ExitStack() as before:
+        for name, value in (("dirty", limit), ("dirty_background", background)):
+            for unit in ("bytes", "ratio"):
+                path = folder / f"{name}_{unit}"
+                was = path.read_text(encoding="ascii").strip()
+                if was != "0":
+                    before.callback(path.write_text, was, encoding="ascii")
+            (folder / f"{name}_bytes").write_text(str(value), encoding="ascii")
+        yield
+
+
+@contextmanager
+def slower_disk(laboratory: Laboratory, rate: float, operations: float) -> Iterator[None]:
+    """The disk's limits are others, until the laboratory is taken down."""
+    limits = Limits(rate, rate, operations, operations)
+    for path, line, _ in limit_lines(limits, laboratory.device, laboratory.group):
+        path.write_text(line, encoding="ascii")
+    try:
+        yield
+    finally:
+        limits = Limits(150e6, 150e6, 2000, 2000)
+        for path, line, _ in limit_lines(limits, laboratory.device, laboratory.group):
+            path.write_text(line, encoding="ascii")
+
+
+def less_memory(laboratory: Laboratory, size: int) -> Any:
+    """The host has less memory."""
+    if laboratory.group is None:
+        raise SystemExit("the kernel has no control groups for memory")
+    return written(memory_file(laboratory.group), str(size))
+
+
+Change: TypeAlias = Callable[[Laboratory], Any]
+
+CHANGES: dict[str, tuple[str, Change]] = {
+    "nothing": ("nothing", lambda _: ExitStack()),
+    "dirty-limits": (
+        "dirty limits of 64 and 32 MiB",
+        lambda _: dirty_limits(64 * MIB, 32 * MIB),
+    ),
+    "memory": ("384 MiB of memory, not 4 GiB", lambda lab: less_memory(lab, 384 * MIB)),
+    "read-ahead": (
+        "read-ahead of 1 MiB, not 128 KiB",
+        lambda lab: written(lab.queue / "read_ahead_kb", "1024"),
+    ),
+    "mq-deadline": (
+        "scheduler mq-deadline",
+        lambda lab: written(lab.queue / "scheduler", "mq-deadline"),
+    ),
+    "bfq": ("scheduler bfq", lambda lab: written(lab.queue / "scheduler", "bfq")),
+    "slower-disk": (
+        "40 MB/s and 500 operations a second",
+        lambda lab: slower_disk(lab, 40e6, 500),
+    ),
+}
+
+
+def measure(out: Path, rounds: int, names: list[str]) -> None:
+    scenario = out / f"{NAME}.toml"
+    scenario.write_text(
+        SCENARIO.format(name=NAME, system="ext4", rate=150, operations=2000, more="")
+    )
+    machine = out / "machine.toml"
+    inside = ("lab", "exec", str(scenario), "client-0", "--", sys.executable, "-m", "headrace")
+    common = ("--rounds", str(rounds), "--json")
+    with running_testbed(scenario) as lab:
+        laboratory = Laboratory(status(lab))
+        if not machine.exists():
+            headrace(*inside, "calibrate", laboratory.mount_point, "-o", str(machine), *common)
+        for name in names:
+            saved = out / f"{name}.json"
+            if saved.exists():
+                continue
+            print(name, file=sys.stderr, flush=True)
+            twin = ("twin", laboratory.mount_point, "--machine", str(machine), "--settings-now")
+            with CHANGES[name][1](laboratory):
+                headrace(*inside, *twin, "-o", str(saved), *common)
+
+
+def table(out: Path) -> list[str]:
+    lines = headings("change")
+    beyond = [
+        "| change | case | measured | predicted | error |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, (change, _) in CHANGES.items():
+        if not (out / f"{name}.json").exists():
+            continue
+        document = json.loads((out / f"{name}.json").read_text())
+        lines += rows(change, document)
+        for point in document["points"]:
+            if "beyond" in point["name"]:
+                measured = ", ".join(f"{it:.2f}" for it in point["measured_s"])
+                beyond.append(
+                    f"| {change} | {point['name']} | {measured} s | {point['predicted_s']:.2f} s"
+                    f" | {point['error']:+.1%} |"
+                )
+    return [*lines, "", *beyond]
+
+
+def main() -> None:
+    # What was changed is put back however this ends.
+    out, rounds, names = parse_arguments(__doc__, list(CHANGES), rounds=3)
+    if any(not (out / f"{name}.json").exists() for name in names):
+        measure(out, rounds, names)
+    print("\n".join(table(out)))
+
+
+if __name__ == "__main__":
+    main()

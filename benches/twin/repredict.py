@@ -1,0 +1,60 @@
+"""What this version of Headrace makes of twins that were measured before.
+
+    python benches/twin/repredict.py [FOLDER]
+
+Predicts every twin saved in FOLDER (without it `measured/`, beside this file) anew, from what was
+measured then (docs/explanation/calibration.md); prints errors as `file_systems.py` does, and which
+part of all measurements lies in its interval. Nothing is measured, and nothing needs root: a
+change of a model or an equation shows what it does to real file systems within minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from file_systems import headings, rows
+
+import headrace
+from headrace import validate
+
+MEASURED = Path(__file__).parent / "measured"
+
+
+def again(saved: Path) -> dict[str, Any]:
+    return validate.repredict(saved).json()
+
+
+def coverage(documents: Iterable[Mapping[str, Any]]) -> str:
+    points = [point for document in documents for point in document["points"]]
+    covered = sum(point["covered"] * len(point["measured_s"]) for point in points)
+    measured = sum(len(point["measured_s"]) for point in points)
+    return f"{len(points)} cases, {measured} measurements: {covered / measured:.1%} in the interval"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", metavar="FOLDER", type=Path, nargs="?", default=MEASURED)
+    folder = parser.parse_args().folder
+    saved = sorted(folder.glob("*.json"))
+    if not saved:
+        parser.error(f"{folder}: expected a folder with what headrace twin -o saved")
+    lines = headings("file system, disk")
+    try:
+        with ProcessPoolExecutor() as pool:
+            documents = list(pool.map(again, saved))
+    except headrace.ScenarioError as error:
+        parser.error(str(error))
+    for path, document in zip(saved, documents, strict=True):
+        lines += rows(path.stem, document)
+    print("\n".join(lines))
+    print(coverage(documents))
+
+
+if __name__ == "__main__":
+    main()

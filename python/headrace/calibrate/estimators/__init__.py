@@ -1,0 +1,42 @@
+"""What each parameter follows from: probes, and an equation for each."""
+
+from collections.abc import Container
+
+from headrace.calibrate.estimators import (
+    calls,
+    contention,
+    copy_cost,
+    device,
+    faults,
+    flushing,
+    journaled_rewrite,
+    l3_reuse,
+    metadata_calls,
+    pages,
+    transfers,
+)
+from headrace.calibrate.estimators.estimator import Estimator
+from headrace.calibrate.probe import Probe
+
+ESTIMATORS: tuple[Estimator, ...] = (
+    calls.ESTIMATOR,
+    copy_cost.ESTIMATOR,
+    contention.ESTIMATOR,
+    l3_reuse.ESTIMATOR,
+    faults.ESTIMATOR,
+    pages.ESTIMATOR,
+    journaled_rewrite.ESTIMATOR,
+    metadata_calls.ESTIMATOR,
+    transfers.ESTIMATOR,
+    device.ESTIMATOR,
+    flushing.ESTIMATOR,
+)
+"""In the order in which they need each other. To measure more, write a file and name it here."""
+
+
+def probes_for(known: Container[str]) -> list[Probe]:
+    """The probes of all equations that apply where so much is known."""
+    return [probe for it in ESTIMATORS if it.applies(known) for probe in it.probes]
+
+
+__all__ = ["EQUATIONS", "Equation", "probes_where"]

@@ -1,0 +1,33 @@
+"""What a fault on a mapped file costs."""
+
+from headrace.calibrate.case import WARM
+from headrace.calibrate.estimators.copy_cost import FILE, PAGE, copied
+from headrace.calibrate.estimators.estimator import Estimator, Known
+from headrace.calibrate.probe import Probe, Times, calls
+
+MAPPED = Probe(
+    "mapped random reads of 4 KiB",
+    calls(
+        FILE // PAGE,
+        PAGE,
+        ["read"],
+        f'{WARM}, interface = "mapped"',
+        order='"uniform"',
+        # A fault maps 64 KiB (Linux, mm/memory.c: fault_around_bytes): of so few places in
+        # 1,024 times that, the median is one that was not mapped yet.
+        requests="400",
+    ),
+    statistic="p50",
+)
+
+
+def _solve(times: Times, known: Known) -> dict[str, float]:
+    return {"machine.cpu.page_fault": max(times[MAPPED.name] - copied(1, known), 0.0)}
+
+
+ESTIMATOR = Estimator(
+    (MAPPED,),
+    _solve,
+    "first reads of 4 KiB in a mapping of a cached file, at random places, less the copy",
+    {},
+)

@@ -1,0 +1,343 @@
+"""What a page costs that is written."""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from headrace.calibrate.case import COLD, NEW, WARM
+from headrace.calibrate.estimators import l3_reuse
+from headrace.calibrate.estimators.copy_cost import (
+    KIB,
+    LARGEST_SHARE,
+    MIB,
+    PAGE,
+    copied,
+    mean_bends,
+)
+from headrace.calibrate.estimators.estimator import Estimator, Known
+from headrace.calibrate.estimators.least_squares import costs
+from headrace.calibrate.probe import Probe, Times, calls
+
+FILE = 32 * MIB
+NEW_BLOCKS = (4 * KIB, 32 * KIB, 64 * KIB, 512 * KIB, MIB)
+"""Of new writes. No sum of costs by call, page and folio says all of them (beyond rewrites, a page
+took 0.6, 1.0, 0.5, 0.6, 0.6 and 0.3 us in folios of 4, 16, 64, 128, 256 and 1024 KiB on ext4): the
+more there are, the less each is off."""
+OLD_BLOCKS = (4 * KIB, 64 * KIB, 128 * KIB, 384 * KIB, MIB, 2 * MIB)
+"""Of rewrites: where a line bends takes more sizes to tell."""
+
+
+def _probes(what: str, io: str, blocks: Sequence[int]) -> dict[int, Probe]:
+    return {
+        block: Probe(
+            f"{what} of {block // KIB} KiB", calls(FILE // block, block, ["write"], io), "write"
+        )
+        for block in blocks
+    }
+
+
+FOLIO = MIB
+"""A file that is there before is made of folios of a MiB, if there are such."""
+APART = Probe(
+    "rewrites of 4 KiB, a MiB apart",
+    # So many folios that making the file drives the lists of the first out of the processor's
+    # caches: those of 64 were still in an L3 of 32 MiB, those of 128 were not.
+    calls(
+        128 * FOLIO // PAGE,
+        PAGE,
+        ["write"],
+        WARM,
+        order='"strided"',
+        stride=str(FOLIO // PAGE),
+        requests="128",
+    ),
+    "write",
+    "p50",
+)
+
+
+def _again(file: int, often: int = 1, **more: str) -> Probe:
+    return Probe(
+        f"rewrites of 4 KiB, a MiB apart in {file // MIB} MiB, again and again",
+        calls(
+            file // PAGE,
+            PAGE,
+            ["write"] * often,
+            WARM,
+            order='"strided"',
+            stride=str(FOLIO // PAGE),
+            **more,
+        ),
+        "write",
+        "p50",
+    )
+
+
+NEAR_FILE = 4 * MIB
+NEAR = _again(NEAR_FILE, 4)
+"""What is used until a list is used again is 123 KB: more than the first level of a processor's
+caches has, less than the second. Three of the four times, the last level has most of the pages."""
+FAR_LISTS = 96
+FAR = _again(FAR_LISTS * FOLIO, requests=str(10 * FAR_LISTS))
+"""It is 2.9 MB: more than the second level of most processors' caches has, less than the last."""
+FEW = 0.3
+"""Which part of those lists the last level must have for FAR to tell what that saves."""
+SHARE, WRITE_SHARE = "machine.copying.l2_share", "machine.copying.write_l2_share"
+BENDS = tuple(size * KIB for size in (64, 128, 192, 256, 384, 512, 768, 1024, 1536))
+"""Where the line of writes may bend, besides where that of reads does and at all of the second
+level."""
+HEAD = 104
+"""Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h)."""
+REWRITES = _probes("rewrites", WARM, OLD_BLOCKS)
+WRITES = _probes("new writes", NEW, NEW_BLOCKS)
+UNCACHED = {
+    block: Probe(
+        f"rewrites of {block // KIB} KiB that are not cached",
+        # Small: where data goes through a journal, making such a file takes long.
+        calls(8 * MIB // block, block, ["write"], COLD),
+        "write",
+    )
+    for block in (4 * KIB, 64 * KIB)
+}
+
+
+def _buffer_head(times: Times, known: Known, folio: float) -> float:
+    """What each of a list's heads takes from memory, of folios of so many pages."""
+    # A folio's list is followed whole by a write that is alone in it, and by 4 KiB in order
+    # once in all of the folio's calls.
+    return max((times[APART.name] - _alone(times, known)) / (folio - 1), 0.0) if folio > 1 else 0.0
+
+
+def _alone(times: Times, known: Known) -> float:
+    """What a call takes that is alone in a folio, beyond all but one of its list's heads."""
+    return times[REWRITES[PAGE].name] + known.get("machine.cpu.discontiguous_call", 0.0)
+
+
+def _common(times: Times, known: Known) -> dict[str, float]:
+    """Where the line of writes bends; and what lists take that the last level has, which is the
+    same in all rounds: a measurement of some milliseconds tells as well what others do there, 3 ns
+    in one round and 35 in the next."""
+    folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
+    buffer_head = _buffer_head(times, known, folio)
+    in_l3 = 0.0
+    if folio > 1:
+        there = _far_there(folio, known)
+        # In order a page has a block's part of following the list from memory.
+        each = (times[FAR.name] - _alone(times, known) + buffer_head) / folio
+        in_l3 = buffer_head
+        if there >= FEW:
+            in_l3 = min(max((each - (1 - there) * buffer_head) / there, 0.0), buffer_head)
+    found = {"machine.file_system.buffer_head_in_l3": in_l3}
+    level = known.get("machine.copying.l2", 0.0)
+    if level > 0 and SHARE in known:
+        found[WRITE_SHARE] = _bend(times, {**known, **found}, level)
+    return found
+
+
+def _bend(times: Times, known: Known, level: float) -> float:
+    """Up to which share of the second level the first pages of a request take `page_in_l2`: the
+    mean of the bends of all lines, as those of reads are found (`copies.change_points`)."""
+    within = [block / level for block in BENDS if block < LARGEST_SHARE * level]
+    shares = np.array([*within, LARGEST_SHARE, known[SHARE]])
+    lists = _lists(times, known)
+    errors = np.array(
+        [_Line.of(times, {**known, WRITE_SHARE: share}, lists).error for share in shares]
+    )
+    return float(mean_bends(shares, errors, len(REWRITES)))
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """What following lists takes of a call."""
+
+    folio: float
+    """Pages of a folio."""
+    buffer_head: float
+    in_l2: float
+    in_l3: float
+    first_level: float
+    """Bytes that calls in order may copy until what they used last has left the first level."""
+
+    def in_order(self, pages: float) -> float:
+        """Of a call of so many pages: from memory for the first of a folio, then from where the
+        list is."""
+        again = self.in_l2 if pages * PAGE > self.first_level else 0.0
+        # A call lies in (pages + folio - divisor) / folio folios in the mean.
+        divisor = math.gcd(round(pages), round(self.folio))
+        return self.buffer_head * pages + again * (self.folio - divisor)
+
+
+def _lists(times: Times, known: Known) -> _Lists:
+    folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
+    buffer_head = _buffer_head(times, known, folio)
+    in_l3 = min(known.get("machine.file_system.buffer_head_in_l3", buffer_head), buffer_head)
+    first_level = known.get("machine.copying.l1", 0.0) - folio * HEAD
+    in_l2 = 0.0
+    # If not even a list and a page fit into the first level, calls have it all.
+    if folio > 1 and first_level >= PAGE:
+        in_order = times[REWRITES[PAGE].name] - buffer_head
+        in_l2 = (times[NEAR.name] - _of_near(in_order, known)) / folio
+        in_l2 = min(max(in_l2, 0.0), in_l3)
+    return _Lists(folio, buffer_head, in_l2, in_l3, first_level)
+
+
+def _copies(known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
+    """What copying as much out of the page cache takes, if it bends where copies into it do."""
+    return np.array([copied(block / PAGE, known, "write_l2_share") for block in probes])
+
+
+def _entered(times: Times, known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
+    """What calls cost beyond entering the system."""
+    call = known["machine.cpu.system_call"]
+    return np.array([times[probe.name] - call for probe in probes.values()])
+
+
+@dataclass(frozen=True)
+class _Line:
+    """What rewrites take by their size."""
+
+    call: float
+    page: float
+    share: float
+    """What copying takes, of what it takes out of the page cache."""
+    error: float
+    """The sum of the squares of relative errors."""
+
+    @classmethod
+    def of(cls, times: Times, known: Known, lists: _Lists) -> "_Line":
+        """By what is known of copies and lists."""
+        pages = [block / PAGE for block in REWRITES]
+        whole = [times[probe.name] for probe in REWRITES.values()]
+        following = np.array([lists.in_order(count) for count in pages])
+        alone = _entered(times, known, REWRITES) - following
+        copies = _copies(known, REWRITES)
+        share = 1.0
+        call, page = call_and_page(pages, alone - copies, whole)
+        if page == 0.0:
+            # Copies into the page cache, from a buffer that is near, may take less than out of it.
+            cheaper, part = map(float, costs((np.ones(len(pages)), copies), alone, whole))
+            if part <= 1.0:
+                call, share = cheaper, part
+        errors = (alone - call - page * np.array(pages) - share * copies) / np.maximum(whole, 1e-12)
+        return cls(call, page, share, float(errors @ errors))
+
+
+def _solve(times: Times, known: Known) -> dict[str, float]:
+    lists = _lists(times, known)
+    line = _Line.of(times, known, lists)
+
+    def beyond(probes: Mapping[int, Probe]) -> tuple[NDArray[np.float64], list[float]]:
+        """What calls cost beyond what such rewrites do but for their pages, and whole."""
+        left = _entered(times, known, probes) - line.share * _copies(known, probes) - line.call
+        return left, [times[probe.name] for probe in probes.values()]
+
+    largest = known.get("machine.memory.largest_folio", PAGE)
+    new_page, new_folio, order = new_costs(*beyond(WRITES), NEW_BLOCKS, largest)
+    uncached_page = _uncached_page(*beyond(UNCACHED), (new_folio, order), largest)
+    return {
+        "machine.copying.write_share": line.share,
+        "machine.file_system.write_call": line.call,
+        "machine.file_system.write_page": line.page,
+        "machine.file_system.buffer_head": lists.buffer_head,
+        "machine.file_system.buffer_head_in_l2": lists.in_l2,
+        "machine.file_system.buffer_head_in_l3": lists.in_l3,
+        "machine.file_system.new_page": new_page,
+        "machine.file_system.new_folio": new_folio,
+        "machine.file_system.new_folio_order": order,
+        "machine.file_system.uncached_page": uncached_page,
+    }
+
+
+def _of_near(in_order: float, known: Known) -> float:
+    """What a call of NEAR takes whose list is in the first level, by what one in order does."""
+    copy = copied(1, known)
+    there = l3_reuse.found_in_repeated_passes(NEAR_FILE, known)
+    less = there * (1 - known.get("machine.copying.reuse_share", 1.0)) * copy
+    return in_order - less + (1 - there) * known.get("machine.cpu.discontiguous_call", 0.0)
+
+
+def _far_there(folio: float, known: Known) -> float:
+    """Which part of the lists the last level has for a call of FAR, of folios of so many pages:
+    all that is not comes in, and pages that were not used before."""
+    reach = known.get("machine.copying.l3_reach", 0.0)
+    if reach <= 0:
+        return 1.0  # No simulation finds any.
+    there = 1.0
+    for _ in range(100):
+        came = FAR_LISTS * (PAGE + (1 - there) * folio * HEAD)
+        there = math.exp(-min(came / reach, l3_reuse.LARGEST_EXPONENT))
+    return there
+
+
+def call_and_page(
+    pages: Sequence[float], times: ArrayLike, whole: Sequence[float]
+) -> tuple[float, float]:
+    """What a call costs, and each of its pages, by the times that calls of so many pages take
+    beyond what is known of them: the squares of the errors are least, relative to whole calls.
+
+    All sizes count, since no line goes through all of them: copies into the page cache do not
+    become as cheap in large calls as those out of it, by which copies are known.
+    """
+    call, page = costs((np.ones(len(pages)), pages), times, whole)
+    return float(call), float(page)
+
+
+def new_costs(
+    times: Sequence[float] | NDArray[np.float64],
+    whole: Sequence[float],
+    blocks: Sequence[int],
+    largest: float,
+) -> tuple[float, float, float]:
+    """What a new page costs, a new folio besides, and each order of that, by the times that
+    writes of some sizes take beyond what is known of them: the squares of the errors are least,
+    relative to whole calls.
+
+    A write makes folios of its own size up to the largest (Linux 6.18, include/linux/pagemap.h:
+    fgf_set_order). Where all folios are pages, all is the pages': the median of the sizes.
+
+    Of large calls nothing may be left, or less than nothing, where copies into the page cache
+    cost less than those out of it: so on XFS, which chooses no blocks until the data is
+    written back, and does little for a page.
+    """
+    pages = [block / PAGE for block in blocks]
+    if largest <= PAGE:
+        each = (time / count for time, count in zip(times, pages, strict=True))
+        return max(statistics.median(each), 0.0), 0.0, 0.0
+    made = [_made(block, largest) for block in blocks]
+    page, folio, order = costs((pages, *zip(*made, strict=True)), times, whole)
+    return float(page), float(folio), float(order)
+
+
+def _made(block: int, largest: float) -> tuple[float, float]:
+    """How many folios a new write makes, and how many orders these have together."""
+    folios = max(block / max(largest, PAGE), 1.0)
+    return folios, folios * math.log2(max(block / folios / PAGE, 1.0))
+
+
+def _uncached_page(
+    times: ArrayLike,
+    whole: Sequence[float],
+    of_folio: tuple[float, float],
+    largest: float,
+) -> float:
+    """What a page costs that is not cached and has its blocks, by the times that rewrites of such
+    take beyond what is known of them, the cost of a new folio and its orders among it: the squares
+    of the errors are least, relative to whole calls."""
+    made = np.array([_made(block, largest) for block in UNCACHED])
+    left = np.subtract(times, made @ of_folio)
+    (page,) = costs(([block / PAGE for block in UNCACHED],), left, whole)
+    return float(page)
+
+
+ESTIMATOR = Estimator(
+    (*REWRITES.values(), APART, NEAR, FAR, *WRITES.values(), *UNCACHED.values()),
+    _solve,
+    "writes of 4 KiB to 2 MiB to a cached file, in order and a MiB apart, to a new one, and of 4"
+    " and 64 KiB to one that is not cached",
+    {"write_share": "", "write_l2_share": ""},
+    _common,
+)

@@ -1,0 +1,123 @@
+"""A parameter that no equation gives: the value with which a simulation takes what was measured."""
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from headrace import simulate
+from headrace.calibrate.case import COLD, WARM
+from headrace.calibrate.estimators import device, flushing
+from headrace.calibrate.machine_work import scenario_for_machine
+from headrace.calibrate.probe import Probe, calls
+
+STEPS = 40
+"""Halvings of the range: more than its ends' digits."""
+CLOSE = 1e-3
+"""How near the simulation comes to the measurement, as a part of it."""
+
+
+@dataclass(frozen=True)
+class FittedParameter:
+    """A field, and the probe that its value decides."""
+
+    field: str
+    probe: Probe
+    longest: float
+    """No value is larger, in seconds."""
+    method: str
+    without: float = 1.0
+    """If a simulation without it takes more than this part of what was measured, the probe
+    shows something else, and the value is 0."""
+    of_memory_given_back: bool = False
+    """Whether it is 0 on all but virtual machines that give free memory back to their hosts."""
+    median_if_limited: bool = False
+    """Whether the median operation counts where a control group limits what the device writes:
+    some then wait for its next slice."""
+
+    def where(self, known: Container[str]) -> "FittedParameter":
+        """As it is on a machine of which these fields are known."""
+        if not self.median_if_limited or "write" in device.unlimited(known):
+            return self
+        return replace(self, probe=replace(self.probe, statistic="p50"))
+
+
+NEW_BLOCK = FittedParameter(
+    "machine.device.new_block",
+    flushing.SYNC,
+    1e-3,
+    "an fsync of 64 MiB of a new file, as a simulation takes as long; 0 if the device is busy for"
+    " most of it",
+    # What the processor does and what the device does overlap: close to what both are known to
+    # take, no more can be told.
+    without=0.8,
+)
+
+FLUSH = FittedParameter(
+    "machine.device.flush",
+    # Not of a new file: what a device takes longer for blocks that it has nothing of yet, and the
+    # processor for their inode, would be taken for the flush's. On a virtual disk that was 20 us of
+    # 60.
+    Probe(
+        "rewrites of 4 KiB, a sync behind each",
+        calls(200, 4096, ["write"], WARM, sync_per_write="true"),
+        "sync",
+        resource="device",
+    ),
+    1.0,
+    "rewrites of 4 KiB with an fsync behind each, as a simulation takes as long",
+    median_if_limited=True,
+)
+
+_COLD_READS = calls(64, 1 << 20, ["read"], COLD)
+
+READ_PAGE = FittedParameter(
+    "machine.file_system.read_page",
+    # Not how long they take: whatever else keeps reads waiting would be taken for the processor's.
+    Probe(
+        "processor time of cold reads of 1 MiB",
+        _COLD_READS,
+        statistic="processor",
+        resource="device",
+    ),
+    1e-3,
+    "processor time (getrusage) of cold reads of 1 MiB in order, as a simulation takes as much",
+)
+
+FRESH_PAGE = FittedParameter(
+    "machine.device.fresh_page",
+    Probe("cold reads of 1 MiB", _COLD_READS, resource="device"),
+    1e-3,
+    "cold reads of 1 MiB in order, as a simulation takes as long; 0 if it takes nearly as long"
+    " without, or no host takes free memory back",
+    # Beside copying; what is left then is no more than what devices differ from round to round.
+    without=0.9,
+    # Whatever else keeps such reads waiting is none of memory's.
+    of_memory_given_back=True,
+)
+
+FITTED_PARAMETERS: tuple[FittedParameter, ...] = (READ_PAGE, FRESH_PAGE, NEW_BLOCK, FLUSH)
+"""In the order in which they need each other."""
+
+
+def fit(fitted: FittedParameter, machine: Path, measured: float, then: Mapping[str, str]) -> float:
+    """The value in seconds, for a machine's file and the seconds that the probe took; `then` has
+    other values of the machine, by path, of when it took that long.
+
+    0 if the simulation takes longer without it, or hardly less.
+    """
+    text = scenario_for_machine(machine, fitted.probe.text)
+
+    def simulated(value: float) -> float:
+        sets = {**then, fitted.field: f"{value!r} s"}
+        return fitted.probe.seconds(simulate.run(simulate.load(text, sets=sets)).json())
+
+    least, most = 0.0, fitted.longest
+    if simulated(least) >= fitted.without * measured:
+        return least
+    for _ in range(STEPS):
+        middle = (least + most) / 2
+        time = simulated(middle)
+        if abs(time - measured) <= CLOSE * measured:
+            return middle
+        least, most = (middle, most) if time < measured else (least, middle)
+    return (least + most) / 2

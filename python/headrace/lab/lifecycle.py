@@ -1,0 +1,229 @@
+"""Standing a laboratory up and taking it down."""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from headrace import _core
+from headrace._core import RunError, ScenarioError
+from headrace.files import save_json
+from headrace.lab import cgroups, links, processes, servers, state, steps
+from headrace.lab.addresses import hosts_file
+from headrace.lab.disk import image
+from headrace.lab.hosts import Hosts
+from headrace.lab.plan import Disk, Host, Plan
+from headrace.lab.planner import plan
+from headrace.lab.programs import require, run
+from headrace.lab.state import Lab, name_of
+from headrace.lab.steps import Controllers, Folder, Group, Limit, LoopDevice, Namespaces
+from headrace.report.units import short_size
+from headrace.simulate.scenario import load_with_sets
+
+ALWAYS = ("losetup", "mount", "unshare", "nsenter", "ip")
+
+
+def up(plan: Plan, name: str) -> Lab:
+    """Stands a laboratory up. What fails or is interrupted is taken down again.
+
+    Raises ValueError if something is missing or one of this name is up, or a disk cannot be as the
+    scenario says; RunError or OSError if the machine refuses something.
+    """
+    require(_programs(plan))
+    lab = state.create(name)
+    try:
+        with lab.alone():
+            _make(lab, plan)
+    except BaseException as error:
+        try:
+            down(lab)
+        except RunError as left:
+            raise RunError(f"{error}; then {left}") from error
+        raise
+    return lab
+
+
+def down(lab: Lab) -> None:
+    """Takes a laboratory down: all that its journal has, in reverse order, however it was left.
+
+    Raises RunError, and keeps the journal, if something could not be undone.
+    """
+    if not lab.token:
+        state.remove_empty(lab)
+        return
+    if os.environ.get(processes.TOKEN) == lab.token:
+        raise ValueError(
+            f"{lab.name}: this is one of its hosts: expected headrace lab down outside"
+        )
+    with lab.alone():
+        taken = steps.taken(lab)
+        failed = []
+        for step in reversed(taken):
+            try:
+                step.undo(lab)
+            except (OSError, RunError, ScenarioError) as error:
+                failed.append(str(error))
+        failed += [it for it in (step.left(lab) for step in taken) if it is not None]
+        if failed:
+            raise RunError(f"{lab.name}: this is left: {'; '.join(dict.fromkeys(failed))}")
+        state.remove(lab)
+
+
+def _programs(plan: Plan) -> list[str]:
+    disks = [disk for host in plan.hosts for disk in host.disks]
+    made = dict.fromkeys(disk.make[0] for disk in disks)
+    linked = ("tc",) if any(host.link for host in plan.hosts) else ()
+    return [*ALWAYS, *linked, *made, *servers.by_name(plan.server).programs]
+
+
+def _make(lab: Lab, plan: Plan) -> None:
+    save_json(lab.folder / "plan.json", plan.json())
+    (lab.folder / "hosts").write_text(hosts_file(plan.hosts), encoding="ascii")
+    lab.mount_point.mkdir()
+    images = lab.images(plan)
+    steps.take(lab, Folder(str(images)))
+    images = _real(images)
+    hosts = Hosts(lab)
+    if (first := cgroups.of_host(lab.name, plan.hosts[0].name)) is not None:
+        _delegate_controllers(lab, first.parent.parent)
+        steps.take(lab, Group(str(first.parent), None))
+        _delegate_controllers(lab, first.parent)
+    for host in plan.hosts:
+        if (group := cgroups.of_host(lab.name, host.name)) is not None:
+            steps.take(lab, Group(str(group), host.memory))
+        devices = [_device(lab, images, host, disk) for disk in host.disks]
+        steps.take(lab, Namespaces(host.name))
+        for disk, device in zip(host.disks, devices, strict=True):
+            _mount(lab, hosts, host, disk, device)
+    if any(host.link for host in plan.hosts):
+        steps.take(lab, Namespaces(links.SWITCH))
+        links.make_switch(hosts)
+        for host in plan.hosts:
+            links.join(hosts, host)
+    servers.by_name(plan.server).up(plan, hosts)
+
+
+def _real(folder: Path) -> Path:
+    """A folder that was made here as the kernel calls it, behind links. Raises RunError if another
+    one is in its place."""
+    parent = _core.open_directory(folder.parent, strictly=True)
+    try:
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        opened = os.open(folder.name, flags, dir_fd=parent)
+    except OSError as error:
+        raise RunError(f"{folder}: another one was put in its place: {error.strerror}") from None
+    finally:
+        os.close(parent)
+    try:
+        if os.fstat(opened).st_uid != os.geteuid():
+            raise RunError(f"{folder}: another one was put in its place")
+        return Path(os.readlink(f"/proc/self/fd/{opened}"))
+    finally:
+        os.close(opened)
+
+
+def _delegate_controllers(lab: Lab, group: Path) -> None:
+    """Has the groups within one of the second version their limits."""
+    if names := cgroups.undelegated_controllers(group):
+        steps.take(lab, Controllers(str(group / cgroups.SUBTREE_CONTROL), names))
+
+
+def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
+    """A disk with its file system, not limited yet."""
+    with steps.free_number() as number:
+        device = LoopDevice(number, str(image(images, host.name, disk)), disk.size)
+        try:
+            steps.take(lab, device)
+        except OSError as error:
+            if error.errno != errno.EFBIG:
+                raise
+            raise ScenarioError(
+                f"{_image(disk)}: the file system of {images} has no files of that size:"
+                " expected a smaller image, or another lab.directory"
+            ) from None
+    for folder, settings in (("queue", disk.queue), ("bdi", disk.write_back)):
+        for name, value in settings.items():
+            path = device.settings / folder / name
+            try:
+                path.write_text(value, encoding="ascii")
+            except OSError as error:
+                raise RunError(f"{path} = {value}: {error.strerror}") from None
+    _make_file_system(images, disk, device)
+    return device
+
+
+NO_ROOM = ("Input/output error", "No space left on device")
+"""What is said of a loop device whose file cannot grow: direct I/O to it fails."""
+
+
+def _make_file_system(images: Path, disk: Disk, device: LoopDevice) -> None:
+    """Raises ScenarioError if there is none of the disk's size."""
+    try:
+        run(*disk.make, device.device)
+    except RunError as error:
+        said = str(error).partition(f"{device.device}: ")[2].rstrip(".")
+        if not any(it in said for it in NO_ROOM):
+            raise ScenarioError(
+                f"{_image(disk)}: {disk.make[0]} makes no file system of that size: {said}:"
+                " expected another size of it, or of the journal (file_system.journal.size)"
+            ) from None
+        room = shutil.disk_usage(images).free + 512 * Path(device.image).stat().st_blocks
+        if disk.size <= room:
+            raise
+        raise ScenarioError(
+            f"{_image(disk)}: what {disk.make[0]} itself writes there finds no room in the"
+            f" {short_size(room)} left at {images}: expected a smaller image, or a lab.directory"
+            " with more room"
+        ) from None
+
+
+def _image(disk: Disk) -> str:
+    return f'lab.image = "{short_size(disk.size)}"'
+
+
+def _mount(lab: Lab, hosts: Hosts, host: Host, disk: Disk, device: LoopDevice) -> None:
+    """Raises ScenarioError if it is mounted without the scenario's own options, and not with
+    them."""
+    at = hosts.disk(disk)
+    at.mkdir(exist_ok=True)
+
+    def line(options: tuple[str, ...]) -> list[str | Path]:
+        words = ("-o", ",".join(options)) if options else ()
+        return ["mount", "-t", disk.file_system, *words, device.device, at]
+
+    if not disk.given_options:
+        hosts.run(host.name, *line(disk.mount_options))
+    elif not hosts.succeeds(host.name, *line((*disk.mount_options, *disk.given_options))):
+        hosts.run(host.name, *line(disk.mount_options))
+        raise ScenarioError(
+            f'lab.mount_options = "{",".join(disk.given_options)}": {disk.file_system} is not'
+            " mounted with them, and is without: expected options of mount(8) or of the file"
+            ' system, as "noatime"'
+        )
+    number = (device.settings / "dev").read_text(encoding="ascii").strip()
+    group = cgroups.of_host(lab.name, host.name)
+    for path, limit, none in cgroups.limit_lines(disk.limits, number, group):
+        steps.take(lab, Limit(str(path), limit, none))
+
+
+@contextmanager
+def running_testbed(file: Path, sets: Sequence[str] = (), name: str | None = None) -> Iterator[Lab]:
+    """Run a scenario's testbed for the duration of a `with` block.
+
+    Equivalent to `headrace lab up FILE --set`, then `headrace lab down` at the end of the block,
+    also after an exception.
+
+    Raises
+    ------
+    ScenarioError
+        As `plan` does.
+    ValueError, RunError, OSError
+        As `up` and `down` do.
+    """
+    made = up(plan(load_with_sets(file, sets), sets), name_of(file, name))
+    try:
+        yield made
+    finally:
+        down(made)
