@@ -2,7 +2,7 @@
 
     python benches/twin/changed_machine.py OUT [ROUNDS] [CHANGE...]
 
-As root. Stands up a laboratory (docs/how-to/lab.md) with ext4 on a disk of 150 MB/s and 2,000
+As root. Stands up a testbed (docs/how-to/lab.md) with ext4 on a disk of 150 MB/s and 2,000
 operations a second, calibrates it once, then makes one change at a time, lets `headrace twin
 --machine FILE --settings-now` predict and measure, and takes the change back. The limits of
 dirty data are the whole machine's: they are changed for as long as that twin runs. What OUT has
@@ -30,7 +30,7 @@ NAME = "changed"
 MIB = 1 << 20
 
 
-class Laboratory:
+class Testbed:
     """One machine with one disk."""
 
     def __init__(self, told: dict[str, Any]) -> None:
@@ -75,27 +75,27 @@ def dirty_limits(limit: int, background: int) -> Iterator[None]:
 
 
 @contextmanager
-def slower_disk(laboratory: Laboratory, rate: float, operations: float) -> Iterator[None]:
-    """The disk's limits are others, until the laboratory is taken down."""
+def slower_disk(testbed: Testbed, rate: float, operations: float) -> Iterator[None]:
+    """The disk's limits are others, until the testbed is taken down."""
     limits = Limits(rate, rate, operations, operations)
-    for path, line, _ in limit_lines(limits, laboratory.device, laboratory.group):
+    for path, line, _ in limit_lines(limits, testbed.device, testbed.group):
         path.write_text(line, encoding="ascii")
     try:
         yield
     finally:
         limits = Limits(150e6, 150e6, 2000, 2000)
-        for path, line, _ in limit_lines(limits, laboratory.device, laboratory.group):
+        for path, line, _ in limit_lines(limits, testbed.device, testbed.group):
             path.write_text(line, encoding="ascii")
 
 
-def less_memory(laboratory: Laboratory, size: int) -> Any:
+def less_memory(testbed: Testbed, size: int) -> Any:
     """The host has less memory."""
-    if laboratory.group is None:
+    if testbed.group is None:
         raise SystemExit("the kernel has no control groups for memory")
-    return written(memory_file(laboratory.group), str(size))
+    return written(memory_file(testbed.group), str(size))
 
 
-Change: TypeAlias = Callable[[Laboratory], Any]
+Change: TypeAlias = Callable[[Testbed], Any]
 
 CHANGES: dict[str, tuple[str, Change]] = {
     "nothing": ("nothing", lambda _: ExitStack()),
@@ -129,16 +129,16 @@ def measure(out: Path, rounds: int, names: list[str]) -> None:
     inside = ("lab", "exec", str(scenario), "client-0", "--", sys.executable, "-m", "headrace")
     common = ("--rounds", str(rounds), "--json")
     with running_testbed(scenario) as lab:
-        laboratory = Laboratory(status(lab))
+        testbed = Testbed(status(lab))
         if not machine.exists():
-            headrace(*inside, "calibrate", laboratory.mount_point, "-o", str(machine), *common)
+            headrace(*inside, "calibrate", testbed.mount_point, "-o", str(machine), *common)
         for name in names:
             saved = out / f"{name}.json"
             if saved.exists():
                 continue
             print(name, file=sys.stderr, flush=True)
-            twin = ("twin", laboratory.mount_point, "--machine", str(machine), "--settings-now")
-            with CHANGES[name][1](laboratory):
+            twin = ("twin", testbed.mount_point, "--machine", str(machine), "--settings-now")
+            with CHANGES[name][1](testbed):
                 headrace(*inside, *twin, "-o", str(saved), *common)
 
 

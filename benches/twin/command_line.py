@@ -13,7 +13,7 @@ def parse_arguments(
     """The folder of the results, which is made, the rounds, and which names are wanted: all, if
     none is given. Wrong ones end the program with one line and status 2.
 
-    From now on a SIGTERM ends the program as an error does, so that laboratories are taken down.
+    From now on a SIGTERM ends the program as an error does, so that testbeds are taken down.
     """
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter

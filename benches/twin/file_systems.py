@@ -1,4 +1,4 @@
-"""How well twins of local file systems are predicted: one laboratory for each (docs/how-to/lab.md).
+"""How well twins of local file systems are predicted: one testbed for each (docs/how-to/lab.md).
 
     python benches/twin/file_systems.py OUT [ROUNDS] [NAME...]
 

@@ -1,11 +1,11 @@
-"""How well GlusterFS in laboratories is predicted (docs/how-to/lab.md).
+"""How well GlusterFS in testbeds is predicted (docs/how-to/lab.md).
 
     python benches/twin/glusterfs.py OUT [ROUNDS] [NAME...]
 
 As root. Calibrates on one client and one server, which no case has; then stands up GlusterFS of 2
 to 4 servers with 8 clients, and measures there Hindman's client-scalability and block-range tests
 (2011, section 4.2), and PFSsim's experiment (Liu et al. 2011, section 5.1) with a fifteenth of its
-memory and a tenth of its rates: all cases of a laboratory in turn, ROUNDS times (1). Keeps what it
+memory and a tenth of its rates: all cases of a testbed in turn, ROUNDS times (1). Keeps what it
 found in OUT; what OUT has already is not measured again. All of it is simulated with the calibrated
 parameters, and with files on the bricks where GlusterFS has put them; errors are printed, and drawn
 in OUT/glusterfs.svg. NAMEs are those of the table, such as replicate-3; all are taken without them.
@@ -50,7 +50,7 @@ name = "{name}"
 system = "{system}"
 [clients]
 count = {clients}
-# A laboratory's links let a millisecond's bytes pass at once (headrace/lab/links.py).
+# A testbed's links let a millisecond's bytes pass at once (headrace/lab/links.py).
 card = {{ bandwidth = "100 Mbit/s", burst = "12500 B" }}
 {kind}
 [network]
@@ -150,7 +150,7 @@ SYSTEMS = {
 
 
 def cases(name: str) -> list[Case]:
-    """Of a laboratory."""
+    """Of a testbed."""
     if name == "pfssim-4":
         return [Case("pfssim", it, ("write", "read"), 64, MIB, "128 KiB") for it in CLIENTS]
     if name == "shard-3":
@@ -230,7 +230,7 @@ def placement(lab: Lab, copies: int) -> list[int]:
 
 
 def measure(name: str, out: Path, rounds: int) -> None:
-    """All cases of a laboratory, in turn, as often as is asked for."""
+    """All cases of a testbed, in turn, as often as is asked for."""
     system = SYSTEMS[name]
     base = text(name, system, max(CLIENTS))
     up = out / f"lab-{name}.toml"
@@ -269,7 +269,7 @@ def measured(base: str, case: Case, copies: int, lab: Lab, up: Path) -> dict[str
 
 
 def work_of_others(lab: Lab) -> float:
-    """Seconds that processors have worked for others than the laboratory and this program, by
+    """Seconds that processors have worked for others than the testbed and this program, by
     proc_stat(5) and proc_pid_stat(5)."""
     tick = os.sysconf("SC_CLK_TCK")
     user, nice, system, _, _, interrupts, soft, *_ = map(
@@ -371,7 +371,7 @@ def table(points: list[dict[str, Any]]) -> list[str]:
 
 def draw(points: list[dict[str, Any]], path: Path) -> None:
     """Aggregate throughput by clients: what was measured, and the simulations."""
-    figure, _ = sheet("GlusterFS in laboratories", "measured (marks) and simulated (lines)", 5.2)
+    figure, _ = sheet("GlusterFS in testbeds", "measured (marks) and simulated (lines)", 5.2)
     figure.clear()
     panels = figure.subplots(1, 2, sharey=True)
     there = {it["system"] for it in points if it["test"] in ("own files", "pfssim")}

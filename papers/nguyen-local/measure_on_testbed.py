@@ -2,10 +2,10 @@
 
     python papers/nguyen-local/measure_on_testbed.py OUT [ROUNDS]
 
-Stands the laboratory of `testbed.toml` up twice, with `data=ordered` and with `data=journal`
+Stands the testbed of `testbed.toml` up twice, with `data=ordered` and with `data=journal`
 (docs/how-to/lab.md), calibrates the first, and measures all cases of `testbed_cases.py` in both:
 everything once, then everything again, ROUNDS (3) times. Keeps the calibrated machine, all rates,
-and where and how they were measured in OUT, and takes the laboratories down again. With
+and where and how they were measured in OUT, and takes the testbeds down again. With
 `papers/nguyen-local/present` as OUT, `headrace papers nguyen-local` shows them from then on.
 """
 
@@ -35,7 +35,7 @@ from headrace.files import check_directory, save_json, whole_file
 from headrace.interruption import told
 from headrace.measure import measure_whole
 
-LABORATORY = Path(__file__).resolve().with_name("testbed.toml")
+TESTBED = Path(__file__).resolve().with_name("testbed.toml")
 ROUNDS = 3
 INSIDE = "--inside"
 METHOD = (
@@ -46,7 +46,7 @@ METHOD = (
 
 
 def inside(journal: str, directory: str) -> None:
-    """In a laboratory's host: carries out what each line of the input says, and answers each
+    """In a testbed's host: carries out what each line of the input says, and answers each
     with a line of JSON."""
     probing = CalibrationRun(directory) if journal == testbed_cases.JOURNALS[0] else None
     with TemporaryDirectory(prefix="headrace-") as name:
@@ -66,7 +66,7 @@ def inside(journal: str, directory: str) -> None:
 def one_round(
     journal: str, directory: str, folder: Path, probing: CalibrationRun | None
 ) -> dict[str, float]:
-    """The rate of each case that this laboratory has, after a round of its calibration."""
+    """The rate of each case that this testbed has, after a round of its calibration."""
     for step in [] if probing is None else probing.steps:
         step.measure()
     if probing is not None:
@@ -83,7 +83,7 @@ def one_round(
 
 
 class Host:
-    """The process that measures in a laboratory."""
+    """The process that measures in a testbed."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
@@ -104,10 +104,10 @@ class Host:
 
 
 def host(journal: str, stack: ExitStack) -> Host:
-    """A laboratory that is taken down with the stack, and a process in its host."""
+    """A testbed that is taken down with the stack, and a process in its host."""
     sets = [f"machine.file_system.journal.mode={journal}"]
     name = f"nguyen-{journal}-{os.getpid()}"
-    made = stack.enter_context(lab.running_testbed(LABORATORY, sets, name))
+    made = stack.enter_context(lab.running_testbed(TESTBED, sets, name))
     script = [sys.executable, str(Path(__file__).resolve()), INSIDE, journal]
     command = lab.exec_command(made, "client-0", [*script, str(made.mount_point)])
     process = subprocess.Popen(
@@ -187,7 +187,7 @@ def main() -> int:
     given = parser.parse_args()
     if given.rounds < 2:
         parser.error(f"ROUNDS is {given.rounds}: expected 2 at least, which tell of a spread")
-    # As an error does, so that laboratories are taken down.
+    # As an error does, so that testbeds are taken down.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     measure(given.out, given.rounds)
     return 0

@@ -51,12 +51,12 @@ SYNCED = "write and sync"
 """Both together, as an operation."""
 
 JOURNALS = ("ordered", "journal")
-"""A laboratory for each of the journal's modes; the first is calibrated."""
+"""A testbed for each of the journal's modes; the first is calibrated."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is carried out in a laboratory; the throughput of one operation counts, or of all
+    """What is carried out in a testbed; the throughput of one operation counts, or of all
     that is written until it is synced."""
 
     name: str
@@ -190,7 +190,7 @@ class Present:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """Where and how it was measured, the settings of each laboratory, and all rates."""
+        """Where and how it was measured, the settings of each testbed, and all rates."""
         found: dict[str, Any] = json.loads((self.folder / MEASURED).read_text(encoding="utf-8"))
         return found
 

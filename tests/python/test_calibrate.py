@@ -234,7 +234,7 @@ def test_where_a_control_group_limits_the_device_the_median_transfer_counts(tmp_
         # Reads are not limited.
         assert found["machine.device.rate"] == pytest.approx(1e9, rel=0.03)
         fitted_parameters = {
-            it.field: it.where(limited).probe.statistic for it in FITTED_PARAMETERS
+            it.field: it.for_machine(limited).probe.statistic for it in FITTED_PARAMETERS
         }
         assert fitted_parameters["machine.device.flush"] == ("p50" if limits else "mean")
         assert fitted_parameters["machine.device.new_block"] == "mean"

@@ -1,4 +1,4 @@
-"""Laboratories on disks in another user's directory: each attack, at the point where it counts."""
+"""Testbeds on disks in another user's directory: each attack, at the point where it counts."""
 
 import fcntl
 import json
@@ -141,7 +141,7 @@ def test_a_link_in_the_place_of_the_disks_file_is_not_formatted(
     monkeypatch.setattr(fcntl, "ioctl", exchanged)
     stood = up(plan(load(file)), file.stem)
     monkeypatch.undo()
-    (device,) = [it for it in steps.taken(stood) if isinstance(it, LoopDevice)]
+    (device,) = [it for it in steps.journaled_steps(stood) if isinstance(it, LoopDevice)]
     # The file that was made has the file system, wherever it is now.
     image = theirs / "moved" / "client-0-disk-0.img"
     assert device._backing() == str(image)

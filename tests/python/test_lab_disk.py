@@ -1,4 +1,4 @@
-"""A laboratory of one host with a disk: real loop devices, limits, namespaces, as root."""
+"""A testbed of one host with a disk: real loop devices, limits, namespaces, as root."""
 
 import ast
 import contextlib
@@ -30,7 +30,7 @@ from headrace.lab import (
 )
 from headrace.lab.hosts import Hosts
 from headrace.lab.state import LABS, remove_above
-from headrace.lab.steps import LoopDevice, taken
+from headrace.lab.steps import LoopDevice, journaled_steps
 from headrace.lab.steps.loop_device import ADD, CONTROL
 from headrace.simulate.scenario import load
 from headrace.validate import validate
@@ -57,7 +57,7 @@ def file(tmp_path: Path, before: dict[str, Any]) -> Iterator[Path]:
 
 
 def made(file: Path, name: str | None = None) -> Lab:
-    """A laboratory, without a command for it."""
+    """A testbed, without a command for it."""
     return up(plan(load(file)), name or file.stem)
 
 
@@ -122,7 +122,7 @@ def test_one_file_is_simulated_measured_and_compared(file: Path, tmp_path: Path)
 def test_another_scenario_than_the_one_that_stands_is_refused(file: Path) -> None:
     done("up", file, "--set", "machine.device.read_rate=30 MB/s")
     text = file.read_text()
-    # Other work on the same system is what a laboratory is for.
+    # Other work on the same system is what a testbed is for.
     file.write_text(text.replace('block = "16 MiB"', 'block = "1 MiB"'))
     result = file.with_suffix(".json")
     done("bench", file, "--no-store", "-o", result)
@@ -270,7 +270,7 @@ def test_what_others_made_is_left_alone(file: Path, tmp_path: Path) -> None:
     with other.open("wb") as image:
         image.truncate(1 << 20)
     stood = made(file)
-    (step,) = [it for it in taken(stood) if isinstance(it, LoopDevice)]
+    (step,) = [it for it in journaled_steps(stood) if isinstance(it, LoopDevice)]
     processes.end(stood)
     step.undo(stood)
     with CONTROL.open("rb") as control:
@@ -324,13 +324,13 @@ def test_what_cannot_be_is_one_clear_line(
     assert machine() == before
 
 
-def test_a_folder_that_is_no_laboratory_is_left_alone(file: Path) -> None:
+def test_a_folder_that_is_no_testbed_is_left_alone(file: Path) -> None:
     folder = Path("/var/lib/headrace/labs") / file.stem
     folder.mkdir(parents=True)
     (folder / "something").touch()
     try:
         ended = lab("down", file)
-        assert ended.returncode == 1 and "this is no laboratory" in ended.stderr
+        assert ended.returncode == 1 and "this is no testbed" in ended.stderr
         assert (folder / "something").exists()
     finally:
         (folder / "something").unlink()
@@ -423,7 +423,7 @@ def test_down_goes_on_where_it_was_killed_while_removing(
     file: Path, before: dict[str, Any]
 ) -> None:
     here = made(file)
-    for step in reversed(taken(here)):
+    for step in reversed(journaled_steps(here)):
         step.undo(here)
     # All but the journal is gone.
     for path in here.folder.iterdir():
@@ -442,7 +442,7 @@ def test_somebody_elses_journal_is_left_alone(file: Path, before: dict[str, Any]
         for text in ("mine", "{}\n", "[1]\n"):
             (folder / "journal").write_text(text)
             refused = lab("down", file)
-            assert refused.returncode == 1 and "no laboratory" in refused.stderr
+            assert refused.returncode == 1 and "no testbed" in refused.stderr
             assert len(refused.stderr.splitlines()) == 1
             assert (folder / "journal").read_text() == text
     finally:

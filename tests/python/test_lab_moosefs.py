@@ -1,4 +1,4 @@
-"""MooseFS in a laboratory: a master, chunk servers, a client, as root."""
+"""MooseFS in a testbed: a master, chunk servers, a client, as root."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headrace.lab import running_testbed, status
 from headrace.lab.hosts import Hosts
-from headrace.lab.servers.waiting import wait
+from headrace.lab.servers.server import wait_until
 from lab import as_before, skip_unless_possible
 
 SCENARIO = """
@@ -59,7 +59,7 @@ def test_each_chunk_is_on_both_servers(tmp_path: Path) -> None:
         (chunks_of,) = (it for it in found["hosts"] if it["name"] == "server-1")
         assert chunks_of["missing"] == []
         os.kill(chunks_of["processes"][0]["number"], signal.SIGKILL)
-        wait("the chunk server", lambda: not status(stood)["up"])
+        wait_until("the chunk server", lambda: not status(stood)["up"])
         missing = {it["name"]: it["missing"] for it in status(stood)["hosts"]}
         assert missing.pop("server-1") == ["mfschunkserver"]
         assert not any(missing.values())

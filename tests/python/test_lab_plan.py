@@ -1,4 +1,4 @@
-"""What laboratories are made of, by scenarios: nothing is made here, and no root is needed."""
+"""What testbeds are made of, by scenarios: nothing is made here, and no root is needed."""
 
 import re
 import tomllib

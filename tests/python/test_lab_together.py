@@ -1,4 +1,4 @@
-"""Ranks of a laboratory end with the command that has started them, whatever hangs: real mpirun."""
+"""Ranks of a testbed end with the command that has started them, whatever hangs: real mpirun."""
 
 import os
 import signal

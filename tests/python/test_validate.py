@@ -13,8 +13,7 @@ import pytest
 from command import command
 from conftest import MACHINE, SYSTEM
 from headrace import ScenarioError, calibrate, calibration_fields, simulate, validate
-from headrace.calibrate.case import NEW, Case, transfers
-from headrace.calibrate.machine_work import scenario_for_machine
+from headrace.calibrate.case import NEW, Case, scenario_for_machine, transfers
 from headrace.calibrate.parameter import Parameter
 from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.cases import CASES

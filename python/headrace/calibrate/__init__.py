@@ -1,8 +1,8 @@
 """Calibration: a machine and the file system under a directory, as a system's file."""
 
 from headrace.calibrate.calibration import PASSES, CalibrationRun, calibrate
+from headrace.calibrate.case import scenario_for_machine
 from headrace.calibrate.checks import Check
-from headrace.calibrate.machine_work import scenario_for_machine
 from headrace.calibrate.measurements import Calibration, Measurements
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter

@@ -167,7 +167,7 @@ class CalibrationRun:
 
     def _check(self, number: int) -> Callable[[], None]:
         def measure() -> None:
-            document = CHECKS[number].measured(self._directory).document
+            document = CHECKS[number].measure(self._directory).document
             self._warned.add(document)
             seconds = CHECKS[number].seconds(document)
             self._checks_of_round.setdefault(number, []).append(seconds)
@@ -184,9 +184,9 @@ class CalibrationRun:
 
     def calibration(self, on_progress: ProgressCallback | None = None) -> Calibration:
         """What the rounds gave."""
-        return self.measured().calibration(on_progress)
+        return self.measurements().calibration(on_progress)
 
-    def measured(self) -> Measurements:
+    def measurements(self) -> Measurements:
         """What the rounds took."""
         checks = {
             case.name: tuple(times) for case, *times in zip(CHECKS, *self._checks, strict=True)

@@ -1,9 +1,10 @@
 """A workload of which the time is measured and predicted."""
 
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any, Literal, TypeAlias
 
 from headrace import _core
@@ -72,7 +73,7 @@ class Case:
             return elapsed(document)
         return seconds_in_calls(document)
 
-    def measured(self, directory: str | PathLike[str]) -> Measurement:
+    def measure(self, directory: str | PathLike[str]) -> Measurement:
         """Carries it out in a directory. Raises as `run_workload` does."""
         return run_workload(self.work, directory, self.group)
 
@@ -113,6 +114,20 @@ def scenario(name: str, workload: str, processes: int) -> str:
         f'name = "{name}"\n[clients]\ncount = 1\nprocesses = {processes}\n'
         f"[[workload]]\n{workload}\n"
     )
+
+
+def scenario_for_machine(machine: str | PathLike[str], work: str) -> str:
+    """Return the text of a scenario that runs a workload on a machine file's system.
+
+    Parameters
+    ----------
+    machine
+        Path of the machine file.
+    work
+        TOML text of the clients and the workload, as `scenario` returns it.
+    """
+    # JSON string escapes are valid in TOML.
+    return f"system = {json.dumps(fspath(machine), ensure_ascii=False)}\n{work}"
 
 
 def elapsed(document: Mapping[str, Any]) -> float:

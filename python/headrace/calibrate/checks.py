@@ -20,11 +20,11 @@ from headrace.calibrate.case import (
     WARM,
     Case,
     Resource,
+    scenario_for_machine,
     transfers,
 )
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.limiting_resource import limiting_resource
-from headrace.calibrate.machine_work import scenario_for_machine
 from headrace.calibrate.parameter import seconds_text
 
 CHECKS: tuple[Case, ...] = (

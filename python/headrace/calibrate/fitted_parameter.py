@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headrace import simulate
-from headrace.calibrate.case import COLD, WARM
+from headrace.calibrate.case import COLD, WARM, scenario_for_machine
 from headrace.calibrate.estimators import device, flushing
-from headrace.calibrate.machine_work import scenario_for_machine
 from headrace.calibrate.probe import Probe, calls
 
-STEPS = 40
+MAX_BISECTIONS = 40
 """Halvings of the range: more than its ends' digits."""
-CLOSE = 1e-3
+TOLERANCE = 1e-3
 """How near the simulation comes to the measurement, as a part of it."""
 
 
@@ -22,19 +21,19 @@ class FittedParameter:
 
     field: str
     probe: Probe
-    longest: float
+    upper_bound: float
     """No value is larger, in seconds."""
     method: str
-    without: float = 1.0
+    negligible_above: float = 1.0
     """If a simulation without it takes more than this part of what was measured, the probe
     shows something else, and the value is 0."""
-    of_memory_given_back: bool = False
+    free_page_reporting_only: bool = False
     """Whether it is 0 on all but virtual machines that give free memory back to their hosts."""
     median_if_limited: bool = False
     """Whether the median operation counts where a control group limits what the device writes:
     some then wait for its next slice."""
 
-    def where(self, known: Container[str]) -> "FittedParameter":
+    def for_machine(self, known: Container[str]) -> "FittedParameter":
         """As it is on a machine of which these fields are known."""
         if not self.median_if_limited or "write" in device.unlimited(known):
             return self
@@ -49,7 +48,7 @@ NEW_BLOCK = FittedParameter(
     " most of it",
     # What the processor does and what the device does overlap: close to what both are known to
     # take, no more can be told.
-    without=0.8,
+    negligible_above=0.8,
 )
 
 FLUSH = FittedParameter(
@@ -90,9 +89,9 @@ FRESH_PAGE = FittedParameter(
     "cold reads of 1 MiB in order, as a simulation takes as long; 0 if it takes nearly as long"
     " without, or no host takes free memory back",
     # Beside copying; what is left then is no more than what devices differ from round to round.
-    without=0.9,
+    negligible_above=0.9,
     # Whatever else keeps such reads waiting is none of memory's.
-    of_memory_given_back=True,
+    free_page_reporting_only=True,
 )
 
 FITTED_PARAMETERS: tuple[FittedParameter, ...] = (READ_PAGE, FRESH_PAGE, NEW_BLOCK, FLUSH)
@@ -111,13 +110,13 @@ def fit(fitted: FittedParameter, machine: Path, measured: float, then: Mapping[s
         sets = {**then, fitted.field: f"{value!r} s"}
         return fitted.probe.seconds(simulate.run(simulate.load(text, sets=sets)).json())
 
-    least, most = 0.0, fitted.longest
-    if simulated(least) >= fitted.without * measured:
+    least, most = 0.0, fitted.upper_bound
+    if simulated(least) >= fitted.negligible_above * measured:
         return least
-    for _ in range(STEPS):
+    for _ in range(MAX_BISECTIONS):
         middle = (least + most) / 2
         time = simulated(middle)
-        if abs(time - measured) <= CLOSE * measured:
+        if abs(time - measured) <= TOLERANCE * measured:
             return middle
         least, most = (middle, most) if time < measured else (least, middle)
     return (least + most) / 2

@@ -88,7 +88,7 @@ KernelEstimator = Callable[[Mapping[str, TracedProbe], Mapping[str, float]], Ite
 
 def _calls(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
     one = seen[calls.CALL.name]
-    inside = _lasted(_moving(one.calls, 1))
+    inside = _durations(_calls_of_size(one.calls, 1))
     field = "machine.cpu.system_call"
     yield KernelTime(
         "a call of one byte, within the kernel", field, inside, "s", outside.get(field)
@@ -108,7 +108,7 @@ def _device(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> It
         times = {}
         for block in (device.SMALL, device.LARGE):
             of = seen[device.PROBES[way, block].name]
-            made = _moving(of.calls, block)
+            made = _calls_of_size(of.calls, block)
             found = tuple(it for it in kernel_trace.in_device(of.recording, made) if it > 0)
             times[block] = found
             name = f"{way} of {block // KIB} KiB in the device"
@@ -133,10 +133,10 @@ def _processor(
     seen: Mapping[str, TracedProbe], outside: Mapping[str, float]
 ) -> Iterator[KernelTime]:
     of = seen[device.PROBES["read", device.SMALL].name]
-    made = _moving(of.calls, device.SMALL)
+    made = _calls_of_size(of.calls, device.SMALL)
     if made.height:
         each = kernel_trace.breakdown(of.recording, made)["processor"] / made.height
-        call = median(_lasted(_moving(seen[calls.CALL.name].calls, 1)) or (0.0,))
+        call = median(_durations(_calls_of_size(seen[calls.CALL.name].calls, 1)) or (0.0,))
         field = "machine.cpu.transfer"
         what = "processor time of a transfer beyond a call"
         yield KernelTime(what, field, (max(each - call, 0.0),), "s", outside.get(field))
@@ -191,12 +191,12 @@ KERNEL_ESTIMATORS: tuple[KernelEstimator, ...] = (
 """To find more in a trace, write a function and name it here."""
 
 
-def _moving(made: pl.DataFrame, size: int) -> pl.DataFrame:
+def _calls_of_size(made: pl.DataFrame, size: int) -> pl.DataFrame:
     """The calls that moved so many bytes: a file is opened and closed, too."""
     return made.filter(pl.col("result") == size)
 
 
-def _lasted(made: pl.DataFrame) -> tuple[float, ...]:
+def _durations(made: pl.DataFrame) -> tuple[float, ...]:
     return tuple(((made["left_ns"] - made["entered_ns"]) * 1e-9).to_list())
 
 

@@ -101,7 +101,7 @@ class Measurements:
         }
 
     @classmethod
-    def saved(cls, document: Mapping[str, Any]) -> Self:
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
         """By a calibration's document.
 
         The fields that are read are there and of their types. Raises ScenarioError if it lacks
@@ -112,7 +112,7 @@ class Measurements:
         settings = set(document["settings"])
         parameters = (it for it in document["parameters"] if it["field"] in settings)
         rounds = {it["name"]: [float(time) for time in it["rounds_s"]] for it in document["probes"]}
-        read = tuple(map(Parameter.read_from, parameters))
+        read = tuple(map(Parameter.from_json, parameters))
         checks = {
             it["name"]: tuple(float(of["measured_s"]) for of in it["rounds"])
             for it in document["checks"]
@@ -163,7 +163,7 @@ class Measurements:
                 if on_progress is not None:
                     on_progress(done, simulations, f"simulated: {fitted.probe.name}")
                 write()
-                applies = self.memory_given_back or not fitted.of_memory_given_back
+                applies = self.memory_given_back or not fitted.free_page_reporting_only
                 values = tuple(
                     fit(fitted, machine, times[fitted.probe.name], own) if applies else 0.0
                     for times, own in self._rounds(parameters)
@@ -210,7 +210,7 @@ def check_once(kind: str, found: Iterable[Mapping[str, Any]]) -> None:
 def fitted_parameters_for(read: Iterable[Parameter]) -> list[FittedParameter]:
     """The balances, as they are on a machine of such settings."""
     known = {it.field for it in read}
-    return [fitted.where(known) for fitted in FITTED_PARAMETERS]
+    return [fitted.for_machine(known) for fitted in FITTED_PARAMETERS]
 
 
 def all_probes(read: Sequence[Parameter]) -> list[Probe]:

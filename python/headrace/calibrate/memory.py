@@ -26,8 +26,8 @@ class Memory(NamedTuple):
 
 def memory(mount: Mount) -> Iterator[Parameter]:
     """Its parameters: of the machine, or of the tightest control group around this process."""
-    machine = of_machine()
-    tightest = min([machine, *_of_groups()], key=lambda it: it.size)
+    machine = machine_memory()
+    tightest = min([machine, *_cgroup_memory()], key=lambda it: it.size)
     yield Parameter("machine.memory.size", (tightest.size,), "B", tightest.source)
     yield Parameter("machine.memory.used", (tightest.used,), "B", f"{tightest.source}: less cache")
     page = os.sysconf("SC_PAGE_SIZE")
@@ -35,7 +35,7 @@ def memory(mount: Mount) -> Iterator[Parameter]:
     yield Parameter("machine.memory.largest_folio", (_largest_folio(mount, page),), "B", FOLIOS)
 
 
-def of_machine() -> Memory:
+def machine_memory() -> Memory:
     """Of the whole machine."""
     lines = Path(MEMORY).read_text(encoding="ascii").splitlines()
     known = {line.split(":")[0]: int(line.split()[1]) * KIB for line in lines}
@@ -43,7 +43,7 @@ def of_machine() -> Memory:
     return Memory(known["MemTotal"], known["MemTotal"] - cache, MEMORY)
 
 
-def _of_groups() -> Iterator[Memory]:
+def _cgroup_memory() -> Iterator[Memory]:
     for folder, version in own_cgroups("memory"):
         limit, used, cached = (
             ("memory.max", "memory.current", "file")

@@ -72,7 +72,7 @@ class Parameter:
         return found | {"unit": self.unit, "values": rounds} | ends | curve
 
     @classmethod
-    def read_from(cls, document: Mapping[str, Any]) -> Self:
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
         """One that was read, by what a document has of it."""
         text, unit = str(document["value"]), document["unit"]
         if unit not in get_args(Unit):

@@ -18,7 +18,7 @@ class Probe:
     workload: str
     """The `[[workload]]`, without its heading."""
     operation: str = "read"
-    statistic: Literal["mean", "p50", "apart", "processor"] = "mean"
+    statistic: Literal["mean", "p50", "interval", "processor"] = "mean"
     """The mean service time, or the median where single operations may wait for something
     else; how far operations of all processes are apart from each other; or what an operation
     takes of the processor, with whatever the engine itself does."""
@@ -36,7 +36,7 @@ class Probe:
     def seconds(self, document: Mapping[str, Any]) -> float:
         """The time that counts, by a result, measured or simulated."""
         count = int(document["operations"][self.operation]["count"])
-        if self.statistic == "apart":
+        if self.statistic == "interval":
             return elapsed(document) / count
         if self.statistic == "processor":
             return on_processor(document) / count

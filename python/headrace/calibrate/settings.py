@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headrace import mountinfo
 from headrace.calibrate.limits import limits
-from headrace.calibrate.memory import kernel, memory, of_machine
+from headrace.calibrate.memory import kernel, machine_memory, memory
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter, Unit, Value
 from headrace.calibrate.sysfs import read_sysfs
@@ -49,7 +49,7 @@ def _caches() -> Iterator[Parameter]:
 
 
 VM = Path("/proc/sys/vm")
-NOBODY_LOOKS = {"expiry": 0.0, "interval": 24 * 3600.0}
+MEANING_OF_ZERO = {"expiry": 0.0, "interval": 24 * 3600.0}
 """In seconds, what a 0 stands for: of the interval that old pages are not looked for at all (Linux
 6.18, Documentation/admin-guide/sysctl/vm.rst), which once a day is as good as."""
 
@@ -67,7 +67,7 @@ def _write_back(mount: Mount) -> Iterator[Parameter]:
     for field, name in (("expiry", "expire"), ("interval", "writeback")):
         path = VM / f"dirty_{name}_centisecs"
         seconds = int(read_sysfs(path) or 0) / 100
-        yield _read(f"machine.write_back.{field}", seconds or NOBODY_LOOKS[field], "s", path)
+        yield _read(f"machine.write_back.{field}", seconds or MEANING_OF_ZERO[field], "s", path)
 
 
 def _dirty(folder: Path, name: str) -> tuple[int, Path]:
@@ -78,7 +78,7 @@ def _dirty(folder: Path, name: str) -> tuple[int, Path]:
     if not size:
         path = folder / f"{name}_ratio"
         # Of the whole machine's memory, whatever a group may have of it.
-        machine = of_machine()
+        machine = machine_memory()
         size = round(int(read_sysfs(path) or 0) / 100 * (machine.size - machine.used))
     return size, path
 

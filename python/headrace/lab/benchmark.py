@@ -1,4 +1,4 @@
-"""Programs in a laboratory that is up: benchmarks of its clients, and commands."""
+"""Programs in a testbed that is up: benchmarks of its clients, and commands."""
 
 import sys
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def bench_commands(
 ) -> list[list[str]]:
     """The command line of each client, or of the first `count`, which carry the workload of a
     scenario out together, as `headrace bench run FILE` does with these arguments, and with the
-    values over the file's that the laboratory was stood up with.
+    values over the file's that the testbed was stood up with.
 
     Raises RunError if a client is down, ValueError if there are not so many clients,
     ScenarioError if the scenario is another than the one that stands.
@@ -50,7 +50,7 @@ MOST_TOLD = 3
 
 
 def _same_system(lab: Lab, plan: Plan, file: Path) -> None:
-    """Raises ScenarioError if a file's system is not what the laboratory was made from."""
+    """Raises ScenarioError if a file's system is not what the testbed was made from."""
     given = Values(load_with_sets(file, list(plan.sets))).standing
     paths = dict.fromkeys((*plan.standing, *given))
     differ = [path for path in paths if plan.standing.get(path) != given.get(path)]

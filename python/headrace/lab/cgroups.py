@@ -12,7 +12,7 @@ from headrace.lab.plan import Limits
 from headrace.mountinfo import mounted
 
 ABOVE = "headrace-lab-"
-"""Before a laboratory's name, at the top of a hierarchy."""
+"""Before a testbed's name, at the top of a hierarchy."""
 
 FIRST_VERSION = {
     "read_rate": "read_bps",
@@ -57,7 +57,7 @@ def of_host(lab: str, host: str) -> Path | None:
 
 
 def undelegated_controllers(group: Path) -> tuple[str, ...]:
-    """The controllers that a laboratory needs, and that a group of the second version has and
+    """The controllers that a testbed needs, and that a group of the second version has and
     does not hand on to those within it; none in the first version, where each group has those of
     its hierarchy."""
     has, hands_on = (

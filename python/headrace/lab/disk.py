@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headrace._core import ScenarioError
-from headrace.lab.file_system import made
+from headrace.lab.file_system import file_system_for
 from headrace.lab.plan import Disk, Limits
 from headrace.lab.values import Values
 
@@ -26,13 +26,13 @@ def disks(values: Values, machine: str, count: int) -> tuple[Disk, ...]:
     """
     if values.has(f"{machine}.volume.0"):
         raise ScenarioError(
-            f"{machine}.volume: a laboratory's host has one file system on each disk: expected none"
+            f"{machine}.volume: a testbed's host has one file system on each disk: expected none"
         )
     image = values.amount("lab.image")
     size = IMAGE if image is None else int(image)
     if size == 0:
         raise ScenarioError(f'lab.image = "0 B": expected room for a file system, as "{EXAMPLE}"')
-    file_system = made(values, f"{machine}.file_system")
+    file_system = file_system_for(values, f"{machine}.file_system")
     limits = _limits(values, f"{machine}.device")
     queue = _queue(values, machine)
     write_back = _write_back(values, f"{machine}.write_back")

@@ -12,7 +12,7 @@ from headrace.lab.values import Values
 MIB = 1 << 20
 
 
-class Made(NamedTuple):
+class FileSystem(NamedTuple):
     """A file system's making."""
 
     kind: str
@@ -24,7 +24,7 @@ class Made(NamedTuple):
     """Those that stand there themselves."""
 
 
-def made(values: Values, section: str) -> Made:
+def file_system_for(values: Values, section: str) -> FileSystem:
     """The file system of a machine, whose section is `section` (as `machine.file_system`).
 
     Raises ScenarioError if there is no such file system.
@@ -40,7 +40,7 @@ def made(values: Values, section: str) -> Made:
         if values.word("lab.file_system") is None:
             values.carried(path, kind)
     given = [it for it in (values.word("lab.mount_options") or "").split(",") if it]
-    return Made(kind, (f"mkfs.{kind}", *make), tuple(options), tuple(given))
+    return FileSystem(kind, (f"mkfs.{kind}", *make), tuple(options), tuple(given))
 
 
 def _kind(values: Values, section: str) -> str:

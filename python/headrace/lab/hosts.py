@@ -1,4 +1,4 @@
-"""Programs inside a laboratory's hosts."""
+"""Programs inside a testbed's hosts."""
 
 import os
 import shlex
@@ -23,7 +23,7 @@ exec "$@"
 
 
 class Hosts:
-    """The hosts of a laboratory that is up."""
+    """The hosts of a testbed that is up."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab

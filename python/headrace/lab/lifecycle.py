@@ -1,4 +1,4 @@
-"""Standing a laboratory up and taking it down."""
+"""Standing a testbed up and taking it down."""
 
 import errno
 import os
@@ -11,10 +11,9 @@ from headrace import _core
 from headrace._core import RunError, ScenarioError
 from headrace.files import save_json
 from headrace.lab import cgroups, links, processes, servers, state, steps
-from headrace.lab.addresses import hosts_file
 from headrace.lab.disk import image
 from headrace.lab.hosts import Hosts
-from headrace.lab.plan import Disk, Host, Plan
+from headrace.lab.plan import Disk, Host, Plan, hosts_file
 from headrace.lab.planner import plan
 from headrace.lab.programs import require, run
 from headrace.lab.state import Lab, name_of
@@ -26,7 +25,7 @@ ALWAYS = ("losetup", "mount", "unshare", "nsenter", "ip")
 
 
 def up(plan: Plan, name: str) -> Lab:
-    """Stands a laboratory up. What fails or is interrupted is taken down again.
+    """Stands a testbed up. What fails or is interrupted is taken down again.
 
     Raises ValueError if something is missing or one of this name is up, or a disk cannot be as the
     scenario says; RunError or OSError if the machine refuses something.
@@ -34,7 +33,7 @@ def up(plan: Plan, name: str) -> Lab:
     require(_programs(plan))
     lab = state.create(name)
     try:
-        with lab.alone():
+        with lab.exclusive():
             _make(lab, plan)
     except BaseException as error:
         try:
@@ -46,7 +45,7 @@ def up(plan: Plan, name: str) -> Lab:
 
 
 def down(lab: Lab) -> None:
-    """Takes a laboratory down: all that its journal has, in reverse order, however it was left.
+    """Takes a testbed down: all that its journal has, in reverse order, however it was left.
 
     Raises RunError, and keeps the journal, if something could not be undone.
     """
@@ -57,15 +56,15 @@ def down(lab: Lab) -> None:
         raise ValueError(
             f"{lab.name}: this is one of its hosts: expected headrace lab down outside"
         )
-    with lab.alone():
-        taken = steps.taken(lab)
+    with lab.exclusive():
+        taken = steps.journaled_steps(lab)
         failed = []
         for step in reversed(taken):
             try:
                 step.undo(lab)
             except (OSError, RunError, ScenarioError) as error:
                 failed.append(str(error))
-        failed += [it for it in (step.left(lab) for step in taken) if it is not None]
+        failed += [it for it in (step.remaining(lab) for step in taken) if it is not None]
         if failed:
             raise RunError(f"{lab.name}: this is left: {'; '.join(dict.fromkeys(failed))}")
         state.remove(lab)
@@ -83,22 +82,22 @@ def _make(lab: Lab, plan: Plan) -> None:
     (lab.folder / "hosts").write_text(hosts_file(plan.hosts), encoding="ascii")
     lab.mount_point.mkdir()
     images = lab.images(plan)
-    steps.take(lab, Folder(str(images)))
+    steps.perform(lab, Folder(str(images)))
     images = _real(images)
     hosts = Hosts(lab)
     if (first := cgroups.of_host(lab.name, plan.hosts[0].name)) is not None:
         _delegate_controllers(lab, first.parent.parent)
-        steps.take(lab, Group(str(first.parent), None))
+        steps.perform(lab, Group(str(first.parent), None))
         _delegate_controllers(lab, first.parent)
     for host in plan.hosts:
         if (group := cgroups.of_host(lab.name, host.name)) is not None:
-            steps.take(lab, Group(str(group), host.memory))
+            steps.perform(lab, Group(str(group), host.memory))
         devices = [_device(lab, images, host, disk) for disk in host.disks]
-        steps.take(lab, Namespaces(host.name))
+        steps.perform(lab, Namespaces(host.name))
         for disk, device in zip(host.disks, devices, strict=True):
             _mount(lab, hosts, host, disk, device)
     if any(host.link for host in plan.hosts):
-        steps.take(lab, Namespaces(links.SWITCH))
+        steps.perform(lab, Namespaces(links.SWITCH))
         links.make_switch(hosts)
         for host in plan.hosts:
             links.join(hosts, host)
@@ -127,7 +126,7 @@ def _real(folder: Path) -> Path:
 def _delegate_controllers(lab: Lab, group: Path) -> None:
     """Has the groups within one of the second version their limits."""
     if names := cgroups.undelegated_controllers(group):
-        steps.take(lab, Controllers(str(group / cgroups.SUBTREE_CONTROL), names))
+        steps.perform(lab, Controllers(str(group / cgroups.SUBTREE_CONTROL), names))
 
 
 def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
@@ -135,7 +134,7 @@ def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
     with steps.free_number() as number:
         device = LoopDevice(number, str(image(images, host.name, disk)), disk.size)
         try:
-            steps.take(lab, device)
+            steps.perform(lab, device)
         except OSError as error:
             if error.errno != errno.EFBIG:
                 raise
@@ -205,7 +204,7 @@ def _mount(lab: Lab, hosts: Hosts, host: Host, disk: Disk, device: LoopDevice) -
     number = (device.settings / "dev").read_text(encoding="ascii").strip()
     group = cgroups.of_host(lab.name, host.name)
     for path, limit, none in cgroups.limit_lines(disk.limits, number, group):
-        steps.take(lab, Limit(str(path), limit, none))
+        steps.perform(lab, Limit(str(path), limit, none))
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """Links between hosts: pairs of virtual Ethernet devices into a switch, limited at both ends."""
 
-from headrace.lab.addresses import NETWORK
 from headrace.lab.hosts import Hosts
-from headrace.lab.plan import Host, Link
+from headrace.lab.plan import NETWORK, Host, Link
 
 SWITCH = "switch"
 """The bridge, and the host that has it."""
@@ -25,7 +24,7 @@ def make_switch(hosts: Hosts) -> None:
 def join(hosts: Hosts, host: Host) -> None:
     """Joins a host to the switch. Raises RunError if it cannot.
 
-    Both ends are made in namespaces of the laboratory: the machine's own never has them.
+    Both ends are made in namespaces of the testbed: the machine's own never has them.
     """
     link = host.link
     if link is None:

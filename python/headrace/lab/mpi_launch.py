@@ -1,4 +1,4 @@
-"""Ranks of a laboratory's clients: none outlasts the command that has started them."""
+"""Ranks of a testbed's clients: none outlasts the command that has started them."""
 
 import contextlib
 import os

@@ -1,6 +1,8 @@
-"""What a laboratory consists of: hosts, links, disks, and what of a scenario they carry."""
+"""What a testbed consists of: hosts, links, disks, and what of a scenario they carry."""
 
 import dataclasses
+import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -79,7 +81,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Plan:
-    """All of a laboratory."""
+    """All of a testbed."""
 
     scenario: str
     """The scenario's name."""
@@ -88,7 +90,7 @@ class Plan:
     options: dict[str, Any]
     """What those programs are told, by their own names."""
     directory: str | None
-    """Where the disks' files are made; None: in the laboratory's own folder."""
+    """Where the disks' files are made; None: in the testbed's own folder."""
     hosts: tuple[Host, ...]
     carried: tuple[Note, ...] = field(default=())
     not_carried: tuple[Note, ...] = field(default=())
@@ -124,3 +126,19 @@ def _host(document: dict[str, Any]) -> Host:
 def _disk(document: dict[str, Any]) -> Disk:
     words = {key: tuple(document[key]) for key in ("make", "mount_options", "given_options")}
     return Disk(**{**document, "limits": Limits(**document["limits"]), **words})
+
+
+NETWORK = ipaddress.ip_network("198.18.0.0/15")
+"""For tests of network devices (RFC 2544, appendix C.2.2)."""
+
+
+def address(number: int) -> str:
+    """That of a host."""
+    return str(NETWORK[number + 1])
+
+
+def hosts_file(hosts: Iterable[Host]) -> str:
+    """Names and addresses, as /etc/hosts has them."""
+    lines = ["127.0.0.1 localhost"]
+    lines += [f"{host.address or '127.0.1.1'} {host.name}" for host in hosts]
+    return "\n".join(lines) + "\n"

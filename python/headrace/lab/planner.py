@@ -1,4 +1,4 @@
-"""From a scenario to the laboratory that stands for it."""
+"""From a scenario to the testbed that stands for it."""
 
 import os
 from collections.abc import Sequence
@@ -6,9 +6,8 @@ from pathlib import Path
 
 from headrace._core import ScenarioError
 from headrace.lab import cgroups, servers
-from headrace.lab.addresses import address
 from headrace.lab.disk import disks
-from headrace.lab.plan import Disk, Host, Link, Plan, Role
+from headrace.lab.plan import Disk, Host, Link, Plan, Role, address
 from headrace.lab.values import Values
 from headrace.simulate.scenario import Scenario
 

@@ -1,4 +1,4 @@
-"""The processes of a laboratory.
+"""The processes of a testbed.
 
 They have its token in their environment. Some overwrite that (mfsmount does, to show its mount
 point in lists of processes): these are known by the network or the control group of their host.
@@ -31,7 +31,7 @@ def marks(lab: Lab, host: str) -> dict[str, str]:
 
 
 def processes(lab: Lab, host: str | None = None) -> list[int]:
-    """Those of a laboratory, or of one host of it."""
+    """Those of a testbed, or of one host of it."""
     marked = set(_marked(lab, host))
     networks = {_network(it) for it in marked} - {_network(1), _network(os.getpid()), None}
     within = _in_groups(lab, host)
@@ -72,7 +72,7 @@ def program(number: int) -> str:
 
 
 def end(lab: Lab) -> None:
-    """Ends all processes of a laboratory: asks all but those that keep the namespaces, ends what
+    """Ends all processes of a testbed: asks all but those that keep the namespaces, ends what
     is left of them, and then those, by which others are known."""
     _end(signal.SIGTERM, lambda: _served(lab))
     _end(signal.SIGKILL, lambda: _served(lab))

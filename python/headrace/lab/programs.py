@@ -1,4 +1,4 @@
-"""The programs that a laboratory is made with."""
+"""The programs that a testbed is made with."""
 
 import os
 import shutil

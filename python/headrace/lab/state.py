@@ -1,4 +1,4 @@
-"""A laboratory's own folder: its plan, and the journal of all that was done for it."""
+"""A testbed's own folder: its plan, and the journal of all that was done for it."""
 
 import contextlib
 import fcntl
@@ -14,11 +14,11 @@ from typing import IO, Any
 
 from headrace import _core
 from headrace._core import RunError
-from headrace.lab.mounts import refuse_mounts
 from headrace.lab.plan import Plan
+from headrace.mountinfo import mounted
 
 LABS = Path("/var/lib/headrace/labs")
-"""Folders of all laboratories; it outlasts a restart of the machine, as the disks' files do."""
+"""Folders of all testbeds; it outlasts a restart of the machine, as the disks' files do."""
 
 LONGEST_NAME = 40
 FIRST = b'{"lab": '
@@ -26,7 +26,7 @@ FIRST = b'{"lab": '
 
 
 def name_of(file: str | os.PathLike[str], given: str | None = None) -> str:
-    """What the laboratory of a scenario file is called: as the file, unless a name is given.
+    """What the testbed of a scenario file is called: as the file, unless a name is given.
 
     Raises ValueError if that is no name.
     """
@@ -42,7 +42,7 @@ def name_of(file: str | os.PathLike[str], given: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class Lab:
-    """A laboratory that is up, or of which something is left."""
+    """A testbed that is up, or of which something is left."""
 
     name: str
     token: str
@@ -92,8 +92,8 @@ class Lab:
         return [json.loads(line) for line in lines[:-1]]
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Nobody else makes or takes down this laboratory meanwhile. Raises RunError if somebody
+    def exclusive(self) -> Iterator[None]:
+        """Nobody else makes or takes down this testbed meanwhile. Raises RunError if somebody
         does."""
         with (self.folder / "journal").open("rb") as file:
             _lock(file, self.name)
@@ -124,7 +124,7 @@ def create(name: str) -> Lab:
                 " --name"
             ) from None
         except FileNotFoundError:
-            # The last laboratory that went has removed the folder above meanwhile.
+            # The last testbed that went has removed the folder above meanwhile.
             continue
     lab = Lab(name, secrets.token_hex(8), this_boot())
     lab.write({"lab": name, "token": lab.token, "boot": lab.boot})
@@ -153,7 +153,7 @@ def existing(name: str) -> Lab:
     """As `find`. Raises ValueError if there is none."""
     lab = find(name)
     if lab is None:
-        raise ValueError(f"{name}: no such laboratory is up: headrace lab up FILE")
+        raise ValueError(f"{name}: no such testbed is up: headrace lab up FILE")
     return lab
 
 
@@ -164,12 +164,12 @@ def remove_empty(lab: Lab) -> None:
     with contextlib.suppress(FileNotFoundError):
         text = journal.read_bytes()
         if not text.startswith(FIRST[: len(text)]) or b"\n" in text:
-            raise RunError(f"{journal}: this is no laboratory's: expected its first line")
+            raise RunError(f"{journal}: this is no testbed's: expected its first line")
         journal.unlink()
     try:
         lab.folder.rmdir()
     except OSError as error:
-        raise RunError(f"{lab.folder}: this is no laboratory: {error.strerror}") from None
+        raise RunError(f"{lab.folder}: this is no testbed: {error.strerror}") from None
     remove_above()
 
 
@@ -188,7 +188,15 @@ def remove(lab: Lab) -> None:
 
 
 def remove_above() -> None:
-    """The folders above all laboratories', if nothing is in them."""
+    """The folders above all testbeds', if nothing is in them."""
     for folder in (LABS, LABS.parent):
         with contextlib.suppress(OSError):
             folder.rmdir()
+
+
+def refuse_mounts(folder: Path) -> None:
+    """Raises RunError if something is mounted on a folder or below it."""
+    real = Path(os.path.realpath(folder))
+    for it in mounted():
+        if it.at.is_relative_to(real):
+            raise RunError(f"{it.at}: something is mounted there: unmount it first")

@@ -1,4 +1,4 @@
-"""What there is of a laboratory, and what it does with the scenario's values."""
+"""What there is of a testbed, and what it does with the scenario's values."""
 
 import contextlib
 import dataclasses
@@ -20,11 +20,13 @@ from headrace.lab.steps import LoopDevice
 def status(lab: Lab) -> dict[str, Any]:
     """A document of each host, link, disk, file system and process, with its state.
 
-    Raises RunError if the laboratory was left before there was a plan.
+    Raises RunError if the testbed was left before there was a plan.
     """
     plan = lab.plan()
     hosts = Hosts(lab)
-    devices = {Path(it.image).name: it for it in steps.taken(lab) if isinstance(it, LoopDevice)}
+    devices = {
+        Path(it.image).name: it for it in steps.journaled_steps(lab) if isinstance(it, LoopDevice)
+    }
     server = servers.by_name(plan.server)
     found = [_host(lab, hosts, host, devices, server) for host in plan.hosts]
     return {

@@ -1,4 +1,4 @@
-"""The values of a scenario, and which of them a laboratory carries."""
+"""The values of a scenario, and which of them a testbed carries."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ WITHOUT_WHY = "there is nothing like it on this machine"
 
 
 WORK = ("name", "description", "system", "calibration", "check", "workload", "run")
-"""What may be another when a laboratory is used than when it was stood up: of the rest, these
+"""What may be another when a testbed is used than when it was stood up: of the rest, these
 processes, which the benchmark starts."""
 PROCESSES = "clients.processes"
 
@@ -100,7 +100,7 @@ class Values:
 
     @property
     def standing(self) -> dict[str, str]:
-        """All values that a laboratory is made from, by path: not the work."""
+        """All values that a testbed is made from, by path: not the work."""
         return {
             path: _as_text(value)
             for path, value in self._text.items()

@@ -72,12 +72,12 @@ class Run:
     """The samples of `headrace.measure.counters`."""
 
     @classmethod
-    def of(cls, measured: Measurement, case: Case) -> Self:
+    def from_measurement(cls, measured: Measurement, case: Case) -> Self:
         """What counts of a measurement."""
         return cls(case.seconds(measured.document), measured.counters.to_dict(as_series=False))
 
     @classmethod
-    def saved(cls, document: Mapping[str, Any], processes: int) -> Self:
+    def from_document(cls, document: Mapping[str, Any], processes: int) -> Self:
         """The same of one that was saved; without samples where they are not of one run."""
         # Of repetitions, figures are sums; several hosts' devices are not told.
         alone = len(document.get("hosts", [])) < 2 and "repetitions" not in document

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from headrace import simulate
-from headrace.calibrate.case import Case, Resource
-from headrace.calibrate.machine_work import scenario_for_machine
+from headrace.calibrate.case import Case, Resource, scenario_for_machine
 from headrace.calibration_fields import rounds_of
 from headrace.report.units import duration
 from headrace.validate.point import Point

@@ -102,7 +102,7 @@ def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | No
 
 
 def _repredict(document: Mapping[str, Any], on_progress: ProgressCallback | None) -> Twin:
-    measured = Measurements.saved(document["calibration"])
+    measured = Measurements.from_json(document["calibration"])
     known = {case.name: case for case in (*CASES, *oversized_cases(measured.read))}
     points = document["points"]
     check_once("points", points)

@@ -8,8 +8,8 @@ from typing import Any
 
 from headrace import simulate
 from headrace._core import ScenarioError
+from headrace.calibrate.case import scenario_for_machine
 from headrace.calibrate.limits import FIELDS
-from headrace.calibrate.machine_work import scenario_for_machine
 from headrace.calibrate.parameter import Parameter
 from headrace.calibration_fields import rounds_of
 from headrace.simulate import Scenario
@@ -60,7 +60,7 @@ def settings_overrides(
     for it in given:
         _refuse_work(it)
     text = scenario_for_machine(machine, work)
-    file = tomllib.loads(_of_machine(machine, text).toml)
+    file = tomllib.loads(_load_machine(machine, text).toml)
     _check_rounds(machine, text, file)
     now = list(now)
     sets = {it.field: it.text() for it in now}
@@ -68,7 +68,7 @@ def settings_overrides(
     if now:
         for name, unit in FIELDS.values():
             field = f"machine.device.{name}"
-            if field not in sets and _at(file, field) is not None:
+            if field not in sets and _value_at(file, field) is not None:
                 sets[field], sources[field] = NO_LIMIT[unit], "no limit now"
     # As the command line has them, so that one that is none is refused as there.
     simulate.load_with_sets(text, given)
@@ -76,7 +76,7 @@ def settings_overrides(
         field, _, value = (part.strip() for part in it.partition("="))
         sets[field], sources[field] = value, "--set"
     used = tomllib.loads(simulate.load(text, sets=sets).toml)
-    found = (Setting(it, _at(file, it), _at(used, it), sources[it]) for it in sets)
+    found = (Setting(it, _value_at(file, it), _value_at(used, it), sources[it]) for it in sets)
     return sets, tuple(found)
 
 
@@ -95,7 +95,7 @@ def _refuse_work(given: str) -> None:
         )
 
 
-def _of_machine(machine: str | PathLike[str], text: str) -> Scenario:
+def _load_machine(machine: str | PathLike[str], text: str) -> Scenario:
     """The system of a machine's file. What is wrong is the file's, and not the text's, which
     nobody else has seen."""
     try:
@@ -126,7 +126,7 @@ TEXT = "scenario.toml"
 """What errors call a scenario that is a text."""
 
 
-def _at(table: Mapping[str, Any], field: str) -> Any:
+def _value_at(table: Mapping[str, Any], field: str) -> Any:
     """The value at a path; None if there is none."""
     value: Any = table
     for name in field.split("."):

@@ -58,7 +58,7 @@ def trace_twin(
         for number, (case, point) in enumerate(zip(twin.cases, twin.points, strict=True)):
             if on_progress is not None:
                 on_progress(number, len(twin.cases), case.name)
-            measured, recording = tracing.recorded(partial(case.measured, directory))
+            measured, recording = tracing.recorded(partial(case.measure, directory))
             recordings[case.name] = recording
             costs.append(case.seconds(measured.document) / hodges_lehmann(point.measured) - 1)
             breakdowns.append(breakdown_from_trace(point, case.processes, measured, recording))

@@ -115,7 +115,7 @@ def twin(
     ended = 0
 
     def measure(case: Case, into: list[list[Measurement]]) -> None:
-        into[ended].append(case.measured(directory))
+        into[ended].append(case.measure(directory))
 
     steps = [
         Step(case.name, case.group, partial(measure, case, into), case.processes)
@@ -136,7 +136,7 @@ def twin(
     def time_breakdown(number: int, point: Point) -> Breakdown | None:
         case = cases[number]
         return breakdown_from_counters(
-            point, case.processes, [Run.of(it, case) for it in each[number]]
+            point, case.processes, [Run.from_measurement(it, case) for it in each[number]]
         )
 
     warned = [it for of in each for measured in of for it in measured.document["warnings"]]

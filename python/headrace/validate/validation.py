@@ -157,7 +157,7 @@ def _breakdown(
 ) -> Breakdown | None:
     """Of the whole workload, and all its processes."""
     processes = max(documents[0].get("processes", 1), 1)
-    runs = [Run.saved(document, processes) for document in documents]
+    runs = [Run.from_document(document, processes) for document in documents]
     seconds = Predicted(seconds_in_calls(predicted, processes), None, predicted)
     point = Point(name, "workload", tuple(run.seconds for run in runs), seconds)
     # Of those that were traced, the middle one.

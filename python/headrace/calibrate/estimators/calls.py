@@ -6,7 +6,7 @@ from headrace.calibrate.probe import Probe, Times, calls
 
 CALL = Probe("calls of one byte", calls(100_000, 1, ["read"], WARM), statistic="p50")
 MEAN = Probe(f"mean of {CALL.name}", CALL.workload)
-APART = Probe(f"how far {CALL.name} are apart", CALL.workload, statistic="apart")
+APART = Probe(f"how far {CALL.name} are apart", CALL.workload, statistic="interval")
 LIBRARY = Probe(
     "library calls of one byte",
     calls(200_000, 1, ["read"], f'{WARM}, interface = "library"'),

@@ -47,7 +47,7 @@ MEANS = _probes("mean")
 12 % above the median."""
 
 
-def _at_once(direction: str, block: int, processes: int, count: int) -> Probe:
+def _concurrent_probe(direction: str, block: int, processes: int, count: int) -> Probe:
     return Probe(
         f"direct {direction}s of {block // KIB} KiB by {processes} processes",
         calls(
@@ -60,15 +60,15 @@ def _at_once(direction: str, block: int, processes: int, count: int) -> Probe:
             requests=str(count // processes),
         ),
         direction,
-        "apart",
+        "interval",
         resource="device",
         processes=processes,
     )
 
 
 DEPTHS = (2, 4, 8, 16, 32)
-AT_ONCE = {
-    (direction, block, processes): _at_once(direction, block, processes, count)
+CONCURRENT = {
+    (direction, block, processes): _concurrent_probe(direction, block, processes, count)
     for direction in DIRECTIONS
     # What larger ones take beside each other tells work that the device does for one after
     # the other from a number that it has under way: small ones alone show the same knee.
@@ -78,7 +78,7 @@ AT_ONCE = {
 DEPTH, BULK = "machine.device.queue_depth", "machine.device.bulk_service"
 FASTEST = 63e9
 """Bytes a second beyond which no device is: sixteen lanes of PCI Express 5.0."""
-CLOSE = 0.03
+SCATTER = 0.03
 """Errors that tell nothing: what this much of a time is stands for the scatter of points that
 were measured without any."""
 STEPS = 400
@@ -95,7 +95,7 @@ class Sharing:
     """Whether all that are there are told of together."""
 
     @classmethod
-    def among(cls, known: Known) -> "Sharing":
+    def from_known(cls, known: Known) -> "Sharing":
         """As it is known."""
         return cls(known.get(DEPTH, math.inf), bool(known.get(BULK, False)))
 
@@ -107,7 +107,7 @@ class Sharing:
 
 
 @dataclass(frozen=True)
-class Alone:
+class SingleTransfer:
     """A transfer of one process while nobody else has any, in seconds."""
 
     on_processor: float
@@ -117,7 +117,7 @@ class Alone:
     per_second: float
     """Bytes beside that."""
 
-    def apart(
+    def interval(
         self, work: NDArray[np.float64], sharing: "Sharing", block: int, processes: int
     ) -> NDArray[np.float64]:
         """How far transfers of so many processes are apart, if the device does so much work for
@@ -147,14 +147,14 @@ class Alone:
         errors with each."""
         work = np.linspace(0.0, self.fixed, STEPS + 1)
         total = np.zeros_like(work)
-        for (way, block, processes), probe in AT_ONCE.items():
+        for (way, block, processes), probe in CONCURRENT.items():
             if way == direction:
-                found = self.apart(work, sharing, block, processes)
+                found = self.interval(work, sharing, block, processes)
                 total += np.log(found / max(times[probe.name], 1e-9)) ** 2
         return work, total
 
 
-def _alone(times: Times, known: Known, direction: str) -> Alone | None:
+def _single_transfer(times: Times, known: Known, direction: str) -> SingleTransfer | None:
     """None if it cannot be told."""
     processor = known["machine.cpu.system_call"] + known.get("machine.cpu.transfer", 0.0)
     probes = MEANS if direction in unlimited(known) else PROBES
@@ -167,7 +167,9 @@ def _alone(times: Times, known: Known, direction: str) -> Alone | None:
     fixed, largest = map(float, costs((np.ones(len(sizes)), sizes), in_device, whole))
     if FASTEST * largest < LARGE:
         return None
-    return Alone(processor, known.get("machine.cpu.cores", math.inf), fixed, LARGE / largest)
+    return SingleTransfer(
+        processor, known.get("machine.cpu.cores", math.inf), fixed, LARGE / largest
+    )
 
 
 def unlimited(known: Container[str]) -> Iterator[str]:
@@ -183,15 +185,15 @@ def _sharing(times: Times, known: Known) -> dict[str, float]:
     """Whether so many transfers are under way at once, or all that are there are told of
     together, if either tells more of the curves than the work alone does: Bayesian information
     criterion (Schwarz 1978), one parameter more."""
-    ways = {way: _alone(times, known, way) for way in unlimited(known)}
+    ways = {way: _single_transfer(times, known, way) for way in unlimited(known)}
     told = {way: one for way, one in ways.items() if one is not None}
     if not told:
         return {}
-    points = sum(way in told for way, _, _ in AT_ONCE)
+    points = sum(way in told for way, _, _ in CONCURRENT)
 
     def scatter(sharing: Sharing) -> float:
         least = (one.errors(times, way, sharing)[1].min() for way, one in told.items())
-        return float(sum(least)) + points * CLOSE**2
+        return float(sum(least)) + points * SCATTER**2
 
     best = min((*map(Sharing, range(1, max(DEPTHS))), Sharing(bulk=True)), key=scatter)
     gained = points * math.log(scatter(Sharing()) / scatter(best))
@@ -202,13 +204,13 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     """A direction cannot be told if large transfers took no longer than small ones, or hardly:
     something else kept the small ones waiting."""
     free = list(unlimited(known))
-    sharing = Sharing.among(known)
+    sharing = Sharing.from_known(known)
     found = {}
     for direction, latency, rate, alone in (
         ("read", "latency", "rate", "time_per_transfer"),
         ("write", "write_latency", "device_write_rate", "write_time_per_transfer"),
     ):
-        one = _alone(times, known, direction)
+        one = _single_transfer(times, known, direction)
         if one is None:
             continue
         work = 0.0
@@ -225,13 +227,13 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 def _curve(direction: str) -> dict[str, Probe]:
     return {
         f"{block // KIB} KiB, {processes} at once": probe
-        for (way, block, processes), probe in AT_ONCE.items()
+        for (way, block, processes), probe in CONCURRENT.items()
         if way == direction
     }
 
 
 ESTIMATOR = Estimator(
-    (*PROBES.values(), *MEANS.values(), *AT_ONCE.values()),
+    (*PROBES.values(), *MEANS.values(), *CONCURRENT.values()),
     _solve,
     "direct transfers of 4 KiB to 1 MiB at random places, and by 2 to 32 processes at once",
     {"rate": "B/s", "device_write_rate": "B/s", "queue_depth": "", "bulk_service": ""},

@@ -55,10 +55,10 @@ class Estimator:
     """By the field that follows from it: probes to be told of, in the machine's file."""
     needed: tuple[str, ...] = ()
     """Fields that one round at least must tell."""
-    only: str | None = None
+    requires: str | None = None
     """What must be known for its parameters to mean anything; elsewhere its probes are not
     measured."""
 
     def applies(self, known: Container[str]) -> bool:
         """Whether it does where so much is known."""
-        return self.only is None or self.only in known
+        return self.requires is None or self.requires in known

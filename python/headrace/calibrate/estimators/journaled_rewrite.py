@@ -44,5 +44,5 @@ ESTIMATOR = Estimator(
     _solve,
     "rewrites of 16 and 64 KiB of a cached file of 4 MiB, again and again",
     {},
-    only=word_key("machine.file_system.journal.mode", "journal"),
+    requires=word_key("machine.file_system.journal.mode", "journal"),
 )

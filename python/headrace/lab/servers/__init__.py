@@ -1,4 +1,4 @@
-"""The programs that serve a laboratory's clients.
+"""The programs that serve a testbed's clients.
 
 To add one, write a file as `glusterfs.py` and add a line to `ALL`.
 """

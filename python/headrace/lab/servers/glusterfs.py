@@ -6,7 +6,7 @@ from typing import Any
 from headrace._core import ScenarioError
 from headrace.lab.hosts import Hosts
 from headrace.lab.plan import Host, Plan
-from headrace.lab.servers.waiting import wait
+from headrace.lab.servers.server import wait_until
 from headrace.lab.values import Values
 
 VOLUME = "lab"
@@ -94,14 +94,14 @@ class GlusterFs:
             _start(hosts, host)
         first = servers[0].name
         for host in servers:
-            wait(
+            wait_until(
                 f"{host.name}: glusterd",
                 lambda host=host: hosts.succeeds(host.name, "gluster", "pool", "list"),  # type: ignore[misc]
             )
         for host in servers[1:]:
             hosts.run(first, "gluster", "--mode=script", "peer", "probe", host.name)
         for host in servers:
-            wait(
+            wait_until(
                 f"{host.name}: its peers",
                 lambda host=host: _connected(hosts, host) == len(servers),  # type: ignore[misc]
             )

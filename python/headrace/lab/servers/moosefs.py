@@ -4,7 +4,7 @@ from typing import Any
 
 from headrace.lab.hosts import Hosts
 from headrace.lab.plan import Host, Plan, Role
-from headrace.lab.servers.waiting import wait
+from headrace.lab.servers.server import wait_until
 from headrace.lab.values import Values
 
 MIB = 1 << 20
@@ -17,7 +17,7 @@ DISABLE_OOM_KILLER = 0
 NICE_LEVEL = 0
 DATA_PATH = {folder}
 """
-"""A laboratory's programs are as any other to the machine: MooseFS would have the highest
+"""A testbed's programs are as any other to the machine: MooseFS would have the highest
 priority."""
 
 MASTER = "EXPORTS_FILENAME = {folder}/mfsexports.cfg\n"
@@ -63,13 +63,13 @@ class MooseFs:
         always = ("mfsnice=0", "mfsallowoomkiller")
         options = ",".join([f"mfsmaster={master}", *always, *plan.options["mount"]])
         for client in clients:
-            wait(
+            wait_until(
                 f"{client}: mfsmount",
                 lambda client=client: hosts.succeeds(  # type: ignore[misc]
                     client, "mfsmount", "-o", options, hosts.mount_point
                 ),
             )
-        wait("chunk servers", lambda: _disks(hosts, clients[0]) >= _expected(plan, hosts))
+        wait_until("chunk servers", lambda: _disks(hosts, clients[0]) >= _expected(plan, hosts))
         goal = str(plan.options["copies"])
         hosts.run(clients[0], "mfssetgoal", "-r", goal, hosts.mount_point)
 

@@ -1,4 +1,4 @@
-"""What is done for a laboratory and has to be undone, one file each.
+"""What is done for a testbed and has to be undone, one file each.
 
 Processes, links, mounts and queues' settings are not here: they go with the namespaces and
 devices that they belong to. To add a step, write a file as `folder.py` and add a line to `ALL`.
@@ -39,7 +39,7 @@ __all__ = [
 KINDS = {kind: name for name, kind in ALL.items()}
 
 
-def take(lab: Lab, step: Step) -> None:
+def perform(lab: Lab, step: Step) -> None:
     """Writes down what is about to be done, and does it. Raises RunError or OSError; what was
     there before is not written down, and so not undone."""
     step.check(lab)
@@ -47,7 +47,7 @@ def take(lab: Lab, step: Step) -> None:
     step.do(lab)
 
 
-def taken(lab: Lab) -> list[Step]:
+def journaled_steps(lab: Lab) -> list[Step]:
     """All that has been begun, in order."""
     return [_step(line) for line in lab.journal()]
 

@@ -31,9 +31,9 @@ class Controllers(Step):
 
     def undo(self, lab: Lab) -> None:
         for name in self.names:
-            # Another group hands it on by now: then it is no more this laboratory's to take back.
+            # Another group hands it on by now: then it is no more this testbed's to take back.
             with contextlib.suppress(OSError):
                 Path(self.path).write_text(f"-{name}", encoding="ascii")
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         return None

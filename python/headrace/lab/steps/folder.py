@@ -1,4 +1,4 @@
-"""A folder of the laboratory's own."""
+"""A folder of the testbed's own."""
 
 import contextlib
 import os
@@ -10,14 +10,13 @@ from pathlib import Path
 
 from headrace import _core
 from headrace._core import RunError
-from headrace.lab.mounts import refuse_mounts
-from headrace.lab.state import Lab
+from headrace.lab.state import Lab, refuse_mounts
 from headrace.lab.steps.step import Step
 
 
 @dataclass(frozen=True)
 class Folder(Step):
-    """Its name is no other's: it has the laboratory's token, or is below its folder."""
+    """Its name is no other's: it has the testbed's token, or is below its folder."""
 
     path: str
 
@@ -38,7 +37,7 @@ class Folder(Step):
             refuse_mounts(Path(self.path))
             shutil.rmtree(name, dir_fd=parent)
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         return self.path if os.path.lexists(self.path) else None
 
     @contextlib.contextmanager

@@ -15,7 +15,7 @@ PATIENCE_S = 10.0
 
 @dataclass(frozen=True)
 class Group(Step):
-    """Of a host, within one for the whole laboratory, or that one."""
+    """Of a host, within one for the whole testbed, or that one."""
 
     path: str
     memory: int | None
@@ -41,5 +41,5 @@ class Group(Step):
                     raise
                 time.sleep(0.05)
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         return self.path if Path(self.path).exists() else None

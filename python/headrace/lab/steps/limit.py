@@ -19,10 +19,10 @@ class Limit(Step):
         Path(self.path).write_text(self.line, encoding="ascii")
 
     def undo(self, lab: Lab) -> None:
-        if self.left(lab) is not None:
+        if self.remaining(lab) is not None:
             Path(self.path).write_text(self.none, encoding="ascii")
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         device = self.line.split()[0]
         try:
             lines = Path(self.path).read_text(encoding="ascii").splitlines()

@@ -1,4 +1,4 @@
-"""A loop device of the laboratory's own, over a sparse file."""
+"""A loop device of the testbed's own, over a sparse file."""
 
 import contextlib
 import errno
@@ -93,7 +93,7 @@ class LoopDevice(Step):
         if moved is not None:
             raise RunError(f"{moved}: the disk's image was moved there from {self.image}")
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         if lab.same_boot and self._is_own(lab):
             return str(self.device)
         return self.image if os.path.lexists(self.image) else None
@@ -114,7 +114,7 @@ class LoopDevice(Step):
         return None if at in (None, self.image) or not os.path.lexists(at) else at
 
     def _is_own(self, lab: Lab) -> bool:
-        """Whether it has the laboratory's mark, or the image of an earlier version's."""
+        """Whether it has the testbed's mark, or the image of an earlier version's."""
         name = self._name()
         return name is not None and (name == _mark(lab) or self._backing() == self.image)
 
@@ -145,7 +145,7 @@ class LoopDevice(Step):
 
 
 def _mark(lab: Lab) -> bytes:
-    """What tells the laboratory's devices from others, wherever their files are moved to."""
+    """What tells the testbed's devices from others, wherever their files are moved to."""
     return f"{lab.name}/{lab.token}".encode("ascii")
 
 
@@ -163,7 +163,7 @@ def name_of_loop_device(number: int) -> bytes | None:
 
 @contextlib.contextmanager
 def locked_control() -> Iterator[None]:
-    """No laboratory adds or removes a loop device meanwhile."""
+    """No testbed adds or removes a loop device meanwhile."""
     with CONTROL.open("rb") as control:
         fcntl.flock(control, fcntl.LOCK_EX)
         yield
@@ -171,7 +171,7 @@ def locked_control() -> Iterator[None]:
 
 @contextlib.contextmanager
 def free_number() -> Iterator[int]:
-    """A number that no device has, and that no other laboratory takes meanwhile."""
+    """A number that no device has, and that no other testbed takes meanwhile."""
     with locked_control():
         number = FIRST
         while os.path.exists(f"/sys/block/loop{number}"):

@@ -29,7 +29,7 @@ PATIENCE_S = 10.0
 
 @dataclass(frozen=True)
 class Namespaces(Step):
-    """They last as long as a process that is in them; all of the laboratory's end with them."""
+    """They last as long as a process that is in them; all of the testbed's end with them."""
 
     host: str
 
@@ -60,7 +60,7 @@ class Namespaces(Step):
     def undo(self, lab: Lab) -> None:
         processes.end(lab)
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         found = [it for it in processes.processes(lab) if it != os.getpid()]
         if not found:
             return None

@@ -7,11 +7,11 @@ from headrace.lab.state import Lab
 
 @dataclass(frozen=True)
 class Step:
-    """Something that is done for a laboratory. Its fields stand in the journal."""
+    """Something that is done for a testbed. Its fields stand in the journal."""
 
     def check(self, lab: Lab) -> None:
         """Before anything is written down or done: raises RunError if something is in its place,
-        which is not the laboratory's then."""
+        which is not the testbed's then."""
 
     def do(self, lab: Lab) -> None:
         """Raises RunError or OSError if it cannot."""
@@ -22,6 +22,6 @@ class Step:
         may have been taken back before. Raises RunError or OSError if it cannot."""
         raise NotImplementedError
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         """What is still there of it; None if nothing is."""
         raise NotImplementedError
