@@ -1,4 +1,4 @@
-"""Calibration: a machine and the file system under a directory, as a system's file."""
+"""Calibrate a machine and the file system under a directory, and save both as a machine file."""
 
 from headrace.calibrate.calibration import PASSES, CalibrationRun, calibrate
 from headrace.calibrate.case import scenario_for_machine

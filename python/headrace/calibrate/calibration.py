@@ -1,4 +1,4 @@
-"""A machine's parameters, read and measured."""
+"""Read and measure the parameters of a machine."""
 
 import os
 from collections import Counter
@@ -25,10 +25,9 @@ from headrace.environment import of_directory
 from headrace.measure.conditions import memory_is_given_back
 
 PASSES = 4
-"""How often a round measures what processor and memory bound. A core of a virtual machine may run
-at two speeds, as the other thread of its physical core is at work for someone else or not: here
-1.0 and 1.4 times the time of a call, for tenths of a second to seconds each. One measurement of ten
-milliseconds sees one of them; several, seconds apart, come to what is between."""
+"""Passes per round for CPU-bound cases. The hyperthread sibling of a virtual CPU may be busy or
+idle: calls then took 1.4 or 1.0 times as long, for tenths of a second to seconds. One pass of 10 ms
+sees one speed; several passes, seconds apart, average both."""
 
 
 def calibrate(
@@ -38,12 +37,28 @@ def calibrate(
     passes: int = PASSES,
     on_progress: ProgressCallback | None = None,
 ) -> Calibration:
-    """Reads what the kernel tells, and measures the rest: all probes once, then all again; in
-    each round those that processor and memory bound `passes` times, of which the middle counts.
+    """Calibrate the machine and the file system under a directory.
 
-    Raises ScenarioError if the file system under the directory is none that a simulation
-    knows, RunError if a parameter that is needed cannot be told from any round, otherwise as
-    `headrace.measure.measure_whole` does.
+    Settings are read from the kernel. All probes are measured once in each round. For CPU-bound
+    probes one repetition is the Hodges-Lehmann estimate over the passes of a round.
+
+    Parameters
+    ----------
+    directory
+        Directory on the file system to measure.
+    rounds
+        Number of rounds.
+    passes
+        Passes per round for CPU-bound probes.
+    on_progress
+        Called before each measurement.
+
+    Raises
+    ------
+    ScenarioError
+        If simulations do not support the file system under the directory.
+    RunError
+        If no round yields a required parameter; also as `headrace.measure.measure_whole` does.
     """
     probing = CalibrationRun(directory)
     for _ in run_rounds(probing.steps, directory, rounds, passes, on_progress):
@@ -61,8 +76,20 @@ class Step:
     processes: int = 1
 
     def run(self, directory: str | PathLike[str], on: int | None = None) -> None:
-        """Measures it, on one processor if that is given. Raises RunError, which says what failed
-        and where, besides what the measurement raises."""
+        """Run the measurement.
+
+        Parameters
+        ----------
+        directory
+            Directory that an error message names.
+        on
+            CPU to pin the measurement to; None leaves the affinity unchanged.
+
+        Raises
+        ------
+        RunError
+            With the directory and the name of the step; also what the measurement raises.
+        """
         try:
             with nullcontext() if on is None else pin_to_cpu(on):
                 self.measure()
@@ -80,10 +107,14 @@ def run_rounds(
     passes: int,
     on_progress: ProgressCallback | None = None,
 ) -> Iterator[int]:
-    """Measures all steps in a directory, then all again, those of one process on each processor
-    in turn; gives the number of each round when it has ended.
+    """Run all steps in a directory, round by round, and yield each round's number at its end.
 
-    Raises ValueError if there are no passes.
+    Steps with one process are pinned to each CPU in turn.
+
+    Raises
+    ------
+    ValueError
+        If `passes` is less than 1.
     """
     if passes < 1:
         raise ValueError(f"passes = {passes}: expected 1 or more")
@@ -101,8 +132,11 @@ def run_rounds(
 
 
 def round_order(steps: Sequence[Step], passes: int) -> list[Step]:
-    """The order within a round: before each of as many parts of what the device bounds as there
-    are passes, all that processor and memory bound."""
+    """Return the order of steps within a round.
+
+    Device-bound steps are split into as many parts as there are passes. All CPU-bound steps run
+    before each part.
+    """
     cached = [step for step in steps if step.resource == "cache"]
     others = [step for step in steps if step.resource != "cache"]
     ends = [len(others) * number // passes for number in range(passes + 1)]
@@ -110,8 +144,11 @@ def round_order(steps: Sequence[Step], passes: int) -> list[Step]:
 
 
 def interleave(some: Sequence[Step], others: Sequence[Step]) -> list[Step]:
-    """All steps of two lists, those that are bound alike each spread over all of them, in their
-    order: a device that others use too is another within minutes."""
+    """Merge two lists of steps so that both are spread over the whole round.
+
+    The load on a shared device changes within minutes; interleaved steps see the same load. Order
+    within each list and resource is preserved.
+    """
     placed = []
     for steps in (some, others):
         for bound in get_args(Resource):
@@ -121,10 +158,14 @@ def interleave(some: Sequence[Step], others: Sequence[Step]) -> list[Step]:
 
 
 class CalibrationRun:
-    """A calibration under way. Raises as `calibrate` does, and at the start if a workload takes
-    more than the file system has.
+    """A calibration in progress.
 
-    A round is: each of the `steps` once or more often, then `end_round`.
+    Run each of `steps` one or more times, then call `end_round`, for every round.
+
+    Raises
+    ------
+    ScenarioError
+        On construction, if the file system has too little free space; else as `calibrate` does.
     """
 
     def __init__(self, directory: str | PathLike[str]) -> None:
@@ -175,7 +216,7 @@ class CalibrationRun:
         return measure
 
     def end_round(self) -> None:
-        """The steps were all measured once more, or some times more."""
+        """Reduce the passes of the current round to one value per probe and check."""
         self._times.append({name: hodges_lehmann(times) for name, times in self._of_round.items()})
         self._checks.append(
             [hodges_lehmann(self._checks_of_round[number]) for number in range(len(CHECKS))]
@@ -183,11 +224,11 @@ class CalibrationRun:
         self._of_round, self._checks_of_round = {}, {}
 
     def calibration(self, on_progress: ProgressCallback | None = None) -> Calibration:
-        """What the rounds gave."""
+        """Estimate the parameters from the rounds measured so far."""
         return self.measurements().calibration(on_progress)
 
     def measurements(self) -> Measurements:
-        """What the rounds took."""
+        """Return the measured times of all rounds."""
         checks = {
             case.name: tuple(times) for case, *times in zip(CHECKS, *self._checks, strict=True)
         }

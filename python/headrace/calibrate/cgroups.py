@@ -1,14 +1,21 @@
-"""The control groups of this process."""
+"""Control groups of this process."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 
 def own_cgroups(controller: str) -> Iterator[tuple[Path, str]]:
-    """The folders of this process's group and of those above it, innermost first, each with the
-    version of the control groups (cgroups(7)).
+    """Yield this process's control group and its ancestors, innermost first.
 
-    `controller` is what the first version calls it, such as "blkio" or "memory".
+    Parameters
+    ----------
+    controller
+        Name of the controller in cgroup v1, such as "blkio" or "memory".
+
+    Yields
+    ------
+    tuple of Path and str
+        Directory of the group, and the cgroup version, "1" or "2" (cgroups(7)).
     """
     for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)

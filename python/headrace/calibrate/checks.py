@@ -1,7 +1,7 @@
-"""What is measured beside a calibration, to see how well the model gives it.
+"""Checks: cases that are measured during a calibration to estimate the model error.
 
-No parameter follows from a check. The time that a simulation of it gives, against the one that
-was measured, is the error of the model itself.
+No parameter is estimated from a check. The difference between its simulated and its measured time
+is the error of the model.
 """
 
 from collections.abc import Mapping, Sequence
@@ -82,20 +82,20 @@ CHECKS: tuple[Case, ...] = (
 
 @dataclass(frozen=True)
 class Check:
-    """A check's measured and simulated time in calls, in seconds."""
+    """Measured and simulated time in calls of a check, in seconds."""
 
     name: str
     resource: Resource
-    """By its simulation."""
+    """The limiting resource, from the simulation."""
     measured: float
-    """The middle of the rounds."""
+    """Hodges-Lehmann estimate over the rounds."""
     predicted: float
-    """With every parameter's value."""
+    """Simulated with the estimate of every parameter."""
     rounds: tuple[tuple[float, float], ...]
-    """What it took in each, and what a simulation with that round's values gives."""
+    """Measured time of each round, and the simulated time with that round's parameters."""
 
     def json(self) -> dict[str, Any]:
-        """As documents have it."""
+        """Return the JSON document."""
         return {
             "name": self.name,
             "bound": self.resource,
@@ -109,8 +109,8 @@ class Check:
         }
 
     def toml(self) -> str:
-        """As a system's file has it: each round by itself, since a new measurement is one of a
-        round too."""
+        """Return the `[[check]]` tables of a machine file, one per round. A new measurement is a
+        sample of one round, so rounds are not pooled."""
         return "\n\n".join(
             f'[[check]]\nname = "{self.name}"\nbound = "{self.resource}"\n'
             f'measured = "{seconds_text(measured)}"\npredicted = "{seconds_text(predicted)}"'
@@ -121,8 +121,19 @@ class Check:
 def predict_check(
     machine: str, case: Case, times: Sequence[float], values: Sequence[Mapping[str, str]]
 ) -> Check:
-    """A check of a machine's file, with the time that each round gave of it, and each round's
-    values by path."""
+    """Simulate a check and compare it with its measurements.
+
+    Parameters
+    ----------
+    machine
+        Path of the machine file.
+    case
+        The check.
+    times
+        Measured time of each round, in seconds.
+    values
+        Parameters of each round, by field.
+    """
 
     def simulated(sets: Mapping[str, str]) -> dict[str, Any]:
         return simulate.run(

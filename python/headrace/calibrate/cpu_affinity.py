@@ -1,10 +1,9 @@
-"""Which processor a measurement is made on.
+"""Choose the CPU for each measurement.
 
-A device interrupts one processor, and a process that waits on another has to be woken there. On a
-virtual machine of two, whose disk interrupts the second, direct writes of 4 KiB took 49 us on that
-and 64 on the first, reads 48 and 73, appends with an fsync 140 and 200. Where the scheduler puts a
-process is chance: one case met the one, another the other, and either was off by a fifth. Each
-processor in turn makes that the same for all.
+A device interrupts one CPU, and a process on another CPU has to be woken there. On a virtual
+machine with two CPUs, direct writes of 4 KiB took 49 us on the interrupted CPU and 64 us on the
+other. Reads took 48 and 73 us, appends with fsync 140 and 200 us. The scheduler's choice is random,
+so each measurement is pinned to each CPU in turn.
 """
 
 import os
@@ -13,8 +12,9 @@ from contextlib import contextmanager, suppress
 
 
 def cpu_for_run(turn: int, turns: int, processors: Sequence[int]) -> int:
-    """That of one of so many measurements: each in turn, or as many, evenly apart, as there are
-    measurements.
+    """Return the CPU of one of several measurements.
+
+    CPUs are used in turn. If there are fewer measurements than CPUs, they are spread evenly.
 
     >>> [cpu_for_run(turn, 5, (0, 1)) for turn in range(5)]
     [0, 1, 0, 1, 0]
@@ -27,8 +27,8 @@ def cpu_for_run(turn: int, turns: int, processors: Sequence[int]) -> int:
 
 @contextmanager
 def pin_to_cpu(chosen: int) -> Iterator[None]:
-    """This thread, and whatever it starts, is on one processor; where it was, if that may not be
-    used any more."""
+    """Pin this thread and its children to a CPU for the duration of a `with` block. The affinity
+    stays unchanged if the CPU is no longer available."""
     before = os.sched_getaffinity(0)
     with suppress(OSError):
         os.sched_setaffinity(0, {chosen})

@@ -1,4 +1,4 @@
-"""A parameter that no equation gives: the value with which a simulation takes what was measured."""
+"""Parameters that are fitted: the value at which a simulated probe takes as long as measured."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
@@ -10,31 +10,37 @@ from headrace.calibrate.estimators import device, flushing
 from headrace.calibrate.probe import Probe, calls
 
 MAX_BISECTIONS = 40
-"""Halvings of the range: more than its ends' digits."""
+"""Upper limit of bisection steps; the range is then narrower than double precision."""
 TOLERANCE = 1e-3
-"""How near the simulation comes to the measurement, as a part of it."""
+"""Relative difference of simulated and measured time at which the bisection stops."""
 
 
 @dataclass(frozen=True)
 class FittedParameter:
-    """A field, and the probe that its value decides."""
+    """A parameter without an estimator, and the probe whose duration depends on it."""
 
     field: str
     probe: Probe
     upper_bound: float
-    """No value is larger, in seconds."""
+    """Largest value that is tried, in seconds."""
     method: str
     negligible_above: float = 1.0
-    """If a simulation without it takes more than this part of what was measured, the probe
-    shows something else, and the value is 0."""
+    """If the simulation with value 0 takes more than this share of the measured time, the probe
+    shows another effect, and the value is 0."""
     free_page_reporting_only: bool = False
-    """Whether it is 0 on all but virtual machines that give free memory back to their hosts."""
+    """True if the parameter is 0 except on virtual machines that report free pages to the host."""
     median_if_limited: bool = False
-    """Whether the median operation counts where a control group limits what the device writes:
-    some then wait for its next slice."""
+    """True if the median replaces the mean where a control group limits writes. Some operations
+    then wait for the next throttling slice."""
 
     def for_machine(self, known: Container[str]) -> "FittedParameter":
-        """As it is on a machine of which these fields are known."""
+        """Return the parameter with the statistic that suits a machine.
+
+        Parameters
+        ----------
+        known
+            Fields that the machine's settings contain.
+        """
         if not self.median_if_limited or "write" in device.unlimited(known):
             return self
         return replace(self, probe=replace(self.probe, statistic="p50"))
@@ -95,14 +101,28 @@ FRESH_PAGE = FittedParameter(
 )
 
 FITTED_PARAMETERS: tuple[FittedParameter, ...] = (READ_PAGE, FRESH_PAGE, NEW_BLOCK, FLUSH)
-"""In the order in which they need each other."""
+"""All fitted parameters, each after those it depends on."""
 
 
 def fit(fitted: FittedParameter, machine: Path, measured: float, then: Mapping[str, str]) -> float:
-    """The value in seconds, for a machine's file and the seconds that the probe took; `then` has
-    other values of the machine, by path, of when it took that long.
+    """Fit one parameter by bisection.
 
-    0 if the simulation takes longer without it, or hardly less.
+    Parameters
+    ----------
+    fitted
+        The parameter and its probe.
+    machine
+        Path of the machine file that is simulated.
+    measured
+        Duration of the probe, in seconds.
+    then
+        Values of other parameters in the same round, by field.
+
+    Returns
+    -------
+    float
+        The value in seconds. 0 if the simulation with 0 already takes as long, or nearly as
+        long.
     """
     text = scenario_for_machine(machine, fitted.probe.text)
 

@@ -1,4 +1,4 @@
-"""A machine's parameters as the kernel itself sees them, beside those from outside."""
+"""Parameters of a machine as a kernel trace shows them, beside the calibrated ones."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,33 +21,33 @@ METHOD = "kernel trace"
 COLD_READS = Probe(
     "cold reads of 64 KiB", transfers(32 * MIB, 64 * KIB, ["read"], COLD, {}), resource="device"
 )
-"""What shows how the kernel reads ahead."""
+"""Shows the read-ahead of the kernel."""
 
 
 @dataclass(frozen=True)
 class TracedProbe:
-    """A probe that was carried out while the kernel was traced."""
+    """A probe that was measured while the kernel was traced."""
 
     engine: Mapping[str, Mapping[str, float]]
-    """How long its operations took, by the load engine."""
+    """Service times of its operations, as the load engine measured them."""
     recording: Recording
     calls: pl.DataFrame
-    """Those that the engine timed."""
+    """The system calls that the load engine timed."""
     requests: pl.DataFrame
-    """Those of the device meanwhile."""
+    """Requests of the device during the probe."""
 
 
 @dataclass(frozen=True)
 class KernelTime:
-    """A parameter in the kernel: one value for each call, request or commit."""
+    """A parameter in the kernel: one sample for each call, request or commit."""
 
     what: str
     field: str | None
-    """The scenario's field that is the same from outside; None if there is none."""
+    """The scenario's field for the same quantity; None if there is none."""
     values: tuple[float, ...]
     unit: Unit
     outside: float | None = None
-    """What the calibration has."""
+    """The calibrated value."""
 
     @property
     def value(self) -> float:
@@ -56,16 +56,16 @@ class KernelTime:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Between which 90 % of the values lie."""
+        """The 5th and 95th percentiles."""
         least, most = np.quantile(np.array(self.values), [0.05, 0.95])
         return float(least), float(most)
 
     def text(self, value: float | None) -> str | None:
-        """A value as a scenario has it."""
+        """Format a value for a scenario."""
         return None if value is None else Parameter("", (value,), self.unit, METHOD).text()
 
     def json(self) -> dict[str, Any]:
-        """As documents have it."""
+        """Return the JSON document."""
         least, most = self.spread
         return {
             "what": self.what,
@@ -83,7 +83,7 @@ class KernelTime:
 
 
 KernelEstimator = Callable[[Mapping[str, TracedProbe], Mapping[str, float]], Iterator[KernelTime]]
-"""What is found in the probes that were traced, by their names, and from outside, by field."""
+"""Estimates kernel times from traced probes by name, and calibrated values by field."""
 
 
 def _calls(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
@@ -98,8 +98,7 @@ def _calls(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Ite
 
 
 def _device(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
-    """By a line through the medians of the smallest and the largest transfer, of each the time in
-    which the device had its request."""
+    """Fit a line through the medians of the smallest and largest transfer, by time in the device."""
     ways = {
         "read": ("latency", "time_per_transfer", "rate"),
         "write": ("write_latency", "write_time_per_transfer", "device_write_rate"),
@@ -188,11 +187,11 @@ KERNEL_ESTIMATORS: tuple[KernelEstimator, ...] = (
     _journal,
     _read_ahead,
 )
-"""To find more in a trace, write a function and name it here."""
+"""All kernel estimators. To add one, write a function and list it here."""
 
 
 def _calls_of_size(made: pl.DataFrame, size: int) -> pl.DataFrame:
-    """The calls that moved so many bytes: a file is opened and closed, too."""
+    """Select the calls that moved `size` bytes; this drops open and close."""
     return made.filter(pl.col("result") == size)
 
 
@@ -203,7 +202,7 @@ def _durations(made: pl.DataFrame) -> tuple[float, ...]:
 def kernel_times(
     seen: Mapping[str, TracedProbe], parameters: tuple[Parameter, ...]
 ) -> tuple[KernelTime, ...]:
-    """All that is found, beside what the calibration has from outside."""
+    """Estimate all kernel times, and pair each with the calibrated value."""
     outside = {
         it.field: float(it.value)
         for it in parameters

@@ -1,8 +1,8 @@
-"""What bounds a workload: processor and memory, or the device, by where a simulation of it waits.
+"""Classify a workload as CPU-bound or device-bound from its simulated waiting times.
 
-What a case is meant to show is not what it shows everywhere: direct writes go through the page
-cache where data goes through the journal (Linux 6.18, fs/ext4/inode.c: ext4_dio_alignment), and
-a device may be so fast that processes hardly wait for it.
+A case's intended group is not reliable. Direct writes use the page cache if data is journaled
+(Linux 6.18, fs/ext4/inode.c: ext4_dio_alignment). On a very fast device processes hardly wait for
+it.
 """
 
 from collections.abc import Mapping
@@ -12,18 +12,38 @@ from headrace.calibrate.case import Resource
 
 DEVICE_AND_QUEUE = ("device", "I/O queue")
 ON_DEVICE = (*DEVICE_AND_QUEUE, "journal")
-"""Where calls of a simulation wait for the device: a commit is transfers and a flush."""
+"""Places where a simulated call waits for the device. A journal commit consists of transfers and a
+flush."""
 
 
 def limiting_resource(simulated: Mapping[str, Any]) -> Resource:
-    """What takes most of the time in calls of a simulated machine's result."""
+    """Return the resource that takes more than half of the time in calls.
+
+    Parameters
+    ----------
+    simulated
+        Result document of a simulated machine.
+
+    Returns
+    -------
+    Resource
+        "device", or "cache" for processor and memory.
+    """
     found = waits(simulated, 1)
     on_device = sum(found.get(name, 0.0) for name in ON_DEVICE)
     return "device" if 2 * on_device > sum(found.values()) else "cache"
 
 
 def waits(simulated: Mapping[str, Any], processes: int) -> dict[str, float]:
-    """What a process of a simulated machine spends at each place, in seconds, by its name."""
+    """Return the time that one process spends at each place, in seconds by the place's name.
+
+    Parameters
+    ----------
+    simulated
+        Result document of a simulated machine.
+    processes
+        Number of processes over which the time is divided.
+    """
     count = simulated["latency"].get("all", {}).get("count", 0)
     found: dict[str, float] = {}
     for entry in simulated["breakdown"]:

@@ -1,4 +1,4 @@
-"""Limits that control groups put on a device."""
+"""Limits of control groups on a block device."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ FIELDS: dict[str, tuple[str, Unit]] = {
     "riops": ("read_operations", ""),
     "wiops": ("write_operations", ""),
 }
-"""By the words of `io.max` (Linux, Documentation/admin-guide/cgroup-v2.rst)."""
+"""Field and unit by key of `io.max` (Linux, Documentation/admin-guide/cgroup-v2.rst)."""
 
 FIRST_VERSION = {
     "rbps": "read_bps",
@@ -22,11 +22,11 @@ FIRST_VERSION = {
     "riops": "read_iops",
     "wiops": "write_iops",
 }
-"""By the files of the first version of control groups (cgroup-v1/blkio-controller.rst)."""
+"""Names of the cgroup v1 files by key of `io.max` (cgroup-v1/blkio-controller.rst)."""
 
 
 def limits(mount: Mount) -> Iterator[Parameter]:
-    """The tightest limits of this process's group and those above it."""
+    """Yield the tightest limits among this process's control group and its ancestors."""
     found: dict[str, tuple[float, Path]] = {}
     device = read_sysfs(mount.disk / "dev") or mount.device
     for path, of in own_cgroups("blkio"):

@@ -1,4 +1,4 @@
-"""What was measured for a calibration, and the parameters that follow from it."""
+"""Measured times of a calibration, and the parameters estimated from them."""
 
 import dataclasses
 import platform
@@ -22,30 +22,30 @@ from headrace.calibrate.probe import Probe
 from headrace.environment import Environment
 
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]
-"""Called before each measurement with how many are done, how many there are, and what is next."""
+"""Called before each measurement with the number done, the total, and the name of the next."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a machine and a file system under a directory are like."""
+    """Parameters and checks of a machine and of the file system under a directory."""
 
     directory: str
     file_system: str
-    """Its kind, as ext4."""
+    """Type of the file system, such as ext4."""
     parameters: tuple[Parameter, ...]
     checks: tuple[Check, ...]
     started: datetime
     warnings: tuple[dict[str, str], ...] = ()
-    """What a reader should know of its measurements: `condition` and `message`."""
+    """Warnings of the measurements, each with `condition` and `message`."""
     measured: "Measurements | None" = None
-    """All that it follows from, if it follows from probes of a file system."""
+    """The measured times; None for a calibration of servers."""
     host: str = dataclasses.field(default_factory=platform.node)
-    """The machine's name."""
+    """Name of the machine."""
     environment: Environment | None = None
-    """Where and when it was measured, as `headrace.environment` has it."""
+    """Where and when the calibration ran."""
 
     def json(self) -> dict[str, Any]:
-        """All figures."""
+        """Return the JSON document."""
         return {
             "kind": "calibration",
             "directory": self.directory,
@@ -63,7 +63,7 @@ class Calibration:
 
     @property
     def toml(self) -> str:
-        """The system's file."""
+        """Text of the machine file."""
         return machine_file(
             self.directory, self.file_system, self.parameters, self.checks, self.started, self.host
         )
@@ -71,28 +71,27 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Measurements:
-    """All that a calibration has read and measured: parameters follow from it alone."""
+    """All settings and times of a calibration. They determine every parameter."""
 
     directory: str
     file_system: str
     started: datetime
     read: tuple[Parameter, ...]
-    """Settings that the kernel tells."""
+    """Settings read from the kernel."""
     times: tuple[Mapping[str, float], ...]
-    """What each round took of each probe, in seconds, by its name."""
+    """Seconds of each probe by name, one mapping per round."""
     checks: Mapping[str, tuple[float, ...]]
-    """What each round took of each check."""
+    """Seconds of each check, one value per round."""
     memory_given_back: bool
-    """Whether the machine is a virtual one that gives free memory back to its host."""
+    """True on a virtual machine that reports free pages to its host."""
     warnings: tuple[dict[str, str], ...] = ()
     host: str = dataclasses.field(default_factory=platform.node)
-    """The machine's name."""
+    """Name of the machine."""
     environment: Environment | None = None
-    """Where and when it was measured; None of what earlier versions saved."""
+    """Where and when the calibration ran; None in files of earlier versions."""
 
     def json(self) -> dict[str, Any]:
-        """What a calibration's document has besides parameters and checks, so that it can be
-        made again."""
+        """Return the part of the JSON document from which parameters can be estimated again."""
         names = self.times[0]
         return {
             "settings": [it.field for it in self.read],
@@ -102,10 +101,14 @@ class Measurements:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """By a calibration's document.
+        """Read the measurements from a calibration's document, whose field types were checked.
 
-        The fields that are read are there and of their types. Raises ScenarioError if it lacks
-        what this version measures, or rounds of it, ValueError if a text says nothing.
+        Raises
+        ------
+        ScenarioError
+            If a probe or check of this version is missing or incomplete.
+        ValueError
+            If a text cannot be parsed.
         """
         for kind in ("probes", "checks"):
             check_once(kind, document[kind])
@@ -145,8 +148,13 @@ class Measurements:
         )
 
     def calibration(self, on_progress: ProgressCallback | None = None) -> Calibration:
-        """What follows from it. Raises RunError if a parameter that is needed cannot be told from
-        any round."""
+        """Estimate all parameters and simulate all checks.
+
+        Raises
+        ------
+        RunError
+            If no round yields a required parameter.
+        """
         parameters = [*self.read, *_estimate_parameters(self.times, self.read)]
         fitted_parameters = fitted_parameters_for(self.read)
         with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
@@ -193,28 +201,34 @@ class Measurements:
     def _rounds(
         self, parameters: Iterable[Parameter]
     ) -> Iterator[tuple[Mapping[str, float], Mapping[str, str]]]:
-        """Of each round the times of the probes, and its own values of parameters by path: what
-        the machine was at a time goes together."""
+        """Yield each round's probe times, and its own parameters by field. One round describes the
+        machine at one time, so its values belong together."""
         measured = [it for it in parameters if it.measured]
         for number, times in enumerate(self.times):
             yield times, {it.field: it.text(it.values[number]) for it in measured}
 
 
 def check_once(kind: str, found: Iterable[Mapping[str, Any]]) -> None:
-    """Raises ScenarioError if one of what a document has of a kind is there twice."""
+    """Check that no name occurs twice in a list of a document.
+
+    Raises
+    ------
+    ScenarioError
+        If one does.
+    """
     for name, times in Counter(it["name"] for it in found).items():
         if times > 1:
             raise ScenarioError(f"{kind} has {name!r} {times} times: expected each once")
 
 
 def fitted_parameters_for(read: Iterable[Parameter]) -> list[FittedParameter]:
-    """The balances, as they are on a machine of such settings."""
+    """Return the fitted parameters for a machine with these settings."""
     known = {it.field for it in read}
     return [fitted.for_machine(known) for fitted in FITTED_PARAMETERS]
 
 
 def all_probes(read: Sequence[Parameter]) -> list[Probe]:
-    """All that a calibration measures on a machine of such settings, but for the checks."""
+    """Return all probes for a machine with these settings; checks are not included."""
     return [
         *probes_for(known_settings(read)),
         *(fitted.probe for fitted in fitted_parameters_for(read)),
@@ -222,8 +236,11 @@ def all_probes(read: Sequence[Parameter]) -> list[Probe]:
 
 
 def fitted_from_majority(fitted: FittedParameter, values: tuple[float, ...]) -> Parameter:
-    """The parameter that was found so in each round: nothing if half of the rounds show nothing
-    of it, since what the others saw was then something else that kept the device."""
+    """Return a fitted parameter from the values of all rounds.
+
+    The value is 0 if no more than half of the rounds show an effect: in the others something else
+    delayed the device.
+    """
     method = fitted.method
     seen = sum(value > 0 for value in values)
     if 0 < seen <= len(values) / 2:
@@ -237,13 +254,16 @@ def _estimate_parameters(
     read: Sequence[Parameter],
     estimators: Iterable[Estimator] = ESTIMATORS,
 ) -> list[Parameter]:
-    """Each equation for the middles of the rounds' times, which tell the parameter, and for each
-    round with what that round gave before, which tells its spread.
+    """Apply all estimators to the rounds.
 
-    What an equation's rounds have in common is found first. Where a round does not tell a
-    parameter, the middle of those that do is its value, for that round too.
+    The value of a parameter follows from the Hodges-Lehmann estimates of the probe times. Its
+    spread follows from the single rounds. Parameters that an estimator shares between rounds come
+    first. A round that does not yield a parameter takes the estimate of the others.
 
-    Raises RunError if no round tells one that is needed.
+    Raises
+    ------
+    RunError
+        If no round yields a required parameter.
     """
     middles = {name: hodges_lehmann([of[name] for of in times]) for name in times[0]}
     known = known_settings(read)

@@ -1,4 +1,4 @@
-"""How much memory there is for the page cache."""
+"""Memory available for the page cache."""
 
 import os
 import platform
@@ -17,7 +17,7 @@ MEMORY = "/proc/meminfo"
 
 
 class Memory(NamedTuple):
-    """Bytes of memory, and those that are no page cache."""
+    """Size of memory, and the part that is not page cache, in bytes."""
 
     size: int
     used: int
@@ -25,7 +25,7 @@ class Memory(NamedTuple):
 
 
 def memory(mount: Mount) -> Iterator[Parameter]:
-    """Its parameters: of the machine, or of the tightest control group around this process."""
+    """Yield the memory parameters of the tightest control group of this process, or of the machine."""
     machine = machine_memory()
     tightest = min([machine, *_cgroup_memory()], key=lambda it: it.size)
     yield Parameter("machine.memory.size", (tightest.size,), "B", tightest.source)
@@ -36,7 +36,7 @@ def memory(mount: Mount) -> Iterator[Parameter]:
 
 
 def machine_memory() -> Memory:
-    """Of the whole machine."""
+    """Return the memory of the machine."""
     lines = Path(MEMORY).read_text(encoding="ascii").splitlines()
     known = {line.split(":")[0]: int(line.split()[1]) * KIB for line in lines}
     cache = known["MemFree"] + known["Buffers"] + known["Cached"] + known["SReclaimable"]
@@ -56,7 +56,7 @@ def _cgroup_memory() -> Iterator[Memory]:
 
 
 def group_memory(folder: Path, limit: str, used: str, cached: str) -> Memory | None:
-    """What a control group's files say; None without a limit."""
+    """Return the memory of a control group; None if it has no limit."""
     most, now = read_sysfs(folder / limit) or "max", read_sysfs(folder / used)
     if most == "max" or now is None:
         return None
@@ -69,12 +69,13 @@ FOLIOS = "Linux: XFS has large folios since 5.18, ext4 since 6.16, not with data
 
 
 def _largest_folio(mount: Mount, page: int) -> int:
-    """As the kernel's version has them; 1 MiB is what calls of 1 MiB get."""
+    """Return the largest folio that the kernel version supports, in bytes. Calls of 1 MiB get
+    folios of 1 MiB."""
     since = {"xfs": (5, 18), "ext4": (6, 16), "ext3": (6, 16), "ext2": (6, 16)}
     large = kernel() >= since[mount.kind] and mount.option("data") != "journal"
     return 1024 * KIB if large else page
 
 
 def kernel() -> tuple[int, ...]:
-    """The kernel's version, as (6, 18)."""
+    """Return the kernel's version, such as (6, 18)."""
     return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])

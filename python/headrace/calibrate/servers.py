@@ -1,4 +1,4 @@
-"""A network file system: the network to its servers, and what these take for a request."""
+"""Calibrate the network to servers, and the time a server takes for a request."""
 
 import re
 import socket
@@ -23,18 +23,20 @@ from headrace.environment import of_directory
 from headrace.measure import measure_whole
 
 SECONDS = 0.3
-"""For each size, and at least ten messages (crates/load/src/network/ask.rs)."""
+"""Duration of the measurement for each size, and at least ten messages
+(crates/load/src/network/ask.rs)."""
 WARM_UP = 5
-"""Messages before those that count (the same file)."""
+"""Messages that are sent before the measurement (crates/load/src/network/ask.rs)."""
 BYTE, BLOCK = 1, 512
-"""A block is a packet, and what direct calls can move at least."""
+"""A block fits in one packet, and is the smallest direct call."""
 MIDDLE, LARGE = 256 << 10, 1 << 20
-"""Two large sizes, since the first bytes of each may pass on tokens that a limit has saved up."""
+"""Two large sizes. The first bytes of each may use saved tokens of a rate limit; the difference
+does not."""
 SIZES = (BYTE, BLOCK, MIDDLE, LARGE)
 FRAMING = 38
-"""What `network.framing` is by default (IEEE 802.3)."""
+"""Default of `network.framing` (IEEE 802.3), in bytes."""
 IP_MTU, IPV6_MTU = 14, 24
-"""Of getsockopt(2): include/uapi/linux/in.h and in6.h."""
+"""Options of getsockopt(2): include/uapi/linux/in.h and in6.h."""
 
 CALLS = {
     operation: Probe(
@@ -69,12 +71,12 @@ METHODS: dict[str, tuple[Unit, str]] = {
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of one size to a server and back: seconds for each."""
+    """Times of messages of one size to a server and back, in seconds."""
 
     elapsed: float
     """The median."""
     processor: float
-    """On this host's processor, which sends the message and receives it."""
+    """Processor time on this host, which sends and receives the message."""
 
 
 def calibrate_servers(
@@ -85,13 +87,32 @@ def calibrate_servers(
     rounds: int = 5,
     on_progress: ProgressCallback | None = None,
 ) -> Calibration:
-    """The network between this host and servers, where `headrace bench net answer` listens, and
-    what a server takes for a request to a file in a directory, which has no copies and is in the
-    server's memory. All of it once, then all of it again; of several servers the middle.
+    """Measure the network to servers and the time that a server takes for a request.
 
-    Raises ScenarioError if the directory's file system is none on servers that a simulation
-    knows; ValueError, which names the server, if one cannot be asked; RunError if no round tells a
-    parameter.
+    `headrace bench net answer` must listen on each server. The directory's files must be in the
+    server's memory and have no copies. Of several servers the Hodges-Lehmann estimate counts.
+
+    Parameters
+    ----------
+    directory
+        Directory on the network file system.
+    addresses
+        HOST:PORT of each server.
+    token
+        Shared secret.
+    rounds
+        Number of rounds.
+    on_progress
+        Called before each measurement.
+
+    Raises
+    ------
+    ScenarioError
+        If simulations do not support the directory's file system.
+    ValueError
+        If a server cannot be reached. The message names it.
+    RunError
+        If no round yields a parameter.
     """
     hosts = [host_and_port(it) for it in addresses]
     mount = served_mount_of(directory)
@@ -127,7 +148,7 @@ def calibrate_servers(
 
 
 def combine_servers(servers: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The middle of those servers that tell a parameter."""
+    """Return the Hodges-Lehmann estimate of each parameter over the servers that yield it."""
     return {
         name: hodges_lehmann(told)
         for name in METHODS
@@ -136,8 +157,14 @@ def combine_servers(servers: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 def combine_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
-    """A round that does not tell a parameter counts as the middle of those that do. Raises
-    RunError if none does."""
+    """Return the parameters over all rounds. A round that does not yield one takes the estimate of
+    the others.
+
+    Raises
+    ------
+    RunError
+        If no round yields a parameter.
+    """
     parameters = []
     for name, (unit, method) in METHODS.items():
         told = [it[name] for it in found if name in it]
@@ -158,9 +185,21 @@ def combine_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
 def network_parameters(
     messages: dict[int, Messages], seconds: dict[str, float], mtu: int, header: int
 ) -> dict[str, float]:
-    """Parameters by their fields, in SI units: from messages of all sizes, and the seconds that
-    calls which read and write take. Without the network's bandwidth where large messages took no
-    longer than small ones."""
+    """Estimate the parameters of one server, in SI units by field.
+
+    The bandwidth is missing if large messages took no longer than small ones.
+
+    Parameters
+    ----------
+    messages
+        Times by message size.
+    seconds
+        Seconds of a direct read and write.
+    mtu
+        Largest packet, in bytes.
+    header
+        IP and TCP headers of a packet, in bytes.
+    """
     byte, block, middle, large = (messages[size] for size in SIZES)
     beyond = large.elapsed - middle.elapsed
     bandwidth = {}
@@ -201,7 +240,13 @@ def _seconds(probe: Probe, directory: str | PathLike[str], warned: WarningCollec
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """What an address names; IPv6 has brackets. Raises ValueError if it is none."""
+    """Split HOST:PORT; an IPv6 address is in brackets.
+
+    Raises
+    ------
+    ValueError
+        If the text has another form.
+    """
     found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+(?:%\w+)?)\]|([^\s:\[\]]+)):(\d{1,5})", address)
     if found is None or not 1 <= int(found[3]) <= MOST_PORT:
         raise ValueError(
@@ -215,7 +260,7 @@ MOST_PORT = 65535
 
 
 def _way_to(address: str, host: str, port: int) -> tuple[int, int]:
-    """The largest packet to a host, and its headers: bytes.
+    """Return the MTU of the path to a host, and the headers of a packet, in bytes.
 
     IPv4 (RFC 791) has 20 B, IPv6 (RFC 8200) 40, TCP (RFC 9293) 20, its timestamps 12 (RFC 7323).
     """

@@ -1,4 +1,4 @@
-"""What the kernel tells of a machine: settings, sizes, limits."""
+"""Read a machine's settings from the kernel."""
 
 import os
 import re
@@ -16,7 +16,7 @@ KIB, MIB = 1024, 1024 * 1024
 
 
 def settings(mount: Mount) -> list[Parameter]:
-    """The parameters that are read rather than measured, in the order of the scenario."""
+    """Return the parameters that are read, in the order of the scenario."""
     return [
         *_processor(),
         *_caches(),
@@ -39,7 +39,7 @@ def _processor() -> Iterator[Parameter]:
 
 
 def _caches() -> Iterator[Parameter]:
-    """The levels of the first core, for data."""
+    """Yield the data caches of the first core."""
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, size = read_sysfs(index / "level"), read_sysfs(index / "size")
         if read_sysfs(index / "type") == "Instruction":
@@ -50,8 +50,8 @@ def _caches() -> Iterator[Parameter]:
 
 VM = Path("/proc/sys/vm")
 MEANING_OF_ZERO = {"expiry": 0.0, "interval": 24 * 3600.0}
-"""In seconds, what a 0 stands for: of the interval that old pages are not looked for at all (Linux
-6.18, Documentation/admin-guide/sysctl/vm.rst), which once a day is as good as."""
+"""Seconds that a setting of 0 stands for. An interval of 0 disables periodic write-back (Linux
+6.18, Documentation/admin-guide/sysctl/vm.rst); once a day has the same effect."""
 
 
 def _write_back(mount: Mount) -> Iterator[Parameter]:
@@ -71,8 +71,8 @@ def _write_back(mount: Mount) -> Iterator[Parameter]:
 
 
 def _dirty(folder: Path, name: str) -> tuple[int, Path]:
-    """A limit of the whole machine, and what tells it: of its two files, the one that was set
-    last holds, and the other reads 0."""
+    """Return a dirty limit of the machine in bytes, and its source. Of the two files the one set
+    last applies; the other reads 0."""
     path = folder / f"{name}_bytes"
     size = int(read_sysfs(path) or 0)
     if not size:
@@ -84,9 +84,16 @@ def _dirty(folder: Path, name: str) -> tuple[int, Path]:
 
 
 def device_limit(folder: Path) -> tuple[int, Path] | None:
-    """The most dirty data of a device, from its folder in /sys/class/bdi, and what tells it;
-    None where it holds only once the machine's limits are near (Linux since 6.2,
-    Documentation/ABI/testing/sysfs-class-bdi)."""
+    """Return the dirty limit of a device in bytes, and its source.
+
+    None without `strict_limit`: the limit then applies only near the machine's limits (Linux since
+    6.2, Documentation/ABI/testing/sysfs-class-bdi).
+
+    Parameters
+    ----------
+    folder
+        Directory of the device in /sys/class/bdi.
+    """
     if read_sysfs(folder / "strict_limit") != "1":
         return None
     size = read_sysfs(folder / "max_bytes")
@@ -103,7 +110,7 @@ def _read_ahead(mount: Mount) -> Iterator[Parameter]:
 
 
 def _journal(mount: Mount) -> Iterator[Parameter]:
-    """The mode; ext3 and ext4 leave a default one out of the mount options."""
+    """Yield the journal's settings. ext3 and ext4 omit the default mode from the mount options."""
     field = "machine.file_system.journal"
     source = mountinfo.SOURCE
     if mount.kind in ("ext3", "ext4"):
@@ -120,8 +127,8 @@ def _journal(mount: Mount) -> Iterator[Parameter]:
 
 
 def _journal_size(mount: Mount, field: str) -> Iterator[Parameter]:
-    """From what a transaction may have of it: a third, as this is counted since (Linux 6.18,
-    fs/jbd2/journal.c: jbd2_journal_get_max_txn_bufs). Older kernels do not tell it so."""
+    """Yield the journal's size from the largest transaction, which is a third of it (Linux 6.18,
+    fs/jbd2/journal.c: jbd2_journal_get_max_txn_bufs). Older kernels report another share."""
     for folder in _journals(mount) if kernel() >= (6, 18) else []:
         told = re.search(r"each up to (\d+) blocks", read_sysfs(folder / "info") or "")
         if told is not None:
@@ -136,14 +143,14 @@ def _journal_size(mount: Mount, field: str) -> Iterator[Parameter]:
 
 
 BLOCK = 4096
-"""Bytes of a block of the file system, as mke2fs makes all but the smallest."""
+"""Block size in bytes. mke2fs uses it except on very small file systems."""
 
 JOURNALS = Path("/proc/fs/jbd2")
-"""A folder for each journal in use, as vda1-8."""
+"""Has a directory for each journal in use, such as vda1-8."""
 
 
 def has_journal(mount: Mount) -> bool:
-    """Ext4 can be made without one, which its mount options do not say."""
+    """Return True if the file system has a journal. The mount options of ext4 do not tell."""
     return mount.option("data") is not None or bool(_journals(mount))
 
 

@@ -1,10 +1,10 @@
-"""Small files in which the kernel tells of itself."""
+"""Read attribute files of sysfs and procfs."""
 
 from pathlib import Path
 
 
 def read_sysfs(path: Path) -> str | None:
-    """What a small file of the kernel's says; None if it cannot be read."""
+    """Return the text of an attribute file, stripped; None if it cannot be read."""
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""A calibration whose probes are carried out once more, to see them in the kernel."""
+"""Repeat a calibration's probes under a kernel trace."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -28,24 +28,24 @@ from headrace.kernel_trace import Intervals, Recording
 from headrace.measure import Measurement
 
 LEAST = 10
-"""Requests of a kind of which the documents tell."""
+"""Fewest requests of a kind that are reported."""
 
 
 @dataclass(frozen=True)
 class TracedCalibration:
-    """A calibration, and what the kernel itself says of its parameters."""
+    """A calibration, and its parameters as a kernel trace shows them."""
 
     calibration: Calibration
     times: tuple[KernelTime, ...]
     recordings: Mapping[str, Recording]
-    """By the probe's name."""
+    """Recordings by name of the probe."""
     requests: pl.DataFrame
-    """Of the device, as `headrace.kernel_trace.requests` has them."""
+    """Requests of the device, as `headrace.kernel_trace.requests` returns them."""
     cost: float
-    """What tracing adds to an operation's mean time, as a part of it: the median of all probes."""
+    """Relative increase of the mean operation time by tracing: the median over all probes."""
 
     def json(self) -> dict[str, Any]:
-        """All figures."""
+        """Return the JSON document."""
         kernel = {
             "times": [time.json() for time in self.times],
             "service": kernel_trace.service(self.requests)
@@ -59,8 +59,8 @@ class TracedCalibration:
 
     @property
     def toml(self) -> str:
-        """The system's file, with a remark for each time that has a field. The parameters are
-        those from outside, which tracing has not disturbed."""
+        """Text of the machine file, with a comment for each kernel time that has a field. The
+        parameters are those measured without tracing."""
         lines = [self.calibration.toml]
         for it in self.times:
             if it.field is not None:
@@ -74,16 +74,16 @@ class TracedCalibration:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What happened when, in seconds from the first request on."""
+    """Requests, commits and write-back over time, in seconds from the first request."""
 
     requests: pl.DataFrame
-    """Those of the device, with `at_s`."""
+    """Requests of the device, with `at_s`."""
     commits: list[tuple[float, float]]
     write_back: list[tuple[float, float]]
 
 
 def timeline(found: TracedCalibration) -> Timeline:
-    """Of all probes, one behind another."""
+    """Return the timeline over all probes, one after another."""
     start = int(found.requests["issued_ns"].to_numpy().min(initial=LATEST))
 
     def spans(of: Callable[[Recording], Intervals]) -> list[tuple[float, float]]:
@@ -102,8 +102,7 @@ LATEST = (1 << 63) - 1
 
 
 def probes(parameters: Iterable[Parameter]) -> list[Probe]:
-    """What is traced on a machine of such parameters: all probes that make calls, each workload
-    once."""
+    """Return the probes that are traced: all that make system calls, each workload once."""
     every = probes_for(known_settings(parameters))
     every += [*(fitted.probe for fitted in FITTED_PARAMETERS), COLD_READS]
     alike = {probe.workload: probe for probe in reversed(every) if probe.made_by == "posix"}
@@ -116,10 +115,14 @@ def trace_calibration(
     *,
     on_progress: ProgressCallback | None = None,
 ) -> TracedCalibration:
-    """Carries each probe out twice more: as it is, and with the kernel traced.
+    """Measure each probe twice more, without and with a kernel trace.
 
-    Raises KernelTraceError if the kernel cannot be traced, otherwise as
-    `headrace.measure.measure_whole` does.
+    Raises
+    ------
+    KernelTraceError
+        If the kernel cannot be traced.
+    RunError, ScenarioError, OSError
+        As `headrace.measure.measure_whole` does.
     """
     seen: dict[str, TracedProbe] = {}
     costs = []

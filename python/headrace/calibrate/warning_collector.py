@@ -1,22 +1,22 @@
-"""The warnings of a calibration's many measurements, each told once."""
+"""Merge the warnings of many measurements."""
 
 from collections.abc import Mapping
 from typing import Any
 
 BY_DESIGN = ("fits-in-memory", "oversubscribed", "generator-was-the-limit", "no-calls")
-"""Conditions that a calibration's workloads make on purpose, to measure what a processor and
-several processes do, and what the engine takes itself."""
+"""Conditions that calibration workloads cause on purpose, to measure processors, concurrency and
+the load engine."""
 
 
 class WarningCollector:
-    """Warnings, gathered measurement by measurement."""
+    """Collect the warnings of all measurements of a calibration."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[str, int]] = {}
         self._measurements = 0
 
     def add(self, document: Mapping[str, Any]) -> None:
-        """Those of one more measurement's document."""
+        """Add the warnings of one measurement's document."""
         self._measurements += 1
         for warning in document["warnings"]:
             condition = warning["condition"]
@@ -25,7 +25,8 @@ class WarningCollector:
                 self._found[condition] = (message, count + 1)
 
     def all(self) -> tuple[dict[str, str], ...]:
-        """As documents have them: the first message of each, and how many measurements it is of."""
+        """Return each condition once, with its first message and the number of measurements it
+        occurred in."""
         return tuple(
             {
                 "condition": condition,

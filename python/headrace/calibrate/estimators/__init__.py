@@ -1,4 +1,4 @@
-"""What each parameter follows from: probes, and an equation for each."""
+"""Estimators: each has probes, and computes parameters from their times."""
 
 from collections.abc import Container
 
@@ -31,11 +31,12 @@ ESTIMATORS: tuple[Estimator, ...] = (
     device.ESTIMATOR,
     flushing.ESTIMATOR,
 )
-"""In the order in which they need each other. To measure more, write a file and name it here."""
+"""All estimators, each after those whose parameters it uses. To add one, write a module and list it
+here."""
 
 
 def probes_for(known: Container[str]) -> list[Probe]:
-    """The probes of all equations that apply where so much is known."""
+    """Return the probes of all estimators that apply to a machine with these known fields."""
     return [probe for it in ESTIMATORS if it.applies(known) for probe in it.probes]
 
 

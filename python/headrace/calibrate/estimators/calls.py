@@ -1,4 +1,4 @@
-"""What a call costs besides what it moves."""
+"""Cost of a system call and of a C library call, without the data."""
 
 from headrace.calibrate.case import WARM
 from headrace.calibrate.estimators.estimator import Estimator, Known
@@ -15,7 +15,7 @@ NOTHING = Probe(
     "the engine itself", calls(200_000, 1, ["read"], WARM), statistic="mean", made_by="null"
 )
 BUFFER = 4096
-"""Bytes of the C library's buffer: one system call each."""
+"""Size of the C library's buffer in bytes; each buffer takes one system call."""
 
 
 def _solve(times: Times, _known: Known) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""How much longer copies take while all cores copy."""
+"""Slow-down of memory copies while all cores copy."""
 
 import os
 import statistics
@@ -9,13 +9,13 @@ from headrace.calibrate.estimators.estimator import Estimator, Known
 from headrace.calibrate.probe import Probe, Times, calls
 
 MOST = 16
-"""Processes: their files take room in memory. Of more cores, each further one is taken to
-disturb as much as one of these."""
+"""Upper limit of processes, which bounds the memory for their files. Each further core is assumed
+to add as much contention as one of these."""
 PROCESSES = min(len(os.sched_getaffinity(0)), MOST)
 BLOCKS = (16 * KIB, 256 * KIB)
 PASSES = 4
-"""Through each file: processes begin up to some milliseconds one after the other, and a pass takes
-ten."""
+"""Passes through each file. Processes start up to a few milliseconds apart, and a pass takes ten.
+"""
 TOGETHER = {
     block: Probe(
         f"cached reads of {block // KIB} KiB by {PROCESSES} processes",
@@ -28,7 +28,7 @@ TOGETHER = {
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
-    """Each core more adds as much as any other."""
+    """Estimate the contention; every further core adds the same amount."""
     if not TOGETHER:
         return {}
     besides = known["machine.cpu.system_call"] + known["machine.copying.read_call"]

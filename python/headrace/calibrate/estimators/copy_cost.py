@@ -1,5 +1,4 @@
-"""What reads of cached pages cost, and a page by the size of the buffer (Nguyen 2011,
-section 4.5)."""
+"""Cost of reading cached pages, and of a page by buffer size (Nguyen 2011, section 4.5)."""
 
 import itertools
 import math
@@ -17,8 +16,8 @@ PAGE = 4096
 KIB, MIB = 1024, 1024 * 1024
 FILE = 64 * MIB
 BLOCKS = tuple(4 * KIB << step for step in range(13))
-"""4 KiB to 16 MiB. Of the smallest, one may lie a fifth off any line (on a Zen processor 4 KiB took
-0.80 us, 8 KiB 1.42, 16 KiB 1.93): the more there are, the less it bends the line."""
+"""4 KiB to 16 MiB. Single small sizes may be a fifth off any line: on a Zen processor 4 KiB took
+0.80 us, 8 KiB 1.42 and 16 KiB 1.93. More sizes reduce their influence."""
 READS = {
     block: Probe(f"cached reads of {block // KIB} KiB", calls(FILE // block, block, ["read"], WARM))
     for block in BLOCKS
@@ -30,22 +29,22 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls of some sizes."""
+    """Times of calls by their size."""
 
     pages: NDArray[np.float64]
-    """How many each copies."""
+    """Pages that each call copies."""
     times: NDArray[np.float64]
-    """What each takes beyond what is known of it, in seconds."""
+    """Time of each call minus its known costs, in seconds."""
     whole: NDArray[np.float64]
-    """What each takes in all."""
+    """Total time of each call, in seconds."""
 
 
 Costs: TypeAlias = tuple[float, float, float, float]
-"""What a call costs, and a page in each of three pieces, in seconds."""
+"""Cost of a call, and of a page in each of three segments, in seconds."""
 
 
 def _levels(known: Known) -> list[float]:
-    """Pages of the second and third level of the processor's caches, as far as there are."""
+    """Return the sizes of the L2 and L3 caches in pages; missing levels are left out."""
     names = [f"machine.copying.l{level}" for level in (2, 3)]
     return [known[name] / PAGE for name in names if name in known]
 
@@ -84,8 +83,17 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 
 
 def copied(pages: float, known: Known, share: str = "l2_share") -> float:
-    """Seconds to copy a request of so many pages, besides what a call costs, by what is known;
-    `share` has the name of the share of the second level."""
+    """Return the time to copy a number of pages, without the call, in seconds.
+
+    Parameters
+    ----------
+    pages
+        Number of pages.
+    known
+        Known parameters, by field.
+    share
+        Name of the parameter with the usable share of the L2 cache.
+    """
 
     def value(name: str, otherwise: float) -> float:
         return known.get(f"machine.copying.{name}", otherwise)
@@ -103,14 +111,25 @@ def copied(pages: float, known: Known, share: str = "l2_share") -> float:
 
 
 def change_points(calls: Calls, caches: list[float]) -> tuple[float, float, Costs]:
-    """A line of three pieces through the times of calls: where it bends, in pages, and what it
-    says of a call and of a page in each piece.
+    """Fit a piecewise linear function with three segments to the times of calls.
 
-    Bends lie within the caches, and behind five sizes at least, since fewer tell a time from
-    chance badly. Of lines that bend at sizes which were measured, each counts by how likely its
-    errors, relative to whole calls, make it: the bends are the means of theirs, in logarithms
-    (Hoeting et al. 1999, Bayesian model averaging, Statistical Science 14). The best line alone
-    would jump from a size to twice that by chance where several are nearly as good.
+    Bends lie within the caches, and beyond the fifth size, because fewer points give unstable
+    costs. Each pair of measured sizes is a candidate. The bends are the means of all candidates, in
+    logarithms. The weight of a candidate is the likelihood of its errors, relative to whole calls
+    (Hoeting et al. 1999, Bayesian model averaging, Statistical Science 14). The best candidate
+    alone would jump between neighbouring sizes by chance.
+
+    Parameters
+    ----------
+    calls
+        Times by size.
+    caches
+        Sizes of the L2 and L3 caches, in pages.
+
+    Returns
+    -------
+    tuple
+        First and second bend in pages, and the costs.
     """
     pages = calls.pages
     smallest = pages[FEWEST - 1]
@@ -127,8 +146,17 @@ def change_points(calls: Calls, caches: list[float]) -> tuple[float, float, Cost
 def mean_bends(
     bends: NDArray[np.float64], errors: NDArray[np.float64], sizes: int
 ) -> NDArray[np.float64]:
-    """The means of the bends of lines through so many sizes, in logarithms, each by how likely the
-    line's squared errors make it; `bends` has a row for each line."""
+    """Return the likelihood-weighted means of candidate bends, in logarithms.
+
+    Parameters
+    ----------
+    bends
+        One row per candidate.
+    errors
+        Sum of squared errors of each candidate.
+    sizes
+        Number of measured sizes.
+    """
     # Lines of as many parameters: by their errors alone. Below a millionth of a call is rounding.
     likely = np.maximum(errors, 1e-12) ** (-sizes / 2)
     means = np.average(np.log(bends), axis=0, weights=likely / likely.max())
@@ -136,7 +164,7 @@ def mean_bends(
 
 
 def _pieces(calls: Calls, first: float, second: float) -> tuple[float, Costs]:
-    """The squares of the errors, and what a call and its pages cost."""
+    """Fit the costs for given bends; return the sum of squared errors and the costs."""
     from scipy.optimize import nnls
 
     pages = calls.pages

@@ -1,4 +1,4 @@
-"""What the device takes for a transfer, how many it carries out at once, and whether together."""
+"""Service time of a device, its queue depth, and whether it completes transfers in bulk."""
 
 import math
 from collections.abc import Container, Iterator
@@ -18,10 +18,9 @@ DIRECTIONS = ("read", "write")
 SMALL, MIDDLE, LARGE = 4 * KIB, 64 * KIB, MIB
 FILE = 64 * MIB
 BLOCKS = {SMALL: 512, 48 * KIB: 256, 384 * KIB: 96, LARGE: 48}
-"""How many transfers of each size: the first after a pause takes 0.2 to 0.4 ms more on a virtual
-disk, which should change no mean by more than 2 %. Those of a virtual disk lie on no straight line:
-reads of 4, 64, 128, 256 and 512 KiB and a MiB took 72, 99, 116, 171, 296 and 437 us, and a line
-through the ends alone is 14 % below what is between."""
+"""Number of transfers of each size. The first after a pause takes 0.2 to 0.4 ms more on a virtual
+disk, which should change no mean by more than 2 %. The times of a virtual disk lie on no straight
+line: reads of 4, 64, 128, 256, 512 and 1024 KiB took 72, 99, 116, 171, 296 and 437 us."""
 
 
 def _probes(statistic: Literal["mean", "p50"]) -> dict[tuple[str, int], Probe]:
@@ -41,10 +40,10 @@ def _probes(statistic: Literal["mean", "p50"]) -> dict[tuple[str, int], Probe]:
 
 
 PROBES = _probes("p50")
-"""The median: where a control group limits the device, some transfers wait for its next slice."""
+"""Medians. Where a control group limits the device, some transfers wait for the next throttling
+slice."""
 MEANS = _probes("mean")
-"""Where nothing limits it, a benchmark's time is that of all: on a virtual disk the mean was 4 to
-12 % above the median."""
+"""Means, for a device without limits. On a virtual disk the mean was 4 to 12 % above the median."""
 
 
 def _concurrent_probe(direction: str, block: int, processes: int, count: int) -> Probe:
@@ -77,56 +76,65 @@ CONCURRENT = {
 
 DEPTH, BULK = "machine.device.queue_depth", "machine.device.bulk_service"
 FASTEST = 63e9
-"""Bytes a second beyond which no device is: sixteen lanes of PCI Express 5.0."""
+"""Upper limit of a device's rate in bytes per second: sixteen lanes of PCI Express 5.0."""
 SCATTER = 0.03
-"""Errors that tell nothing: what this much of a time is stands for the scatter of points that
-were measured without any."""
+"""Relative error of a time that is treated as noise."""
 STEPS = 400
-"""Times alone that are tried, between 0 and the whole of a transfer."""
+"""Number of candidate service times per transfer, between 0 and the fixed latency."""
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """What transfers of several processes have in common, beside the device's work."""
+    """Limits on concurrent transfers besides the device's service time."""
 
     depth: float = math.inf
-    """How many are under way at the most."""
+    """Largest number of concurrent transfers."""
     bulk: bool = False
-    """Whether all that are there are told of together."""
+    """True if the device completes all outstanding transfers together."""
 
     @classmethod
     def from_known(cls, known: Known) -> "Sharing":
-        """As it is known."""
+        """Read the limits from known parameters."""
         return cls(known.get(DEPTH, math.inf), bool(known.get(BULK, False)))
 
     @property
     def fields(self) -> dict[str, float]:
-        """As a machine's file has it."""
+        """The limits by field of the machine file."""
         depth = {} if math.isinf(self.depth) else {DEPTH: self.depth}
         return depth | ({BULK: True} if self.bulk else {})
 
 
 @dataclass(frozen=True)
 class SingleTransfer:
-    """A transfer of one process while nobody else has any, in seconds."""
+    """Times of a transfer on an idle device, in seconds."""
 
     on_processor: float
     cores: float
     fixed: float
-    """In the device, whatever its size."""
+    """Latency of the device that does not depend on the size."""
     per_second: float
-    """Bytes beside that."""
+    """Rate of the device, in bytes per second."""
 
     def interval(
         self, work: NDArray[np.float64], sharing: "Sharing", block: int, processes: int
     ) -> NDArray[np.float64]:
-        """How far transfers of so many processes are apart, if the device does so much work for
-        each alone.
+        """Return the interval between completions for several processes, in seconds.
 
-        By what is used up first (Denning and Buzen 1978: asymptotic bounds), where it has so many
-        under way at the most. Where it tells of all that are there together, all of them wait for
-        each other's work, and then nobody works while the processors and the rest of the
-        latency take their time: what is left of that for each."""
+        The bottleneck determines it (Denning and Buzen 1978: asymptotic bounds), with at most
+        `sharing.depth` concurrent transfers. A device that completes in bulk serves all outstanding
+        transfers first. It then idles while processors and the rest of the latency take their time.
+
+        Parameters
+        ----------
+        work
+            Candidate service times per transfer, in seconds.
+        sharing
+            Limits on concurrent transfers.
+        block
+            Size of a transfer, in bytes.
+        processes
+            Number of processes.
+        """
         moved = block / self.per_second
         device = self.fixed + moved
         on_processors = self.on_processor / min(self.cores, processes)
@@ -143,8 +151,7 @@ class SingleTransfer:
     def errors(
         self, times: Times, direction: str, sharing: "Sharing"
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Works that each transfer may take alone, and the sum of the squares of the relative
-        errors with each."""
+        """Return candidate service times, and the sum of squared relative errors of each."""
         work = np.linspace(0.0, self.fixed, STEPS + 1)
         total = np.zeros_like(work)
         for (way, block, processes), probe in CONCURRENT.items():
@@ -155,7 +162,7 @@ class SingleTransfer:
 
 
 def _single_transfer(times: Times, known: Known, direction: str) -> SingleTransfer | None:
-    """None if it cannot be told."""
+    """Estimate the times of a single transfer; None if the times do not yield them."""
     processor = known["machine.cpu.system_call"] + known.get("machine.cpu.transfer", 0.0)
     probes = MEANS if direction in unlimited(known) else PROBES
     whole = [times[probes[direction, block].name] for block in BLOCKS]
@@ -173,8 +180,8 @@ def _single_transfer(times: Times, known: Known, direction: str) -> SingleTransf
 
 
 def unlimited(known: Container[str]) -> Iterator[str]:
-    """Directions without a limit of a control group, by the fields that are known: with one, that
-    is what keeps transfers apart."""
+    """Yield the directions that no control group limits. A limit would determine the interval
+    between transfers."""
     for direction in DIRECTIONS:
         limits = (f"machine.device.{direction}_{what}" for what in ("rate", "operations"))
         if not any(limit in known for limit in limits):
@@ -182,9 +189,10 @@ def unlimited(known: Container[str]) -> Iterator[str]:
 
 
 def _sharing(times: Times, known: Known) -> dict[str, float]:
-    """Whether so many transfers are under way at once, or all that are there are told of
-    together, if either tells more of the curves than the work alone does: Bayesian information
-    criterion (Schwarz 1978), one parameter more."""
+    """Estimate the queue depth or the bulk completion, if either explains the times better.
+
+    The Bayesian information criterion decides, with one more parameter (Schwarz 1978).
+    """
     ways = {way: _single_transfer(times, known, way) for way in unlimited(known)}
     told = {way: one for way, one in ways.items() if one is not None}
     if not told:
@@ -201,8 +209,8 @@ def _sharing(times: Times, known: Known) -> dict[str, float]:
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
-    """A direction cannot be told if large transfers took no longer than small ones, or hardly:
-    something else kept the small ones waiting."""
+    """Estimate latency, rate and service time. A direction is left out if large transfers took
+    hardly longer than small ones: something else delayed the small ones."""
     free = list(unlimited(known))
     sharing = Sharing.from_known(known)
     found = {}

@@ -1,4 +1,4 @@
-"""An equation: parameters from the times of probes."""
+"""The type of an estimator: parameters from the times of probes."""
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,26 +8,26 @@ from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.probe import Probe, Times
 
 Known: TypeAlias = Mapping[str, float]
-"""What is known already, by its field, in SI units: settings, and what earlier equations gave.
-Settings that are words are known by both (`is_word`)."""
+"""Known values by field, in SI units: settings, and parameters of earlier estimators. A keyword
+setting is stored under its `word_key`."""
 
 
 def word_key(field: str, word: str) -> str:
-    """Under what it is known that a setting is such a word."""
+    """Return the key under which a keyword setting is known."""
     return f"{field} = {word}"
 
 
 Curve: TypeAlias = Mapping[str, Probe]
-"""Points by what they are called, as "16 at once"."""
+"""Probes by label, such as "16 at once"."""
 
 
 def nothing(_times: Times, _known: Known) -> dict[str, float]:
-    """No parameter is common."""
+    """Return no shared parameters."""
     return {}
 
 
 def known_settings(read: Iterable[Parameter]) -> dict[str, float]:
-    """What is known by settings."""
+    """Return the settings as known values."""
     known = {}
     for it in read:
         if isinstance(it.value, str):
@@ -39,26 +39,25 @@ def known_settings(read: Iterable[Parameter]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Estimator:
-    """Parameters that are found together."""
+    """Parameters that are estimated together, and the probes that they need."""
 
     probes: tuple[Probe, ...]
     solve: Callable[[Times, Known], dict[str, float]]
-    """The parameters by their fields, from the times of one round; those that cannot be told
-    are left out. A round that cannot tell a parameter does not count for it."""
+    """Estimates parameters by field from the times of one round. A parameter that the round does
+    not yield is left out."""
     method: str
     units: Mapping[str, Unit]
-    """By the field's last word; those of others are seconds."""
+    """Unit by the last part of the field; seconds if missing."""
     common: Callable[[Times, Known], dict[str, float]] = nothing
-    """Parameters that all rounds have in common, from the middles of their times; known when
-    the rounds are solved."""
+    """Estimates parameters shared by all rounds, from the Hodges-Lehmann estimates of the times.
+    They are known when single rounds are solved."""
     curves: Mapping[str, Curve] = field(default_factory=dict)
-    """By the field that follows from it: probes to be told of, in the machine's file."""
+    """Probes to list in the machine file, by the field that depends on them."""
     needed: tuple[str, ...] = ()
-    """Fields that one round at least must tell."""
+    """Fields that at least one round must yield."""
     requires: str | None = None
-    """What must be known for its parameters to mean anything; elsewhere its probes are not
-    measured."""
+    """Known field without which the estimator does not apply, and its probes are not measured."""
 
     def applies(self, known: Container[str]) -> bool:
-        """Whether it does where so much is known."""
+        """Return True if the estimator applies to a machine with these known fields."""
         return self.requires is None or self.requires in known

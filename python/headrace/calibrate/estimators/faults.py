@@ -1,4 +1,4 @@
-"""What a fault on a mapped file costs."""
+"""Cost of a page fault on a mapped file."""
 
 from headrace.calibrate.case import WARM
 from headrace.calibrate.estimators.copy_cost import FILE, PAGE, copied

@@ -1,4 +1,4 @@
-"""What writing back takes of the processor."""
+"""Processor time of write-back."""
 
 from headrace.calibrate.case import NEW
 from headrace.calibrate.estimators.copy_cost import MIB
@@ -13,8 +13,8 @@ WRITTEN = Probe(
 AT_WORK = Probe(
     "processor time of 64 MiB written and synced", _WORKLOAD, "sync", "processor", resource="device"
 )
-"""Of the process, which sends what it syncs itself (Linux 6.18, mm/filemap.c:
-filemap_fdatawrite_range)."""
+"""Processor time of the process, which submits the transfers of its own fsync (Linux 6.18,
+mm/filemap.c: filemap_fdatawrite_range)."""
 SYNC = Probe("a sync of 64 MiB", _WORKLOAD, "sync", resource="device")
 
 

@@ -1,5 +1,4 @@
-"""What a page costs that is written and that the running transaction has already, where data goes
-through the journal."""
+"""Cost of rewriting a page that the running transaction already has, with `data=journal`."""
 
 import numpy as np
 
@@ -11,9 +10,10 @@ from headrace.calibrate.estimators.least_squares import costs
 from headrace.calibrate.probe import Probe, Times, calls
 
 FILE = 4 * MIB
-"""Little beside any transaction, and what the last level of the processor's caches has."""
+"""Small beside any transaction, and fits in the L3 cache."""
 PASSES = 4
-"""Of three of them the running transaction has all pages, and so of the median call."""
+"""In three of four passes the running transaction already has all pages, and so has the median
+call."""
 AGAIN = {
     block: Probe(
         f"rewrites of {block // KIB} KiB in {FILE // MIB} MiB, again and again",

@@ -1,5 +1,4 @@
-"""What a call costs more whose place does not follow the last one's, and less where the processor's
-caches have what it copies."""
+"""Extra cost of a non-contiguous call, and savings where the L3 cache has the copied data."""
 
 import math
 from collections.abc import Mapping
@@ -14,11 +13,11 @@ from headrace.calibrate.estimators.least_squares import costs
 from headrace.calibrate.probe import Probe, Times, calls
 
 LARGE = 32 * MIB
-"""A file of which the last level of most processors' caches has a part, since others use it too."""
+"""Size of a file that only partly fits in most L3 caches, which other users share."""
 SMALL = 4 * MIB
-"""A file of which it has all."""
+"""Size of a file that fits in the L3 cache."""
 ONCE, OFTEN = 1, 16
-"""Calls for each block of a file: most of one find it for the first time, few of 16."""
+"""Calls for each block of a file. With 1 most calls miss the cache, with 16 few do."""
 
 
 def _probe(file: int, block: int, often: int) -> Probe:
@@ -35,24 +34,23 @@ KEPT = {block: _probe(LARGE, block, OFTEN) for block in (16 * KIB, 64 * KIB)}
 BLOCK = 64 * KIB
 AGAIN = _probe(SMALL, BLOCK, OFTEN)
 DIFFERS = 0.1
-"""What part of a copy must be saved for more than the scatter of such times."""
+"""Smallest saved share of a copy that is not treated as noise."""
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Random calls against those in order, in seconds."""
+    """Random calls compared with sequential ones, in seconds."""
 
     in_order: Mapping[int, float]
-    """What each takes in order, by its size."""
+    """Time of a sequential call, by size."""
     copies: Mapping[int, float]
-    """What it copies of that."""
+    """Copy time within it, by size."""
     again: float
-    """What a call takes less if all of it is found, as a part of its copy; nothing if that cannot
-    be told."""
+    """Saved share of the copy if all data is in the cache; 0 if the times do not yield it."""
 
     @classmethod
     def of(cls, times: Times, known: Known, reach: float) -> "Calls":
-        """As it was measured, if the caches have such a reach."""
+        """Compare the measured calls, for a given effective size of the L3 in bytes."""
         in_order, copies = cls._in_order(times, known)
         saved = cls.saved(times, known)
         if saved <= DIFFERS or reach <= 0:
@@ -61,7 +59,7 @@ class Calls:
 
     @classmethod
     def saved(cls, times: Times, known: Known) -> float:
-        """What calls of the small file take less than in order, as a part of their copies."""
+        """Return the time that calls on the small file save, as a share of their copies."""
         in_order, copies = cls._in_order(times, known)
         return max(in_order[BLOCK] - times[AGAIN.name], 0.0) / (copies[BLOCK] or math.inf)
 
@@ -72,8 +70,8 @@ class Calls:
         return in_order, {block: max(time - call, 0.0) for block, time in in_order.items()}
 
     def more(self, times: Times, probes: Mapping[int, Probe], there: float) -> dict[int, float]:
-        """What calls that are not found take more than in order, by their size, if such a part of
-        all is found."""
+        """Return the extra time of a call that misses, by size, if a share `there` of the data is
+        found."""
         return {
             block: (times[probe.name] - self.in_order[block] + there * self.again * copy)
             / (1 - there)
@@ -83,8 +81,11 @@ class Calls:
 
 
 def _common(times: Times, known: Known) -> dict[str, float]:
-    """What the last level has: as much as lets calls that are not found take the same, whether few
-    or many of them are; the squares of the errors are least, relative to whole calls."""
+    """Estimate the effective size of the L3.
+
+    It is the size at which calls that miss take the same time, whether few or many of them do. The
+    squared errors relative to whole calls are minimal.
+    """
     saved = Calls.saved(times, known)
     if saved <= DIFFERS:
         return {"machine.copying.l3_reach": 0.0}
@@ -117,12 +118,19 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 
 
 def found(part: float, often: float) -> float:
-    """Which part of what calls copy is found, of so many calls for each block of a file at random
-    places, if the reach of the caches is a part of the file.
+    """Return the mean share of copied data that is found in the cache, for random calls.
 
-    What comes in takes the place of anything (crates/storage/src/localfs/last_level.rs): of a file
-    r is there, and of each block that comes in r / part leaves again, so that after x calls for
-    each block r' = (1 - r) (1 - r / part); this is the mean of r."""
+    An insertion evicts a random line (crates/storage/src/localfs/last_level.rs). Let r be the
+    cached share of the file. After x calls per block, r' = (1 - r) (1 - r / part). The result is
+    the mean of r.
+
+    Parameters
+    ----------
+    part
+        Effective size of the cache, as a share of the file.
+    often
+        Calls per block.
+    """
     if part <= 0:
         return 0.0
     if abs(part - 1) < 1e-6:
@@ -132,12 +140,19 @@ def found(part: float, often: float) -> float:
 
 
 LARGEST_EXPONENT = 20.0
-"""Of reaches that come in until something is used again: nothing is found."""
+"""Bytes inserted between two uses, in effective cache sizes, beyond which nothing is found."""
 
 
 def found_in_repeated_passes(file: float, known: Known) -> float:
-    """Which part of what calls copy is found in the middle of four passes in order through a file
-    of so many bytes."""
+    """Return the share of copied data that is found in the middle of four sequential passes.
+
+    Parameters
+    ----------
+    file
+        Size of the file, in bytes.
+    known
+        Known parameters, by field.
+    """
     # The middle is where the second ends and the third begins. In the second, of what is found
     # exp(-a), what came in since falls from the whole file by a' = -exp(-a), all in reaches; so
     # exp(a) = exp(file) - file there.

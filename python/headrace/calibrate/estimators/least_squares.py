@@ -1,4 +1,4 @@
-"""Costs that several times have in common."""
+"""Costs from several times by non-negative least squares."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,22 @@ from headrace._core import RunError
 def costs(
     counts: Sequence[ArrayLike], times: ArrayLike, whole: Sequence[float]
 ) -> NDArray[np.float64]:
-    """What one of each kind costs, none less than nothing, if so many of each kind take so long:
-    the squares of the errors are least, relative to whole calls. `counts` has the kinds, each
-    with how many of it the times have.
+    """Return non-negative unit costs with the least squared errors relative to whole calls.
 
-    Raises RunError if nothing follows from them."""
+    Parameters
+    ----------
+    counts
+        For each kind, the number of its units in each time.
+    times
+        Times without known costs, in seconds.
+    whole
+        Total times, by which errors are weighted, in seconds.
+
+    Raises
+    ------
+    RunError
+        If the solver does not converge.
+    """
     from scipy.optimize import nnls
 
     weights = 1 / np.maximum(whole, 1e-12)

@@ -1,4 +1,4 @@
-"""What calls on names cost."""
+"""Cost of metadata calls: create, unlink and stat."""
 
 from headrace.calibrate.case import NAMES
 from headrace.calibrate.estimators.estimator import Estimator, Known

@@ -1,4 +1,4 @@
-"""What a page costs that is written."""
+"""Cost of writing a page."""
 
 import math
 import statistics
@@ -24,11 +24,11 @@ from headrace.calibrate.probe import Probe, Times, calls
 
 FILE = 32 * MIB
 NEW_BLOCKS = (4 * KIB, 32 * KIB, 64 * KIB, 512 * KIB, MIB)
-"""Of new writes. No sum of costs by call, page and folio says all of them (beyond rewrites, a page
-took 0.6, 1.0, 0.5, 0.6, 0.6 and 0.3 us in folios of 4, 16, 64, 128, 256 and 1024 KiB on ext4): the
-more there are, the less each is off."""
+"""Sizes of new writes. No sum of costs per call, page and folio fits all of them: beyond rewrites,
+a page took 0.6, 1.0, 0.5, 0.6, 0.6 and 0.3 us in folios of 4, 16, 64, 128, 256 and 1024 KiB on
+ext4. More sizes reduce the error of each."""
 OLD_BLOCKS = (4 * KIB, 64 * KIB, 128 * KIB, 384 * KIB, MIB, 2 * MIB)
-"""Of rewrites: where a line bends takes more sizes to tell."""
+"""Sizes of rewrites. More sizes locate the bend of the line."""
 
 
 def _probes(what: str, io: str, blocks: Sequence[int]) -> dict[int, Probe]:
@@ -41,7 +41,7 @@ def _probes(what: str, io: str, blocks: Sequence[int]) -> dict[int, Probe]:
 
 
 FOLIO = MIB
-"""A file that is there before is made of folios of a MiB, if there are such."""
+"""Size of the largest folios of an existing file, in bytes."""
 APART = Probe(
     "rewrites of 4 KiB, a MiB apart",
     # So many folios that making the file drives the lists of the first out of the processor's
@@ -79,19 +79,18 @@ def _again(file: int, often: int = 1, **more: str) -> Probe:
 
 NEAR_FILE = 4 * MIB
 NEAR = _again(NEAR_FILE, 4)
-"""What is used until a list is used again is 123 KB: more than the first level of a processor's
-caches has, less than the second. Three of the four times, the last level has most of the pages."""
+"""Uses 123 KB until a list is used again: more than the L1 cache, less than the L2. In three of
+four passes the L3 has most of the pages."""
 FAR_LISTS = 96
 FAR = _again(FAR_LISTS * FOLIO, requests=str(10 * FAR_LISTS))
-"""It is 2.9 MB: more than the second level of most processors' caches has, less than the last."""
+"""Uses 2.9 MB: more than most L2 caches, less than the L3."""
 FEW = 0.3
-"""Which part of those lists the last level must have for FAR to tell what that saves."""
+"""Share of those lists that the L3 must have for FAR to yield a cost."""
 SHARE, WRITE_SHARE = "machine.copying.l2_share", "machine.copying.write_l2_share"
 BENDS = tuple(size * KIB for size in (64, 128, 192, 256, 384, 512, 768, 1024, 1536))
-"""Where the line of writes may bend, besides where that of reads does and at all of the second
-level."""
+"""Candidate bends of the line of writes, besides that of reads and the size of the L2."""
 HEAD = 104
-"""Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h)."""
+"""Size of a buffer head on 64-bit machines in bytes (Linux 6.18, include/linux/buffer_head.h)."""
 REWRITES = _probes("rewrites", WARM, OLD_BLOCKS)
 WRITES = _probes("new writes", NEW, NEW_BLOCKS)
 UNCACHED = {
@@ -106,21 +105,24 @@ UNCACHED = {
 
 
 def _buffer_head(times: Times, known: Known, folio: float) -> float:
-    """What each of a list's heads takes from memory, of folios of so many pages."""
+    """Return the cost of a buffer head that is read from memory, in seconds."""
     # A folio's list is followed whole by a write that is alone in it, and by 4 KiB in order
     # once in all of the folio's calls.
     return max((times[APART.name] - _alone(times, known)) / (folio - 1), 0.0) if folio > 1 else 0.0
 
 
 def _alone(times: Times, known: Known) -> float:
-    """What a call takes that is alone in a folio, beyond all but one of its list's heads."""
+    """Return the time of a call that is the only one in a folio, without the other buffer heads of
+    its list."""
     return times[REWRITES[PAGE].name] + known.get("machine.cpu.discontiguous_call", 0.0)
 
 
 def _common(times: Times, known: Known) -> dict[str, float]:
-    """Where the line of writes bends; and what lists take that the last level has, which is the
-    same in all rounds: a measurement of some milliseconds tells as well what others do there, 3 ns
-    in one round and 35 in the next."""
+    """Estimate the bend of the line of writes, and the cost of buffer heads in the L3.
+
+    All rounds share the L3 cost. A measurement of some milliseconds also reflects other users of
+    the cache: 3 ns in one round and 35 ns in the next.
+    """
     folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
     buffer_head = _buffer_head(times, known, folio)
     in_l3 = 0.0
@@ -139,8 +141,8 @@ def _common(times: Times, known: Known) -> dict[str, float]:
 
 
 def _bend(times: Times, known: Known, level: float) -> float:
-    """Up to which share of the second level the first pages of a request take `page_in_l2`: the
-    mean of the bends of all lines, as those of reads are found (`copies.change_points`)."""
+    """Return the share of the L2 up to which pages cost `page_in_l2`: the weighted mean of all
+    candidates, as in `copy_cost.change_points`."""
     within = [block / level for block in BENDS if block < LARGEST_SHARE * level]
     shares = np.array([*within, LARGEST_SHARE, known[SHARE]])
     lists = _lists(times, known)
@@ -152,19 +154,19 @@ def _bend(times: Times, known: Known, level: float) -> float:
 
 @dataclass(frozen=True)
 class _Lists:
-    """What following lists takes of a call."""
+    """Cost of traversing a folio's list of buffer heads."""
 
     folio: float
-    """Pages of a folio."""
+    """Pages per folio."""
     buffer_head: float
     in_l2: float
     in_l3: float
     first_level: float
-    """Bytes that calls in order may copy until what they used last has left the first level."""
+    """Bytes that sequential calls copy before the last used list leaves the L1 cache."""
 
     def in_order(self, pages: float) -> float:
-        """Of a call of so many pages: from memory for the first of a folio, then from where the
-        list is."""
+        """Return the cost for a sequential call of so many pages. The first call in a folio reads
+        the list from memory, later ones from its cache level."""
         again = self.in_l2 if pages * PAGE > self.first_level else 0.0
         # A call lies in (pages + folio - divisor) / folio folios in the mean.
         divisor = math.gcd(round(pages), round(self.folio))
@@ -186,30 +188,30 @@ def _lists(times: Times, known: Known) -> _Lists:
 
 
 def _copies(known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
-    """What copying as much out of the page cache takes, if it bends where copies into it do."""
+    """Return the time to copy as much out of the page cache, with the bend of copies into it."""
     return np.array([copied(block / PAGE, known, "write_l2_share") for block in probes])
 
 
 def _entered(times: Times, known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
-    """What calls cost beyond entering the system."""
+    """Return the times of calls without the system call."""
     call = known["machine.cpu.system_call"]
     return np.array([times[probe.name] - call for probe in probes.values()])
 
 
 @dataclass(frozen=True)
 class _Line:
-    """What rewrites take by their size."""
+    """Linear model of rewrites by size."""
 
     call: float
     page: float
     share: float
-    """What copying takes, of what it takes out of the page cache."""
+    """Cost of a copy into the page cache, relative to a copy out of it."""
     error: float
-    """The sum of the squares of relative errors."""
+    """Sum of squared relative errors."""
 
     @classmethod
     def of(cls, times: Times, known: Known, lists: _Lists) -> "_Line":
-        """By what is known of copies and lists."""
+        """Fit the model, given known copies and lists."""
         pages = [block / PAGE for block in REWRITES]
         whole = [times[probe.name] for probe in REWRITES.values()]
         following = np.array([lists.in_order(count) for count in pages])
@@ -231,7 +233,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     line = _Line.of(times, known, lists)
 
     def beyond(probes: Mapping[int, Probe]) -> tuple[NDArray[np.float64], list[float]]:
-        """What calls cost beyond what such rewrites do but for their pages, and whole."""
+        """Return times of calls without the costs of a rewrite except its pages, and total times."""
         left = _entered(times, known, probes) - line.share * _copies(known, probes) - line.call
         return left, [times[probe.name] for probe in probes.values()]
 
@@ -253,7 +255,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 
 
 def _of_near(in_order: float, known: Known) -> float:
-    """What a call of NEAR takes whose list is in the first level, by what one in order does."""
+    """Return the time of a NEAR call with its list in the L1, from the time of a sequential call."""
     copy = copied(1, known)
     there = l3_reuse.found_in_repeated_passes(NEAR_FILE, known)
     less = there * (1 - known.get("machine.copying.reuse_share", 1.0)) * copy
@@ -261,8 +263,8 @@ def _of_near(in_order: float, known: Known) -> float:
 
 
 def _far_there(folio: float, known: Known) -> float:
-    """Which part of the lists the last level has for a call of FAR, of folios of so many pages:
-    all that is not comes in, and pages that were not used before."""
+    """Return the share of lists that the L3 has for a FAR call. The remaining lists and new pages
+    are inserted."""
     reach = known.get("machine.copying.l3_reach", 0.0)
     if reach <= 0:
         return 1.0  # No simulation finds any.
@@ -276,11 +278,19 @@ def _far_there(folio: float, known: Known) -> float:
 def call_and_page(
     pages: Sequence[float], times: ArrayLike, whole: Sequence[float]
 ) -> tuple[float, float]:
-    """What a call costs, and each of its pages, by the times that calls of so many pages take
-    beyond what is known of them: the squares of the errors are least, relative to whole calls.
+    """Return the cost of a call and of a page, in seconds.
 
-    All sizes count, since no line goes through all of them: copies into the page cache do not
-    become as cheap in large calls as those out of it, by which copies are known.
+    The squared errors relative to whole calls are minimal. All sizes count because no line goes
+    through all of them: large copies into the page cache do not become as cheap as those out of it.
+
+    Parameters
+    ----------
+    pages
+        Pages of each call.
+    times
+        Times without known costs, in seconds.
+    whole
+        Total times, in seconds.
     """
     call, page = costs((np.ones(len(pages)), pages), times, whole)
     return float(call), float(page)
@@ -292,16 +302,23 @@ def new_costs(
     blocks: Sequence[int],
     largest: float,
 ) -> tuple[float, float, float]:
-    """What a new page costs, a new folio besides, and each order of that, by the times that
-    writes of some sizes take beyond what is known of them: the squares of the errors are least,
-    relative to whole calls.
+    """Return the cost of a new page, of a new folio, and of each order of a folio, in seconds.
 
     A write makes folios of its own size up to the largest (Linux 6.18, include/linux/pagemap.h:
-    fgf_set_order). Where all folios are pages, all is the pages': the median of the sizes.
+    fgf_set_order). If all folios are single pages, the page cost is the median over the sizes. The
+    remaining time of large calls may be 0 or negative if copies into the page cache cost less than
+    those out of it. XFS is an example: it allocates blocks at write-back and does little per page.
 
-    Of large calls nothing may be left, or less than nothing, where copies into the page cache
-    cost less than those out of it: so on XFS, which chooses no blocks until the data is
-    written back, and does little for a page.
+    Parameters
+    ----------
+    times
+        Times without known costs, in seconds.
+    whole
+        Total times, in seconds.
+    blocks
+        Size of each call, in bytes.
+    largest
+        Size of the largest folio, in bytes.
     """
     pages = [block / PAGE for block in blocks]
     if largest <= PAGE:
@@ -313,7 +330,7 @@ def new_costs(
 
 
 def _made(block: int, largest: float) -> tuple[float, float]:
-    """How many folios a new write makes, and how many orders these have together."""
+    """Return the number of folios that a new write makes, and the sum of their orders."""
     folios = max(block / max(largest, PAGE), 1.0)
     return folios, folios * math.log2(max(block / folios / PAGE, 1.0))
 
@@ -324,9 +341,8 @@ def _uncached_page(
     of_folio: tuple[float, float],
     largest: float,
 ) -> float:
-    """What a page costs that is not cached and has its blocks, by the times that rewrites of such
-    take beyond what is known of them, the cost of a new folio and its orders among it: the squares
-    of the errors are least, relative to whole calls."""
+    """Return the cost of an uncached page with allocated blocks, in seconds. `of_folio` has the
+    cost of a new folio and of each order."""
     made = np.array([_made(block, largest) for block in UNCACHED])
     left = np.subtract(times, made @ of_folio)
     (page,) = costs(([block / PAGE for block in UNCACHED],), left, whole)

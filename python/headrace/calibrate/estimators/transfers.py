@@ -1,4 +1,4 @@
-"""What making a transfer takes of the processor."""
+"""Processor time of submitting a transfer."""
 
 from headrace.calibrate.case import DIRECT
 from headrace.calibrate.estimators.calls import CALL
@@ -14,7 +14,7 @@ MADE = Probe(
     resource="device",
 )
 ENTERED = Probe("processor time of calls of one byte", CALL.workload, statistic="processor")
-"""The same without a transfer: what the engine itself does is in both."""
+"""The same without a transfer; both include the load engine."""
 
 
 def _solve(times: Times, _known: Known) -> dict[str, float]:
