@@ -1,7 +1,7 @@
-"""What the file of a calibrated machine says of every machine, and files of earlier versions not.
+"""Fields that every calibrated machine file has; files of earlier versions lack some of them.
 
-A parameter that was not measured stands at its default, which assumes nothing of it: predictions
-are off by what the parameter is there for, and nothing else tells.
+A missing parameter takes its default, which has no cost. Predictions then miss that cost, so a
+warning names the field.
 """
 
 import tomllib
@@ -24,22 +24,22 @@ MACHINE = (
     *(f"machine.device.{it}" for it in ("latency", "rate", "write_latency", "device_write_rate")),
     *(f"machine.device.{it}" for it in ("new_block", "fresh_page", "flush")),
 )
-"""What `headrace calibrate` measures of a machine, whatever caches or limits that has."""
+"""Fields that `headrace calibrate` measures on every machine, whatever its caches and limits."""
 SERVERS = (
     *(f"network.{it}" for it in ("latency", "bandwidth")),
     *(f"hosts.cpu.{it}" for it in ("send", "receive", "send_rate", "receive_rate")),
     *(f"hosts.cpu.{it}" for it in ("serve_read", "serve_write")),
 )
-"""What it measures of servers and the way to them."""
+"""Fields that `headrace calibrate --server` measures."""
 OF_SEVERAL_CORES = "machine.copying.contention"
-"""One core has nobody to disturb it."""
+"""Missing on machines with one core, which have no contention."""
 
 CONDITION = "not-calibrated"
 
 
 def rounds_of(system: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What each round of a calibration gave, by the fields' paths, by a system's file. One round
-    is what the machine was at a time: its values go together."""
+    """Return the calibrated values of each round by field, from a system's file. One round
+    describes the machine at one time, so its values belong together."""
     calibrated = system.get("calibration", ())
     every = zip(*(it["values"] for it in calibrated), strict=True)
     fields = [it["field"] for it in calibrated]
@@ -47,9 +47,15 @@ def rounds_of(system: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def missing_parameters(loaded: Loaded) -> list[dict[str, str]]:
-    """A warning, as documents have it, if a scenario takes a calibrated machine's file that says
-    nothing of parameters which this version measures; else nothing. A value that was given is
-    nobody's default."""
+    """Return a warning if a calibrated machine file lacks fields that this version measures.
+
+    A value that the scenario sets is not missing.
+
+    Parameters
+    ----------
+    loaded
+        The scenario with its system.
+    """
     system = tomllib.loads(loaded.toml)
     calibrated = {it["field"] for it in system.get("calibration", ())}
     if not calibrated:

@@ -98,7 +98,7 @@ def _calls(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Ite
 
 
 def _device(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
-    """Fit a line through the medians of the smallest and largest transfer, by time in the device."""
+    """Fit a line through the medians of the smallest and largest transfer's time in the device."""
     ways = {
         "read": ("latency", "time_per_transfer", "rate"),
         "write": ("write_latency", "write_time_per_transfer", "device_write_rate"),

@@ -25,7 +25,7 @@ class Memory(NamedTuple):
 
 
 def memory(mount: Mount) -> Iterator[Parameter]:
-    """Yield the memory parameters of the tightest control group of this process, or of the machine."""
+    """Yield the memory parameters of the tightest control group, or of the machine."""
     machine = machine_memory()
     tightest = min([machine, *_cgroup_memory()], key=lambda it: it.size)
     yield Parameter("machine.memory.size", (tightest.size,), "B", tightest.source)

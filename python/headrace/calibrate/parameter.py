@@ -63,7 +63,7 @@ class Parameter:
                 return f"{given:.6g}"
 
     def json(self) -> dict[str, Any]:
-        """Return the JSON document. `values` has one value per round, and is empty for a setting."""
+        """Return the JSON document. `values` has one value per round, none for a setting."""
         numbers = [it for it in self.values if isinstance(it, (int, float))]
         found: dict[str, Any] = {"field": self.field, "value": self.text(), "method": self.method}
         rounds = list(self.values) if self.measured else []

@@ -1,4 +1,4 @@
-"""A testbed on one machine: the hosts, links, disks and servers that a scenario describes."""
+"""Testbeds on one machine: the hosts, links, disks and servers that a scenario describes."""
 
 from headrace.lab.benchmark import bench_commands, exec_command
 from headrace.lab.lifecycle import down, running_testbed, up

@@ -1,4 +1,4 @@
-"""Programs in a testbed that is up: benchmarks of its clients, and commands."""
+"""Command lines for a running testbed: benchmarks on its clients, and other programs."""
 
 import sys
 from collections.abc import Sequence
@@ -12,18 +12,35 @@ from headrace.lab.values import Values
 from headrace.simulate.scenario import load_with_sets
 
 HEADRACE = (sys.executable, "-P", "-m", "headrace")
-"""Without the current directory among those of modules: it may be anybody's."""
+"""Runs Headrace without the current directory in the module path; anybody may write there."""
 
 
 def bench_commands(
     lab: Lab, file: Path, arguments: Sequence[str], count: int | None = None
 ) -> list[list[str]]:
-    """The command line of each client, or of the first `count`, which carry the workload of a
-    scenario out together, as `headrace bench run FILE` does with these arguments, and with the
-    values over the file's that the testbed was stood up with.
+    """Return the command line of `headrace bench run FILE` for each client.
 
-    Raises RunError if a client is down, ValueError if there are not so many clients,
-    ScenarioError if the scenario is another than the one that stands.
+    Values that overrode the scenario of `headrace lab up` override this one too.
+
+    Parameters
+    ----------
+    lab
+        The testbed.
+    file
+        Path of the scenario.
+    arguments
+        Further arguments of `headrace bench run`.
+    count
+        Number of clients; None takes all.
+
+    Raises
+    ------
+    RunError
+        If a client is down.
+    ValueError
+        If `count` exceeds the number of clients.
+    ScenarioError
+        If the scenario's system differs from that of the testbed.
     """
     plan = lab.plan()
     _same_system(lab, plan, file)
@@ -46,11 +63,17 @@ def bench_commands(
 
 
 MOST_TOLD = 3
-"""Values that differ of which an error tells."""
+"""Upper limit of differing values that an error lists."""
 
 
 def _same_system(lab: Lab, plan: Plan, file: Path) -> None:
-    """Raises ScenarioError if a file's system is not what the testbed was made from."""
+    """Check that a file describes the system of the testbed.
+
+    Raises
+    ------
+    ScenarioError
+        If it does not.
+    """
     given = Values(load_with_sets(file, list(plan.sets))).standing
     paths = dict.fromkeys((*plan.standing, *given))
     differ = [path for path in paths if plan.standing.get(path) != given.get(path)]
@@ -70,8 +93,15 @@ def _same_system(lab: Lab, plan: Plan, file: Path) -> None:
 
 
 def exec_command(lab: Lab, host: str, command: Sequence[str]) -> list[str]:
-    """The command line that runs a command in a host. Raises ValueError if there is no such
-    host, RunError if it is down."""
+    """Return the command line that runs a command in a host.
+
+    Raises
+    ------
+    ValueError
+        If there is no such host.
+    RunError
+        If the host is down.
+    """
     names = [it.name for it in lab.plan().hosts]
     if host not in names:
         raise ValueError(f"{host}: no such host: expected one of {', '.join(names)}")

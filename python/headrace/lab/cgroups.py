@@ -1,7 +1,7 @@
-"""Control groups: the memory of hosts and the limits of disks, in both versions.
+"""Control groups of a testbed: memory of hosts and limits of disks, in cgroup v1 and v2.
 
-The first version has a hierarchy for each controller, the second has one for all
-(Linux, Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst).
+Version 1 has a hierarchy for each controller, version 2 has one for all (Linux,
+Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst).
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from headrace.lab.plan import Limits
 from headrace.mountinfo import mounted
 
 ABOVE = "headrace-lab-"
-"""Before a testbed's name, at the top of a hierarchy."""
+"""Prefix of a testbed's group at the top of a hierarchy."""
 
 FIRST_VERSION = {
     "read_rate": "read_bps",
@@ -20,26 +20,32 @@ FIRST_VERSION = {
     "read_operations": "read_iops",
     "write_operations": "write_iops",
 }
-"""Files of the controller blkio, without what is around."""
+"""Middle parts of the names of the v1 controller's files."""
 SECOND_VERSION = {
     "read_rate": "rbps",
     "write_rate": "wbps",
     "read_operations": "riops",
     "write_operations": "wiops",
 }
-"""Words of io.max."""
+"""Keys of io.max."""
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Where a controller is."""
+    """Mount point and version of a controller's hierarchy."""
 
     top: Path
     version: int
 
 
 def hierarchy(controller: str) -> Hierarchy | None:
-    """Where `memory` or `blkio` (`io` in the second version) is; None if it is nowhere."""
+    """Return the hierarchy of a controller; None if the kernel has none.
+
+    Parameters
+    ----------
+    controller
+        "memory" or "blkio" (`io` in version 2).
+    """
     for it in mounted():
         if it.kind == "cgroup" and controller in it.options:
             return Hierarchy(it.at, 1)
@@ -51,15 +57,14 @@ def hierarchy(controller: str) -> Hierarchy | None:
 
 
 def of_host(lab: str, host: str) -> Path | None:
-    """The group of a host's processes; None where the kernel has no groups for memory."""
+    """Return the control group of a host; None if the kernel has no memory controller."""
     found = hierarchy("memory")
     return None if found is None else found.top / f"{ABOVE}{lab}" / host
 
 
 def undelegated_controllers(group: Path) -> tuple[str, ...]:
-    """The controllers that a testbed needs, and that a group of the second version has and
-    does not hand on to those within it; none in the first version, where each group has those of
-    its hierarchy."""
+    """Return the required controllers that a v2 group has but does not enable for its children.
+    Version 1 has none, because every group has the controllers of its hierarchy."""
     has, hands_on = (
         (group / name).read_text(encoding="ascii").split() if (group / name).exists() else []
         for name in ("cgroup.controllers", SUBTREE_CONTROL)
@@ -71,27 +76,27 @@ SUBTREE_CONTROL = "cgroup.subtree_control"
 
 
 def memory_file(group: Path) -> Path:
-    """The file that has the most memory of a group."""
+    """Return the file with a group's memory limit."""
     names = ("memory.max", "memory.limit_in_bytes")
     return next(it for it in map(group.joinpath, names) if it.exists())
 
 
 @dataclass(frozen=True)
 class MemoryOfGroup:
-    """What a group has of memory, in bytes."""
+    """Memory of a group, in bytes."""
 
     used: int
-    """Its processes' own, and what the kernel keeps for them, such as stacks, page tables and
-    inodes: `memory.used` of a scenario."""
+    """Anonymous memory of processes, and kernel memory such as stacks, page tables and inodes:
+    `memory.used` of a scenario."""
     page_cache: int
-    """Of files: those that the processes have for themselves, such as logs, among them."""
+    """Page cache, including files such as logs that only the processes themselves use."""
 
 
 def memory_of(group: Path) -> MemoryOfGroup | None:
-    """What a group has of memory; None if it is gone.
+    """Return the memory of a group; None if the group is gone.
 
-    Page cache is what the two lists of files have; memory of tmpfs, which the kernel counts with
-    it, cannot be dropped for another page (Linux, mm/memcontrol.c: memory.stat).
+    Page cache is the two file lists. tmpfs is excluded, although the kernel counts it as file
+    memory, because it cannot be evicted (Linux, mm/memcontrol.c: memory.stat).
     """
     first = (group / "memory.usage_in_bytes").exists()
     whole = "memory.usage_in_bytes" if first else "memory.current"
@@ -109,13 +114,25 @@ def memory_of(group: Path) -> MemoryOfGroup | None:
 
 
 def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[Path, str, str]]:
-    """Files that limit a device (as `7:100`), what is written to each, and what takes it back.
+    """Return the files that limit a device, with the line to write and the line that removes it.
 
-    With the first version, limits hold for the group that they are written to and for no other
-    (hierarchies are not followed there), and what the kernel writes back belongs to the topmost:
-    they are the topmost group's and this process's. With the second they are the host's.
+    In version 1 a limit applies to one group only, and write-back belongs to the root group. The
+    limits therefore apply to the root group and to this process's group. In version 2 they apply to
+    the host's group.
 
-    Raises RunError if there are no such groups.
+    Parameters
+    ----------
+    limits
+        Limits of the disk.
+    device
+        Major and minor number, such as `7:100`.
+    group
+        Control group of the host.
+
+    Raises
+    ------
+    RunError
+        If the kernel lacks the required control groups.
     """
     found = hierarchy("blkio")
     amounts = {name: getattr(limits, name) for name in FIRST_VERSION}
@@ -150,8 +167,8 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
 
 
 def limits(device: str, group: Path | None) -> dict[str, float]:
-    """Those that hold for a device (as `7:100`), as the kernel tells them: with the second version
-    in a host's group."""
+    """Return the limits that apply to a device such as `7:100`, by field. In version 2 they are
+    those of a host's group."""
     found = hierarchy("blkio")
     if found is None:
         return {}
@@ -173,7 +190,7 @@ def limits(device: str, group: Path | None) -> dict[str, float]:
 
 
 def _line(path: Path, device: str) -> list[str]:
-    """What a file says behind a device's number; nothing if it does not, or if there is none."""
+    """Return the words after a device's number in a file; empty if there are none."""
     try:
         lines = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
     except OSError:
@@ -182,7 +199,7 @@ def _line(path: Path, device: str) -> list[str]:
 
 
 def _own(top: Path) -> Path:
-    """This process's group among those of blkio in the first version."""
+    """Return this process's group in the v1 hierarchy of blkio."""
     for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)
         if "blkio" in controllers.split(","):

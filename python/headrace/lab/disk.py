@@ -1,4 +1,4 @@
-"""The disks of a host, as a scenario describes them."""
+"""Disks of a host, from the scenario."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ IMAGE = 16 * GIB
 EXAMPLE = "1 GiB"
 
 MODELS = ("simple", "throttled")
-"""Devices whose limits a loop device can have. Others seek, turn or erase."""
+"""Device models that a loop device with limits can represent. Others seek, rotate or erase."""
 
 RATES = ("read_rate", "write_rate", "read_operations", "write_operations")
 KERNEL_SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
@@ -20,9 +20,21 @@ KERNEL_SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 
 
 def disks(values: Values, machine: str, count: int) -> tuple[Disk, ...]:
-    """So many alike, of the machine in a section (as `machine`, or `servers`).
+    """Return `count` equal disks of a machine.
 
-    Raises ScenarioError if a loop device cannot stand for them.
+    Parameters
+    ----------
+    values
+        Values of the scenario.
+    machine
+        Section of the machine, such as `machine` or `servers`.
+    count
+        Number of disks.
+
+    Raises
+    ------
+    ScenarioError
+        If a loop device cannot represent them.
     """
     if values.has(f"{machine}.volume.0"):
         raise ScenarioError(
@@ -59,7 +71,7 @@ def _limits(values: Values, device: str) -> Limits:
 
 
 def _queue(values: Values, machine: str) -> dict[str, str]:
-    """Settings of the queue, by their names in sysfs, in the order in which they are made."""
+    """Return settings of the request queue by name in sysfs, in the order to apply them."""
     queue = {}
     scheduler = f"{machine}.io_scheduler"
     kind = values.word(f"{scheduler}.kind")
@@ -84,10 +96,11 @@ def _queue(values: Values, machine: str) -> dict[str, str]:
 
 
 def _write_back(values: Values, section: str) -> dict[str, str]:
-    """A limit of the disk's own instead of the whole machine's, where there is one.
+    """Return a dirty limit for the disk, which replaces that of the machine.
 
-    `strict_limit` has it hold however little is dirty elsewhere; without `min_bytes` a disk that
-    has written little gets a small part of it (Linux 6.18, mm/page-writeback.c: __wb_calc_thresh).
+    `strict_limit` applies the limit independently of other dirty data. Without `min_bytes` a disk
+    that has written little gets a small share of it (Linux 6.18, mm/page-writeback.c:
+    __wb_calc_thresh).
     """
     size = values.amount(f"{section}.bytes")
     if size is None:
@@ -104,5 +117,5 @@ def _write_back(values: Values, section: str) -> dict[str, str]:
 
 
 def image(folder: Path, host: str, disk: Disk) -> Path:
-    """The file that a disk lies on."""
+    """Return the path of a disk's image."""
     return folder / f"{host}-{disk.name}.img"

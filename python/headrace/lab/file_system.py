@@ -1,4 +1,4 @@
-"""The file system on a disk: how it is made and mounted.
+"""File systems on disks: their mkfs command and mount options.
 
 To add one, add its function to `KINDS`.
 """
@@ -13,21 +13,31 @@ MIB = 1 << 20
 
 
 class FileSystem(NamedTuple):
-    """A file system's making."""
+    """A type of file system with its mkfs command and mount options."""
 
     kind: str
     make: tuple[str, ...]
-    """The command, without the device."""
+    """The mkfs command, without the device."""
     options: tuple[str, ...]
-    """Mount options, by the scenario's journal and mapping."""
+    """Mount options that follow from the scenario's journal and mapping."""
     given: tuple[str, ...]
-    """Those that stand there themselves."""
+    """Mount options of `lab.mount_options`."""
 
 
 def file_system_for(values: Values, section: str) -> FileSystem:
-    """The file system of a machine, whose section is `section` (as `machine.file_system`).
+    """Return the file system of a machine.
 
-    Raises ScenarioError if there is no such file system.
+    Parameters
+    ----------
+    values
+        Values of the scenario.
+    section
+        Section of the file system, such as `machine.file_system`.
+
+    Raises
+    ------
+    ScenarioError
+        If `lab.file_system` is unknown.
     """
     kind = values.word("lab.file_system") or _kind(values, section)
     if kind not in KINDS:
@@ -44,7 +54,7 @@ def file_system_for(values: Values, section: str) -> FileSystem:
 
 
 def _kind(values: Values, section: str) -> str:
-    """The one that has such a journal and finds blocks so."""
+    """Return the type that has the scenario's journal and block mapping."""
     mode, mapping = (
         values.word(f"{section}.{it}") for it in ("journal.mode", "allocation.mapping")
     )

@@ -1,4 +1,4 @@
-"""Standing a testbed up and taking it down."""
+"""Start and stop testbeds."""
 
 import errno
 import os
@@ -25,10 +25,16 @@ ALWAYS = ("losetup", "mount", "unshare", "nsenter", "ip")
 
 
 def up(plan: Plan, name: str) -> Lab:
-    """Stands a testbed up. What fails or is interrupted is taken down again.
+    """Start a testbed. After an error or interruption, everything is taken down again.
 
-    Raises ValueError if something is missing or one of this name is up, or a disk cannot be as the
-    scenario says; RunError or OSError if the machine refuses something.
+    Raises
+    ------
+    ValueError
+        If a program is missing or a testbed of this name exists.
+    ScenarioError
+        If a disk cannot be created as the scenario says.
+    RunError, OSError
+        If a command or system call fails.
     """
     require(_programs(plan))
     lab = state.create(name)
@@ -45,9 +51,14 @@ def up(plan: Plan, name: str) -> Lab:
 
 
 def down(lab: Lab) -> None:
-    """Takes a testbed down: all that its journal has, in reverse order, however it was left.
+    """Stop a testbed: undo all steps of its journal in reverse order, also after an interruption.
 
-    Raises RunError, and keeps the journal, if something could not be undone.
+    Raises
+    ------
+    RunError
+        If something could not be undone; the journal is then kept.
+    ValueError
+        If called inside one of its hosts.
     """
     if not lab.token:
         state.remove_empty(lab)
@@ -105,8 +116,13 @@ def _make(lab: Lab, plan: Plan) -> None:
 
 
 def _real(folder: Path) -> Path:
-    """A folder that was made here as the kernel calls it, behind links. Raises RunError if another
-    one is in its place."""
+    """Return the resolved path of a directory that was created here.
+
+    Raises
+    ------
+    RunError
+        If another directory is in its place.
+    """
     parent = _core.open_directory(folder.parent, strictly=True)
     try:
         flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -124,13 +140,13 @@ def _real(folder: Path) -> Path:
 
 
 def _delegate_controllers(lab: Lab, group: Path) -> None:
-    """Has the groups within one of the second version their limits."""
+    """Enable the required controllers for the children of a v2 group."""
     if names := cgroups.undelegated_controllers(group):
         steps.perform(lab, Controllers(str(group / cgroups.SUBTREE_CONTROL), names))
 
 
 def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
-    """A disk with its file system, not limited yet."""
+    """Create a disk with its file system, without limits."""
     with steps.free_number() as number:
         device = LoopDevice(number, str(image(images, host.name, disk)), disk.size)
         try:
@@ -154,11 +170,17 @@ def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
 
 
 NO_ROOM = ("Input/output error", "No space left on device")
-"""What is said of a loop device whose file cannot grow: direct I/O to it fails."""
+"""Messages of mkfs when direct I/O fails because the image cannot grow."""
 
 
 def _make_file_system(images: Path, disk: Disk, device: LoopDevice) -> None:
-    """Raises ScenarioError if there is none of the disk's size."""
+    """Create the file system of a disk.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be created with the disk's size, or the image has too little space.
+    """
     try:
         run(*disk.make, device.device)
     except RunError as error:
@@ -183,8 +205,13 @@ def _image(disk: Disk) -> str:
 
 
 def _mount(lab: Lab, hosts: Hosts, host: Host, disk: Disk, device: LoopDevice) -> None:
-    """Raises ScenarioError if it is mounted without the scenario's own options, and not with
-    them."""
+    """Mount a disk in its host, and limit it.
+
+    Raises
+    ------
+    ScenarioError
+        If mounting fails only because of `lab.mount_options`.
+    """
     at = hosts.disk(disk)
     at.mkdir(exist_ok=True)
 

@@ -1,4 +1,4 @@
-"""Ranks of a testbed's clients: none outlasts the command that has started them."""
+"""Launch the benchmark on a testbed's clients as MPI ranks, and terminate all at the end."""
 
 import contextlib
 import os
@@ -15,19 +15,23 @@ from headrace.lab import guard, programs
 
 MARK = "HEADRACE_LAB_BENCH"
 PATIENCE_S = 10.0
-"""After mpirun was asked to end: ranks save what they have, and remove their files."""
+"""Seconds after SIGTERM to mpirun in which ranks save their results and remove their files."""
 REPORTED_STATUSES = (INTERRUPTED, 128 + signal.SIGTERM)
-"""What mpirun gives where ranks were interrupted, and have said so."""
+"""Exit statuses of mpirun whose ranks were interrupted and have reported it."""
 
 
 def run_ranks(lines: Sequence[Sequence[str]]) -> int:
-    """Carries the command lines of clients out, as ranks of one mpirun; gives its exit status.
+    """Run command lines of clients as ranks of one mpirun, and return its exit status.
 
-    mpirun alone is not enough. That of MPICH 5.0.2 does not end if it is asked while its ranks
-    start, or if the process between it and the ranks hangs; ranks then go on.
+    A guard process terminates surviving ranks. mpirun of MPICH 5.0.2 alone does not exit if it is
+    signalled while ranks start, or if its proxy process hangs.
 
-    Raises ValueError if there is no mpirun; whatever ends this process before, if the ranks have
-    not said so.
+    Raises
+    ------
+    ValueError
+        If there is no mpirun.
+    BaseException
+        The exception that interrupted this process, unless the ranks have reported it.
     """
     together = [_mpirun()]
     for number, line in enumerate(lines):
@@ -55,7 +59,7 @@ def run_ranks(lines: Sequence[Sequence[str]]) -> int:
 
 
 def _asked_to_end(started: "subprocess.Popen[bytes]") -> int | None:
-    """The exit status; None if it takes too long."""
+    """Send SIGTERM and return the exit status; None after a timeout."""
     started.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         return started.wait(PATIENCE_S)
@@ -64,8 +68,8 @@ def _asked_to_end(started: "subprocess.Popen[bytes]") -> int | None:
 
 @contextlib.contextmanager
 def _guarded() -> Iterator[dict[str, str]]:
-    """A part of the environment: all that has it ends at the end, or when this process is
-    killed."""
+    """Yield environment variables that mark processes. A guard terminates all marked processes at
+    the end of the `with` block, or when this process is killed."""
     mark = secrets.token_hex(8)
     line = [sys.executable, "-I", "-S", str(Path(guard.__file__)), f"{MARK}={mark}"]
     with held():
@@ -79,7 +83,7 @@ def _guarded() -> Iterator[dict[str, str]]:
 
 
 def _mpirun() -> str:
-    """That of the MPI beside this Python, else the machine's."""
+    """Return the mpirun beside this Python, else that of the machine."""
     beside = Path(sys.executable).with_name("mpirun")
     if beside.exists():
         return str(beside)

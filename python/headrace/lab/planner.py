@@ -1,4 +1,4 @@
-"""From a scenario to the testbed that stands for it."""
+"""Plan a testbed from a scenario."""
 
 import os
 from collections.abc import Sequence
@@ -12,15 +12,25 @@ from headrace.lab.values import Values
 from headrace.simulate.scenario import Scenario
 
 MOST_HOSTS = 250
-"""Each takes a process and, with a file system of its own, its daemons."""
+"""Upper limit of hosts; each needs a process, and with servers also its daemons."""
 QUEUE = 1 << 20
-"""Room for waiting packets: where messages are pieces or flows, none are lost."""
+"""Queue size in bytes if the scenario models no packets, and so no packet loss."""
 
 
 def plan(scenario: Scenario, sets: Sequence[str] = ()) -> Plan:
-    """What is to be stood up; `sets` are the values that were put over the scenario's file.
+    """Plan the testbed of a scenario.
 
-    Raises ScenarioError, which names the field, if one machine cannot.
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    sets
+        Values that override its file, as `path=value`.
+
+    Raises
+    ------
+    ScenarioError
+        If one machine cannot represent the scenario. The message names the field.
     """
     values = Values(scenario)
     parallel = values.word("kind") == "parallel"
@@ -61,7 +71,7 @@ def _directory(values: Values) -> str | None:
 
 
 def _local(values: Values) -> tuple[Host, ...]:
-    """Each client is a machine with a file system of its own, and no network."""
+    """Plan clients that each have a local file system, and no network."""
     count = _count(values, "clients.count")
     return _hosts(values, "client", count, "machine", None, disks(values, "machine", 1), 0)
 
@@ -96,7 +106,7 @@ def _hosts(
     all_disks: tuple[Disk, ...],
     first: int,
 ) -> tuple[Host, ...]:
-    """So many alike; `section` has their cards, if there is a network."""
+    """Plan `count` equal hosts; `section` has their network cards, None without a network."""
     memory = values.amount(f"{machine}.memory.size")
     _carry_memory(values, f"{machine}.memory.size", memory)
     link = None if section is None else _link(values, section)

@@ -1,4 +1,4 @@
-"""What there is of a testbed, and what it does with the scenario's values."""
+"""Status of a testbed, and how it represents the scenario's values."""
 
 import contextlib
 import dataclasses
@@ -18,9 +18,12 @@ from headrace.lab.steps import LoopDevice
 
 
 def status(lab: Lab) -> dict[str, Any]:
-    """A document of each host, link, disk, file system and process, with its state.
+    """Return a document with the state of each host, link, disk, file system and process.
 
-    Raises RunError if the testbed was left before there was a plan.
+    Raises
+    ------
+    RunError
+        If setup was interrupted before the plan was saved.
     """
     plan = lab.plan()
     hosts = Hosts(lab)
@@ -82,7 +85,7 @@ def _host(
 
 
 def _memory(group: Path | None) -> int | None:
-    """The most that a group may have; None if there is no limit."""
+    """Return the memory limit of a group in bytes; None without a limit."""
     if group is None or not group.exists():
         return None
     text = cgroups.memory_file(group).read_text(encoding="ascii").strip()
@@ -142,7 +145,7 @@ def _setting(device: LoopDevice, folder: str, name: str) -> str | None:
 
 
 def _mounts(number: int | None) -> dict[str, str]:
-    """Options by mount point, in the namespace of a process."""
+    """Return mount options by mount point, in the namespace of a process."""
     if number is None:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Validation: predictions beside what was measured."""
+"""Validation: compare predictions with measurements."""
 
 from headrace.calibrate.case import Case
 from headrace.validate.cases import CASES

@@ -1,7 +1,7 @@
-"""What a machine is predicted for after its calibration: cases that the calibration has not.
+"""Validation cases: workloads that are predicted after a calibration.
 
-Their block sizes, patterns and numbers of processes are others than those of the probes and of
-the checks (`headrace.calibrate`). To add a case, add it to the list.
+Their block sizes, patterns and numbers of processes differ from those of the probes and checks
+(`headrace.calibrate`). To add a case, add it to the list.
 """
 
 from headrace.calibrate.case import (
@@ -107,9 +107,9 @@ def _cached() -> list[Case]:
 
 
 def _on_device() -> list[Case]:
-    """Long enough that a limit of 2,000 operations or 150 MB a second is at work for some 0.5 s:
-    it allows them by slices of 100 ms (Linux 6.18, block/blk-throttle.c), so that what ends
-    within the second slice tells of little but when that began."""
+    """Return cases that run for some 0.5 s at 2,000 operations or 150 MB per second. Throttling
+    works in slices of 100 ms (Linux 6.18, block/blk-throttle.c), so a shorter case would mainly
+    show when its first slice began."""
     cases = [
         Case(
             f"direct random {way}s of {block // KIB} KiB",

@@ -1,4 +1,4 @@
-"""The paragraph that says where a model is wrong, and which component that points at."""
+"""Summarise which component of the model the differences point at."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,26 +8,27 @@ from headrace.report.units import duration
 from headrace.validate.breakdown import Breakdown
 
 OF_OTHERS = ("processor queue", "the benchmark itself")
-"""Where a measurement has more than its simulation because other programs took the processors."""
+"""Components in which a measurement exceeds its simulation because other programs used the
+processors."""
 STANDS_OUT = 0.5
-"""A component is named as the one to look at if it has this part of the differences, at least."""
+"""Smallest share of the differences at which one component is named."""
 
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """What all simulations have more or less than their measurements, by component."""
+    """Differences between all simulations and their measurements, by component."""
 
     seconds: float
-    """Amounts of the differences of all components, summed up over what is not explained by
-    the spread of the repetitions, without those of others."""
+    """Sum of absolute differences in seconds, over predictions outside their repetitions. Time of
+    other programs is excluded."""
     shares: dict[str, float]
-    """Each component's part of that, the largest first."""
+    """Share of each component, largest first."""
     others: float
-    """What other programs took, in seconds."""
+    """Time of other programs, in seconds."""
     sentences: str
 
     def json(self) -> dict[str, Any]:
-        """As documents have it."""
+        """Return the JSON document."""
         return {
             "seconds": self.seconds,
             "shares": self.shares,
@@ -37,7 +38,7 @@ class Discrepancy:
 
 
 def explanation(breakdowns: Sequence[Breakdown]) -> dict[str, Any]:
-    """What documents say of the breakdowns: each, and what they point at together."""
+    """Return the documents of all breakdowns and of their discrepancy."""
     found = discrepancy(breakdowns)
     return {
         "breakdowns": [it.json() for it in breakdowns],
@@ -46,7 +47,7 @@ def explanation(breakdowns: Sequence[Breakdown]) -> dict[str, Any]:
 
 
 def discrepancy(breakdowns: Sequence[Breakdown]) -> Discrepancy | None:
-    """What the breakdowns say together; None if there are none."""
+    """Summarise the breakdowns; None if there are none."""
     if not breakdowns:
         return None
     open_ones = [it for it in breakdowns if not it.explained]
@@ -123,7 +124,7 @@ def _percent(share: float) -> str:
 
 
 def _largest(open_ones: Sequence[Breakdown], named: str) -> str:
-    """The case that has most of it."""
+    """Describe the case with the largest difference in a component."""
     worst = max(open_ones, key=lambda it: abs(it.differences.get(named, 0.0)))
     measured, simulated = worst.measured.get(named, 0.0), worst.simulated.get(named, 0.0)
     found = (

@@ -1,4 +1,4 @@
-"""Predictions whose intervals are so wide that they tell little: which, and why."""
+"""Warn about predictions with wide intervals, and name the cause."""
 
 import math
 import statistics
@@ -15,11 +15,11 @@ from headrace.validate.point import Point
 from headrace.validate.prediction import NOTHING, check_errors
 
 WIDE = 10.0
-"""Between the ends of an interval: what may be of another order of magnitude is not predicted."""
+"""Ratio of an interval's ends beyond which the interval is too wide: the prediction is then
+uncertain by an order of magnitude."""
 APART = 2.0
-"""Between predictions with the values that the rounds gave a parameter: less than that makes no
-interval so wide, even of two rounds (Student's quantile for 90 % and one degree of freedom is
-6.3)."""
+"""Ratio of predictions with a parameter's extreme rounds. A smaller one widens no interval that
+much, even with two rounds (Student's quantile for 90 % and one degree of freedom is 6.3)."""
 
 CONDITION = "wide-intervals"
 
@@ -30,10 +30,18 @@ def interval_width_warnings(
     cases: Sequence[Case],
     sets: Mapping[str, str] = NOTHING,
 ) -> list[dict[str, str]]:
-    """A warning, as documents have it, if prediction intervals are wider than a factor of `WIDE`.
+    """Return a warning if prediction intervals are wider than a factor of `WIDE`.
 
-    The points are predictions of the cases, in their order, from a machine's file with `sets` put
-    over it, by path.
+    Parameters
+    ----------
+    points
+        Predictions of the cases, in their order.
+    machine
+        Path of the machine file.
+    cases
+        The cases.
+    sets
+        Values that override the machine file, by path.
     """
     found = [number for number, it in enumerate(points) if _width(it) > WIDE]
     if not found:
@@ -56,10 +64,10 @@ def _width(point: Point) -> float:
 
 
 def _why(point: Point, machine: Path, case: Case, sets: Mapping[str, str]) -> str:
-    """The parameter whose rounds change this prediction most, or the check that misses most.
+    """Return the parameter whose rounds change the prediction most, or the check with the largest
+    error.
 
-    A parameter's own spread says little: one that is 0 in a round may decide everything, and one
-    that varies tenfold nothing of this case.
+    The spread of a parameter alone says little: it may have no effect on this case.
     """
     text = scenario_for_machine(machine, case.work)
     system = tomllib.loads(simulate.load(text, sets=sets).toml)
@@ -90,7 +98,7 @@ def _why(point: Point, machine: Path, case: Case, sets: Mapping[str, str]) -> st
 
 
 class _Range(NamedTuple):
-    """Predictions with one parameter at the value of each round."""
+    """Predictions with one parameter at each round's value."""
 
     least: float
     most: float

@@ -1,5 +1,4 @@
-"""Cases whose size follows from a machine's settings: more than its dirty limit, more than its
-memory."""
+"""Cases that exceed a machine's dirty limit or memory; their size depends on its settings."""
 
 from collections.abc import Iterable
 
@@ -7,11 +6,11 @@ from headrace.calibrate.case import COLD, KIB, MIB, NEW, RANDOM, Case, transfers
 from headrace.calibrate.parameter import Parameter
 
 MOST = 768 * MIB
-"""Larger files are not written: nobody wants to wait for them."""
+"""Upper limit of file sizes, which bounds the duration of a case."""
 
 
 def oversized_cases(settings: Iterable[Parameter]) -> tuple[Case, ...]:
-    """The cases for the settings of a machine; none where memory and limits are large."""
+    """Return the cases for a machine's settings; none if its memory and limits are large."""
     known = {it.field: it.value for it in settings}
 
     def size(field: str) -> int:
@@ -46,5 +45,5 @@ def oversized_cases(settings: Iterable[Parameter]) -> tuple[Case, ...]:
 
 
 def _whole(size: int) -> int:
-    """Up to whole MiB, so that calls end where the file does."""
+    """Round up to whole MiB, so that calls end at the end of the file."""
     return -(-size // MIB) * MIB

@@ -1,4 +1,4 @@
-"""A twin that was saved, with what this version makes of the same measurements."""
+"""Re-fit and re-predict a saved twin with this version, without measuring."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -68,15 +68,26 @@ FIELDS = an_object(
     }
 )
 OF_PREDICTIONS = (calibration_fields.CONDITION, interval_width.CONDITION)
-"""Warnings that are made anew."""
+"""Conditions of warnings that are recomputed."""
 
 
 def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | None = None) -> Twin:
-    """Solves the calibration of a saved twin and predicts its cases anew: nothing is measured.
+    """Re-fit the calibration of a saved twin, and re-predict its cases without measuring.
 
-    Raises ScenarioError if it is no such result, if it was predicted by a machine's file
-    (`--machine`), whose measurements are not in it, or lacks what this version measures; OSError if
-    it cannot be read.
+    Parameters
+    ----------
+    result
+        File that `headrace twin -o` saved.
+    on_progress
+        Called before each simulation.
+
+    Raises
+    ------
+    ScenarioError
+        If the file is not such a result, was predicted with `--machine` and so has no
+        calibration, or lacks measurements that this version needs.
+    OSError
+        If the file cannot be read.
     """
     path = Path(result)
     document = read_document(path)

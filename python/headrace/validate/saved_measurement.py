@@ -1,4 +1,4 @@
-"""Saved measurements, of which every field that a validation reads is looked at first."""
+"""Read saved measurements and check every field that a validation uses."""
 
 import tomllib
 from collections.abc import Mapping
@@ -24,9 +24,12 @@ from headrace.store.record import CALLS, NO_CALLS
 
 
 def read_measurement(path: Path) -> dict[str, Any]:
-    """The document of a measurement.
+    """Return the document of a saved measurement.
 
-    Raises ScenarioError, which names file and field, if it is none, or a damaged one.
+    Raises
+    ------
+    ScenarioError
+        If the file is not a measurement, or a field is invalid. The message names both.
     """
     document = read_saved(path)
     if document is None or document.get("kind") != "measured" or "latency" not in document:
@@ -49,7 +52,7 @@ def _sample(where: str, value: Any) -> None:
 
 
 def _scenario(where: str, value: Mapping[str, Any]) -> None:
-    """`read_saved` has seen that there is a text."""
+    """Check the scenario of a document; `read_saved` has checked that its text exists."""
     where = f"{where}.toml"
     try:
         document = tomllib.loads(value["toml"])
@@ -78,4 +81,4 @@ FIELDS: dict[str, Check] = {
     "counter_series": each_in_object(each_in_list(_sample)),
     "kernel": an_object({"seconds": each_in_object(number), "requests": amount}),
 }
-"""What a validation reads of a measurement, by its field."""
+"""Fields of a measurement that a validation uses, and their checks."""

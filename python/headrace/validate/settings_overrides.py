@@ -1,4 +1,4 @@
-"""A machine that was changed since its file was saved: the settings that its prediction takes."""
+"""Settings that override a machine file: current kernel settings, and values of `--set`."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,28 +15,28 @@ from headrace.calibration_fields import rounds_of
 from headrace.simulate import Scenario
 
 NO_LIMIT = {"B/s": "1e15 B/s", "": "1e9"}
-"""By a limit's unit, what a limit of the file's is that the kernel has no more: far more than any
-device gives, since a scenario cannot take a value back."""
+"""Value by unit for a limit that the file has and the kernel no longer has. It exceeds any device,
+because a scenario cannot unset a value."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A field's value in a machine's file, and the one that is put over it."""
+    """A field's value in a machine file, and the value that overrides it."""
 
     field: str
     file: Any
-    """As the file has it, or the default that it leaves; None if neither has one."""
+    """Value in the file, or its default; None if neither exists."""
     used: Any
     source: str
-    """Where the value that is used was read, or that it was given."""
+    """Source of the value used: a kernel file, or `--set`."""
 
     @property
     def changed(self) -> bool:
-        """Whether that is another value."""
+        """True if the values differ."""
         return bool(self.file != self.used)
 
     def json(self) -> dict[str, Any]:
-        """As documents have it."""
+        """Return the JSON document."""
         return {
             "field": self.field,
             "file": self.file,
@@ -49,13 +49,30 @@ class Setting:
 def settings_overrides(
     machine: str | PathLike[str], work: str, now: Iterable[Parameter], given: Sequence[str]
 ) -> tuple[dict[str, str], tuple[Setting, ...]]:
-    """What is put over a machine's file, by path: what the kernel tells `now`, and what was
-    `given`, each as `path=value`, above that; and how both compare with the file.
+    """Return the values that override a machine file, and how they compare with it.
 
-    A limit that the file has of the device, and the kernel has not now, is none.
+    A device limit that the file has and the kernel no longer has is removed.
 
-    Raises ScenarioError if the file cannot be simulated, or not with these values, or if one of
-    them is not the system's.
+    Parameters
+    ----------
+    machine
+        Path of the machine file.
+    work
+        TOML of the clients and the workload.
+    now
+        Current settings of the kernel.
+    given
+        Values of `--set` as `path=value`, which take precedence.
+
+    Returns
+    -------
+    tuple
+        Values by path, and a `Setting` for each.
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be simulated, or not with these values, or a path is unknown.
     """
     for it in given:
         _refuse_work(it)
@@ -81,9 +98,9 @@ def settings_overrides(
 
 
 NOT_OF_SYSTEM = ("name", "description", "system", "calibration", "check", "workload", "run")
-"""What a twin has itself, or the file alone."""
+"""Sections that a twin sets itself, or that only the file may have."""
 PROCESSES = ("clients.count", "clients.processes")
-"""The cases' own too."""
+"""Fields that each case sets."""
 
 
 def _refuse_work(given: str) -> None:
@@ -96,8 +113,7 @@ def _refuse_work(given: str) -> None:
 
 
 def _load_machine(machine: str | PathLike[str], text: str) -> Scenario:
-    """The system of a machine's file. What is wrong is the file's, and not the text's, which
-    nobody else has seen."""
+    """Load the system of a machine file, so that an error names that file."""
     try:
         return simulate.load(text)
     except ScenarioError as error:
@@ -110,8 +126,13 @@ def _load_machine(machine: str | PathLike[str], text: str) -> Scenario:
 
 
 def _check_rounds(machine: str | PathLike[str], text: str, file: Mapping[str, Any]) -> None:
-    """Raises ScenarioError if a round of the calibration cannot be simulated: the rounds are, after
-    everything is measured."""
+    """Check before any measurement that every round of the calibration can be simulated.
+
+    Raises
+    ------
+    ScenarioError
+        If one cannot.
+    """
     for number, values in enumerate(rounds_of(file), 1):
         try:
             simulate.load(text, sets=values)
@@ -123,11 +144,11 @@ def _check_rounds(machine: str | PathLike[str], text: str, file: Mapping[str, An
 
 
 TEXT = "scenario.toml"
-"""What errors call a scenario that is a text."""
+"""Name in error messages of a scenario without a file."""
 
 
 def _value_at(table: Mapping[str, Any], field: str) -> Any:
-    """The value at a path; None if there is none."""
+    """Return the value at a path; None if it does not exist."""
     value: Any = table
     for name in field.split("."):
         if not isinstance(value, Mapping) or name not in value:

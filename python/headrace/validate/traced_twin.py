@@ -1,4 +1,4 @@
-"""Where the time in calls went, by a trace of the kernel."""
+"""Time in calls by component, from a kernel trace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,24 +22,22 @@ from headrace.validate.twin import Twin
 
 KERNEL_TRACE = "kernel trace"
 BENCHMARK = "the benchmark itself"
-"""What it takes between its clock and the system call, and what others took of the processor
-there."""
+"""Time between the benchmark's clock and the system call, including preemption there."""
 
 
 @dataclass(frozen=True)
 class TracedTwin:
-    """A twin whose cases were carried out once more, to see in the kernel where their time
-    goes."""
+    """A twin whose cases were measured once more under a kernel trace."""
 
     twin: Twin
     breakdowns: tuple[Breakdown, ...]
     recordings: Mapping[str, Recording]
-    """By the case's name."""
+    """Recordings by name of the case."""
     cost: float
-    """What tracing adds to the time of a case, as a part of it: the median of all."""
+    """Relative increase of a case's time by tracing: the median over all cases."""
 
     def json(self) -> dict[str, Any]:
-        """All figures."""
+        """Return the JSON document."""
         lost = sum(recording.lost for recording in self.recordings.values())
         trace = {"cost": self.cost, "lost": lost}
         return self.twin.json() | explanation(self.breakdowns) | {"trace": trace}
@@ -48,10 +46,14 @@ class TracedTwin:
 def trace_twin(
     twin: Twin, directory: str | PathLike[str], *, on_progress: ProgressCallback | None = None
 ) -> TracedTwin:
-    """Carries each case of a twin out once more, and records what the kernel does.
+    """Measure each case of a twin once more under a kernel trace.
 
-    Raises KernelTraceError if the kernel cannot be traced, otherwise as
-    `headrace.measure.measure_whole` does.
+    Raises
+    ------
+    KernelTraceError
+        If the kernel cannot be traced.
+    RunError, ScenarioError, OSError
+        As `headrace.measure.measure_whole` does.
     """
     breakdowns, recordings, costs = [], {}, []
     with kernel_trace.tracing(directory) as tracing:
@@ -69,10 +71,12 @@ def trace_twin(
 def breakdown_from_trace(
     point: Point, processes: int, measured: Measurement, recording: Recording
 ) -> Breakdown | None:
-    """What a trace tells of a measurement that was made for it, beside the simulation of its
-    case.
+    """Compare a traced measurement with the simulation of its case.
 
-    None if the system simulated is no machine with a local file system.
+    Returns
+    -------
+    Breakdown or None
+        None if the simulated system is not a machine with a local file system.
     """
     return breakdown_from_kernel(
         point, processes, measured.document, in_kernel(measured.document, recording)
@@ -82,7 +86,7 @@ def breakdown_from_trace(
 def breakdown_from_kernel(
     point: Point, processes: int, document: Mapping[str, Any], kernel: Mapping[str, Any]
 ) -> Breakdown | None:
-    """The same from what a result keeps of its trace (`kernel`)."""
+    """Compare the saved trace summary (`kernel`) of a measurement with its simulation."""
     simulated = point.predicted.document
     if simulated_device(simulated) is None:
         return None
@@ -99,11 +103,11 @@ def breakdown_from_kernel(
 
 
 def simulated_parts(simulated: Mapping[str, Any], processes: int) -> dict[str, float]:
-    """What a process of a simulated machine spends at each component, in seconds.
+    """Return the seconds that a simulated process spends at each component.
 
-    What calls wait for transfers is divided as the transfers' own time is: in the I/O queue, and
-    in the device with whatever queue that has itself. Where a limit holds them back, the kernel has
-    no request yet: that is `other waiting`, as in a trace.
+    Waits for transfers are divided like the transfers' own time, between the I/O queue and the
+    device. Time in which a limit throttles transfers is `other waiting`, because the kernel has no
+    request yet.
     """
     found = waits(simulated, processes)
     on_device = sum(found.pop(name, 0.0) for name in DEVICE_AND_QUEUE)
@@ -122,13 +126,13 @@ def simulated_parts(simulated: Mapping[str, Any], processes: int) -> dict[str, f
 
 
 def _residence(simulated: Mapping[str, Any], name: str) -> float:
-    """What all transfers spend at the stations of a name."""
+    """Return the total time of all transfers at stations with this name."""
     stations = [it for it in simulated["stations"] if it["station"].endswith(f"/{name}")]
     return sum(float(it["visits"] * it["residence"]) for it in stations)
 
 
 def _waiting_for_processor(simulated: Mapping[str, Any]) -> float:
-    """The part of the time on processors that is waiting for one."""
+    """Return the share of processor time that is spent waiting for a processor."""
     entries = [it for it in simulated["breakdown"] if it["place"].endswith("/processor")]
     whole = sum(float(it["seconds"]) for it in entries)
     return sum(float(it["waiting"]) for it in entries) / whole if whole > 0 else 0.0

@@ -1,4 +1,4 @@
-"""A digital twin: a machine is calibrated, predicted for cases it has not seen, and measured."""
+"""Digital twins: calibrate a machine, predict unseen cases, and measure them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,25 +32,25 @@ from headrace.validate.settings_overrides import Setting, settings_overrides
 
 @dataclass(frozen=True)
 class Twin:
-    """Cases on a machine: measured in turns, and predicted."""
+    """Cases on a machine, measured in rounds and predicted."""
 
     machine: str
-    """The text of the calibrated system's file."""
+    """Text of the machine file."""
     points: tuple[Point, ...]
     warnings: tuple[dict[str, str], ...]
     breakdowns: tuple[Breakdown, ...] = ()
-    """Where the time went, of those cases of which that is known."""
+    """Time by component, for the cases where it is known."""
     cases: tuple[Case, ...] = ()
-    """What was measured, in the order of the points."""
+    """The cases, in the order of the points."""
     settings: tuple[Setting, ...] = ()
-    """What was put over the machine's file."""
+    """Settings that override the machine file."""
     calibration: Calibration | None = None
-    """That of the same rounds, if they had one."""
+    """The calibration of the same rounds; None with a machine file."""
     environment: Environment | None = None
-    """Where and when the cases were measured, as `headrace.environment` has it."""
+    """Where and when the cases were measured."""
 
     def json(self) -> dict[str, Any]:
-        """All figures."""
+        """Return the JSON document."""
         own = {} if self.calibration is None else {"calibration": self.calibration.json()}
         return {
             "kind": "validation",
@@ -78,20 +78,38 @@ def twin(
     passes: int = PASSES,
     on_progress: ProgressCallback | None = None,
 ) -> Twin:
-    """Predicts the cases for a machine, and measures them in a directory, in rounds.
+    """Predict the cases for a machine, and measure them in a directory.
 
-    The cases are those of `CASES`, and those beyond the limits of the machine, if these are
-    small; or what is given. Without a `machine`, a system's file, the directory is calibrated:
-    each round measures what the calibration needs and the cases in turn, so that both see the
-    same minutes of a machine that others use too. The predictions are made from the calibration
-    alone. With `settings_now`, settings are what the kernel tells now (dirty limits, read-ahead,
-    scheduler, memory, limits of the device) instead of the file's: a machine that was
-    changed is predicted from what was measured before that. `sets`, each as `path=value`, are
-    put over both, for what the kernel does not tell. What processor and memory bound is measured
-    `passes` times in each round; their middle is one repetition.
+    Without a machine file, each round measures the calibration's probes and the cases interleaved,
+    so that both see the same load. Predictions use the calibration alone.
 
-    Raises ScenarioError if the file describes no system that can be simulated, or nothing is
-    known of the file system; otherwise as `headrace.measure.measure_whole` does.
+    Parameters
+    ----------
+    directory
+        Directory on the file system to measure.
+    machine
+        Path of a machine file; None calibrates the directory.
+    settings_now
+        Override the file's settings with the kernel's current ones: dirty limits, read-ahead,
+        scheduler, memory and device limits.
+    sets
+        Values as `path=value` that override both.
+    cases
+        The cases; by default `CASES` and those of `oversized_cases`.
+    rounds
+        Number of rounds.
+    passes
+        Passes per round for CPU-bound cases. One repetition is the Hodges-Lehmann estimate over
+        the passes of a round.
+    on_progress
+        Called before each measurement and simulation.
+
+    Raises
+    ------
+    ScenarioError
+        If the file has no system that can be simulated, or the file system is not supported.
+    RunError, OSError
+        As `headrace.measure.measure_whole` does.
     """
     now = settings(mount_of(directory))
     environment = of_directory(directory)
@@ -152,9 +170,9 @@ def twin(
 
 
 Times: TypeAlias = Sequence[Sequence[float]]
-"""Of each case, what its repetitions took, in seconds."""
+"""Seconds of each repetition, for each case."""
 TimeBreakdown: TypeAlias = Callable[[int, Point], Breakdown | None]
-"""Where the time of a case went, by its number, if that is known."""
+"""Returns the breakdown of a case by its number; None if it is unknown."""
 
 
 def twin_from_calibration(
@@ -165,7 +183,7 @@ def twin_from_calibration(
     warnings: Iterable[dict[str, str]],
     on_progress: ProgressCallback | None = None,
 ) -> Twin:
-    """A twin by a calibration of the same rounds."""
+    """Predict the cases from a calibration of the same rounds."""
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
         file.write_text(calibration.toml, encoding="utf-8")
@@ -182,7 +200,7 @@ def predict_twin(
     warnings: Iterable[dict[str, str]],
     on_progress: ProgressCallback | None = None,
 ) -> Twin:
-    """A twin by a machine's file, with values over it by path."""
+    """Predict the cases from a machine file and overriding values."""
     points, breakdowns = [], []
     warned = {it["condition"]: it for it in warnings}
     for number, (case, of) in enumerate(zip(cases, times, strict=True)):

@@ -1,4 +1,4 @@
-"""Measured results beside simulations of the same workload."""
+"""Compare saved measurements with a simulation of the same workload."""
 
 import tomllib
 from collections.abc import Sequence
@@ -25,20 +25,20 @@ from headrace.validate.traced_twin import breakdown_from_kernel
 
 @dataclass(frozen=True)
 class Validation:
-    """Operations of a workload: measured, perhaps several times, and predicted."""
+    """Operations of a workload, measured once or more and predicted."""
 
     name: str
     points: tuple[Point, ...]
     breakdown: Breakdown | None = None
-    """Where the time went, if that is known."""
+    """Time by component, if it is known."""
     sets: tuple[str, ...] = ()
-    """Values over the scenario's, as `path=value`."""
+    """Values that override the scenario, as `path=value`."""
     warnings: tuple[dict[str, str], ...] = ()
     environment: Environment | None = None
-    """Where and when the first measurement was made, if it says it."""
+    """Where and when the first measurement was made; None if it is not saved."""
 
     def json(self) -> dict[str, Any]:
-        """All figures."""
+        """Return the JSON document."""
         return {
             "kind": "validation",
             "scenario": {"name": self.name, "sets": list(self.sets)},
@@ -59,13 +59,27 @@ def validate(
     progress: Progress | None = None,
     trust: bool | Trust = False,
 ) -> Validation:
-    """Simulates a scenario and lays it beside saved measurements of the same workload, with the
-    values that were put over the scenario's when these were made (`headrace bench run --set`,
-    `headrace lab up --set`), and over those `sets`, as `path=value`. `progress` and `trust` are as
-    in `headrace.simulate.run`.
+    """Simulate a scenario and compare it with saved measurements of the same workload.
 
-    Raises ScenarioError if one of them is no measurement, did something else, made no calls
-    (`--calls null`), or was made with other values or by other calls than the first.
+    Values that overrode the scenario during the measurement (`headrace bench run --set`, `headrace
+    lab up --set`) override it in the simulation too.
+
+    Parameters
+    ----------
+    scenario
+        Path of the scenario.
+    against
+        Files that `headrace bench run -o` saved.
+    sets
+        Further values as `path=value`, which take precedence.
+    progress, trust
+        As in `headrace.simulate.run`.
+
+    Raises
+    ------
+    ScenarioError
+        If a file is not a measurement, has another workload, made no calls (`--calls null`), or
+        differs from the first in values or calls.
     """
     documents = [read_measurement(Path(path)) for path in against]
     _check_calls(against, documents)
@@ -96,7 +110,7 @@ def validate(
 def _other_environments(
     against: Sequence[str | PathLike[str]], documents: Sequence[dict[str, Any]]
 ) -> list[dict[str, str]]:
-    """A warning if measurements were made in other environments than the first."""
+    """Warn if measurements were made in environments other than that of the first."""
     found = differences(
         {fspath(path): [of_document(it)] for path, it in zip(against, documents, strict=True)}
     )
@@ -111,7 +125,7 @@ def _sets(
     against: Sequence[str | PathLike[str]],
     documents: Sequence[dict[str, Any]],
 ) -> Sequence[str]:
-    """What was put over the scenario that was measured."""
+    """Return the values that overrode the measured scenario."""
     first, *others = (document["scenario"].get("sets", []) for document in documents)
     for path, sets in zip(against[1:], others, strict=True):
         if sets != first:
@@ -133,8 +147,13 @@ def _sets(
 def _check_calls(
     against: Sequence[str | PathLike[str]], documents: Sequence[dict[str, Any]]
 ) -> None:
-    """Raises ScenarioError if measurements were made by other calls than another. Those of
-    earlier versions do not say by which."""
+    """Check that all measurements used the same calls. Files of earlier versions do not say which.
+
+    Raises
+    ------
+    ScenarioError
+        If they differ.
+    """
     told = [
         (fspath(path), document["calls"])
         for path, document in zip(against, documents, strict=True)
@@ -155,7 +174,7 @@ def _with(sets: Sequence[str]) -> str:
 def _breakdown(
     name: str, predicted: dict[str, Any], documents: Sequence[dict[str, Any]]
 ) -> Breakdown | None:
-    """Of the whole workload, and all its processes."""
+    """Return the breakdown of the whole workload over all its processes."""
     processes = max(documents[0].get("processes", 1), 1)
     runs = [Run.from_document(document, processes) for document in documents]
     seconds = Predicted(seconds_in_calls(predicted, processes), None, predicted)
@@ -171,7 +190,13 @@ def _breakdown(
 
 
 def _same_work(ours: str, theirs: str, path: str | PathLike[str]) -> None:
-    """Raises ScenarioError if clients or workloads differ."""
+    """Check that a measurement has the scenario's clients and workloads.
+
+    Raises
+    ------
+    ScenarioError
+        If they differ.
+    """
     one, other = tomllib.loads(ours), tomllib.loads(theirs)
     for what, differs in (
         ("workloads", one["workload"] != other["workload"]),

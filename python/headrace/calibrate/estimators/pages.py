@@ -188,7 +188,7 @@ def _lists(times: Times, known: Known) -> _Lists:
 
 
 def _copies(known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
-    """Return the time to copy as much out of the page cache, with the bend of copies into it."""
+    """Return the time to copy as much out of the page cache, with the bend of writes."""
     return np.array([copied(block / PAGE, known, "write_l2_share") for block in probes])
 
 
@@ -233,7 +233,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     line = _Line.of(times, known, lists)
 
     def beyond(probes: Mapping[int, Probe]) -> tuple[NDArray[np.float64], list[float]]:
-        """Return times of calls without the costs of a rewrite except its pages, and total times."""
+        """Return times without the costs of a rewrite except its pages, and total times."""
         left = _entered(times, known, probes) - line.share * _copies(known, probes) - line.call
         return left, [times[probe.name] for probe in probes.values()]
 
@@ -255,7 +255,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 
 
 def _of_near(in_order: float, known: Known) -> float:
-    """Return the time of a NEAR call with its list in the L1, from the time of a sequential call."""
+    """Return the time of a NEAR call with its list in the L1, from that of a sequential call."""
     copy = copied(1, known)
     there = l3_reuse.found_in_repeated_passes(NEAR_FILE, known)
     less = there * (1 - known.get("machine.copying.reuse_share", 1.0)) * copy

@@ -1,4 +1,4 @@
-"""What programs that serve have to tell and to do."""
+"""Interface of server software, and waiting for it."""
 
 import time
 from collections.abc import Callable
@@ -11,42 +11,52 @@ from headrace.lab.values import Values
 
 
 class Server(Protocol):
-    """A file system that servers have and clients mount."""
+    """A file system on servers that clients mount."""
 
     @property
     def name(self) -> str:
-        """What `lab.server` calls it."""
+        """Its name in `lab.server`."""
         ...
 
     @property
     def serves(self) -> bool:
-        """Whether it serves over the network; otherwise each client has a disk of its own."""
+        """True if it serves over the network; otherwise each client has a local disk."""
         ...
 
     @property
     def metadata_hosts(self) -> int:
-        """How many hosts for metadata it needs."""
+        """Number of metadata hosts."""
         ...
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """The programs that must be there."""
+        """Programs that must be installed."""
         ...
 
     def options(self, values: Values) -> dict[str, Any]:
-        """What it takes from the scenario, by its own names. Raises ScenarioError if it cannot."""
+        """Return its options from the scenario.
+
+        Raises
+        ------
+        ScenarioError
+            If it cannot represent a value.
+        """
         ...
 
     def up(self, plan: Plan, hosts: Hosts) -> None:
-        """Starts it, and mounts it at every client. Raises RunError if it cannot.
+        """Start it, and mount the file system on every client.
 
-        Its processes and mounts go with their hosts: there is nothing to be undone.
+        Its processes and mounts end with their hosts, so nothing has to be undone.
+
+        Raises
+        ------
+        RunError
+            If a program fails.
         """
         ...
 
     def serving(self, host: Host) -> tuple[str, ...]:
-        """The programs that a host carries out as long as nothing is wrong, each as often as it
-        does."""
+        """Return the programs that run on a healthy host, once per process."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""A folder of the testbed's own."""
+"""Step that creates a directory."""
 
 import contextlib
 import os
@@ -16,7 +16,8 @@ from headrace.lab.steps.step import Step
 
 @dataclass(frozen=True)
 class Folder(Step):
-    """Its name is no other's: it has the testbed's token, or is below its folder."""
+    """A directory with a unique name: it has the testbed's token, or is below the testbed's
+    directory."""
 
     path: str
 
@@ -42,7 +43,7 @@ class Folder(Step):
 
     @contextlib.contextmanager
     def _parent(self, *, strictly: bool = False) -> Iterator[int]:
-        """A descriptor of the folder that it is in."""
+        """Open the parent directory, and yield its descriptor."""
         parent = _core.open_directory(os.path.dirname(self.path), strictly)
         try:
             yield parent

@@ -1,4 +1,4 @@
-"""A control group of a host's processes, and the most memory that it may have."""
+"""Step that creates a control group with a memory limit."""
 
 import time
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from headrace.lab.state import Lab
 from headrace.lab.steps.step import Step
 
 PATIENCE_S = 10.0
-"""The kernel may be some time in forgetting processes that have ended."""
+"""Longest wait until the kernel has removed exited processes from the group, in seconds."""
 
 
 @dataclass(frozen=True)
 class Group(Step):
-    """Of a host, within one for the whole testbed, or that one."""
+    """Control group of a host, or of the whole testbed."""
 
     path: str
     memory: int | None

@@ -1,4 +1,4 @@
-"""A limit on a device."""
+"""Step that limits a device."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from headrace.lab.steps.step import Step
 
 @dataclass(frozen=True)
 class Limit(Step):
-    """A line of a control group's file, and the line that takes it back."""
+    """A line of a control group's file, and the line that removes it."""
 
     path: str
     line: str

@@ -1,4 +1,4 @@
-"""A loop device of the testbed's own, over a sparse file."""
+"""Step that creates a loop device over a sparse image."""
 
 import contextlib
 import errno
@@ -20,7 +20,7 @@ CONTROL = Path("/dev/loop-control")
 ADD, REMOVE = 0x4C80, 0x4C81
 """LOOP_CTL_ADD and LOOP_CTL_REMOVE of include/uapi/linux/loop.h."""
 FIRST = 100
-"""Numbers below are left to others: `losetup --find` takes the first free one."""
+"""First number that is used; `losetup --find` takes the lowest free one."""
 CONFIGURE, GET_STATUS = 0x4C0A, 0x4C05
 """LOOP_CONFIGURE, since Linux 5.8, and LOOP_GET_STATUS64."""
 INFO = struct.Struct("=5Q4I64s64s32s2Q")
@@ -32,12 +32,13 @@ DIRECT_IO = 16
 """LO_FLAGS_DIRECT_IO."""
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 PATIENCE_S = 120.0
-"""What is still to be written goes out before a device is given up."""
+"""Longest wait for write-back before a device is detached, in seconds."""
 
 
 @dataclass(frozen=True)
 class LoopDevice(Step):
-    """The device of a number; it is added for this file, and removed with all its settings."""
+    """A loop device of a certain number. It is added for the image, and removed with all its
+    settings."""
 
     number: int
     image: str
@@ -45,12 +46,12 @@ class LoopDevice(Step):
 
     @property
     def device(self) -> Path:
-        """Its special file."""
+        """Path of the device node."""
         return Path(f"/dev/loop{self.number}")
 
     @property
     def settings(self) -> Path:
-        """Its folder in sysfs."""
+        """Directory of the device in sysfs."""
         return Path(f"/sys/block/loop{self.number}")
 
     def check(self, lab: Lab) -> None:
@@ -99,7 +100,7 @@ class LoopDevice(Step):
         return self.image if os.path.lexists(self.image) else None
 
     def _detached(self, lab: Lab) -> str | None:
-        """Gives the device up; gives where its image is, if that was moved."""
+        """Detach and remove the device; return the current path of its image if it was moved."""
         if self._name() is not None and not self._is_own(lab):
             return None
         at = self._backing()
@@ -114,12 +115,13 @@ class LoopDevice(Step):
         return None if at in (None, self.image) or not os.path.lexists(at) else at
 
     def _is_own(self, lab: Lab) -> bool:
-        """Whether it has the testbed's mark, or the image of an earlier version's."""
+        """Return True if the device has the testbed's mark, or the image of an earlier version's
+        testbed."""
         name = self._name()
         return name is not None and (name == _mark(lab) or self._backing() == self.image)
 
     def _name(self) -> bytes | None:
-        """What it was called when it was given its file; None if it has none."""
+        """Return the name that the device got with its image; None if it has no image."""
         return name_of_loop_device(self.number)
 
     def _remove(self, deadline: float) -> None:
@@ -137,7 +139,7 @@ class LoopDevice(Step):
                 return
 
     def _backing(self) -> str | None:
-        """The file below it; None if there is none."""
+        """Return the path of the image; None if there is none."""
         with contextlib.suppress(OSError):
             text = (self.settings / "loop" / "backing_file").read_text(encoding="utf-8")
             return text.strip().removesuffix(" (deleted)") or None
@@ -145,12 +147,12 @@ class LoopDevice(Step):
 
 
 def _mark(lab: Lab) -> bytes:
-    """What tells the testbed's devices from others, wherever their files are moved to."""
+    """Return the mark of the testbed's devices, which holds even if their images are moved."""
     return f"{lab.name}/{lab.token}".encode("ascii")
 
 
 def name_of_loop_device(number: int) -> bytes | None:
-    """What a loop device was called when it was given its file; None if it has none."""
+    """Return the name that a loop device got with its image; None if it has no image."""
     try:
         # A device that is not there must not be made by asking for it.
         with Path(f"/dev/loop{number}").open("rb", buffering=0) as device:
@@ -163,7 +165,7 @@ def name_of_loop_device(number: int) -> bytes | None:
 
 @contextlib.contextmanager
 def locked_control() -> Iterator[None]:
-    """No testbed adds or removes a loop device meanwhile."""
+    """Lock loop devices against other testbeds for the duration of a `with` block."""
     with CONTROL.open("rb") as control:
         fcntl.flock(control, fcntl.LOCK_EX)
         yield
@@ -171,7 +173,7 @@ def locked_control() -> Iterator[None]:
 
 @contextlib.contextmanager
 def free_number() -> Iterator[int]:
-    """A number that no device has, and that no other testbed takes meanwhile."""
+    """Yield a free device number, locked against other testbeds."""
     with locked_control():
         number = FIRST
         while os.path.exists(f"/sys/block/loop{number}"):

@@ -1,4 +1,4 @@
-"""A host: a process that keeps a network, a name and mounts of its own."""
+"""Step that creates a host: a process that holds network, UTS, IPC and mount namespaces."""
 
 import os
 import subprocess
@@ -22,14 +22,13 @@ mount -t tmpfs -o mode=755 tmpfs /run
 echo ready
 exec sleep infinity > /dev/null 2>&1
 """
-"""Programs that serve keep files in /run, which those of other hosts and of the machine must not
-meet."""
+"""Daemons keep files in /run, which must not collide with those of other hosts."""
 PATIENCE_S = 10.0
 
 
 @dataclass(frozen=True)
 class Namespaces(Step):
-    """They last as long as a process that is in them; all of the testbed's end with them."""
+    """Namespaces exist while a process uses them; undo terminates all processes of the testbed."""
 
     host: str
 
