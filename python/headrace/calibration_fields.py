@@ -75,7 +75,7 @@ def missing_parameters(loaded: Loaded) -> list[dict[str, str]]:
     if not lacks:
         return []
     message = (
-        "the machine's file says nothing of what this version measures, and defaults hold:"
-        f" {', '.join(lacks)}: calibrate again"
+        "the machine file lacks parameters that this version measures; their defaults apply:"
+        f" {', '.join(lacks)}: run headrace calibrate again"
     )
     return [{"condition": CONDITION, "message": message}]

@@ -214,10 +214,12 @@ def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -
     found = {it.field: it for it in _estimate_parameters([disturbed, times], READ)}
     rate = found["machine.device.rate"]
     assert rate.value == pytest.approx(2e9, rel=0.03) and rate.values[0] == rate.values[1]
-    assert rate.method.endswith("1 of 2 rounds tell it")
+    assert rate.method.endswith("from 1 of 2 rounds")
     assert found["machine.device.latency"].value == pytest.approx(60e-6, rel=0.03)
     assert "rounds" not in found["machine.device.device_write_rate"].method
-    with pytest.raises(RunError, match="machine.device.rate cannot be told from direct transfers"):
+    with pytest.raises(
+        RunError, match="machine.device.rate cannot be estimated from direct transfers"
+    ):
         _estimate_parameters([disturbed, disturbed], READ)
 
 
@@ -464,8 +466,8 @@ def test_rounds_in_which_large_messages_took_no_longer_are_left_out() -> None:
         if it.field == "network.bandwidth"
     ]
     assert found.values == (told["network.bandwidth"],) * 2
-    assert "1 of 2 rounds tell it" in found.method
-    with pytest.raises(RunError, match=r"network\.bandwidth cannot be told"):
+    assert "from 1 of 2 rounds" in found.method
+    with pytest.raises(RunError, match=r"network\.bandwidth cannot be estimated"):
         combine_rounds([combine_servers([nothing])] * 2)
 
 

@@ -81,7 +81,7 @@ def test_a_parameter_is_what_the_middles_of_the_rounds_times_give() -> None:
     partly = Estimator((), told_by_large_ones, "what not all rounds tell", {})  # type: ignore[arg-type]
     found = _estimate_parameters(times, [], [partly])[0]
     assert (found.value, found.values) == (1.5, (1.0, 1.5, 2.0))
-    assert found.method.endswith("2 of 3 rounds tell it")
+    assert found.method.endswith("from 2 of 3 rounds")
 
 
 def test_no_passes_are_refused() -> None:

@@ -176,7 +176,7 @@ def test_where_no_group_is_left_that_was_not_used_it_is_told(
     assert found[0] == []
     told = [message for messages in found for message in messages]
     assert len(told) >= 2, found
-    assert all("has 3 groups" in message for message in told)
+    assert all("has only 3 groups" in message for message in told)
     # What was freed so long ago is passed over no more.
     at[0] += RECENTLY_FREED_S
     assert warned() == []

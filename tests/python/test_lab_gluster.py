@@ -213,7 +213,7 @@ def passed(stood: Lab, host: str, card: str) -> int:
     ("sets", "told"),
     [
         ({"lab__volume": "stripes"}, 'lab.volume = "stripes"'),
-        ({"lab__volume": "shard"}, "shards of at least"),
+        ({"lab__volume": "shard"}, "a shard has at least"),
         ({"replication__copies": 2, "replication__sets": "random"}, "divisor of the 3 bricks"),
         ({"lab__volume": "disperse", "lab__redundancy": 2}, "lab.redundancy = 2"),
         ({"lab__server": "none"}, 'expected "glusterfs"'),

@@ -92,7 +92,9 @@ def test_a_file_system_is_the_one_that_the_scenario_describes(
 def test_that_no_simulation_disperses_files_is_told() -> None:
     path = Path(__file__).parents[2] / "scenarios" / "lab-gluster.toml"
     sets = {"lab.volume": "disperse", "replication.copies": 1}
-    (note,) = [it for it in plan(load(path, sets)).not_carried if "no simulation" in it.why]
+    (note,) = [
+        it for it in plan(load(path, sets)).not_carried if "simulations do not model" in it.why
+    ]
     assert (note.field, note.value) == ("layout", "servers = 1")
 
 

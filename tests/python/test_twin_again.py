@@ -129,7 +129,7 @@ def test_what_is_there_twice_is_refused(saved: Path, kind: str) -> None:
     every.append(every[0])
     twice = saved.with_name("twice.json")
     twice.write_text(json.dumps(document))
-    with pytest.raises(ScenarioError, match=f"{kind} has .* 2 times") as refused:
+    with pytest.raises(ScenarioError, match=f"{kind}: .* occurs 2 times") as refused:
         validate.repredict(twice)
     assert every[0]["name"] in str(refused.value)
 

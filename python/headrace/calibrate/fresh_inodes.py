@@ -140,10 +140,10 @@ class _Used:
 def _warning(directory: Path, passed: float) -> dict[str, str]:
     groups = math.ceil(os.statvfs(directory).f_files / _inodes_of_a_group(directory))
     message = (
-        f"names were measured in a group of inodes where this program removed others {passed:.0f} s"
-        f" before, as the file system has {groups} groups: making files may take many times as"
-        f" long for {RECENTLY_FREED_S / 60:.0f} minutes, since ext4 without a journal"
-        " skips recently freed inodes: use fewer rounds or a larger file system"
+        "the metadata workload ran in a block group where this program removed files"
+        f" {passed:.0f} s before, because the file system has only {groups} groups: for"
+        f" {RECENTLY_FREED_S / 60:.0f} minutes ext4 without a journal skips recently freed inodes,"
+        " and creating files may take many times as long: use fewer rounds or a larger file system"
     )
     return {"condition": CONDITION, "message": message}
 

@@ -125,12 +125,14 @@ class Measurements:
         for name in (*(it.name for it in all_probes(read)), *(case.name for case in CHECKS)):
             if len(told.get(name, ())) != count or count == 0:
                 raise ScenarioError(
-                    f"it has no times of {name!r} in each round, which this version measures:"
-                    " measure again"
+                    f"the probe {name!r} lacks times of some rounds, which this version needs:"
+                    " measure again with headrace twin"
                 )
         for probe in all_probes(read):
             if probe.made_by != "null" and min(rounds[probe.name]) <= 0:
-                raise ScenarioError(f"{probe.name!r} took no time: expected more than 0 s")
+                raise ScenarioError(
+                    f"the probe {probe.name!r} has a time of 0 s: expected more than 0 s"
+                )
         rounds = {name: times for name, times in rounds.items() if len(times) == count}
         return cls(
             str(document["directory"]),
@@ -218,7 +220,7 @@ def check_once(kind: str, found: Iterable[Mapping[str, Any]]) -> None:
     """
     for name, times in Counter(it["name"] for it in found).items():
         if times > 1:
-            raise ScenarioError(f"{kind} has {name!r} {times} times: expected each once")
+            raise ScenarioError(f"{kind}: {name!r} occurs {times} times: expected it once")
 
 
 def fitted_parameters_for(read: Iterable[Parameter]) -> list[FittedParameter]:
@@ -244,7 +246,7 @@ def fitted_from_majority(fitted: FittedParameter, values: tuple[float, ...]) -> 
     method = fitted.method
     seen = sum(value > 0 for value in values)
     if 0 < seen <= len(values) / 2:
-        method += f"; left out, as {seen} of {len(values)} rounds alone showed anything of it"
+        method += f"; set to 0, because only {seen} of {len(values)} rounds showed an effect"
         values = (0.0,) * len(values)
     return Parameter(fitted.field, values, "s", method)
 
@@ -282,10 +284,10 @@ def _estimate_parameters(
         for field in estimator.needed:
             if field not in fields:
                 raise RunError(
-                    f"{field} cannot be told from {estimator.method}: in each of {len(rounds)}"
-                    " rounds the large ones took no longer than the small ones, which something"
-                    " else kept waiting; repeat this when processors and device are less busy,"
-                    " or with more rounds"
+                    f"{field} cannot be estimated from {estimator.method}: in all {len(rounds)}"
+                    " rounds large transfers took no longer than small ones, because other"
+                    " programs delayed them: repeat when processors and device are less busy, or"
+                    " raise --rounds"
                 )
         for field in fields:
             told = [found[field] for found in rounds if field in found]
@@ -297,7 +299,7 @@ def _estimate_parameters(
             unit = estimator.units.get(field.rsplit(".", 1)[-1], "s")
             method = estimator.method
             if len(told) < len(rounds):
-                method += f"; {len(told)} of {len(rounds)} rounds tell it"
+                method += f"; from {len(told)} of {len(rounds)} rounds"
             points = estimator.curves.get(field, {})
             curve = tuple(
                 f"{name}: {seconds_text(middles[probe.name])}" for name, probe in points.items()

@@ -53,14 +53,13 @@ def mount_of(directory: str | PathLike[str]) -> Mount:
     found = _mount_of(directory)
     if found.kind in SERVED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: {found.kind} is under it, whose data is on servers: expected"
-            " --server HOST:PORT, where one of them runs headrace bench net answer, with headrace"
-            " calibrate"
+            f"{os.fspath(directory)}: {found.kind} is a network file system: use headrace calibrate"
+            " --server HOST:PORT, and run headrace bench net answer on that server"
         )
     if found.kind not in MODELLED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: {found.kind} is under it: expected one of"
-            f" {', '.join(MODELLED)}, which a simulation knows"
+            f"{os.fspath(directory)}: the file system {found.kind} cannot be simulated: expected"
+            f" one of {', '.join(MODELLED)}"
         )
     return found
 
@@ -78,8 +77,8 @@ def served_mount_of(directory: str | PathLike[str]) -> Mount:
     found = _mount_of(directory)
     if found.kind not in SERVED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: {found.kind} is under it: with --server expected one of"
-            f" {', '.join(SERVED)}, whose data is on servers; else leave --server out"
+            f"{os.fspath(directory)}: {found.kind} is not a supported network file system: with"
+            f" --server expected one of {', '.join(SERVED)}; for a local one omit --server"
         )
     return replace(found, kind=SERVED[found.kind])
 
@@ -87,7 +86,7 @@ def served_mount_of(directory: str | PathLike[str]) -> Mount:
 def _mount_of(directory: str | PathLike[str]) -> Mount:
     number = os.stat(directory).st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
-    found = Mount("an unknown file system", (), device)
+    found = Mount("unknown", (), device)
     for it in mounted():
         if it.device == device:
             found = Mount(it.kind, it.options, device)

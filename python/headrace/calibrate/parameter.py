@@ -82,7 +82,7 @@ class Parameter:
         """
         text, unit = str(document["value"]), document["unit"]
         if unit not in get_args(Unit):
-            raise ValueError(f"{document['field']}: the unit {unit!r}")
+            raise ValueError(f"{document['field']}: unknown unit {unit!r}")
         value: Value = text
         if text in ("true", "false"):
             value = text == "true"

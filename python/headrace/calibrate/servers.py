@@ -170,12 +170,12 @@ def combine_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
         told = [it[name] for it in found if name in it]
         if not told:
             raise RunError(
-                f"{name} cannot be told from {method}: in each of {len(found)} rounds the large"
-                " ones took no longer than the small ones, which something else kept waiting;"
-                " repeat this when the network is less busy, or with more rounds"
+                f"{name} cannot be estimated from {method}: in all {len(found)} rounds large"
+                " messages took no longer than small ones, because other traffic delayed them:"
+                " repeat when the network is less busy, or raise --rounds"
             )
         if len(told) < len(found):
-            method += f"; {len(told)} of {len(found)} rounds tell it"
+            method += f"; from {len(told)} of {len(found)} rounds"
         others = hodges_lehmann(told)
         values = tuple(it.get(name, others) for it in found)
         parameters.append(Parameter(name, values, unit, method))
@@ -250,8 +250,8 @@ def host_and_port(address: str) -> tuple[str, int]:
     found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+(?:%\w+)?)\]|([^\s:\[\]]+)):(\d{1,5})", address)
     if found is None or not 1 <= int(found[3]) <= MOST_PORT:
         raise ValueError(
-            f"--server {address}: expected HOST:PORT with a port of 1 to {MOST_PORT}, as"
-            " server-0:7417 or [fe80::1]:7417"
+            f"--server {address}: expected HOST:PORT with a port from 1 to {MOST_PORT},"
+            " such as server-0:7417 or [fe80::1]:7417"
         )
     return found[1] or found[2], int(found[3])
 

@@ -46,12 +46,14 @@ def bench_commands(
     _same_system(lab, plan, file)
     clients = [host.name for host in plan.of("client")]
     if count is not None and count > len(clients):
-        raise ValueError(f"--clients {count}: expected at most {len(clients)}: so many are up")
+        raise ValueError(
+            f"--clients {count}: expected at most {len(clients)}, the testbed's number of clients"
+        )
     clients = clients[:count]
     if plan.server == "none" and len(clients) > 1:
         raise ValueError(
-            f"{len(clients)} clients have file systems of their own: expected clients.count = 1, or"
-            " headrace lab exec FILE HOST -- headrace bench run for each"
+            f"{lab.name}: each of {len(clients)} clients has a local file system: expected"
+            " clients.count = 1, or headrace lab exec FILE HOST -- headrace bench run on each"
         )
     hosts = Hosts(lab)
     run = (*HEADRACE, "bench", "run")
@@ -80,15 +82,15 @@ def _same_system(lab: Lab, plan: Plan, file: Path) -> None:
     if not differ:
         return
     told = [
-        f"{path} is {given.get(path, 'left out')} and stands as {plan.standing.get(path, 'none')}"
+        f"{path} is {given.get(path, 'not set')}, there {plan.standing.get(path, 'not set')}"
         for path in differ[:MOST_TOLD]
     ]
     more = len(differ) - len(told)
     if more:
         told.append(f"{more} more")
     raise ScenarioError(
-        f"{file}: {lab.name} was stood up from another system: {'; '.join(told)}: expected the"
-        " scenario of headrace lab up, or headrace lab down and up with this one"
+        f"{file}: the testbed {lab.name} has another system: {'; '.join(told)}: use the scenario"
+        " of headrace lab up, or run headrace lab down and headrace lab up with this one"
     )
 
 
@@ -104,5 +106,5 @@ def exec_command(lab: Lab, host: str, command: Sequence[str]) -> list[str]:
     """
     names = [it.name for it in lab.plan().hosts]
     if host not in names:
-        raise ValueError(f"{host}: no such host: expected one of {', '.join(names)}")
+        raise ValueError(f"{host}: {lab.name} has no such host: expected one of {', '.join(names)}")
     return Hosts(lab).command(host, *command)

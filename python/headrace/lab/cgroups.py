@@ -142,13 +142,13 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
         return []
     if found is None:
         raise RunError(
-            "the kernel has no control groups for block devices (blkio, or io): disks cannot be"
-            " limited"
+            "the kernel has no control group controller for block devices (blkio or io), so disks"
+            " cannot be limited: enable it, or remove the disk's limits from the scenario"
         )
     if found.version == 2 and (group is None or not group.is_relative_to(found.top)):
         raise RunError(
-            f"control groups for memory are not in {found.top}, where those for block devices are:"
-            " disks cannot be limited"
+            f"control groups for memory are not in {found.top}, where those for block devices are,"
+            " so disks cannot be limited: use one cgroup hierarchy for both"
         )
     if found.version == 1:
         return [

@@ -38,12 +38,14 @@ def disks(values: Values, machine: str, count: int) -> tuple[Disk, ...]:
     """
     if values.has(f"{machine}.volume.0"):
         raise ScenarioError(
-            f"{machine}.volume: a testbed's host has one file system on each disk: expected none"
+            f"{machine}.volume: a testbed has one file system per disk: expected no volumes"
         )
     image = values.amount("lab.image")
     size = IMAGE if image is None else int(image)
     if size == 0:
-        raise ScenarioError(f'lab.image = "0 B": expected room for a file system, as "{EXAMPLE}"')
+        raise ScenarioError(
+            f'lab.image = "0 B": expected a size for a file system, such as "{EXAMPLE}"'
+        )
     file_system = file_system_for(values, f"{machine}.file_system")
     limits = _limits(values, f"{machine}.device")
     queue = _queue(values, machine)
@@ -59,14 +61,14 @@ def _limits(values: Values, device: str) -> Limits:
     kind = values.word(f"{device}.kind")
     if kind not in MODELS:
         raise ScenarioError(
-            f'{device}.kind = "{kind}": a loop device can be limited, and neither seeks nor'
-            f' turns: expected "throttled" or "simple", which have rates'
+            f'{device}.kind = "{kind}": a loop device has rate limits, but cannot imitate this'
+            ' device: expected "throttled" or "simple"'
         )
     values.carried(f"{device}.kind", "a loop device with limits")
     for name in RATES:
         values.carried(f"{device}.{name}", "blk-throttle")
     for name in ("slice", "tick", "largest_request", "burst", "burst_operations"):
-        values.dropped(f"{device}.{name}", "this kernel's own blk-throttle")
+        values.dropped(f"{device}.{name}", "set by this kernel's blk-throttle")
     return Limits(*(values.amount(f"{device}.{name}") for name in RATES))
 
 
@@ -80,7 +82,7 @@ def _queue(values: Values, machine: str) -> dict[str, str]:
         values.carried(f"{scheduler}.kind", "scheduler")
     elif kind is not None:
         queue["scheduler"] = "none"
-        values.dropped(f"{scheduler}.kind", "no kernel since 5.0 has it: none instead")
+        values.dropped(f"{scheduler}.kind", "removed from Linux in 5.0; none is used")
     wanted = []
     if kind in KERNEL_SCHEDULERS:
         wanted.append((f"{scheduler}.largest_request", "max_sectors_kb", KIB))
@@ -106,11 +108,12 @@ def _write_back(values: Values, section: str) -> dict[str, str]:
     if size is None:
         return {}
     if not any(Path("/sys/class/bdi").glob("*/max_bytes")):
-        values.dropped(f"{section}.bytes", "only kernels since 6.2 have limits for a disk")
+        values.dropped(f"{section}.bytes", "dirty limits of a disk need Linux 6.2")
         return {}
     values.carried(f"{section}.bytes", "max_bytes, min_bytes and strict_limit of the disk")
     values.dropped(
-        f"{section}.background_bytes", "the part of it that vm.dirty_background_* has of vm.dirty_*"
+        f"{section}.background_bytes",
+        "the kernel uses the ratio of vm.dirty_background_* to vm.dirty_*",
     )
     limit = str(round(size))
     return {"strict_limit": "1", "max_bytes": limit, "min_bytes": limit}

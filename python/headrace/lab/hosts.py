@@ -101,7 +101,9 @@ class Hosts:
         if host not in self._holders:
             found = processes.holder_within(self.lab, host, PATIENCE_S)
             if found is None:
-                raise RunError(f"{host}: it is not up: headrace lab status")
+                raise RunError(
+                    f"{host}: the host is down: run headrace lab status to see what is missing"
+                )
             self._holders[host] = found
         return self._holders[host]
 

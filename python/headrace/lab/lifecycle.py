@@ -65,7 +65,7 @@ def down(lab: Lab) -> None:
         return
     if os.environ.get(processes.TOKEN) == lab.token:
         raise ValueError(
-            f"{lab.name}: this is one of its hosts: expected headrace lab down outside"
+            f"{lab.name}: this is one of its hosts: run headrace lab down outside the testbed"
         )
     with lab.exclusive():
         taken = steps.journaled_steps(lab)
@@ -77,7 +77,7 @@ def down(lab: Lab) -> None:
                 failed.append(str(error))
         failed += [it for it in (step.remaining(lab) for step in taken) if it is not None]
         if failed:
-            raise RunError(f"{lab.name}: this is left: {'; '.join(dict.fromkeys(failed))}")
+            raise RunError(f"{lab.name}: could not be removed: {'; '.join(dict.fromkeys(failed))}")
         state.remove(lab)
 
 
@@ -128,12 +128,12 @@ def _real(folder: Path) -> Path:
         flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         opened = os.open(folder.name, flags, dir_fd=parent)
     except OSError as error:
-        raise RunError(f"{folder}: another one was put in its place: {error.strerror}") from None
+        raise RunError(f"{folder}: another directory is in its place: {error.strerror}") from None
     finally:
         os.close(parent)
     try:
         if os.fstat(opened).st_uid != os.geteuid():
-            raise RunError(f"{folder}: another one was put in its place")
+            raise RunError(f"{folder}: another directory is in its place")
         return Path(os.readlink(f"/proc/self/fd/{opened}"))
     finally:
         os.close(opened)
@@ -155,7 +155,7 @@ def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
             if error.errno != errno.EFBIG:
                 raise
             raise ScenarioError(
-                f"{_image(disk)}: the file system of {images} has no files of that size:"
+                f"{_image(disk)}: the file system of {images} does not support files of that size:"
                 " expected a smaller image, or another lab.directory"
             ) from None
     for folder, settings in (("queue", disk.queue), ("bdi", disk.write_back)):
@@ -164,7 +164,7 @@ def _device(lab: Lab, images: Path, host: Host, disk: Disk) -> LoopDevice:
             try:
                 path.write_text(value, encoding="ascii")
             except OSError as error:
-                raise RunError(f"{path} = {value}: {error.strerror}") from None
+                raise RunError(f"{path}: the kernel refused {value}: {error.strerror}") from None
     _make_file_system(images, disk, device)
     return device
 
@@ -187,16 +187,15 @@ def _make_file_system(images: Path, disk: Disk, device: LoopDevice) -> None:
         said = str(error).partition(f"{device.device}: ")[2].rstrip(".")
         if not any(it in said for it in NO_ROOM):
             raise ScenarioError(
-                f"{_image(disk)}: {disk.make[0]} makes no file system of that size: {said}:"
-                " expected another size of it, or of the journal (file_system.journal.size)"
+                f"{_image(disk)}: {disk.make[0]} cannot create a file system of that size: {said}:"
+                " expected another size, or another file_system.journal.size"
             ) from None
         room = shutil.disk_usage(images).free + 512 * Path(device.image).stat().st_blocks
         if disk.size <= room:
             raise
         raise ScenarioError(
-            f"{_image(disk)}: what {disk.make[0]} itself writes there finds no room in the"
-            f" {short_size(room)} left at {images}: expected a smaller image, or a lab.directory"
-            " with more room"
+            f"{_image(disk)}: {disk.make[0]} needs more than the {short_size(room)} free at"
+            f" {images}: expected a smaller image, or a lab.directory with more free space"
         ) from None
 
 
@@ -224,9 +223,9 @@ def _mount(lab: Lab, hosts: Hosts, host: Host, disk: Disk, device: LoopDevice) -
     elif not hosts.succeeds(host.name, *line((*disk.mount_options, *disk.given_options))):
         hosts.run(host.name, *line(disk.mount_options))
         raise ScenarioError(
-            f'lab.mount_options = "{",".join(disk.given_options)}": {disk.file_system} is not'
-            " mounted with them, and is without: expected options of mount(8) or of the file"
-            ' system, as "noatime"'
+            f'lab.mount_options = "{",".join(disk.given_options)}": {disk.file_system} cannot be'
+            " mounted with these options: expected options of mount(8) or of the file system, such"
+            ' as "noatime"'
         )
     number = (device.settings / "dev").read_text(encoding="ascii").strip()
     group = cgroups.of_host(lab.name, host.name)

@@ -65,7 +65,7 @@ def _directory(values: Values) -> str | None:
     given = values.word("lab.directory")
     if given is not None and not (Path(given).is_absolute() and Path(given).is_dir()):
         raise ScenarioError(
-            f'lab.directory = "{given}": expected a directory that is there, as "/var/tmp"'
+            f'lab.directory = "{given}": expected an existing directory, such as "/var/tmp"'
         )
     return given
 
@@ -87,7 +87,7 @@ def _parallel(values: Values, metadata: int) -> tuple[Host, ...]:
     if topology == "star":
         values.carried("network.topology.kind", "a bridge")
     else:
-        values.dropped("network.topology.kind", "hosts are joined by one bridge")
+        values.dropped("network.topology.kind", "one bridge connects all hosts")
     if values.word("network.duplex") == "full":
         values.carried("network.duplex", "the hosts' links")
     return (
@@ -128,7 +128,7 @@ def _carry_memory(values: Values, path: str, memory: float | None) -> None:
     if cgroups.hierarchy("memory") is None:
         values.dropped(path, "the kernel has no control groups for memory")
     elif memory is not None and memory > here:
-        values.dropped(path, f"this machine has less, {here >> 20} MiB")
+        values.dropped(path, f"this machine has only {here >> 20} MiB")
     else:
         values.carried(path, "the memory of the host's control group")
 
@@ -156,8 +156,8 @@ def _count(values: Values, path: str) -> int:
     count = int(values.amount(path) or 0)
     if count > MOST_HOSTS:
         raise ScenarioError(
-            f"{path} = {count}: one machine has room for {MOST_HOSTS} hosts: expected fewer"
-            f" (--set {path}=4)"
+            f"{path} = {count}: a testbed has at most {MOST_HOSTS} hosts: expected fewer, for"
+            f" example --set {path}=4"
         )
     values.carried(path, "hosts" if path != "servers.targets" else "disks of a server")
     return count

@@ -51,11 +51,11 @@ def require(programs: Iterable[str]) -> None:
         If a program is missing, or this is not root.
     """
     if os.geteuid() != 0:
-        raise ValueError("headrace lab makes namespaces, loop devices and limits: expected root")
+        raise ValueError("headrace lab creates namespaces, loop devices and limits: run it as root")
     for program in programs:
         if shutil.which(program, path=path()) is None:
             package = PACKAGES.get(program, program)
-            raise ValueError(f"{program} is not there: install Debian's package {package}")
+            raise ValueError(f"{program}: program not found: install the Debian package {package}")
 
 
 def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str:
@@ -89,4 +89,4 @@ def last_words(done: "subprocess.CompletedProcess[str]") -> str:
     """Return the last lines of a program's output as one line, without its usage text."""
     text, _, _ = (done.stderr.strip() or done.stdout).partition("\nUsage:")
     said = (line.strip() for line in text.splitlines())
-    return "; ".join([line for line in said if line][-LAST:]) or "it says nothing"
+    return "; ".join([line for line in said if line][-LAST:]) or "no output"

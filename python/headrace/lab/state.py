@@ -38,7 +38,7 @@ def name_of(file: str | os.PathLike[str], given: str | None = None) -> str:
         name = name.strip("-")[:LONGEST_NAME]
     if not re.fullmatch(rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_NAME - 1}}}", name):
         raise ValueError(
-            f"--name {name!r}: expected at most {LONGEST_NAME} of a-z, 0-9 and -, as a folder has"
+            f"--name {name!r}: expected 1 to {LONGEST_NAME} characters of a-z, 0-9 and -"
         )
     return name
 
@@ -85,7 +85,7 @@ class Lab:
         try:
             document = json.loads((self.folder / "plan.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise RunError(f"{self.name}: it was left half made: headrace lab down") from None
+            raise RunError(f"{self.name}: setup was interrupted; run headrace lab down") from None
         return Plan.from_json(document)
 
     def write(self, what: dict[str, Any]) -> None:
@@ -118,7 +118,9 @@ def _lock(file: IO[bytes], name: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise RunError(f"{name}: another headrace lab is at work on it") from None
+        raise RunError(
+            f"{name}: another headrace lab command is using this testbed: wait until it ends"
+        ) from None
 
 
 def create(name: str) -> Lab:
@@ -137,8 +139,8 @@ def create(name: str) -> Lab:
             break
         except FileExistsError:
             raise ValueError(
-                f"{name}: it is up, or something of it is left: headrace lab down FILE, or another"
-                " --name"
+                f"{name}: a testbed of this name exists: run headrace lab down FILE, or choose"
+                " another --name"
             ) from None
         except FileNotFoundError:
             # The last testbed that went has removed the folder above meanwhile.
@@ -176,7 +178,7 @@ def existing(name: str) -> Lab:
     """
     lab = find(name)
     if lab is None:
-        raise ValueError(f"{name}: no such testbed is up: headrace lab up FILE")
+        raise ValueError(f"{name}: no testbed of this name is up: run headrace lab up FILE")
     return lab
 
 
@@ -192,12 +194,12 @@ def remove_empty(lab: Lab) -> None:
     with contextlib.suppress(FileNotFoundError):
         text = journal.read_bytes()
         if not text.startswith(FIRST[: len(text)]) or b"\n" in text:
-            raise RunError(f"{journal}: this is no testbed's: expected its first line")
+            raise RunError(f"{journal}: not the journal of a testbed: expected its first line")
         journal.unlink()
     try:
         lab.folder.rmdir()
     except OSError as error:
-        raise RunError(f"{lab.folder}: this is no testbed: {error.strerror}") from None
+        raise RunError(f"{lab.folder}: not a testbed: {error.strerror}") from None
     remove_above()
 
 
@@ -238,4 +240,4 @@ def refuse_mounts(folder: Path) -> None:
     real = Path(os.path.realpath(folder))
     for it in mounted():
         if it.at.is_relative_to(real):
-            raise RunError(f"{it.at}: something is mounted there: unmount it first")
+            raise RunError(f"{it.at}: a file system is mounted here: unmount it first")

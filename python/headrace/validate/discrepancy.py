@@ -75,18 +75,18 @@ def _outside(
 ) -> list[str]:
     if not open_ones or total == 0:
         return [
-            f"There is nothing to explain: all {len(breakdowns)} predictions lie within the range"
-            " of their measured repetitions."
+            f"All {len(breakdowns)} predictions lie within the range of their measured repetitions:"
+            " no difference remains to explain."
         ]
     error = sum(abs(it.error) for it in open_ones)
     return [
         f"{len(open_ones)} of {len(breakdowns)} predictions lie outside the range of their measured"
         f" repetitions. Their errors sum up to {duration(error)}.",
         f"Split into components, by the {breakdowns[0].source}, the differences between simulation"
-        f" and measurement sum up to {duration(total)}; longer in one and shorter in another do not"
-        " cancel out."
+        f" and measurement sum up to {duration(total)}; positive and negative ones do not cancel"
+        " out."
         if total > error * (1 + ROUNDING)
-        else f"The components are told apart by the {breakdowns[0].source}.",
+        else f"The components come from the {breakdowns[0].source}.",
     ]
 
 
@@ -97,8 +97,8 @@ def _of_others(others: float, total: float) -> list[str]:
     if total == 0 or others < 0.005 * total:
         return []
     return [
-        f"Other programs took the processors for {_percent(others / total)} of that, which no"
-        " component of the model includes."
+        f"Other programs used the processors for {_percent(others / total)} of that, which the"
+        " model does not include."
     ]
 
 
@@ -113,8 +113,8 @@ def _of_model(open_ones: Sequence[Breakdown], shares: dict[str, float]) -> list[
         net = sum(it.differences.get(named, 0.0) for it in open_ones)
         more = f"{duration(abs(net))} {'more' if net > 0 else 'less'}"
         points_at = (
-            f"The component to look at is {named!r}, with {_percent(shares[named])} of the model's"
-            f" differences: simulated, it takes {more} in all these cases together."
+            f"The component {named!r} has {_percent(shares[named])} of the model's differences:"
+            f" over all these cases it takes {more} in the simulation."
         )
     return [points_at, _largest(open_ones, named)]
 

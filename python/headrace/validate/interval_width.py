@@ -92,9 +92,9 @@ def _why(point: Point, machine: Path, case: Case, sets: Mapping[str, str]) -> st
             f" alone predict {duration(found.least)} to {duration(found.most)}"
         )
     if name is None:
-        return f"so few rounds, {len(rounds)}, tell little of the spread"
+        return f"{len(rounds)} rounds are too few to estimate the spread"
     times = math.exp(statistics.median(checks[name].of_rounds))
-    return f"the simulation of the check {name!r} took {times:.2g} times as long as it"
+    return f"the check {name!r} was simulated {times:.2g} times as long as measured"
 
 
 class _Range(NamedTuple):

@@ -92,11 +92,11 @@ def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | No
     path = Path(result)
     document = read_document(path)
     if document.get("kind") != "validation" or "machine" not in document:
-        raise ScenarioError(f"{path}: expected a result that headrace twin -o saved")
+        raise ScenarioError(f"{path}: not a saved twin: expected a file from headrace twin -o")
     if "calibration" not in document:
         raise ScenarioError(
-            f"{path}: it has no calibration with its times: expected a twin that was calibrated"
-            " itself, without --machine, by this version: measure again"
+            f"{path}: the twin has no calibration, because it was saved with --machine or by an"
+            " earlier version: measure again with headrace twin, without --machine"
         )
     try:
         FIELDS("twin", document)
@@ -107,8 +107,7 @@ def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | No
         raise ScenarioError(f"{path}: {error}") from None
     except (ValueError, ArithmeticError, LookupError, RuntimeError, RunError) as error:
         raise ScenarioError(
-            f"{path}: nothing follows from what it has ({error}): expected what headrace twin -o"
-            " saved"
+            f"{path}: the file is damaged ({error}): expected a file from headrace twin -o"
         ) from None
 
 
@@ -119,11 +118,15 @@ def _repredict(document: Mapping[str, Any], on_progress: ProgressCallback | None
     check_once("points", points)
     for it in points:
         if it["name"] not in known:
-            raise ScenarioError(f"the case {it['name']!r} is none of this version's: measure again")
+            raise ScenarioError(
+                f"this version has no case {it['name']!r}: measure again with headrace twin"
+            )
         if not it["measured_s"]:
-            raise ScenarioError(f"the case {it['name']!r} has no repetition: measure again")
+            raise ScenarioError(
+                f"the case {it['name']!r} has no repetitions: measure again with headrace twin"
+            )
     if not points:
-        raise ScenarioError("it has no cases: measure again")
+        raise ScenarioError("the twin has no cases: measure again with headrace twin")
     cases = [known[it["name"]] for it in points]
     times = [[float(time) for time in it["measured_s"]] for it in points]
     seen = {it["name"]: it for it in document["breakdowns"] if it["source"] == COUNTERS}

@@ -33,14 +33,18 @@ def read_measurement(path: Path) -> dict[str, Any]:
     """
     document = read_saved(path)
     if document is None or document.get("kind") != "measured" or "latency" not in document:
-        raise ScenarioError(f"{path}: expected a result that headrace bench run -o saved")
+        raise ScenarioError(
+            f"{path}: not a saved measurement: expected a file from headrace bench run -o"
+        )
     try:
         for field, check in FIELDS.items():
             if field in document:
                 check(field, document[field])
         _scenario("scenario", document["scenario"])
         if "operations" not in document:
-            raise WrongField("operations", None, "what headrace bench run -o saved")
+            raise WrongField(
+                "operations", None, "a field of a measurement saved by headrace bench run -o"
+            )
     except WrongField as error:
         raise ScenarioError(f"{path}: {error}") from None
     return document
@@ -57,7 +61,7 @@ def _scenario(where: str, value: Mapping[str, Any]) -> None:
     try:
         document = tomllib.loads(value["toml"])
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise WrongField(where, value["toml"], f"a scenario, and {error}") from None
+        raise WrongField(where, value["toml"], f"a scenario in TOML ({error})") from None
     if "workload" not in document:
         raise WrongField(where, value["toml"], "a scenario with a [[workload]]")
     an_object({"count": count, "processes": count})(f"{where}: clients", document.get("clients"))
@@ -66,7 +70,7 @@ def _scenario(where: str, value: Mapping[str, Any]) -> None:
 
 def _real_calls(where: str, value: Any) -> None:
     if value == NO_CALLS:
-        raise WrongField(where, value, "a measurement of the storage, which makes calls")
+        raise WrongField(where, value, "a measurement with system calls, made without --calls null")
     if value not in CALLS:
         raise WrongField(where, value, f"one of {', '.join(CALLS)}")
 

@@ -86,7 +86,7 @@ def settings_overrides(
         for name, unit in FIELDS.values():
             field = f"machine.device.{name}"
             if field not in sets and _value_at(file, field) is not None:
-                sets[field], sources[field] = NO_LIMIT[unit], "no limit now"
+                sets[field], sources[field] = NO_LIMIT[unit], "limit removed"
     # As the command line has them, so that one that is none is refused as there.
     simulate.load_with_sets(text, given)
     for it in given:
@@ -107,7 +107,7 @@ def _refuse_work(given: str) -> None:
     field = given.partition("=")[0].strip()
     if field in PROCESSES or field.split(".")[0] in NOT_OF_SYSTEM:
         raise ScenarioError(
-            f"--set {given}: a twin's cases are its own: expected a value of the machine, such as"
+            f"--set {given}: a twin sets its workload: expected a field of the machine, such as"
             ' machine.device.rate="60 MB/s"'
         )
 
@@ -120,8 +120,8 @@ def _load_machine(machine: str | PathLike[str], text: str) -> Scenario:
         if error.file != TEXT:
             raise
         raise ScenarioError(
-            f"{fspath(machine)}: this is no system that can be simulated: {error.message}:"
-            " expected a file that headrace calibrate -o saved"
+            f"{fspath(machine)}: the system cannot be simulated: {error.message}: expected a file"
+            " from headrace calibrate -o"
         ) from None
 
 

@@ -122,7 +122,7 @@ def twin(
         file = Path(machine)
         if file.suffix != ".toml" or not file.is_file():
             raise ScenarioError(
-                f"{file}: expected a file that headrace calibrate -o saved, with a name in .toml"
+                f"{file}: not a machine file: expected a .toml file from headrace calibrate -o"
             )
         over, compared = settings_overrides(
             file.resolve(), cases[0].work, now if settings_now else (), sets

@@ -130,16 +130,16 @@ def _sets(
     for path, sets in zip(against[1:], others, strict=True):
         if sets != first:
             raise ScenarioError(
-                f"{fspath(path)}: it was measured {_with(sets)}, and {fspath(against[0])}"
-                f" {_with(first)}: expected measurements of the same values"
+                f"{fspath(path)}: measured {_with(sets)}, but {fspath(against[0])}"
+                f" {_with(first)}: expected measurements with the same --set values"
             )
     try:
         load_with_sets(scenario, first)
     except ScenarioError as error:
         load_with_sets(scenario, ())  # What is wrong without these values too is said as it is.
         raise ScenarioError(
-            f"{fspath(against[0])}: it was measured {_with(first)}, of which {fspath(scenario)}"
-            f" takes not all: {error}"
+            f"{fspath(against[0])}: measured {_with(first)}, which {fspath(scenario)} does not"
+            f" accept: {error}"
         ) from None
     return list(first)
 
@@ -162,8 +162,8 @@ def _check_calls(
     for path, calls in told[1:]:
         if calls != told[0][1]:
             raise ScenarioError(
-                f"{path}: it was measured by {calls} calls, and {told[0][0]} by {told[0][1]}"
-                " ones: expected measurements by the same"
+                f"{path}: measured with --calls {calls}, but {told[0][0]} with --calls"
+                f" {told[0][1]}: expected measurements with the same --calls"
             )
 
 
@@ -207,15 +207,15 @@ def _same_work(ours: str, theirs: str, path: str | PathLike[str]) -> None:
     ):
         if differs:
             raise ScenarioError(
-                f"{fspath(path)}: its {what} are others than the scenario's: expected a"
-                " measurement of the same work"
+                f"{fspath(path)}: the {what} differ from those of the scenario: expected a"
+                " measurement of the same workload"
             )
 
 
 def _mean(document: dict[str, Any], name: str, path: str | PathLike[str]) -> float:
     if name not in document["latency"]:
         raise ScenarioError(
-            f"{fspath(path)}: it has no {name}, which the scenario asks for: expected a"
+            f"{fspath(path)}: the measurement lacks the scenario's operation {name}: expected a"
             " measurement of the same workload"
         )
     return float(document["latency"][name]["mean"])

@@ -35,6 +35,6 @@ def costs(
         each, _ = nnls(columns * weights[:, None], np.asarray(times) * weights)
     except RuntimeError as error:
         raise RunError(
-            f"no costs follow from such times ({error}): repeat this when the machine is less busy"
+            f"the measured times yield no costs ({error}): repeat when the machine is less busy"
         ) from None
     return np.asarray(each, float)

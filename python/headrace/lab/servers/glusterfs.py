@@ -13,7 +13,7 @@ VOLUME = "lab"
 KINDS = ("distribute", "disperse", "shard")
 KIB, MIB = 1 << 10, 1 << 20
 LEAST_SHARD = 4 * MIB
-DISPERSED = "each brick has a part of every file, which no simulation has: it tells nothing of this"
+DISPERSED = "each brick has a part of every file, which simulations do not model"
 READ_AHEAD = {"performance.read-ahead": "off"}
 """The kernel reads ahead for FUSE. With both, 1.8 bytes crossed the link per byte of a sequential
 read (GlusterFS 10.3)."""
@@ -142,8 +142,8 @@ def _dispersed(bricks: int, redundancy: int, copies: int) -> None:
         raise ScenarioError('lab.volume = "disperse": expected replication.copies = 1')
     if bricks <= 2 * redundancy:
         raise ScenarioError(
-            f"lab.redundancy = {redundancy}: a dispersed volume of {bricks} bricks can lose less"
-            " than half of them: expected fewer, or more servers"
+            f"lab.redundancy = {redundancy}: a dispersed volume tolerates the loss of less than"
+            f" half of its {bricks} bricks: expected a smaller value, or more servers"
         )
 
 
@@ -152,8 +152,8 @@ def _shards(values: Values) -> dict[str, str]:
     unit = int(values.amount("layout.unit") or 0)
     if unit < LEAST_SHARD:
         raise ScenarioError(
-            f'lab.volume = "shard" and layout.unit = "{values.word("layout.unit")}": GlusterFS has'
-            ' shards of at least "4 MiB"'
+            f'lab.volume = "shard" and layout.unit = "{values.word("layout.unit")}": a shard has at'
+            ' least 4 MiB: expected layout.unit = "4 MiB" or more'
         )
     for field in ("unit", "servers"):
         values.carried(f"layout.{field}", "features.shard")

@@ -34,7 +34,9 @@ class Folder(Step):
         with contextlib.suppress(FileNotFoundError), self._parent() as parent:
             mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
             if not stat.S_ISDIR(mode):
-                raise RunError(f"{self.path}: somebody has put something else in its place")
+                raise RunError(
+                    f"{self.path}: the directory was replaced by another file: remove it"
+                )
             refuse_mounts(Path(self.path))
             shutil.rmtree(name, dir_fd=parent)
 

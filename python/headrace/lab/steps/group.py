@@ -22,7 +22,9 @@ class Group(Step):
 
     def check(self, lab: Lab) -> None:
         if Path(self.path).exists():
-            raise RunError(f"{self.path}: this control group is there already, and somebody else's")
+            raise RunError(
+                f"{self.path}: the control group exists and does not belong to this testbed"
+            )
 
     def do(self, lab: Lab) -> None:
         group = Path(self.path)

@@ -56,7 +56,9 @@ class LoopDevice(Step):
 
     def check(self, lab: Lab) -> None:
         if os.path.lexists(self.image):
-            raise RunError(f"{self.image}: this file is there already, and somebody else's")
+            raise RunError(
+                f"{self.image}: the file exists and does not belong to this testbed: remove it"
+            )
 
     def do(self, lab: Lab) -> None:
         folder, name = os.path.split(self.image)
@@ -92,7 +94,7 @@ class LoopDevice(Step):
             finally:
                 os.close(directory)
         if moved is not None:
-            raise RunError(f"{moved}: the disk's image was moved there from {self.image}")
+            raise RunError(f"{moved}: the disk's image was moved here from {self.image}: remove it")
 
     def remaining(self, lab: Lab) -> str | None:
         if lab.same_boot and self._is_own(lab):
@@ -109,7 +111,9 @@ class LoopDevice(Step):
             run("losetup", "--detach", self.device)
         while self._backing() is not None:
             if time.monotonic() > deadline:
-                raise RunError(f"{self.device}: it is in use")
+                raise RunError(
+                    f"{self.device}: the loop device is in use: end the programs that use it"
+                )
             time.sleep(0.02)
         self._remove(deadline)
         return None if at in (None, self.image) or not os.path.lexists(at) else at

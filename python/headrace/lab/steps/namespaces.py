@@ -51,10 +51,10 @@ class Namespaces(Step):
         assert started.stdout is not None and started.stderr is not None
         with started.stdout, started.stderr:
             if started.stdout.readline() != "ready\n":
-                said = " ".join(started.stderr.read().split()) or "it says nothing"
-                raise RunError(f"{self.host}: no namespaces can be made: {said}")
+                said = " ".join(started.stderr.read().split()) or "no output"
+                raise RunError(f"{self.host}: cannot create namespaces: {said}")
         if processes.holder_within(lab, self.host, PATIENCE_S) is None:
-            raise RunError(f"{self.host}: its process has ended at once")
+            raise RunError(f"{self.host}: the process that holds its namespaces exited at once")
 
     def undo(self, lab: Lab) -> None:
         processes.end(lab)
