@@ -32,20 +32,20 @@ SCENARIOS = {
 
 
 def headrace(name: str) -> tuple[float, float]:
-    """Simulated and wall seconds of a scenario."""
+    """Return simulated and wall seconds of a scenario."""
     document = hr.run(hr.load(HERE / f"{name}.toml")).document
     return document["simulated_seconds"], document["wall_seconds"]
 
 
 def by_hand(program: Path) -> tuple[float, float]:
-    """The same of the loop."""
+    """Return simulated and wall seconds of the loop."""
     done = subprocess.run([program], check=True, capture_output=True, text=True)
     document = json.loads(done.stdout)
     return document["simulated_seconds"], document["wall_seconds"]
 
 
 def build(folder: Path) -> Path:
-    """Compiles the loop, and gives its path."""
+    """Compile the loop and return its path."""
     program = folder / "by_hand"
     command = ["rustc", "-O", "--edition", "2024", "-o", str(program), str(HERE / "by_hand.rs")]
     subprocess.run(command, check=True)
@@ -53,10 +53,10 @@ def build(folder: Path) -> Path:
 
 
 def main() -> None:
-    """Runs in turn, prints."""
+    """Run all in turn, and print the table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else LEAST_ROUNDS
     if rounds < LEAST_ROUNDS:
-        raise SystemExit(f"local.py: {rounds} rounds: expected at least {LEAST_ROUNDS}")
+        raise SystemExit(f"local.py: ROUNDS = {rounds}: expected at least {LEAST_ROUNDS}")
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, Callable[[], tuple[float, float]]] = {
             name: partial(headrace, scenario) for name, scenario in SCENARIOS.items()

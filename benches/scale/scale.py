@@ -19,7 +19,7 @@ REPETITIONS = 3
 
 
 def run(clients: int, first: str) -> tuple[float, float, float, float]:
-    """Seconds of the simulation, of the whole command, its memory in MB, simulated seconds."""
+    """Return simulation and command seconds, memory in MB, and simulated seconds."""
     command = [sys.executable, "-m", "headrace", "run", str(SCENARIO), "--json", "--no-store"]
     sets = [f"clients.count={clients}", f"layout.first={first}"]
     command += [part for each in sets for part in ("--set", each)]

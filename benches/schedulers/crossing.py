@@ -29,7 +29,7 @@ KINDS: dict[str, dict[str, str | int]] = {
 
 
 def run(name: str) -> tuple[float, int, object]:
-    """Wall time of one run, its jobs, and what it gave."""
+    """Return the wall time of a run, its jobs, and its latencies."""
     text = (ROOT / "scenarios" / "pfssim-sfq.toml").read_text()
     before, rest = text.split("[scheduler]\n")
     text = before + '[scheduler]\nposition = "server"\n[[workload]]' + rest.split("[[workload]]")[1]
@@ -40,10 +40,10 @@ def run(name: str) -> tuple[float, int, object]:
 
 
 def main() -> None:
-    """Runs in turn, prints."""
+    """Run both in turn, and print the cost."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else LEAST_ROUNDS
     if rounds < LEAST_ROUNDS:
-        raise SystemExit(f"crossing.py: {rounds} rounds: expected at least {LEAST_ROUNDS}")
+        raise SystemExit(f"crossing.py: ROUNDS = {rounds}: expected at least {LEAST_ROUNDS}")
     seconds: dict[str, list[float]] = {name: [] for name in KINDS}
     given = []
     jobs = 0
@@ -53,7 +53,7 @@ def main() -> None:
             taken.append(wall)
             given.append(latency)
     if any(each != given[0] for each in given):
-        raise SystemExit("crossing.py: the two schedulers give different figures")
+        raise SystemExit("crossing.py: internal error: the two schedulers give different latencies")
     print(f"{jobs:,} jobs, medians of {rounds} interleaved runs")
     print(f"{'scheduler in':<14} {'seconds':>9} {'quartiles':>18} {'jobs/s':>12}")
     medians = {}

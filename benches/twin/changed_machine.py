@@ -45,7 +45,7 @@ class Testbed:
 
 @contextmanager
 def written(path: Path, value: str) -> Iterator[None]:
-    """A setting of the kernel's has another value for a time."""
+    """Set a kernel setting for the duration of a `with` block."""
     before = path.read_text(encoding="ascii").strip()
     # Of a queue's schedulers the one that is used stands in brackets.
     chosen = before[before.find("[") + 1 : before.find("]")] if "[" in before else before
@@ -58,9 +58,9 @@ def written(path: Path, value: str) -> Iterator[None]:
 
 @contextmanager
 def dirty_limits(limit: int, background: int) -> Iterator[None]:
-    """The kernel holds back who makes more dirty than `limit` bytes.
+    """Set the dirty limits of the kernel, in bytes, for the duration of a `with` block.
 
-    Each limit is a size or a ratio; which one was written last holds, and the other reads 0.
+    Each limit is a size or a ratio. The one written last applies, and the other reads 0.
     """
     folder = Path("/proc/sys/vm")
     with ExitStack() as before:
@@ -76,7 +76,7 @@ def dirty_limits(limit: int, background: int) -> Iterator[None]:
 
 @contextmanager
 def slower_disk(testbed: Testbed, rate: float, operations: float) -> Iterator[None]:
-    """The disk's limits are others, until the testbed is taken down."""
+    """Lower the disk's limits for the duration of a `with` block."""
     limits = Limits(rate, rate, operations, operations)
     for path, line, _ in limit_lines(limits, testbed.device, testbed.group):
         path.write_text(line, encoding="ascii")
@@ -89,9 +89,11 @@ def slower_disk(testbed: Testbed, rate: float, operations: float) -> Iterator[No
 
 
 def less_memory(testbed: Testbed, size: int) -> Any:
-    """The host has less memory."""
+    """Lower the host's memory limit for the duration of a `with` block."""
     if testbed.group is None:
-        raise SystemExit("the kernel has no control groups for memory")
+        raise SystemExit(
+            "changed_machine.py: the kernel has no memory controller for control groups: enable it"
+        )
     return written(memory_file(testbed.group), str(size))
 
 
@@ -136,7 +138,7 @@ def measure(out: Path, rounds: int, names: list[str]) -> None:
             saved = out / f"{name}.json"
             if saved.exists():
                 continue
-            print(name, file=sys.stderr, flush=True)
+            print(f"{name}: measuring", file=sys.stderr, flush=True)
             twin = ("twin", testbed.mount_point, "--machine", str(machine), "--settings-now")
             with CHANGES[name][1](testbed):
                 headrace(*inside, *twin, "-o", str(saved), *common)

@@ -22,7 +22,7 @@ from command_line import parse_arguments
 from headrace.lab import running_testbed
 
 DISKS = {"60": (60, 600), "150": (150, 2000)}
-"""MB/s and operations a second, each for reads and for writes."""
+"""MB/s and operations per second, each for reads and for writes."""
 FILE_SYSTEMS = {
     "ext2": ("ext2", ""),
     "ext3-ordered": ("ext3", 'journal.mode = "ordered"'),
@@ -32,8 +32,8 @@ FILE_SYSTEMS = {
     "xfs": ("xfs", ""),
 }
 WORST = {"cache": 0.25, "device": 0.15}
-"""Errors that cases should have at the most: the table counts those beyond. Of what processor and
-memory take, a prediction among the case's own repetitions is not: a shared machine moves it."""
+"""Target upper bound of errors; the table counts cases beyond it. A CPU-bound prediction within the
+case's own repetitions does not count, because load on a shared machine shifts it."""
 SCENARIO = """
 name = "{name}"
 system = "{system}"
@@ -85,7 +85,7 @@ def table(out: Path) -> list[str]:
 
 
 def headings(of: str) -> list[str]:
-    """Above the rows of errors."""
+    """Return the head of the table of errors."""
     return [
         f"| {of} | bound by | cases | median error | worst | bias | in the interval | beyond |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -93,7 +93,7 @@ def headings(of: str) -> list[str]:
 
 
 def rows(name: str, document: Mapping[str, Any]) -> list[str]:
-    """A twin's errors, a row for each group of cases."""
+    """Return a twin's errors, a row per group of cases."""
     lines = []
     for group, it in document["summary"].items():
         points = [point for point in document["points"] if point["group"] == group]
@@ -116,7 +116,7 @@ def main() -> None:
     out, rounds, names = parse_arguments(__doc__, everything, rounds=3)
     for name in names:
         if not (out / f"{name}.json").exists():
-            print(name, file=sys.stderr, flush=True)
+            print(f"{name}: measuring", file=sys.stderr, flush=True)
             twin_of(name, out, rounds)
     print("\n".join(table(out)))
 

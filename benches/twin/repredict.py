@@ -43,7 +43,9 @@ def main() -> None:
     folder = parser.parse_args().folder
     saved = sorted(folder.glob("*.json"))
     if not saved:
-        parser.error(f"{folder}: expected a folder with what headrace twin -o saved")
+        parser.error(
+            f"{folder}: no *.json file: expected a directory of results from headrace twin -o"
+        )
     lines = headings("file system, disk")
     try:
         with ProcessPoolExecutor() as pool:

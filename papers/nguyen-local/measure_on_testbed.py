@@ -46,8 +46,8 @@ METHOD = (
 
 
 def inside(journal: str, directory: str) -> None:
-    """In a testbed's host: carries out what each line of the input says, and answers each
-    with a line of JSON."""
+    """Serve commands in a testbed's host: one per line of standard input, answered by a line of
+    JSON."""
     probing = CalibrationRun(directory) if journal == testbed_cases.JOURNALS[0] else None
     with TemporaryDirectory(prefix="headrace-") as name:
         folder = Path(name)
@@ -66,7 +66,7 @@ def inside(journal: str, directory: str) -> None:
 def one_round(
     journal: str, directory: str, folder: Path, probing: CalibrationRun | None
 ) -> dict[str, float]:
-    """The rate of each case that this testbed has, after a round of its calibration."""
+    """Measure a round, and return the rate of each case of this testbed."""
     for step in [] if probing is None else probing.steps:
         step.measure()
     if probing is not None:
@@ -83,13 +83,19 @@ def one_round(
 
 
 class Host:
-    """The process that measures in a testbed."""
+    """Process that measures in a testbed's host."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
 
     def ask(self, what: str) -> Any:
-        """Its answer to a line. Raises ChildProcessError if it ended instead."""
+        """Send a line and return the answer.
+
+        Raises
+        ------
+        ChildProcessError
+            If the process has ended.
+        """
         to, answers = self._process.stdin, self._process.stdout
         assert to is not None and answers is not None
         try:
@@ -99,12 +105,12 @@ class Host:
             pass
         line = answers.readline()
         if not line:
-            raise ChildProcessError("the process that measures has ended: see above")
+            raise ChildProcessError("the measuring process exited: see its error above")
         return json.loads(line)
 
 
 def host(journal: str, stack: ExitStack) -> Host:
-    """A testbed that is taken down with the stack, and a process in its host."""
+    """Start a testbed that ends with the stack, and a process in its host."""
     sets = [f"machine.file_system.journal.mode={journal}"]
     name = f"nguyen-{journal}-{os.getpid()}"
     made = stack.enter_context(lab.running_testbed(TESTBED, sets, name))
@@ -118,7 +124,7 @@ def host(journal: str, stack: ExitStack) -> Host:
 
 
 def end(process: "subprocess.Popen[str]") -> None:
-    """Without input it ends by itself; Ctrl-C reaches it as well."""
+    """Close the input of the process and wait; Ctrl-C reaches it as well."""
     closed: list[IO[str] | None] = [process.stdin, process.stdout]
     for stream in closed:
         if stream is not None:
@@ -127,7 +133,7 @@ def end(process: "subprocess.Popen[str]") -> None:
 
 
 def measure(out: Path, rounds: int) -> None:
-    """Measures, and keeps what was found."""
+    """Measure all rounds, and save the results."""
     check_directory(out)
     out.mkdir(parents=True, exist_ok=True)
     started = datetime.now(UTC)
@@ -163,7 +169,7 @@ def measure(out: Path, rounds: int) -> None:
 
 
 def processor() -> str:
-    """As the kernel calls it."""
+    """Return the kernel's name of the processor."""
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
@@ -171,7 +177,7 @@ def processor() -> str:
 
 
 class Words(argparse.ArgumentParser):
-    """What is wrong is one line, as the commands have it."""
+    """Parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see --help)\n")
@@ -186,7 +192,7 @@ def main() -> int:
     parser.add_argument("rounds", metavar="ROUNDS", type=int, nargs="?", default=ROUNDS)
     given = parser.parse_args()
     if given.rounds < 2:
-        parser.error(f"ROUNDS is {given.rounds}: expected 2 at least, which tell of a spread")
+        parser.error(f"ROUNDS = {given.rounds}: expected 2 or more, for a range")
     # As an error does, so that testbeds are taken down.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     measure(given.out, given.rounds)

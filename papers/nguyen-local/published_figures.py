@@ -1,4 +1,4 @@
-"""What Nguyen 2011, chapter 5, prints for its local file system, in KB/s of 1024 bytes."""
+"""Results of Nguyen 2011, chapter 5, for its local file system, in KB/s of 1024 bytes."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class Published:
 
     @property
     def error(self) -> float:
-        """The authors' own."""
+        """Relative error of the authors' simulation."""
         return self.simulated / self.measured - 1
 
 

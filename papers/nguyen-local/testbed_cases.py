@@ -1,7 +1,7 @@
-"""The tables' cases on a present machine: an eighth as large as the author's (`testbed.toml`).
+"""The tables' cases on a current machine, an eighth as large as the author's (`testbed.toml`).
 
-What they gave when they were measured lies in the folder `present`; what is predicted for them
-follows from the calibration beside it.
+Measured rates are in the directory `present`. Predictions use the calibration in the same
+directory.
 """
 
 import json
@@ -41,37 +41,36 @@ from headrace.validate import Predicted, predict
 
 FOLDER = Path(__file__).resolve().parent / "present"
 MACHINE, MEASURED = "machine.toml", "measured.json"
-"""The calibrated machine, and what was measured on it."""
+"""The machine file, and the measurements on that machine."""
 
 PART = 8
-"""Memory, file, journal and dirty limit are one part in so many of the author's."""
+"""Divisor of the author's memory, file, journal and dirty limit."""
 FILE = traces.FILE // PART
 SYNCHRONOUS = ", synchronous = true"
 SYNCED = "write and sync"
-"""Both together, as an operation."""
+"""Both operations as one."""
 
 JOURNALS = ("ordered", "journal")
-"""A testbed for each of the journal's modes; the first is calibrated."""
+"""One testbed per journal mode; the first is calibrated."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is carried out in a testbed; the throughput of one operation counts, or of all
-    that is written until it is synced."""
+    """A workload on a testbed, and the operation whose rate counts."""
 
     name: str
     journal: str
     resource: Resource
     operation: str
     work: Callable[[Path], str]
-    """A `[[workload]]` without its heading, by the folder of the traces."""
+    """Returns a `[[workload]]` without its heading, for the directory of the traces."""
 
     def text(self, folder: Path) -> str:
-        """The scenario, without a system."""
+        """Return the scenario, without a system."""
         return scenario(self.name, self.work(folder), 1)
 
     def rate(self, document: Mapping[str, Any]) -> float:
-        """KB/s of 1024 bytes, by a result, measured or simulated."""
+        """Return KB/s of 1024 bytes from a measured or simulated result."""
         if self.operation == SYNCED:
             return BANDWIDTH / seconds_in_calls(document) / KIB
         return float(document["throughput"][self.operation]) / KIB

@@ -188,7 +188,7 @@ def test_measuring_again_says_what_it_takes() -> None:
     script = [sys.executable, str(PAPER / "measure_on_testbed.py")]
     for arguments, expected in (
         ([], "required: OUT"),
-        (["x", "1"], "ROUNDS is 1: expected 2 at least"),
+        (["x", "1"], "ROUNDS = 1: expected 2 or more"),
         (["x", "a"], "ROUNDS: invalid int value: 'a'"),
     ):
         ended = subprocess.run([*script, *arguments], capture_output=True, text=True, check=False)

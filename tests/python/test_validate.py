@@ -202,10 +202,10 @@ def test_intervals_that_tell_little_are_told(tmp_path: Path) -> None:
         return warning["message"]
 
     # Rounds of 8 to 12.5 us are not that far apart.
-    assert "so few rounds, 3" in told()
+    assert "3 rounds are too few" in told()
     check = '[[check]]\nname = "c"\nbound = "cache"\nmeasured = "9 ms"\npredicted = "1 ms"\n'
     machine.write_text(MACHINE + check)
-    assert "the check 'c' took 0.11 times as long" in told()
+    assert "the check 'c' was simulated 0.11 times as long" in told()
     machine.write_text(MACHINE.replace("12.5 us", "12.5 ms") + check)
     assert "3 rounds gave machine.cpu.system_call = 8 us, 10 us, 12.5 ms, which" in told()
 
@@ -449,8 +449,8 @@ def test_the_paragraph_names_what_most_of_the_differences_is() -> None:
     assert found is not None and found.seconds == pytest.approx(1.0)
     assert found.shares == pytest.approx({"device": 0.9, "beyond the device": 0.1})
     assert (
-        "The component to look at is 'device', with 90 % of the model's differences: simulated, it"
-        " takes 900.0 ms less" in found.sentences
+        "The component 'device' has 90 % of the model's differences: over all these cases it"
+        " takes 900.0 ms less in the simulation" in found.sentences
     )
     assert "of 'device' is in the case 'a': 1.00 s measured, 200.0 ms simulated" in found.sentences
     assert "1,234 transfers measured, 567 simulated" in found.sentences
@@ -474,11 +474,11 @@ def test_what_others_took_is_none_of_the_models() -> None:
     assert found is not None and found.others == pytest.approx(3.0)
     assert found.shares == pytest.approx({"device": 0.8, "processor": 0.2})
     assert "Other programs used the processors for 75 % of that" in found.sentences
-    assert "'device', with 80 % of the model's differences" in found.sentences
+    assert "'device' has 80 % of the model's differences" in found.sentences
     # A queue that only the simulation has is the model's.
     found = discrepancy([Breakdown("x", "kernel trace", {}, {"processor queue": 1.0})])
     assert found is not None and found.others == 0
-    assert "'processor queue', with 100 %" in found.sentences
+    assert "'processor queue' has 100 %" in found.sentences
 
 
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -19,7 +19,7 @@ TREE = (
 
 
 def _theirs(ground: Ground) -> Figures:
-    """The tree that Headrace has made, once more."""
+    """Copy the tree that Headrace has created."""
     with ground.kept() as (made, work), ground.folder() as folder:
         work(TREE)
         os.sync()
@@ -29,7 +29,9 @@ def _theirs(ground: Ground) -> Figures:
         seconds = time.perf_counter() - began
         copied = sum(1 for it in folder.rglob("*") if it.is_file())
     if copied != DIRECTORIES * FILES:
-        raise SystemExit(f"agreement: cp copied {copied} files")
+        raise SystemExit(
+            f"agreement: cp copied {copied} files, not all of the tree: see its output"
+        )
     return {"files": copied / seconds}
 
 

@@ -20,7 +20,7 @@ def _theirs(ground: Ground) -> Figures:
     # Operation, count, mean and longest time in milliseconds.
     rows = re.findall(r"^ (\w+) +(\d+) +([\d.]+) +[\d.]+$", said, re.M)
     if not rows:
-        raise SystemExit(f"agreement: dbench said {said!r}")
+        raise SystemExit(f"agreement: dbench: unexpected output {said!r}")
     count = sum(int(row[1]) for row in rows)
     return {"operations": count / SECONDS}
 
