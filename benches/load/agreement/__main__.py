@@ -79,7 +79,7 @@ def main() -> None:
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS
     if rounds < FEWEST_ROUNDS:
         raise SystemExit(
-            f"agreement: ROUNDS = {rounds}: expected {FEWEST_ROUNDS} or more, because two rounds, one"
+            f"agreement: ROUNDS = {rounds}: expected {FEWEST_ROUNDS} or more: two rounds, one"
             " in either order, are one sample, and quartiles need two samples"
         )
     tools = sys.argv[3:] or sorted({case.tool for case in CASES})

@@ -180,7 +180,7 @@ class CalibrationRun:
         self._of_round: dict[str, list[float]] = {}
         self._checks_of_round: dict[int, list[float]] = {}
         self._warned = WarningCollector()
-        # A workload that several probes look at is carried out once.
+        # A workload shared by several probes runs once.
         alike: dict[tuple[str, str], list[Probe]] = {}
         for probe in probes:
             alike.setdefault((probe.workload, probe.made_by), []).append(probe)
@@ -189,7 +189,7 @@ class CalibrationRun:
             Step(case.name, case.group, self._check(number), case.processes)
             for number, case in enumerate(CHECKS)
         ]
-        # Before anything is measured, so that what does not fit costs no time.
+        # Check before measuring, so that a lack of space costs no time.
         texts = [those[0].text for those in alike.values()]
         check_room([*texts, *(case.work for case in CHECKS)], directory)
 

@@ -40,8 +40,8 @@ def quiesce_seconds(resource: Resource, text: str) -> float:
     """
     if resource != "device":
         return 0.0
-    # What was dropped from the page cache is the host's or is still there, by how long ago that
-    # was: as on a machine that was left alone, it is the host's.
+    # Evicted pages belong to the guest or the host, depending on the time since. On an idle machine
+    # they belong to the host.
     return FREE_PAGE_REPORTING_S if _fills_the_cache(text) and memory_is_given_back() else QUIESCE_S
 
 
@@ -112,7 +112,7 @@ def run_workload(
     """
     if NAMES not in text:
         return measure_whole(text, directory, calls=calls, settle=quiesce_seconds(resource, text))
-    # By the name that the user knows.
+    # The error must name the directory that the user knows.
     check_room([text], directory)
     with FRESH_INODES.below(directory) as place:
         measured = measure_whole(
@@ -131,7 +131,7 @@ def check_room(texts: Iterable[str], directory: str | PathLike[str]) -> None:
         If it does not. The message names the largest workload, so that space is freed once.
     """
     needed = [(_core.room_needed(loaded), loaded) for loaded in map(load_workload, texts)]
-    # That which takes most, so that whoever makes room does so once.
+    # Name the largest, so that space is freed once.
     for most, other in ((0, 1), (1, 0)):
         _core.check_room(max(needed, key=lambda it: (it[0][most], it[0][other]))[1], directory)
 

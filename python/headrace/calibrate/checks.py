@@ -72,8 +72,8 @@ CHECKS: tuple[Case, ...] = (
             64 * KIB,
             ["write"],
             SYNCHRONOUS,
-            # 16 MiB take a limit of 150 MB/s more than one of its slices of 100 ms (Linux 6.18,
-            # block/blk-throttle.c); what ends within the first tells of its beginning only.
+            # At 150 MB/s, 16 MiB take longer than a throttling slice of 100 ms (Linux 6.18,
+            # block/blk-throttle.c). A case within one slice only shows its start.
             RANDOM | {"requests": "256"},
         ),
     ),

@@ -50,18 +50,16 @@ NEW_BLOCK = FittedParameter(
     "machine.device.new_block",
     flushing.SYNC,
     1e-3,
-    "an fsync of 64 MiB of a new file, as a simulation takes as long; 0 if the device is busy for"
-    " most of it",
-    # What the processor does and what the device does overlap: close to what both are known to
-    # take, no more can be told.
+    "fitted so that a simulated fsync of 64 MiB of a new file takes as long as measured; 0 if the"
+    " device is busy for most of it",
+    # Processor and device work overlap, so a small remainder is not significant.
     negligible_above=0.8,
 )
 
 FLUSH = FittedParameter(
     "machine.device.flush",
-    # Not of a new file: what a device takes longer for blocks that it has nothing of yet, and the
-    # processor for their inode, would be taken for the flush's. On a virtual disk that was 20 us of
-    # 60.
+    # Rewrites, because a new file adds block allocation and inode updates to the flush: 20 us of 60
+    # on a virtual disk.
     Probe(
         "rewrites of 4 KiB, a sync behind each",
         calls(200, 4096, ["write"], WARM, sync_per_write="true"),
@@ -69,7 +67,7 @@ FLUSH = FittedParameter(
         resource="device",
     ),
     1.0,
-    "rewrites of 4 KiB with an fsync behind each, as a simulation takes as long",
+    "fitted so that simulated rewrites of 4 KiB, each followed by fsync, take as long as measured",
     median_if_limited=True,
 )
 
@@ -77,7 +75,7 @@ _COLD_READS = calls(64, 1 << 20, ["read"], COLD)
 
 READ_PAGE = FittedParameter(
     "machine.file_system.read_page",
-    # Not how long they take: whatever else keeps reads waiting would be taken for the processor's.
+    # Processor time, because elapsed time includes other waits.
     Probe(
         "processor time of cold reads of 1 MiB",
         _COLD_READS,
@@ -85,18 +83,18 @@ READ_PAGE = FittedParameter(
         resource="device",
     ),
     1e-3,
-    "processor time (getrusage) of cold reads of 1 MiB in order, as a simulation takes as much",
+    "fitted so that simulated sequential cold reads of 1 MiB use as much processor time (getrusage)",
 )
 
 FRESH_PAGE = FittedParameter(
     "machine.device.fresh_page",
     Probe("cold reads of 1 MiB", _COLD_READS, resource="device"),
     1e-3,
-    "cold reads of 1 MiB in order, as a simulation takes as long; 0 if it takes nearly as long"
-    " without, or no host takes free memory back",
-    # Beside copying; what is left then is no more than what devices differ from round to round.
+    "fitted so that simulated sequential cold reads of 1 MiB take as long as measured; 0 if the"
+    " effect is small, or the machine reports no free pages to a host",
+    # Beside copying, a smaller remainder is within the variation of devices between rounds.
     negligible_above=0.9,
-    # Whatever else keeps such reads waiting is none of memory's.
+    # Other delays of such reads do not come from memory.
     free_page_reporting_only=True,
 )
 

@@ -71,7 +71,7 @@ class FreshInodes:
         if not mount.kind.startswith("ext") or has_journal(mount):
             yield Place(directory)
             return
-        # Marked as a benchmark's, so that headrace bench clean knows what a killed program leaves.
+        # The mark lets headrace bench clean find what a killed program leaves.
         top = None
         try:
             with held():
@@ -80,7 +80,7 @@ class FreshInodes:
             try:
                 place, used = self._unused(Path(top.path))
             except OSError as error:
-                # Where it was to be is gone with it.
+                # The directory with the error is removed too, so name its parent.
                 raise OSError(error.errno, error.strerror, os.fspath(directory)) from None
             try:
                 yield place

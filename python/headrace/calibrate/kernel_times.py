@@ -120,7 +120,7 @@ def _device(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> It
                 (device.LARGE - device.SMALL) / max(it - small, 1e-9) for it in times[device.LARGE]
             )
             field = f"machine.device.{latency}"
-            # Of one transfer alone, what others would wait for is part of the latency.
+            # For a single transfer the service time is part of the latency.
             known = outside.get(field)
             both = None if known is None else known + outside.get(f"machine.device.{alone}", 0.0)
             yield KernelTime(f"{way}s: latency of the device", field, fixed, "s", both)

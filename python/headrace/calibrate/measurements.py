@@ -269,7 +269,7 @@ def _estimate_parameters(
     """
     middles = {name: hodges_lehmann([of[name] for of in times]) for name in times[0]}
     known = known_settings(read)
-    # One round is what the machine was at a time: its values go together.
+    # One round describes the machine at one time, so its values belong together.
     known_then = [dict(known) for _ in times]
     solved = []
     for estimator in (it for it in estimators if it.applies(known)):

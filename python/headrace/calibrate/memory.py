@@ -29,7 +29,9 @@ def memory(mount: Mount) -> Iterator[Parameter]:
     machine = machine_memory()
     tightest = min([machine, *_cgroup_memory()], key=lambda it: it.size)
     yield Parameter("machine.memory.size", (tightest.size,), "B", tightest.source)
-    yield Parameter("machine.memory.used", (tightest.used,), "B", f"{tightest.source}: less cache")
+    yield Parameter(
+        "machine.memory.used", (tightest.used,), "B", f"{tightest.source}, minus page cache"
+    )
     page = os.sysconf("SC_PAGE_SIZE")
     yield Parameter("machine.memory.page", (page,), "B", "sysconf(3)")
     yield Parameter("machine.memory.largest_folio", (_largest_folio(mount, page),), "B", FOLIOS)

@@ -49,22 +49,22 @@ CALLS = {
 }
 
 METHODS: dict[str, tuple[Unit, str]] = {
-    "network.latency": ("s", "half of a byte's round trip, less processors and wire"),
+    "network.latency": ("s", "half of a byte's round trip, minus processor and wire time"),
     "network.bandwidth": ("B/s", "round trips of 256 KiB and 1 MiB; headers and framing added"),
-    "hosts.cpu.send": ("s", "half of the processor time for a byte there and back"),
-    "hosts.cpu.receive": ("s", "half of the processor time for a byte there and back"),
-    "hosts.cpu.send_rate": ("B/s", "processor time of 1 MiB there and back, beyond that of a byte"),
+    "hosts.cpu.send": ("s", "half of the processor time of a one-byte round trip"),
+    "hosts.cpu.receive": ("s", "half of the processor time of a one-byte round trip"),
+    "hosts.cpu.send_rate": ("B/s", "processor time of a 1 MiB round trip minus that of one byte"),
     "hosts.cpu.receive_rate": (
         "B/s",
-        "processor time of 1 MiB there and back, beyond that of a byte",
+        "processor time of a 1 MiB round trip minus that of one byte",
     ),
     "hosts.cpu.serve_read": (
         "s",
-        f"direct reads of {BLOCK} B, less a round trip with as much one way",
+        f"direct reads of {BLOCK} B, minus a round trip with as much data one way",
     ),
     "hosts.cpu.serve_write": (
         "s",
-        f"direct writes of {BLOCK} B, less a round trip with as much one way",
+        f"direct writes of {BLOCK} B, minus a round trip with as much data one way",
     ),
 }
 
@@ -209,7 +209,7 @@ def network_parameters(
     one_way = max(block.elapsed - byte.elapsed, 0.0) / 2
     wire = one_way * (BYTE + header + FRAMING) / (BLOCK - BYTE)
     trip = byte.elapsed + one_way
-    # Never nothing, which would be an infinite rate.
+    # A cost of 0 would be an infinite rate.
     each_byte = max(large.processor - byte.processor, 1e-12 * LARGE) / (2 * LARGE)
     return {
         "network.latency": max(byte.elapsed / 2 - byte.processor - wire, 0.0),
@@ -228,7 +228,7 @@ def _messages(address: str, token: str, size: int) -> Messages:
     try:
         [(_, count, _, median, _, _)] = _core.ask_messages(address, token, [size], SECONDS)
     except OSError as error:
-        # Of several servers, the one that is wrong.
+        # Name the server that failed.
         raise ValueError(f"--server {address}: {error}") from None
     return Messages(median, (time.process_time() - before) / (count + WARM_UP))
 

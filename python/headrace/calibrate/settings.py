@@ -58,8 +58,7 @@ def _write_back(mount: Mount) -> Iterator[Parameter]:
     background, most = (_dirty(VM, name) for name in ("dirty_background", "dirty"))
     own = device_limit(Path("/sys/class/bdi") / mount.device)
     if own is not None and own[0] < most[0]:
-        # The same part of it as of the machine's (Linux 6.18, mm/page-writeback.c:
-        # wb_dirty_limits).
+        # The same ratio as the machine's (Linux 6.18, mm/page-writeback.c: wb_dirty_limits).
         background = (round(background[0] * own[0] / most[0]), own[1])
         most = own
     for field, (size, path) in (("background_bytes", background), ("bytes", most)):
@@ -77,7 +76,7 @@ def _dirty(folder: Path, name: str) -> tuple[int, Path]:
     size = int(read_sysfs(path) or 0)
     if not size:
         path = folder / f"{name}_ratio"
-        # Of the whole machine's memory, whatever a group may have of it.
+        # The ratio applies to the machine's memory, not to that of a control group.
         machine = machine_memory()
         size = round(int(read_sysfs(path) or 0) / 100 * (machine.size - machine.used))
     return size, path
@@ -133,12 +132,12 @@ def _journal_size(mount: Mount, field: str) -> Iterator[Parameter]:
         told = re.search(r"each up to (\d+) blocks", read_sysfs(folder / "info") or "")
         if told is not None:
             size = 3 * int(told[1]) * BLOCK
-            # A third is rounded down; journals are made in whole MiB (mke2fs(8)).
+            # The kernel rounds the third down; journals have whole MiB (mke2fs(8)).
             whole = -(-size // MIB) * MIB
             yield _read(f"{field}.size", whole, "B", folder / "info")
             if mount.option("data") == "journal":
-                # Room for a transaction of the largest size (Linux 6.18, fs/jbd2/checkpoint.c:
-                # __jbd2_log_wait_for_space).
+                # Checkpoint when a largest transaction no longer fits (Linux 6.18,
+                # fs/jbd2/checkpoint.c: __jbd2_log_wait_for_space).
                 yield _read(f"{field}.checkpoint_at", 1 / 3, "", folder / "info")
 
 

@@ -104,10 +104,10 @@ def memory_of(group: Path) -> MemoryOfGroup | None:
         lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
         all_of_it = int((group / whole).read_text(encoding="ascii"))
     except OSError:
-        # The last process has left, and the group with it.
+        # The group was removed after its last process exited.
         return None
     of = {name: int(amount) for name, amount in map(str.split, lines)}
-    # In the first version only these include the groups within it.
+    # In version 1 only these include child groups.
     before = "total_" if first else ""
     files = of[f"{before}active_file"] + of[f"{before}inactive_file"]
     return MemoryOfGroup(max(all_of_it - files, 0), files)
@@ -136,7 +136,7 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
     """
     found = hierarchy("blkio")
     amounts = {name: getattr(limits, name) for name in FIRST_VERSION}
-    # Whole numbers, of which 0 is no limit.
+    # The kernel expects whole numbers; 0 means unlimited.
     given = {name: max(round(it), 1) for name, it in amounts.items() if it is not None}
     if not given:
         return []

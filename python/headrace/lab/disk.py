@@ -88,7 +88,7 @@ def _queue(values: Values, machine: str) -> dict[str, str]:
         wanted.append((f"{scheduler}.largest_request", "max_sectors_kb", KIB))
         if kind != "none":
             wanted.append((f"{scheduler}.requests", "nr_requests", 1))
-    # Last: the kernel sets it anew with the largest request.
+    # Last, because the kernel resets it with the largest request.
     wanted.append((f"{machine}.read_ahead.window", "read_ahead_kb", KIB))
     for path, name, unit in wanted:
         whole = values.carried_whole(path, f"{name} = {{}}", unit)

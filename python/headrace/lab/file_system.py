@@ -67,8 +67,7 @@ def _kind(values: Values, section: str) -> str:
     return "ext4"
 
 
-# What is not written yet reads as zeros, so that nothing has to be written to make the file
-# system, neither now nor by the kernel while something is measured (mke2fs(8)).
+# A sparse image reads as zeros, so neither mkfs nor the kernel has to write zeros (mke2fs(8)).
 PREZEROED = ("-q", "-F", "-E", "assume_storage_prezeroed=1,lazy_itable_init=0,lazy_journal_init=0")
 
 

@@ -25,7 +25,7 @@ def main(mark: str) -> int:
     for how in (signal.SIGTERM, signal.SIGKILL):
         asked: set[int] = set()
         deadline = time.monotonic() + PATIENCE_S
-        # Again and again: they may have started others meanwhile.
+        # Repeat, because they may have started other processes.
         while (found := _marked(mark)) and time.monotonic() < deadline:
             for number in found - asked:
                 with contextlib.suppress(ProcessLookupError):

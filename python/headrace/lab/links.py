@@ -46,7 +46,7 @@ def join(hosts: Hosts, host: Host) -> None:
     hosts.run(host.name, "ip", "address", "add", f"{host.address}/{NETWORK.prefixlen}", "dev", CARD)
     hosts.run(SWITCH, "ip", "link", "set", "dev", host.name, "master", SWITCH)
     for of, device in ((host.name, CARD), (SWITCH, host.name)):
-        # Packets as on a wire: many at once would pass as one.
+        # Without segmentation offload packets pass one by one, as on a wire.
         hosts.run(of, "ip", "link", "set", "dev", device, "gso_max_segs", "1", "up")
         hosts.run(of, "tc", "qdisc", "add", "dev", device, "root", *bucket(link))
 

@@ -41,8 +41,8 @@ def run_ranks(lines: Sequence[Sequence[str]]) -> int:
         started = None
         try:
             with held():
-                # A session of its own: what the terminal sends comes here alone, and goes on as
-                # one SIGTERM. At SIGINT mpirun writes to standard output, among the results.
+                # In its own session mpirun gets no SIGINT from the terminal, at which it would
+                # write to standard output. This process sends it one SIGTERM.
                 started = subprocess.Popen(
                     together,
                     stdin=subprocess.DEVNULL,

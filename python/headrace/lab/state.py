@@ -143,7 +143,7 @@ def create(name: str) -> Lab:
                 " another --name"
             ) from None
         except FileNotFoundError:
-            # The last testbed that went has removed the folder above meanwhile.
+            # Another process has removed the parent with its last testbed.
             continue
     lab = Lab(name, secrets.token_hex(8), this_boot())
     lab.write({"lab": name, "token": lab.token, "boot": lab.boot})
@@ -164,7 +164,7 @@ def find(name: str) -> Lab | None:
         first = json.loads((folder / "journal").read_text(encoding="utf-8").split("\n")[0])
         return Lab(name, first["token"], first["boot"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        # Left before the first line was written: nothing has been done.
+        # Setup was interrupted before the first line: nothing has been done.
         return Lab(name, "", "")
 
 

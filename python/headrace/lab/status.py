@@ -89,7 +89,7 @@ def _memory(group: Path | None) -> int | None:
     if group is None or not group.exists():
         return None
     text = cgroups.memory_file(group).read_text(encoding="ascii").strip()
-    # Without a limit the second version has the word max, the first the largest number of pages.
+    # Unlimited is "max" in version 2, and the largest number of pages in version 1.
     return int(text) if text.isdigit() and int(text) < 1 << 62 else None
 
 
@@ -97,7 +97,7 @@ def _link(hosts: Hosts, host: Host, number: int | None) -> dict[str, Any]:
     assert host.link is not None
     limited = False
     if number is not None:
-        # Half made, it may have no card yet.
+        # An incomplete host may have no network card yet.
         with contextlib.suppress(RunError):
             limited = "tbf" in hosts.run(host.name, "tc", "qdisc", "show", "dev", CARD).split()
     return {"rate_bytes_per_s": host.link.rate, "mtu": host.link.mtu, "limited": limited}

@@ -80,7 +80,7 @@ class Run:
     def from_document(cls, document: Mapping[str, Any], processes: int) -> Self:
         """Read the repetition from a saved document. Samples are left out for several hosts or
         merged repetitions."""
-        # Of repetitions, figures are sums; several hosts' devices are not told.
+        # Counters of repetitions are sums, and those of other hosts are not saved.
         alone = len(document.get("hosts", [])) < 2 and "repetitions" not in document
         series = document.get("counter_series", {}) if alone else {}
         return cls(seconds_in_calls(document, processes), series)
@@ -166,7 +166,7 @@ def _served(simulated: Mapping[str, Any], device: Mapping[str, Any], processes: 
         beyond = 1 - throttled_share(simulated, device)
         waited *= beyond
         busy = min(busy, float(device["residence"] * device["visits"]) * beyond)
-    # A virtual device's latency is no service: transfers side by side have it each.
+    # The latency of a virtual device is no service time: concurrent transfers each have it.
     return max(busy, waited)
 
 

@@ -100,7 +100,7 @@ def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | No
         )
     try:
         FIELDS("twin", document)
-        # What a damaged file makes infinite or none is refused where it would be used.
+        # Infinite values of a damaged file raise an error where they are used.
         with np.errstate(all="ignore"):
             return _repredict(document, on_progress)
     except (ScenarioError, WrongField) as error:

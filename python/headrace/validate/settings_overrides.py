@@ -87,7 +87,7 @@ def settings_overrides(
             field = f"machine.device.{name}"
             if field not in sets and _value_at(file, field) is not None:
                 sets[field], sources[field] = NO_LIMIT[unit], "limit removed"
-    # As the command line has them, so that one that is none is refused as there.
+    # Parse like the command line, so that errors are the same.
     simulate.load_with_sets(text, given)
     for it in given:
         field, _, value = (part.strip() for part in it.partition("="))

@@ -118,7 +118,7 @@ def twin(
     over: dict[str, str] = {}
     compared: tuple[Setting, ...] = ()
     if machine is not None:
-        # Before anything is measured, so that a wrong file costs no time.
+        # Check before measuring, so that a wrong file costs no time.
         file = Path(machine)
         if file.suffix != ".toml" or not file.is_file():
             raise ScenarioError(

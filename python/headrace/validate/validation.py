@@ -179,7 +179,7 @@ def _breakdown(
     runs = [Run.from_document(document, processes) for document in documents]
     seconds = Predicted(seconds_in_calls(predicted, processes), None, predicted)
     point = Point(name, "workload", tuple(run.seconds for run in runs), seconds)
-    # Of those that were traced, the middle one.
+    # The median of the traced repetitions.
     traced = sorted(
         (it for it in documents if "kernel" in it), key=lambda it: seconds_in_calls(it, processes)
     )

@@ -20,7 +20,7 @@ BUFFER = 4096
 
 def _solve(times: Times, _known: Known) -> dict[str, float]:
     call = times[CALL.name]
-    # A call into the library takes no longer than reading the clock does.
+    # A library call takes about as long as reading the clock.
     library = max(times[LIBRARY.name] - times[NOTHING.name] - call / BUFFER, 0.0)
     return {
         "machine.cpu.system_call": call,
@@ -32,6 +32,6 @@ def _solve(times: Times, _known: Known) -> dict[str, float]:
 ESTIMATOR = Estimator(
     (CALL, MEAN, APART, LIBRARY, NOTHING),
     _solve,
-    "reads of one byte from a cached file, by the system and by the C library",
+    "reads of one byte from a cached file, by system call and by C library call",
     {},
 )

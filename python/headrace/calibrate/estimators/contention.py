@@ -44,7 +44,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 ESTIMATOR = Estimator(
     tuple(TOGETHER.values()),
     _solve,
-    f"cached reads of 16 and 256 KiB by {PROCESSES} processes, each of a file of its own,"
-    " against those of one",
+    f"cached reads of 16 and 256 KiB by {PROCESSES} processes, each from its own"
+    " file, compared with one process",
     {"contention": ""},
 )

@@ -157,7 +157,8 @@ def mean_bends(
     sizes
         Number of measured sizes.
     """
-    # Lines of as many parameters: by their errors alone. Below a millionth of a call is rounding.
+    # All candidates have as many parameters, so the errors decide. Errors below a millionth of a
+    # call are rounding.
     likely = np.maximum(errors, 1e-12) ** (-sizes / 2)
     means = np.average(np.log(bends), axis=0, weights=likely / likely.max())
     return np.asarray(np.exp(means), float)
@@ -179,7 +180,7 @@ def _pieces(calls: Calls, first: float, second: float) -> tuple[float, Costs]:
     )
     weights = 1 / np.maximum(calls.whole, 1e-12)
     each, error = nnls(columns * weights[:, None], calls.times * weights)
-    # A piece without a size costs what its neighbour does.
+    # An empty segment takes the cost of its neighbour.
     if second == first:
         each[2] = each[3]
     for piece in (2, 3):
@@ -191,7 +192,7 @@ def _pieces(calls: Calls, first: float, second: float) -> tuple[float, Costs]:
 ESTIMATOR = Estimator(
     tuple(READS.values()),
     _solve,
-    "cached reads of 4 KiB to 16 MiB: a call, and a line of three pieces, by least squares",
+    "cached reads of 4 KiB to 16 MiB: piecewise linear least squares with three segments",
     {"l2_share": "", "l3_share": ""},
     _bends,
 )

@@ -24,7 +24,7 @@ line: reads of 4, 64, 128, 256, 512 and 1024 KiB took 72, 99, 116, 171, 296 and 
 
 
 def _probes(statistic: Literal["mean", "p50"]) -> dict[tuple[str, int], Probe]:
-    # At random places: nothing is read ahead, or gathered, by whatever is below.
+    # Random places, so that no layer below reads ahead or merges.
     return {
         (direction, block): Probe(
             f"direct {direction}s of {block // KIB} KiB"
@@ -69,8 +69,8 @@ DEPTHS = (2, 4, 8, 16, 32)
 CONCURRENT = {
     (direction, block, processes): _concurrent_probe(direction, block, processes, count)
     for direction in DIRECTIONS
-    # What larger ones take beside each other tells work that the device does for one after
-    # the other from a number that it has under way: small ones alone show the same knee.
+    # Larger concurrent transfers separate serial work of the device from a queue depth; small ones
+    # show the same knee for both.
     for block, processes, count in (*((SMALL, depth, 1024) for depth in DEPTHS), (MIDDLE, 16, 256))
 }
 
@@ -169,7 +169,7 @@ def _single_transfer(times: Times, known: Known, direction: str) -> SingleTransf
     if FASTEST * (whole[-1] - whole[0]) < LARGE - SMALL:
         return None
     in_device = np.maximum(np.subtract(whole, processor), 0.0)
-    # As parts of the largest, so that both costs are of one order of magnitude.
+    # Relative sizes, so that both costs have the same order of magnitude.
     sizes = np.array(list(BLOCKS)) / LARGE
     fixed, largest = map(float, costs((np.ones(len(sizes)), sizes), in_device, whole))
     if FASTEST * largest < LARGE:
@@ -224,7 +224,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         work = 0.0
         if direction in free:
             works, errors = one.errors(times, direction, sharing)
-            # Of those that fit as well, the least: what nothing shows is not assumed.
+            # The smallest of equally good values: no work is assumed without evidence.
             work = float(works[np.argmax(errors <= errors.min() * (1 + 1e-9))])
             found[f"machine.device.{alone}"] = work
         found[f"machine.device.{latency}"] = one.fixed - work
@@ -243,7 +243,7 @@ def _curve(direction: str) -> dict[str, Probe]:
 ESTIMATOR = Estimator(
     (*PROBES.values(), *MEANS.values(), *CONCURRENT.values()),
     _solve,
-    "direct transfers of 4 KiB to 1 MiB at random places, and by 2 to 32 processes at once",
+    "direct random transfers of 4 KiB to 1 MiB, by one process and by 2 to 32 processes",
     {"rate": "B/s", "device_write_rate": "B/s", "queue_depth": "", "bulk_service": ""},
     _sharing,
     {

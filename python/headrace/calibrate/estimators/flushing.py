@@ -19,7 +19,7 @@ SYNC = Probe("a sync of 64 MiB", _WORKLOAD, "sync", resource="device")
 
 
 def _solve(times: Times, _known: Known) -> dict[str, float]:
-    # The median of the writes, as one that somebody interrupts takes no more of the processor.
+    # The median, because an interrupted write uses no more processor time.
     beyond = times[AT_WORK.name] - CALLS * times[WRITTEN.name]
     return {"machine.file_system.flush_page": max(beyond, 0.0) / (CALLS * MIB / PAGE)}
 
@@ -27,6 +27,6 @@ def _solve(times: Times, _known: Known) -> dict[str, float]:
 ESTIMATOR = Estimator(
     (WRITTEN, AT_WORK),
     _solve,
-    "processor time (getrusage) of writing and syncing 64 MiB, less that of the writes",
+    "processor time (getrusage) of writing and syncing 64 MiB, minus that of the writes",
     {},
 )

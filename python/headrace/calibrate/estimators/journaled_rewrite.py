@@ -35,14 +35,14 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     whole = [times[probe.name] for probe in AGAIN.values()]
     copies = share * np.array([copied(count, known, "write_l2_share") for count in pages])
     (page,) = costs((pages,), np.array(whole) - call - copies, whole)
-    # To join the transaction takes nothing off.
+    # A page that joins the transaction costs at least as much.
     return {f"{WRITE_PAGE}_in_transaction": min(float(page), known[WRITE_PAGE])}
 
 
 ESTIMATOR = Estimator(
     tuple(AGAIN.values()),
     _solve,
-    "rewrites of 16 and 64 KiB of a cached file of 4 MiB, again and again",
+    "repeated rewrites of 16 and 64 KiB of a cached file of 4 MiB",
     {},
     requires=word_key("machine.file_system.journal.mode", "journal"),
 )

@@ -89,7 +89,7 @@ def _common(times: Times, known: Known) -> dict[str, float]:
     saved = Calls.saved(times, known)
     if saved <= DIFFERS:
         return {"machine.copying.l3_reach": 0.0}
-    # As much is found as it takes to save what was saved: of less, no share could.
+    # The cache must find at least the saved share.
     parts = [part for part in PARTS if saved <= found(part * LARGE / SMALL, OFTEN)] or PARTS[-1:]
 
     def error(part: float) -> float:
@@ -153,9 +153,9 @@ def found_in_repeated_passes(file: float, known: Known) -> float:
     known
         Known parameters, by field.
     """
-    # The middle is where the second ends and the third begins. In the second, of what is found
-    # exp(-a), what came in since falls from the whole file by a' = -exp(-a), all in reaches; so
-    # exp(a) = exp(file) - file there.
+    # The middle lies between the second and third pass. In the second pass a share exp(-a) is
+    # found, and a falls from the whole file by a' = -exp(-a), in effective cache sizes. Hence
+    # exp(a) = exp(file) - file.
     reach = known.get("machine.copying.l3_reach", 0.0)
     if reach <= 0 or file / reach >= LARGEST_EXPONENT:
         return 0.0
@@ -167,8 +167,8 @@ PARTS = [number / 500 for number in range(1, 500)]
 ESTIMATOR = Estimator(
     (*FIRST.values(), *KEPT.values(), AGAIN),
     _solve,
-    "cached reads of 4 to 256 KiB at random places in 32 MiB and of 64 KiB in 4 MiB, against"
-    " those in order in 64 MiB",
+    "cached random reads of 4 to 256 KiB in 32 MiB and of 64 KiB in 4 MiB, compared with"
+    " sequential reads in 64 MiB",
     {"l3_reach": "B", "reuse_share": ""},
     _common,
 )

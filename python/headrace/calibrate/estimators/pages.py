@@ -44,8 +44,7 @@ FOLIO = MIB
 """Size of the largest folios of an existing file, in bytes."""
 APART = Probe(
     "rewrites of 4 KiB, a MiB apart",
-    # So many folios that making the file drives the lists of the first out of the processor's
-    # caches: those of 64 were still in an L3 of 32 MiB, those of 128 were not.
+    # Writing 128 folios evicts the first lists from an L3 of 32 MiB; 64 did not.
     calls(
         128 * FOLIO // PAGE,
         PAGE,
@@ -96,7 +95,7 @@ WRITES = _probes("new writes", NEW, NEW_BLOCKS)
 UNCACHED = {
     block: Probe(
         f"rewrites of {block // KIB} KiB that are not cached",
-        # Small: where data goes through a journal, making such a file takes long.
+        # Small, because creating such a file takes long with data=journal.
         calls(8 * MIB // block, block, ["write"], COLD),
         "write",
     )
@@ -106,8 +105,8 @@ UNCACHED = {
 
 def _buffer_head(times: Times, known: Known, folio: float) -> float:
     """Return the cost of a buffer head that is read from memory, in seconds."""
-    # A folio's list is followed whole by a write that is alone in it, and by 4 KiB in order
-    # once in all of the folio's calls.
+    # A single write in a folio traverses its whole list. Sequential writes of 4 KiB traverse it
+    # once over all calls in the folio.
     return max((times[APART.name] - _alone(times, known)) / (folio - 1), 0.0) if folio > 1 else 0.0
 
 
@@ -128,7 +127,7 @@ def _common(times: Times, known: Known) -> dict[str, float]:
     in_l3 = 0.0
     if folio > 1:
         there = _far_there(folio, known)
-        # In order a page has a block's part of following the list from memory.
+        # A sequential page has one buffer head's share of traversing the list from memory.
         each = (times[FAR.name] - _alone(times, known) + buffer_head) / folio
         in_l3 = buffer_head
         if there >= FEW:
@@ -168,7 +167,7 @@ class _Lists:
         """Return the cost for a sequential call of so many pages. The first call in a folio reads
         the list from memory, later ones from its cache level."""
         again = self.in_l2 if pages * PAGE > self.first_level else 0.0
-        # A call lies in (pages + folio - divisor) / folio folios in the mean.
+        # On average a call touches (pages + folio - divisor) / folio folios.
         divisor = math.gcd(round(pages), round(self.folio))
         return self.buffer_head * pages + again * (self.folio - divisor)
 
@@ -179,7 +178,7 @@ def _lists(times: Times, known: Known) -> _Lists:
     in_l3 = min(known.get("machine.file_system.buffer_head_in_l3", buffer_head), buffer_head)
     first_level = known.get("machine.copying.l1", 0.0) - folio * HEAD
     in_l2 = 0.0
-    # If not even a list and a page fit into the first level, calls have it all.
+    # If a list and a page exceed the L1, sequential calls pay its whole cost.
     if folio > 1 and first_level >= PAGE:
         in_order = times[REWRITES[PAGE].name] - buffer_head
         in_l2 = (times[NEAR.name] - _of_near(in_order, known)) / folio
@@ -220,7 +219,7 @@ class _Line:
         share = 1.0
         call, page = call_and_page(pages, alone - copies, whole)
         if page == 0.0:
-            # Copies into the page cache, from a buffer that is near, may take less than out of it.
+            # A copy from a cached buffer into the page cache may cost less than one out of it.
             cheaper, part = map(float, costs((np.ones(len(pages)), copies), alone, whole))
             if part <= 1.0:
                 call, share = cheaper, part
@@ -352,8 +351,8 @@ def _uncached_page(
 ESTIMATOR = Estimator(
     (*REWRITES.values(), APART, NEAR, FAR, *WRITES.values(), *UNCACHED.values()),
     _solve,
-    "writes of 4 KiB to 2 MiB to a cached file, in order and a MiB apart, to a new one, and of 4"
-    " and 64 KiB to one that is not cached",
+    "writes of 4 KiB to 2 MiB to a cached file, sequential and a MiB apart, and to a new file;"
+    " writes of 4 and 64 KiB to an uncached file",
     {"write_share": "", "write_l2_share": ""},
     _common,
 )

@@ -24,6 +24,6 @@ def _solve(times: Times, _known: Known) -> dict[str, float]:
 ESTIMATOR = Estimator(
     (MADE, ENTERED),
     _solve,
-    "processor time (getrusage) of direct reads of 4 KiB, less that of calls of one byte",
+    "processor time (getrusage) of direct reads of 4 KiB, minus that of calls of one byte",
     {},
 )

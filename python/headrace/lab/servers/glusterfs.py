@@ -29,7 +29,7 @@ LEAST_WINDOW, MOST_WINDOW = 512 * KIB, 1 << 30
 PRIVATE = (Path("/var/lib/glusterd"), Path("/var/log/glusterfs"))
 """Directories that each host needs for itself."""
 
-# As the package's /etc/glusterfs/glusterd.vol, without which servers do not find each other.
+# Copy of the package's /etc/glusterfs/glusterd.vol, which servers need to find each other.
 MANAGEMENT = """volume management
     type mgmt/glusterd
     option working-directory /var/lib/glusterd

@@ -31,7 +31,7 @@ class Controllers(Step):
 
     def undo(self, lab: Lab) -> None:
         for name in self.names:
-            # Another group hands it on by now: then it is no more this testbed's to take back.
+            # Another group uses the controller, so it stays enabled.
             with contextlib.suppress(OSError):
                 Path(self.path).write_text(f"-{name}", encoding="ascii")
 

@@ -27,7 +27,7 @@ class Limit(Step):
         try:
             lines = Path(self.path).read_text(encoding="ascii").splitlines()
         except OSError:
-            # It went with its group.
+            # The file was removed with its group.
             return None
         found = any(line.split()[0] == device for line in lines if line)
         return f"{self.path}: {self.line}" if found and lab.same_boot else None

@@ -67,15 +67,15 @@ class LoopDevice(Step):
             image = os.open(name, NEW, 0o600, dir_fd=directory)
         finally:
             os.close(directory)
-        # From here on by its descriptor: whoever owns a folder above can put another file there.
+        # Use the descriptor: the owner of a parent directory could replace the file.
         try:
             os.ftruncate(image, self.size)
-            # As losetup --direct-io opens it; not every file system can.
+            # losetup --direct-io does the same; not every file system supports it.
             with contextlib.suppress(OSError):
                 fcntl.fcntl(image, fcntl.F_SETFL, os.O_DIRECT)
             with CONTROL.open("rb") as control:
                 fcntl.ioctl(control, ADD, self.number)
-            # Without direct I/O the machine would cache what the disk has.
+            # Without direct I/O the machine would cache the image.
             info = INFO.pack(*[0] * 8, DIRECT_IO, _mark(lab), b"", b"", 0, 0)
             with self.device.open("r+b", buffering=0) as device:
                 fcntl.ioctl(device, CONFIGURE, CONFIGURATION.pack(image, 0, info))
@@ -158,7 +158,7 @@ def _mark(lab: Lab) -> bytes:
 def name_of_loop_device(number: int) -> bytes | None:
     """Return the name that a loop device got with its image; None if it has no image."""
     try:
-        # A device that is not there must not be made by asking for it.
+        # Open read-only, so that a missing device is not created.
         with Path(f"/dev/loop{number}").open("rb", buffering=0) as device:
             status = fcntl.ioctl(device, GET_STATUS, bytes(INFO.size))
     except OSError:
