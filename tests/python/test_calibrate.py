@@ -218,7 +218,7 @@ def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -
     assert found["machine.device.latency"].value == pytest.approx(60e-6, rel=0.03)
     assert "rounds" not in found["machine.device.device_write_rate"].method
     with pytest.raises(
-        RunError, match="machine.device.rate cannot be estimated from direct transfers"
+        RunError, match="machine.device.rate cannot be estimated from direct random transfers"
     ):
         _estimate_parameters([disturbed, disturbed], READ)
 
@@ -288,7 +288,7 @@ def test_memory_that_is_given_back_is_waited_for(monkeypatch: pytest.MonkeyPatch
 def test_what_half_of_the_rounds_do_not_show_is_not_assumed() -> None:
     fitted = FITTED_PARAMETERS[0]
     for values, expected, told in (
-        ((0.0, 252e-6), 0.0, "1 of 2 rounds alone"),
+        ((0.0, 252e-6), 0.0, "only 1 of 2 rounds"),
         ((0.0, 252e-6, 260e-6), 252e-6, None),
         ((3e-6, 4e-6), 3.5e-6, None),
         ((0.0, 0.0), 0.0, None),

@@ -83,7 +83,7 @@ READ_PAGE = FittedParameter(
         resource="device",
     ),
     1e-3,
-    "fitted so that simulated sequential cold reads of 1 MiB use as much processor time (getrusage)",
+    "fitted so that simulated sequential cold reads of 1 MiB use as much CPU time (getrusage)",
 )
 
 FRESH_PAGE = FittedParameter(
