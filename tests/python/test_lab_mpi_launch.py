@@ -17,7 +17,7 @@ OURS = f"{MARK}=".encode()
 SCRIPT = """
 import sys
 from headrace.lab.mpi_launch import run_ranks
-together.__globals__["PATIENCE_S"] = 0.2
+run_ranks.__globals__["PATIENCE_S"] = 0.2
 sys.exit(run_ranks([["sleep", sys.argv[1]]] * 2))
 """
 
