@@ -1,11 +1,10 @@
-"""Measures the local file system's two everyday questions, in turns.
+"""Measure the simulation time of two common workloads on a local file system.
 
     python benches/local/local.py [ROUNDS]
 
-512 MiB read in order in calls of 64 KiB, from the page cache and from the disk, and a
-million reads of 8 KiB anywhere, beside a loop by hand for the last. All take turns, so
-that whatever else the machine does disturbs them alike; the table gives medians and
-quartiles of the time to simulate.
+512 MiB are read sequentially in calls of 64 KiB, from the page cache and from the disk. A million
+reads of 8 KiB are random, and compared with a hand-written loop. All run in turn, so that other
+load affects them equally. The table has medians and quartiles of the simulation time.
 """
 
 from __future__ import annotations

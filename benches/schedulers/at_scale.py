@@ -1,9 +1,10 @@
-"""Measures what scheduling every request costs with 10,000 clients and 1,000 servers.
+"""Measure the cost of scheduling every request with 10,000 clients and 1,000 servers.
 
     python benches/schedulers/at_scale.py [ROUNDS]
 
-Each run of at_scale.toml is a process of its own, for its peak of memory; the kinds take
-turns. `whole` is the time of the process: start of Python and building of the net included.
+Each run of at_scale.toml is a process of its own, which gives its peak memory. The schedulers run
+in turn. `whole` is the time of the process, including the start of Python and the construction of
+the net.
 """
 
 from __future__ import annotations

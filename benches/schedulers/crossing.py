@@ -1,11 +1,10 @@
-"""Measures what a scheduler in Python costs beside the same one in Rust.
+"""Measure the cost of a scheduler in Python relative to the same one in Rust.
 
     python benches/schedulers/crossing.py [ROUNDS]
 
-A FIFO of depth 4 stands before each of four servers in scenarios/pfssim-sfq.toml. The
-two take turns, so that whatever else the machine does disturbs both alike. Both must
-give the same figures. The crossing is the difference of the times by jobs: arrival,
-dispatch and finish of a job.
+A FIFO of depth 4 precedes each of four servers in scenarios/pfssim-sfq.toml. Both variants run
+alternately, so that other load affects both equally, and must give the same latencies. The cost of
+a crossing is the time difference per job: arrival, dispatch and finish.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""How well a machine that was changed is predicted from what was measured before.
+"""Prediction errors for a machine that changed after its calibration.
 
     python benches/twin/changed_machine.py OUT [ROUNDS] [CHANGE...]
 
-As root. Stands up a testbed (docs/how-to/lab.md) with ext4 on a disk of 150 MB/s and 2,000
-operations a second, calibrates it once, then makes one change at a time, lets `headrace twin
---machine FILE --settings-now` predict and measure, and takes the change back. The limits of
-dirty data are the whole machine's: they are changed for as long as that twin runs. What OUT has
-already is not measured again. CHANGEs are those of the table, such as read-ahead; all are made
-without them.
+Needs root. Starts a testbed (docs/how-to/lab.md) with ext4 on a disk of 150 MB/s and 2,000
+operations per second, and calibrates it once. For each change, `headrace twin --machine FILE
+--settings-now` predicts and measures; then the change is reverted. Dirty limits apply to the whole
+machine, and are changed only during that twin. Results that OUT already has are not measured again.
+CHANGEs are names of the table such as read-ahead; the default is all.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Testbed:
 
 
 @contextmanager
-def written(path: Path, value: str) -> Iterator[None]:
+def kernel_setting(path: Path, value: str) -> Iterator[None]:
     """Set a kernel setting for the duration of a `with` block."""
     before = path.read_text(encoding="ascii").strip()
     # Of a queue's schedulers the one that is used stands in brackets.
@@ -94,7 +93,7 @@ def less_memory(testbed: Testbed, size: int) -> Any:
         raise SystemExit(
             "changed_machine.py: the kernel has no memory controller for control groups: enable it"
         )
-    return written(memory_file(testbed.group), str(size))
+    return kernel_setting(memory_file(testbed.group), str(size))
 
 
 Change: TypeAlias = Callable[[Testbed], Any]
@@ -108,13 +107,13 @@ CHANGES: dict[str, tuple[str, Change]] = {
     "memory": ("384 MiB of memory, not 4 GiB", lambda lab: less_memory(lab, 384 * MIB)),
     "read-ahead": (
         "read-ahead of 1 MiB, not 128 KiB",
-        lambda lab: written(lab.queue / "read_ahead_kb", "1024"),
+        lambda lab: kernel_setting(lab.queue / "read_ahead_kb", "1024"),
     ),
     "mq-deadline": (
         "scheduler mq-deadline",
-        lambda lab: written(lab.queue / "scheduler", "mq-deadline"),
+        lambda lab: kernel_setting(lab.queue / "scheduler", "mq-deadline"),
     ),
-    "bfq": ("scheduler bfq", lambda lab: written(lab.queue / "scheduler", "bfq")),
+    "bfq": ("scheduler bfq", lambda lab: kernel_setting(lab.queue / "scheduler", "bfq")),
     "slower-disk": (
         "40 MB/s and 500 operations a second",
         lambda lab: slower_disk(lab, 40e6, 500),

@@ -1,11 +1,11 @@
-"""How well twins of local file systems are predicted: one testbed for each (docs/how-to/lab.md).
+"""Prediction errors of twins of local file systems, one testbed each (docs/how-to/lab.md).
 
     python benches/twin/file_systems.py OUT [ROUNDS] [NAME...]
 
-As root. Stands up a disk of a rate and a number of operations a second with a file system, lets
-`headrace twin` calibrate, predict and measure there, takes all down again, and keeps what it
-found in OUT; prints errors by file system and disk. What OUT has already is not measured again.
-NAMEs are those of the table, such as ext3-journal-60; all are taken without them.
+Needs root. Starts a testbed with a file system on a limited disk. `headrace twin` calibrates,
+predicts and measures there, and its result is saved in OUT. Prints errors by file system and disk.
+Results that OUT already has are not measured again. NAMEs are those of the table such as
+ext3-journal-60; the default is all.
 """
 
 from __future__ import annotations

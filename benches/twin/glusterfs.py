@@ -1,14 +1,14 @@
-"""How well GlusterFS in testbeds is predicted (docs/how-to/lab.md).
+"""Prediction errors for GlusterFS in testbeds (docs/how-to/lab.md).
 
     python benches/twin/glusterfs.py OUT [ROUNDS] [NAME...]
 
-As root. Calibrates on one client and one server, which no case has; then stands up GlusterFS of 2
-to 4 servers with 8 clients, and measures there Hindman's client-scalability and block-range tests
-(2011, section 4.2), and PFSsim's experiment (Liu et al. 2011, section 5.1) with a fifteenth of its
-memory and a tenth of its rates: all cases of a testbed in turn, ROUNDS times (1). Keeps what it
-found in OUT; what OUT has already is not measured again. All of it is simulated with the calibrated
-parameters, and with files on the bricks where GlusterFS has put them; errors are printed, and drawn
-in OUT/glusterfs.svg. NAMEs are those of the table, such as replicate-3; all are taken without them.
+Needs root. Calibrates with one client and one server, which no case has. Then it starts GlusterFS
+with 2 to 4 servers and 8 clients, and measures all cases of a testbed in turn, ROUNDS times (1).
+The cases are Hindman's client-scalability and block-range tests (2011, section 4.2). PFSsim's
+experiment (Liu et al. 2011, section 5.1) follows with a fifteenth of its memory and a tenth of its
+rates. Results are saved in OUT; those that OUT already has are not measured again. Simulations use
+the calibrated parameters and the measured placement of files on bricks. Errors are printed, and
+drawn in OUT/glusterfs.svg. NAMEs are those of the table such as replicate-3; the default is all.
 """
 
 from __future__ import annotations

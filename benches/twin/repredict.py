@@ -1,11 +1,11 @@
-"""What this version of Headrace makes of twins that were measured before.
+"""Re-predict saved twins with this version of Headrace.
 
     python benches/twin/repredict.py [FOLDER]
 
-Predicts every twin saved in FOLDER (without it `measured/`, beside this file) anew, from what was
-measured then (docs/explanation/calibration.md); prints errors as `file_systems.py` does, and which
-part of all measurements lies in its interval. Nothing is measured, and nothing needs root: a
-change of a model or an equation shows what it does to real file systems within minutes.
+Re-fits and re-predicts every twin saved in FOLDER, by default `measured/` beside this file
+(docs/explanation/calibration.md). Prints errors as `file_systems.py` does, and the share of
+measurements within their interval. Nothing is measured and root is not needed, so the effect of a
+changed model or estimator on real file systems is known within minutes.
 """
 
 from __future__ import annotations

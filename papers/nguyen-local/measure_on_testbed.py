@@ -48,29 +48,29 @@ METHOD = (
 def inside(journal: str, directory: str) -> None:
     """Serve commands in a testbed's host: one per line of standard input, answered by a line of
     JSON."""
-    probing = CalibrationRun(directory) if journal == testbed_cases.JOURNALS[0] else None
+    calibration_run = CalibrationRun(directory) if journal == testbed_cases.JOURNALS[0] else None
     with TemporaryDirectory(prefix="headrace-") as name:
         folder = Path(name)
         traces.write(folder, part=testbed_cases.PART)
         for line in sys.stdin:
             match line.strip():
                 case "round":
-                    answer: Any = one_round(journal, directory, folder, probing)
+                    answer: Any = one_round(journal, directory, folder, calibration_run)
                 case "settings":
                     answer = {it.field: it.text() for it in settings(mount_of(directory))}
                 case _:
-                    answer = None if probing is None else probing.calibration().toml
+                    answer = None if calibration_run is None else calibration_run.calibration().toml
             print(json.dumps(answer), flush=True)
 
 
 def one_round(
-    journal: str, directory: str, folder: Path, probing: CalibrationRun | None
+    journal: str, directory: str, folder: Path, calibration_run: CalibrationRun | None
 ) -> dict[str, float]:
     """Measure a round, and return the rate of each case of this testbed."""
-    for step in [] if probing is None else probing.steps:
+    for step in [] if calibration_run is None else calibration_run.steps:
         step.measure()
-    if probing is not None:
-        probing.end_round()
+    if calibration_run is not None:
+        calibration_run.end_round()
     rates = {}
     for case in testbed_cases.CASES:
         if case.journal == journal:

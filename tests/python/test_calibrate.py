@@ -36,7 +36,7 @@ from headrace.calibrate.servers import (
     SIZES,
     Messages,
     _messages,
-    _way_to,
+    _path_mtu,
     combine_rounds,
     combine_servers,
     network_parameters,
@@ -478,7 +478,7 @@ def test_a_server_that_is_something_else_or_hangs_is_named() -> None:
         with pytest.raises(ValueError, match=f"--server {address}: .*for 10 s"):
             _messages(address, "t", 1)
     with pytest.raises(ValueError, match="--server nowhere.invalid:1: "):
-        _way_to("nowhere.invalid:1", "nowhere.invalid", 1)
+        _path_mtu("nowhere.invalid:1", "nowhere.invalid", 1)
     with pytest.raises(ValueError, match="--server 127.0.0.1:1: connecting"):
         _messages("127.0.0.1:1", "t", 1)
 

@@ -1,15 +1,15 @@
-"""Lays Headrace's figures beside those of other tools, in turns.
+"""Compare Headrace's results with those of other tools.
 
     python benches/load/agreement DIR [ROUNDS] [TOOL...]
 
-ROUNDS is 4 at least: two rounds, one in either order, are one sample, and quartiles take two.
+ROUNDS is at least 4: two rounds, one in either order, are one sample, and quartiles need two
+samples.
 
-Each case asks the same of one directory: the same file, block size, order and end. Headrace and
-the tool take turns, the disk comes to rest before each, and who comes first changes with each
-round, so that whatever else the machine does disturbs both alike. The table gives medians, and
-the median and quartiles of Headrace's figure over the tool's, each the geometric mean of two
-rounds. A tool that is not installed is left out and named. docs/how-to/bench.md says where ratios
-come from.
+Each case runs the same workload in one directory: the same file, block size, order and end.
+Headrace and the tool run in turn after an idle pause of the disk, in alternating order, so that
+other load affects both equally. The table has medians, and the median and quartiles of the ratio of
+Headrace to the tool, each the geometric mean of two rounds. A missing tool is named and skipped.
+docs/how-to/bench.md explains the ratios.
 """
 
 from __future__ import annotations

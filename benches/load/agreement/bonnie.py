@@ -40,7 +40,7 @@ def _blocks(ground: Ground) -> Figures:
 
 def _our_blocks(ground: Ground) -> Figures:
     """Run the same accesses to one file."""
-    with ground.kept() as (_, work):
+    with ground.on_remaining_files() as (_, work):
         write = work(f'block = "{SIZE} B"\ntransfer = "{BLOCK} B"\nphases = ["write", "sync"]\n')
         rewrite = work(
             f'kind = "pipeline"\ninput = "{SIZE} B"\nrequest = "{BLOCK} B"\n'
@@ -62,7 +62,7 @@ def _our_names(ground: Ground) -> Figures:
         os.sync()
         return FILES / rate(done, phase, "count") + time.perf_counter() - began
 
-    with ground.kept() as (_, work):
+    with ground.on_remaining_files() as (_, work):
         create, delete = (FILES / seconds(work, phase) for phase in ("create", "unlink"))
     return {"sequential create": create, "sequential delete": delete, "random create": create}
 

@@ -1,11 +1,11 @@
-"""Cold reads in order by Headrace, by fio and by a bare loop of preadv, in turns: bytes a second,
-the requests that the device was given for them, and how often the host was given memory meanwhile.
+"""Compare sequential cold reads by Headrace, by fio and by a bare loop of preadv.
 
     python benches/load/agreement/cold_reads.py DIR [ROUNDS]
 
-Where the requests are the same in number and size, figures that differ are the device's or the
-host's. What it costs to read into memory that the host has to find first, the last reader shows:
-the same loop, a pause after the file has left the page cache.
+Prints bytes per second, requests of the device, and reports of free pages to the host. If number
+and size of the requests agree, differences come from the device or the host. The last reader shows
+the cost of memory that the host has to provide first: the same loop, some time after the file was
+evicted.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ TREE = (
 
 def _theirs(ground: Ground) -> Figures:
     """Copy the tree that Headrace has created."""
-    with ground.kept() as (made, work), ground.folder() as folder:
+    with ground.on_remaining_files() as (made, work), ground.folder() as folder:
         work(TREE)
         os.sync()
         tops = [made / f"hr-d{number}" for number in range(DIRECTORIES)]
@@ -40,7 +40,7 @@ CASES = [
         "cp",
         "6,400 files, 1 KiB to 1 MiB, cached",
         {"files": "1/s"},
-        lambda ground: {"files": rate(ground.anew(TREE), "create", "count")},
+        lambda ground: {"files": rate(ground.on_own_files(TREE), "create", "count")},
         _theirs,
     )
 ]

@@ -26,7 +26,7 @@ def _theirs(ground: Ground) -> Figures:
 
 
 def _ours(ground: Ground) -> Figures:
-    done = ground.anew(
+    done = ground.on_own_files(
         'preset = "dbench"\nappend_limit = "1 MB"\namount = "forever"\n'
         f'[run]\nstop = {{ time = "{SECONDS} s" }}\n'
     )

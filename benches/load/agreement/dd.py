@@ -40,7 +40,7 @@ CASES = [
         {"write": "MB/s"},
         lambda ground: {
             "write": rate(
-                ground.anew(
+                ground.on_own_files(
                     f'block = "{SIZE} B"\ntransfer = "1 MiB"\nphases = ["write", "sync"]\n'
                 ),
                 "write",

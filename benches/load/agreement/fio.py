@@ -62,7 +62,7 @@ def _new(block: int) -> Case:
         "fio",
         f"a new file, {block // KIB} KiB, fsync",
         {"write": "MB/s"},
-        lambda ground: {"write": rate(ground.anew(workload), "write")},
+        lambda ground: {"write": rate(ground.on_own_files(workload), "write")},
         theirs,
     )
 

@@ -58,12 +58,12 @@ class Ground:
         text = f'block = "{SIZE} B"\nio.existing = true\n{workload}'
         return phases(measure_in(self._directory, loaded(text)))
 
-    def anew(self, workload: str, *, processes: int = 1) -> list[dict[str, Any]]:
+    def on_own_files(self, workload: str, *, processes: int = 1) -> list[dict[str, Any]]:
         """Return the phases of Headrace's workload on files of its own."""
         return phases(measure.measure(loaded(workload, processes), self.below))
 
     @contextmanager
-    def kept(self) -> Iterator[tuple[Path, Work]]:
+    def on_remaining_files(self) -> Iterator[tuple[Path, Work]]:
         """Return a function that runs Headrace's workload on files that remain, and their
         directory."""
         directory = _core.BenchmarkDirectory(self.below)

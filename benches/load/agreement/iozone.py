@@ -34,7 +34,7 @@ def _ours(ground: Ground) -> Figures:
     """Write one file twice, then read it twice and at random from memory."""
     base = f'block = "{SIZE} B"\ntransfer = "{BLOCK} B"\n'
     random = f'{base}order = "random"\nio.existing = true\nio.cached = true\n'
-    with ground.kept() as (_, work):
+    with ground.on_remaining_files() as (_, work):
         again = '"write", "sync", "write", "sync", "read", "read"'
         write, sync, rewrite, resync, read, reread = work(f"{base}phases = [{again}]\n")
         random_read = work(f'{random}phases = ["read"]\n')

@@ -119,15 +119,15 @@ def run_rounds(
     if passes < 1:
         raise ValueError(f"passes = {passes}: expected 1 or more")
     order = round_order(steps, passes)
-    of_each, turns = Counter(map(id, order)), Counter[int]()
+    runs_per_step, runs_done = Counter(map(id, order)), Counter[int]()
     processors = sorted(os.sched_getaffinity(0))
     for number in range(rounds):
         for place, step in enumerate(order):
             if on_progress is not None:
                 on_progress(number * len(order) + place, rounds * len(order), step.name)
-            on = cpu_for_run(turns[id(step)], rounds * of_each[id(step)], processors)
+            on = cpu_for_run(runs_done[id(step)], rounds * runs_per_step[id(step)], processors)
             step.run(directory, on if step.processes == 1 else None)
-            turns[id(step)] += 1
+            runs_done[id(step)] += 1
         yield number
 
 
@@ -152,8 +152,8 @@ def interleave(some: Sequence[Step], others: Sequence[Step]) -> list[Step]:
     placed = []
     for steps in (some, others):
         for bound in get_args(Resource):
-            alike = [step for step in steps if step.resource == bound]
-            placed += [((at + 0.5) / len(alike), step) for at, step in enumerate(alike)]
+            by_workload = [step for step in steps if step.resource == bound]
+            placed += [((at + 0.5) / len(by_workload), step) for at, step in enumerate(by_workload)]
     return [step for _, step in sorted(placed, key=lambda it: it[0])]
 
 
@@ -179,18 +179,18 @@ class CalibrationRun:
         self._checks: list[list[float]] = []
         self._of_round: dict[str, list[float]] = {}
         self._checks_of_round: dict[int, list[float]] = {}
-        self._warned = WarningCollector()
+        self._collector = WarningCollector()
         # A workload shared by several probes runs once.
-        alike: dict[tuple[str, str], list[Probe]] = {}
+        by_workload: dict[tuple[str, str], list[Probe]] = {}
         for probe in probes:
-            alike.setdefault((probe.workload, probe.made_by), []).append(probe)
-        self.steps = [self._step(those) for those in alike.values()]
+            by_workload.setdefault((probe.workload, probe.made_by), []).append(probe)
+        self.steps = [self._step(those) for those in by_workload.values()]
         self.steps += [
             Step(case.name, case.group, self._check(number), case.processes)
             for number, case in enumerate(CHECKS)
         ]
         # Check before measuring, so that a lack of space costs no time.
-        texts = [those[0].text for those in alike.values()]
+        texts = [those[0].text for those in by_workload.values()]
         check_room([*texts, *(case.work for case in CHECKS)], directory)
 
     def _step(self, probes: list[Probe]) -> Step:
@@ -200,7 +200,7 @@ class CalibrationRun:
             document = run_workload(
                 first.text, self._directory, first.resource, calls=first.made_by
             ).document
-            self._warned.add(document)
+            self._collector.add(document)
             for probe in probes:
                 self._of_round.setdefault(probe.name, []).append(probe.seconds(document))
 
@@ -209,7 +209,7 @@ class CalibrationRun:
     def _check(self, number: int) -> Callable[[], None]:
         def measure() -> None:
             document = CHECKS[number].measure(self._directory).document
-            self._warned.add(document)
+            self._collector.add(document)
             seconds = CHECKS[number].seconds(document)
             self._checks_of_round.setdefault(number, []).append(seconds)
 
@@ -240,6 +240,6 @@ class CalibrationRun:
             tuple(self._times),
             checks,
             memory_is_given_back(),
-            self._warned.all(),
+            self._collector.all(),
             environment=self._environment,
         )

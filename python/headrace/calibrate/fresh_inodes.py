@@ -168,8 +168,8 @@ def _spread(directory: str | PathLike[str]) -> None:
 def _inodes_of_a_group(directory: Path) -> float:
     """Return the number of inodes in a block group. A group has as many blocks as a block has bits;
     inodes are distributed evenly."""
-    told = os.statvfs(directory)
-    return told.f_files * 8 * told.f_bsize / max(told.f_blocks, 1)
+    statistics = os.statvfs(directory)
+    return statistics.f_files * 8 * statistics.f_bsize / max(statistics.f_blocks, 1)
 
 
 FRESH_INODES = FreshInodes()

@@ -121,9 +121,9 @@ class Measurements:
             for it in document["checks"]
         }
         count = max(map(len, rounds.values()), default=0)
-        told = {**rounds, **checks}
+        estimates = {**rounds, **checks}
         for name in (*(it.name for it in all_probes(read)), *(case.name for case in CHECKS)):
-            if len(told.get(name, ())) != count or count == 0:
+            if len(estimates.get(name, ())) != count or count == 0:
                 raise ScenarioError(
                     f"the probe {name!r} lacks times of some rounds, which this version needs:"
                     " measure again with headrace twin"
@@ -290,16 +290,16 @@ def _estimate_parameters(
                     " raise --rounds"
                 )
         for field in fields:
-            told = [found[field] for found in rounds if field in found]
-            pooled = whole.get(field) if len(told) == len(rounds) else None
-            known[field] = hodges_lehmann(told) if pooled is None else pooled
+            estimates = [found[field] for found in rounds if field in found]
+            pooled = whole.get(field) if len(estimates) == len(rounds) else None
+            known[field] = hodges_lehmann(estimates) if pooled is None else pooled
             values = tuple(found.get(field, known[field]) for found in rounds)
             for then, value in zip(known_then, values, strict=True):
                 then[field] = value
             unit = estimator.units.get(field.rsplit(".", 1)[-1], "s")
             method = estimator.method
-            if len(told) < len(rounds):
-                method += f"; from {len(told)} of {len(rounds)} rounds"
+            if len(estimates) < len(rounds):
+                method += f"; from {len(estimates)} of {len(rounds)} rounds"
             points = estimator.curves.get(field, {})
             curve = tuple(
                 f"{name}: {seconds_text(middles[probe.name])}" for name, probe in points.items()

@@ -118,10 +118,10 @@ def calibrate_servers(
     mount = served_mount_of(directory)
     started = datetime.now(UTC)
     environment = of_directory(directory, started)
-    mtu, header = _way_to(addresses[0], *hosts[0])
+    mtu, header = _path_mtu(addresses[0], *hosts[0])
     steps = [*addresses, *(probe.name for probe in CALLS.values())]
     found: list[dict[str, float]] = []
-    warned = WarningCollector()
+    collector = WarningCollector()
     for number in range(rounds):
         messages: list[dict[int, Messages]] = []
         seconds: dict[str, float] = {}
@@ -132,7 +132,7 @@ def calibrate_servers(
                 messages.append({size: _messages(step, token, size) for size in SIZES})
             else:
                 operation = list(CALLS)[place - len(addresses)]
-                seconds[operation] = _seconds(CALLS[operation], directory, warned)
+                seconds[operation] = _seconds(CALLS[operation], directory, collector)
         found.append(
             combine_servers([network_parameters(it, seconds, mtu, header) for it in messages])
         )
@@ -143,16 +143,16 @@ def calibrate_servers(
     )
     where = str(Path(directory).resolve())
     return Calibration(
-        where, mount.kind, parameters, (), started, warned.all(), environment=environment
+        where, mount.kind, parameters, (), started, collector.all(), environment=environment
     )
 
 
 def combine_servers(servers: Sequence[dict[str, float]]) -> dict[str, float]:
     """Return the Hodges-Lehmann estimate of each parameter over the servers that yield it."""
     return {
-        name: hodges_lehmann(told)
+        name: hodges_lehmann(estimates)
         for name in METHODS
-        if (told := [it[name] for it in servers if name in it])
+        if (estimates := [it[name] for it in servers if name in it])
     }
 
 
@@ -167,16 +167,16 @@ def combine_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
     """
     parameters = []
     for name, (unit, method) in METHODS.items():
-        told = [it[name] for it in found if name in it]
-        if not told:
+        estimates = [it[name] for it in found if name in it]
+        if not estimates:
             raise RunError(
                 f"{name} cannot be estimated from {method}: in all {len(found)} rounds large"
                 " messages took no longer than small ones, because other traffic delayed them:"
                 " repeat when the network is less busy, or raise --rounds"
             )
-        if len(told) < len(found):
-            method += f"; from {len(told)} of {len(found)} rounds"
-        others = hodges_lehmann(told)
+        if len(estimates) < len(found):
+            method += f"; from {len(estimates)} of {len(found)} rounds"
+        others = hodges_lehmann(estimates)
         values = tuple(it.get(name, others) for it in found)
         parameters.append(Parameter(name, values, unit, method))
     return parameters
@@ -233,9 +233,9 @@ def _messages(address: str, token: str, size: int) -> Messages:
     return Messages(median, (time.process_time() - before) / (count + WARM_UP))
 
 
-def _seconds(probe: Probe, directory: str | PathLike[str], warned: WarningCollector) -> float:
+def _seconds(probe: Probe, directory: str | PathLike[str], collector: WarningCollector) -> float:
     document = measure_whole(probe.text, directory).document
-    warned.add(document)
+    collector.add(document)
     return probe.seconds(document)
 
 
@@ -259,18 +259,18 @@ def host_and_port(address: str) -> tuple[str, int]:
 MOST_PORT = 65535
 
 
-def _way_to(address: str, host: str, port: int) -> tuple[int, int]:
+def _path_mtu(address: str, host: str, port: int) -> tuple[int, int]:
     """Return the MTU of the path to a host, and the headers of a packet, in bytes.
 
     IPv4 (RFC 791) has 20 B, IPv6 (RFC 8200) 40, TCP (RFC 9293) 20, its timestamps 12 (RFC 7323).
     """
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
-        with socket.socket(family, kind, protocol) as asked:
-            asked.connect(where)
+        with socket.socket(family, kind, protocol) as probe_socket:
+            probe_socket.connect(where)
             six = family == socket.AF_INET6
             level, option = (socket.IPPROTO_IPV6, IPV6_MTU) if six else (socket.IPPROTO_IP, IP_MTU)
-            mtu = asked.getsockopt(level, option)
+            mtu = probe_socket.getsockopt(level, option)
     except OSError as error:
         raise ValueError(f"--server {address}: {error.strerror or error}") from None
     stamps = 0 if read_sysfs(Path("/proc/sys/net/ipv4/tcp_timestamps")) == "0" else 12

@@ -129,9 +129,9 @@ def _journal_size(mount: Mount, field: str) -> Iterator[Parameter]:
     """Yield the journal's size from the largest transaction, which is a third of it (Linux 6.18,
     fs/jbd2/journal.c: jbd2_journal_get_max_txn_bufs). Older kernels report another share."""
     for folder in _journals(mount) if kernel() >= (6, 18) else []:
-        told = re.search(r"each up to (\d+) blocks", read_sysfs(folder / "info") or "")
-        if told is not None:
-            size = 3 * int(told[1]) * BLOCK
+        blocks = re.search(r"each up to (\d+) blocks", read_sysfs(folder / "info") or "")
+        if blocks is not None:
+            size = 3 * int(blocks[1]) * BLOCK
             # The kernel rounds the third down; journals have whole MiB (mke2fs(8)).
             whole = -(-size // MIB) * MIB
             yield _read(f"{field}.size", whole, "B", folder / "info")

@@ -60,11 +60,11 @@ def bench_commands(
     sets = [word for it in plan.sets for word in ("--set", it)]
     if count is not None:
         sets += ["--set", f"clients.count={count}"]
-    work: list[str | Path] = [*run, file.absolute(), lab.mount_point, *sets, *arguments]
-    return [hosts.command(client, *work) for client in clients]
+    command: list[str | Path] = [*run, file.absolute(), lab.mount_point, *sets, *arguments]
+    return [hosts.command(client, *command) for client in clients]
 
 
-MOST_TOLD = 3
+MAX_LISTED = 3
 """Upper limit of differing values that an error lists."""
 
 
@@ -81,15 +81,15 @@ def _same_system(lab: Lab, plan: Plan, file: Path) -> None:
     differ = [path for path in paths if plan.standing.get(path) != given.get(path)]
     if not differ:
         return
-    told = [
+    listed = [
         f"{path} is {given.get(path, 'not set')}, there {plan.standing.get(path, 'not set')}"
-        for path in differ[:MOST_TOLD]
+        for path in differ[:MAX_LISTED]
     ]
-    more = len(differ) - len(told)
+    more = len(differ) - len(listed)
     if more:
-        told.append(f"{more} more")
+        listed.append(f"{more} more")
     raise ScenarioError(
-        f"{file}: the testbed {lab.name} has another system: {'; '.join(told)}: use the scenario"
+        f"{file}: the testbed {lab.name} has another system: {'; '.join(listed)}: use the scenario"
         " of headrace lab up, or run headrace lab down and headrace lab up with this one"
     )
 

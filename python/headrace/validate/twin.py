@@ -115,7 +115,7 @@ def twin(
     environment = of_directory(directory)
     if cases is None:
         cases = (*CASES, *oversized_cases(now))
-    over: dict[str, str] = {}
+    overrides: dict[str, str] = {}
     compared: tuple[Setting, ...] = ()
     if machine is not None:
         # Check before measuring, so that a wrong file costs no time.
@@ -124,10 +124,10 @@ def twin(
             raise ScenarioError(
                 f"{file}: not a machine file: expected a .toml file from headrace calibrate -o"
             )
-        over, compared = settings_overrides(
+        overrides, compared = settings_overrides(
             file.resolve(), cases[0].work, now if settings_now else (), sets
         )
-    probing = CalibrationRun(directory) if machine is None else None
+    calibration_run = CalibrationRun(directory) if machine is None else None
     check_room([case.work for case in cases], directory)
     runs: list[list[list[Measurement]]] = [[[] for _ in range(rounds)] for _ in cases]
     ended = 0
@@ -139,12 +139,12 @@ def twin(
         Step(case.name, case.group, partial(measure, case, into), case.processes)
         for case, into in zip(cases, runs, strict=True)
     ]
-    if probing is not None:
-        steps = interleave(probing.steps, steps)
+    if calibration_run is not None:
+        steps = interleave(calibration_run.steps, steps)
     for number in run_rounds(steps, directory, rounds, passes, on_progress):
         ended = number + 1
-        if probing is not None:
-            probing.end_round()
+        if calibration_run is not None:
+            calibration_run.end_round()
     times = [
         [hodges_lehmann([case.seconds(it.document) for it in of]) for of in into]
         for case, into in zip(cases, runs, strict=True)
@@ -160,11 +160,11 @@ def twin(
     warned = [it for of in each for measured in of for it in measured.document["warnings"]]
     if machine is not None:
         found = predict_twin(
-            Path(machine).resolve(), cases, times, time_breakdown, over, warned, on_progress
+            Path(machine).resolve(), cases, times, time_breakdown, overrides, warned, on_progress
         )
         return replace(found, settings=compared, environment=environment)
-    assert probing is not None
-    calibration = probing.calibration(on_progress)
+    assert calibration_run is not None
+    calibration = calibration_run.calibration(on_progress)
     warned = [*calibration.warnings, *warned]
     return twin_from_calibration(calibration, cases, times, time_breakdown, warned, on_progress)
 

@@ -83,8 +83,8 @@ def validate(
     """
     documents = [read_measurement(Path(path)) for path in against]
     _check_calls(against, documents)
-    over = (*_sets(scenario, against, documents), *sets)
-    loaded = load_with_sets(scenario, over)
+    overrides = (*_sets(scenario, against, documents), *sets)
+    loaded = load_with_sets(scenario, overrides)
     predicted = simulate.run(loaded, progress=progress, trust=trust).json()
     for path, document in zip(against, documents, strict=True):
         _same_work(loaded.toml, document["scenario"]["toml"], path)
@@ -101,7 +101,7 @@ def validate(
         loaded.name,
         tuple(points),
         _breakdown(loaded.name, predicted, documents),
-        over,
+        overrides,
         (*missing_parameters(loaded.loaded), *_other_environments(against, documents)),
         documents[0].get("environment"),
     )
@@ -116,8 +116,8 @@ def _other_environments(
     )
     if not found:
         return []
-    told = "; ".join(it.sentence() for it in found)
-    return [{"condition": "other-environments", "message": f"the measurements differ: {told}"}]
+    used = "; ".join(it.sentence() for it in found)
+    return [{"condition": "other-environments", "message": f"the measurements differ: {used}"}]
 
 
 def _sets(
@@ -154,16 +154,16 @@ def _check_calls(
     ScenarioError
         If they differ.
     """
-    told = [
+    used = [
         (fspath(path), document["calls"])
         for path, document in zip(against, documents, strict=True)
         if "calls" in document
     ]
-    for path, calls in told[1:]:
-        if calls != told[0][1]:
+    for path, calls in used[1:]:
+        if calls != used[0][1]:
             raise ScenarioError(
-                f"{path}: measured with --calls {calls}, but {told[0][0]} with --calls"
-                f" {told[0][1]}: expected measurements with the same --calls"
+                f"{path}: measured with --calls {calls}, but {used[0][0]} with --calls"
+                f" {used[0][1]}: expected measurements with the same --calls"
             )
 
 

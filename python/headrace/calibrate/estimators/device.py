@@ -194,13 +194,13 @@ def _sharing(times: Times, known: Known) -> dict[str, float]:
     The Bayesian information criterion decides, with one more parameter (Schwarz 1978).
     """
     ways = {way: _single_transfer(times, known, way) for way in unlimited(known)}
-    told = {way: one for way, one in ways.items() if one is not None}
-    if not told:
+    transfers = {way: one for way, one in ways.items() if one is not None}
+    if not transfers:
         return {}
-    points = sum(way in told for way, _, _ in CONCURRENT)
+    points = sum(way in transfers for way, _, _ in CONCURRENT)
 
     def scatter(sharing: Sharing) -> float:
-        least = (one.errors(times, way, sharing)[1].min() for way, one in told.items())
+        least = (one.errors(times, way, sharing)[1].min() for way, one in transfers.items())
         return float(sum(least)) + points * SCATTER**2
 
     best = min((*map(Sharing, range(1, max(DEPTHS))), Sharing(bulk=True)), key=scatter)
