@@ -20,7 +20,7 @@ SERVE_MS = 1.0
 
 
 class Office:
-    """Clients in turn before servers; counts the requests."""
+    """Clients in a queue before servers; counts the requests."""
 
     def __init__(self, clients: int, servers: int, seed: int) -> None:
         self.env = simpy.Environment()
@@ -31,7 +31,7 @@ class Office:
             self.env.process(self.client())
 
     def client(self) -> Generator[simpy.Event]:
-        """Thinks and is served, for ever."""
+        """Think and be served, forever."""
         while True:
             yield self.env.timeout(self.random.expovariate(1.0 / THINK_MS))
             server = self.random.choice(self.servers)
@@ -42,7 +42,7 @@ class Office:
 
 
 def main() -> None:
-    """Runs the net and prints what it did."""
+    """Run the net and print its counts."""
     arguments = sys.argv[1:]
     seconds = float(arguments[0]) if arguments else 10.0
     clients = int(arguments[1]) if len(arguments) > 1 else 64

@@ -36,7 +36,7 @@ class Sample:
 
 
 def build(example: str) -> Path:
-    """Builds an example of the kernel and gives the path of its program."""
+    """Build an example of the kernel and return the path of its program."""
     command = [
         "cargo",
         "build",
@@ -57,18 +57,18 @@ def build(example: str) -> Path:
 
 
 def run_program(program: Path, seconds: int) -> Sample:
-    """Runs an example and reads the line that it prints."""
+    """Run an example and parse its output."""
     command = [str(program), str(seconds)]
     line = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = re.search(r"([\d.]+) requests/ms.* ([\d.]+) million firings/s", line)
     if found is None:
-        raise SystemExit(f"{program.name}: no rates in what it printed: {line!r}")
+        raise SystemExit(f"compare.py: {program.name}: unexpected output {line!r}")
     firings = float(found[2]) * 1e6
     return Sample(float(found[1]), firings / FIRINGS_PER_REQUEST)
 
 
 def run_simpy(seconds: int) -> Sample:
-    """Runs the SimPy twin in a process of its own."""
+    """Run the SimPy model in a process of its own."""
     script = Path(__file__).with_name("common_net_simpy.py")
     command = [sys.executable, str(script), str(seconds)]
     line = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -78,7 +78,7 @@ def run_simpy(seconds: int) -> Sample:
 
 
 def table(samples: dict[str, list[Sample]]) -> str:
-    """Medians, spread and ratios, one line a simulator."""
+    """Format medians, spread and ratios, one line per simulator."""
     ours = statistics.median(sample.requests_per_second for sample in samples["Headrace"])
     head = f"{'simulator':<18} {'requests/ms':>12} {'requests/s':>12} {'firings/s':>12}"
     lines = [f"{head} {'quartiles of firings/s':>24} {'Headrace is':>14}"]
@@ -96,10 +96,10 @@ def table(samples: dict[str, list[Sample]]) -> str:
 
 
 def main() -> None:
-    """Builds, runs in turn, prints."""
+    """Build the programs, run them in turn, and print the table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else LEAST_ROUNDS
     if rounds < LEAST_ROUNDS:
-        raise SystemExit(f"compare.py: {rounds} rounds: expected at least {LEAST_ROUNDS}")
+        raise SystemExit(f"compare.py: ROUNDS = {rounds}: expected at least {LEAST_ROUNDS}")
     net, loop = build("common_net"), build("hand_written")
     samples: dict[str, list[Sample]] = {name: [] for name in SECONDS}
     for _ in range(rounds):

@@ -50,7 +50,7 @@ FIGURES = ("IOPS", "mean", "p50", "p99", "p999")
 
 
 def by_fio(file: Path, below: Path) -> dict[str, dict[str, float]]:
-    """IOPS and latencies in ms by job and operation."""
+    """Return IOPS and latencies in ms, by job and operation."""
     with tempfile.TemporaryDirectory(dir=below) as directory:
         command = ["fio", str(file), f"--directory={directory}", "--output-format=json"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -73,7 +73,7 @@ def by_fio(file: Path, below: Path) -> dict[str, dict[str, float]]:
 
 
 def by_headrace(file: Path, below: Path) -> dict[str, dict[str, float]]:
-    """The same."""
+    """Return IOPS and latencies in ms, by job and operation."""
     command = [sys.executable, "-m", "headrace", "bench", str(file), str(below)]
     command += ["--json", "--no-store", "--no-progress"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -87,7 +87,7 @@ def by_headrace(file: Path, below: Path) -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Measure both in turn, and print the medians."""
     below = Path(sys.argv[1])
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 4
     with tempfile.TemporaryDirectory() as directory:

@@ -1,11 +1,10 @@
-"""Measures the local file system's two everyday questions, in turns.
+"""Measure the simulation time of two common workloads on a local file system.
 
     python benches/local/local.py [ROUNDS]
 
-512 MiB read in order in calls of 64 KiB, from the page cache and from the disk, and a
-million reads of 8 KiB anywhere, beside a loop by hand for the last. All take turns, so
-that whatever else the machine does disturbs them alike; the table gives medians and
-quartiles of the time to simulate.
+512 MiB are read sequentially in calls of 64 KiB, from the page cache and from the disk. A million
+reads of 8 KiB are random, and compared with a hand-written loop. All run in turn, so that other
+load affects them equally. The table has medians and quartiles of the simulation time.
 """
 
 from __future__ import annotations
@@ -32,20 +31,20 @@ SCENARIOS = {
 
 
 def headrace(name: str) -> tuple[float, float]:
-    """Simulated and wall seconds of a scenario."""
+    """Return simulated and wall seconds of a scenario."""
     document = hr.run(hr.load(HERE / f"{name}.toml")).document
     return document["simulated_seconds"], document["wall_seconds"]
 
 
 def by_hand(program: Path) -> tuple[float, float]:
-    """The same of the loop."""
+    """Return simulated and wall seconds of the loop."""
     done = subprocess.run([program], check=True, capture_output=True, text=True)
     document = json.loads(done.stdout)
     return document["simulated_seconds"], document["wall_seconds"]
 
 
 def build(folder: Path) -> Path:
-    """Compiles the loop, and gives its path."""
+    """Compile the loop and return its path."""
     program = folder / "by_hand"
     command = ["rustc", "-O", "--edition", "2024", "-o", str(program), str(HERE / "by_hand.rs")]
     subprocess.run(command, check=True)
@@ -53,10 +52,10 @@ def build(folder: Path) -> Path:
 
 
 def main() -> None:
-    """Runs in turn, prints."""
+    """Run all in turn, and print the table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else LEAST_ROUNDS
     if rounds < LEAST_ROUNDS:
-        raise SystemExit(f"local.py: {rounds} rounds: expected at least {LEAST_ROUNDS}")
+        raise SystemExit(f"local.py: ROUNDS = {rounds}: expected at least {LEAST_ROUNDS}")
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, Callable[[], tuple[float, float]]] = {
             name: partial(headrace, scenario) for name, scenario in SCENARIOS.items()

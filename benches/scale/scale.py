@@ -1,8 +1,7 @@
-"""What a large system costs to simulate: time and memory against the number of clients.
+"""Measure time and memory of a simulation against the number of clients.
 
-Runs the checkpoint of scenarios/spider-checkpoint.toml with 1/32 of its clients and up to twice
-as many, with targets in turn and drawn at random, each in a process of its own, and writes a
-table. Takes a minute.
+Runs the checkpoint of scenarios/spider-checkpoint.toml with 1/32 to twice its clients, with targets
+in turn and at random. Each run is a process of its own. Writes a table within a minute.
 """
 
 import json
@@ -19,7 +18,7 @@ REPETITIONS = 3
 
 
 def run(clients: int, first: str) -> tuple[float, float, float, float]:
-    """Seconds of the simulation, of the whole command, its memory in MB, simulated seconds."""
+    """Return simulation and command seconds, memory in MB, and simulated seconds."""
     command = [sys.executable, "-m", "headrace", "run", str(SCENARIO), "--json", "--no-store"]
     sets = [f"clients.count={clients}", f"layout.first={first}"]
     command += [part for each in sets for part in ("--set", each)]

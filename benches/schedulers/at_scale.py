@@ -1,9 +1,10 @@
-"""Measures what scheduling every request costs with 10,000 clients and 1,000 servers.
+"""Measure the cost of scheduling every request with 10,000 clients and 1,000 servers.
 
     python benches/schedulers/at_scale.py [ROUNDS]
 
-Each run of at_scale.toml is a process of its own, for its peak of memory; the kinds take
-turns. `whole` is the time of the process: start of Python and building of the net included.
+Each run of at_scale.toml is a process of its own, which gives its peak memory. The schedulers run
+in turn. `whole` is the time of the process, including the start of Python and the construction of
+the net.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Sample:
 
 
 def run(sets: list[str]) -> Sample:
-    """Runs the scenario in a process of its own."""
+    """Run the scenario in a process of its own."""
     given = [part for each in sets for part in ("--set", each)]
     command = [sys.executable, "-m", "headrace", "run", str(FOLDER / "at_scale.toml")]
     command += ["--json", "--no-store", "--trust", str(FOLDER / "own_fifo.py")]
@@ -55,16 +56,18 @@ def run(sets: list[str]) -> Sample:
         process.returncode = os.waitstatus_to_exitcode(status)
     whole = time.perf_counter() - start
     if process.returncode != 0:
-        raise SystemExit(f"at_scale.py: {' '.join(command + given)} failed")
+        raise SystemExit(
+            f"at_scale.py: {' '.join(command + given)}: exit status {process.returncode}"
+        )
     document = json.loads(output)
     return Sample(document["wall_seconds"], whole, usage.ru_maxrss / 1024, document["events"])
 
 
 def main() -> None:
-    """Runs in turn, prints medians."""
+    """Run all in turn, and print medians."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else LEAST_ROUNDS
     if rounds < LEAST_ROUNDS:
-        raise SystemExit(f"at_scale.py: {rounds} rounds: expected at least {LEAST_ROUNDS}")
+        raise SystemExit(f"at_scale.py: ROUNDS = {rounds}: expected at least {LEAST_ROUNDS}")
     samples: dict[str, list[Sample]] = {name: [] for name in SETS}
     for _ in range(rounds):
         for name, runs in samples.items():

@@ -1,11 +1,10 @@
-"""Measures what a scheduler in Python costs beside the same one in Rust.
+"""Measure the cost of a scheduler in Python relative to the same one in Rust.
 
     python benches/schedulers/crossing.py [ROUNDS]
 
-A FIFO of depth 4 stands before each of four servers in scenarios/pfssim-sfq.toml. The
-two take turns, so that whatever else the machine does disturbs both alike. Both must
-give the same figures. The crossing is the difference of the times by jobs: arrival,
-dispatch and finish of a job.
+A FIFO of depth 4 precedes each of four servers in scenarios/pfssim-sfq.toml. Both variants run
+alternately, so that other load affects both equally, and must give the same latencies. The cost of
+a crossing is the time difference per job: arrival, dispatch and finish.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ KINDS: dict[str, dict[str, str | int]] = {
 
 
 def run(name: str) -> tuple[float, int, object]:
-    """Wall time of one run, its jobs, and what it gave."""
+    """Return the wall time of a run, its jobs, and its latencies."""
     text = (ROOT / "scenarios" / "pfssim-sfq.toml").read_text()
     before, rest = text.split("[scheduler]\n")
     text = before + '[scheduler]\nposition = "server"\n[[workload]]' + rest.split("[[workload]]")[1]
@@ -40,10 +39,10 @@ def run(name: str) -> tuple[float, int, object]:
 
 
 def main() -> None:
-    """Runs in turn, prints."""
+    """Run both in turn, and print the cost."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else LEAST_ROUNDS
     if rounds < LEAST_ROUNDS:
-        raise SystemExit(f"crossing.py: {rounds} rounds: expected at least {LEAST_ROUNDS}")
+        raise SystemExit(f"crossing.py: ROUNDS = {rounds}: expected at least {LEAST_ROUNDS}")
     seconds: dict[str, list[float]] = {name: [] for name in KINDS}
     given = []
     jobs = 0
@@ -53,7 +52,7 @@ def main() -> None:
             taken.append(wall)
             given.append(latency)
     if any(each != given[0] for each in given):
-        raise SystemExit("crossing.py: the two schedulers give different figures")
+        raise SystemExit("crossing.py: internal error: the two schedulers give different latencies")
     print(f"{jobs:,} jobs, medians of {rounds} interleaved runs")
     print(f"{'scheduler in':<14} {'seconds':>9} {'quartiles':>18} {'jobs/s':>12}")
     medians = {}

@@ -31,7 +31,7 @@ Steps = Generator[simpy.Event, None, None]
 
 
 def wire_time(data: int) -> float:
-    """Seconds on a link for a message with so much file data."""
+    """Return the seconds on a link for a message with so much file data."""
     size = data + MESSAGE
     packets = -(-size // PACKET_DATA)
     return (size + packets * PACKET_OVERHEAD) / BANDWIDTH
@@ -47,7 +47,7 @@ class Host:
 
 
 class System:
-    """Clients, servers, and what is between them."""
+    """Clients, servers, and the network between them."""
 
     def __init__(self, clients: int, servers: int, files: int) -> None:
         self.env = simpy.Environment()
@@ -60,7 +60,7 @@ class System:
             self.env.process(self.client(Host(self.env), range(files)))
 
     def client(self, host: Host, files: Iterable[int]) -> Steps:
-        """Reads file after file."""
+        """Read files one after another."""
         for _ in files:
             start = self.env.now
             yield from self.send(host, self.metadata, 0)
@@ -75,27 +75,27 @@ class System:
             self.latency += self.env.now - start
 
     def job(self, client: Host, server: Host) -> Steps:
-        """Reads one stripe."""
+        """Read one stripe."""
         yield from self.send(client, server, 0)
         yield from self.use(server.disk, STRIPE / DISK)
         yield from self.send(server, client, STRIPE)
 
     def send(self, sender: Host, receiver: Host, data: int) -> Steps:
-        """Carries a message."""
+        """Send a message."""
         seconds = wire_time(data)
         yield from self.use(sender.sending, seconds)
         yield self.env.timeout(LATENCY)
         yield from self.use(receiver.receiving, seconds)
 
     def use(self, resource: simpy.Resource, seconds: float) -> Steps:
-        """Waits for a turn and is served."""
+        """Wait for a resource, and use it."""
         with resource.request() as turn:
             yield turn
             yield self.env.timeout(seconds)
 
 
 def main() -> None:
-    """Runs the model and prints what it did."""
+    """Run the model and print its counts."""
     given = [int(argument) for argument in sys.argv[1:]]
     clients, servers, files = [*given, *(64, 4, 400)[len(given) :]]
     system = System(clients, servers, files)

@@ -59,10 +59,10 @@ Run = Callable[[], Sample]
 
 
 def measured(command: list[str]) -> tuple[str, float, int | None]:
-    """What a command prints, how long it takes, and its peak of memory.
+    """Return a command's output, its duration, and its peak memory.
 
-    Memory by a `time` of its own: a process started from here would inherit
-    this interpreter's peak.
+    Memory comes from a separate `time`, because a child process would inherit this interpreter's
+    peak.
     """
     meter = shutil.which("time")
     if meter is not None:
@@ -77,7 +77,7 @@ def measured(command: list[str]) -> tuple[str, float, int | None]:
 
 
 def sample(command: list[str]) -> Sample:
-    """Runs a command that prints one JSON object: ours or a result of Headrace."""
+    """Run a command that prints one JSON object: one of these programs, or a result of Headrace."""
     text, seconds, peak = measured(command)
     result = json.loads(text)
     requests = result.get("requests")
@@ -88,12 +88,12 @@ def sample(command: list[str]) -> Sample:
 
 
 def build_headrace() -> Path:
-    """Builds the example that runs a scenario, and gives its path."""
+    """Build the example that runs a scenario, and return its path."""
     command = ["cargo", "build", "--quiet", "--release", "-p", "headrace-storage"]
     command += ["--example", "run_scenario", "--message-format=json-render-diagnostics"]
     built = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
     if built.returncode != 0:
-        raise SystemExit("striped_read.py: Headrace does not build")
+        raise SystemExit("striped_read.py: cargo could not build Headrace: see its output")
     programs = [
         message["executable"]
         for message in map(json.loads, built.stdout.splitlines())
@@ -103,7 +103,7 @@ def build_headrace() -> Path:
 
 
 def build_loop(folder: Path) -> Path:
-    """Compiles the hand-written loop, and gives its path."""
+    """Compile the hand-written loop, and return its path."""
     program = folder / "hand_written"
     source = HERE / "hand_written.rs"
     command = ["rustc", "-O", "--edition", "2024", "-o", str(program), str(source)]
@@ -112,7 +112,7 @@ def build_loop(folder: Path) -> Path:
 
 
 def in_turns(runs: dict[str, Run], rounds: int) -> dict[str, list[Sample]]:
-    """Runs each once a round."""
+    """Run each once per round."""
     samples: dict[str, list[Sample]] = {name: [] for name in runs}
     with steps("striped-read") as on_progress:
         for done in range(rounds):
@@ -123,19 +123,19 @@ def in_turns(runs: dict[str, Run], rounds: int) -> dict[str, list[Sample]]:
 
 
 def median_of(samples: list[Sample], figure: Callable[[Sample], float]) -> float:
-    """The median of a figure of the samples."""
+    """Return the median of a field of the samples."""
     return statistics.median(map(figure, samples))
 
 
 def seconds_with_quartiles(samples: list[Sample]) -> str:
-    """The median simulation time and its quartiles."""
+    """Format the median simulation time and its quartiles."""
     walls = [it.wall_seconds for it in samples]
     low, _, high = statistics.quantiles(walls, n=4, method="inclusive")
     return f"{statistics.median(walls):>8.3f} s {f'{low:.3f} to {high:.3f}':>16}"
 
 
 def row(name: str, samples: list[Sample]) -> str:
-    """A line of the tables of the first two questions."""
+    """Format a line of the first two tables."""
     peaks = [it.peak_bytes for it in samples if it.peak_bytes is not None]
     peak = f"{statistics.median(peaks) / 1e6:.1f} MB" if peaks else "-"
     per_request = median_of(samples, lambda it: it.wall_seconds / it.requests)
@@ -153,7 +153,7 @@ HEAD = (
 
 
 def first_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[Sample]]:
-    """Everybody on the shipped scenario."""
+    """Run all simulators on the shipped scenario."""
     runs: dict[str, Run] = {"Headrace": lambda: sample([str(headrace), str(SCENARIO)])}
     if importlib.util.find_spec("headrace") is not None:
         command = [sys.executable, "-m", "headrace", "run", str(SCENARIO), "--json", "--no-store"]
@@ -168,7 +168,9 @@ def first_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[Sa
         print(row(name, taken))
         off = abs(taken[0].simulated_seconds / THEORY_S - 1)
         if off > 0.01:
-            raise SystemExit(f"{name}: {100 * off:.1f} % from the theory: this is no comparison")
+            raise SystemExit(
+                f"striped_read.py: internal error: {name} is {100 * off:.1f} % off the theory"
+            )
     ours = median_of(samples["Headrace"], lambda it: it.wall_seconds)
     simpy = median_of(samples["SimPy"], lambda it: it.wall_seconds)
     print(f"SimPy takes {simpy / ours:.0f} times as long as Headrace.\n")
@@ -176,13 +178,13 @@ def first_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[Sa
 
 
 def of_size(headrace: Path, clients: int, servers: int, files: int) -> Run:
-    """Headrace on the scenario at another size."""
+    """Run Headrace on the scenario at another size."""
     sets = [f"clients.count={clients}", f"servers.count={servers}", f"workload.0.files={files}"]
     return lambda: sample([str(headrace), str(SCENARIO), *sets])
 
 
 def second_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[Sample]]:
-    """A large system."""
+    """Run a large system."""
     runs: dict[str, Run] = {
         "Headrace": of_size(headrace, 512, 32, 400),
         "hand-written loop": lambda: sample([str(loop), "512", "32", "400"]),
@@ -197,7 +199,7 @@ def second_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[S
 
 
 def third_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[Sample]]:
-    """More and more clients; the loop shows what the processor's caches cost."""
+    """Increase the number of clients; the loop shows the effect of the CPU caches."""
 
     def by_hand(clients: int) -> Run:
         sizes = [str(size) for size in (clients, clients // 16, REQUESTS // clients)]
@@ -232,17 +234,17 @@ def third_question(headrace: Path, loop: Path, rounds: int) -> dict[str, list[Sa
 
 
 def processor() -> str:
-    """The processor's name."""
+    """Return the processor's name."""
     about = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*: (.*)", about.read_text()) if about.exists() else None
     return found[1] if found else platform.processor()
 
 
 def main() -> None:
-    """Builds, runs in turns, prints, writes."""
+    """Build the programs, run them in turn, and write the tables."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else LEAST_ROUNDS
     if rounds < LEAST_ROUNDS:
-        raise SystemExit(f"striped_read.py: {rounds} rounds: expected at least {LEAST_ROUNDS}")
+        raise SystemExit(f"striped_read.py: ROUNDS = {rounds}: expected at least {LEAST_ROUNDS}")
     version = subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True)
     machine = {
         "processor": processor(),
@@ -269,7 +271,7 @@ def main() -> None:
     }
     OUTPUT.parent.mkdir(exist_ok=True)
     OUTPUT.write_text(json.dumps(document, indent=1) + "\n")
-    print(f"\nEvery sample: {OUTPUT.relative_to(ROOT)}")
+    print(f"\nAll samples: {OUTPUT.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""How well twins of local file systems are predicted: one laboratory for each (docs/how-to/lab.md).
+"""Prediction errors of twins of local file systems, one testbed each (docs/how-to/lab.md).
 
     python benches/twin/file_systems.py OUT [ROUNDS] [NAME...]
 
-As root. Stands up a disk of a rate and a number of operations a second with a file system, lets
-`headrace twin` calibrate, predict and measure there, takes all down again, and keeps what it
-found in OUT; prints errors by file system and disk. What OUT has already is not measured again.
-NAMEs are those of the table, such as ext3-journal-60; all are taken without them.
+Needs root. Starts a testbed with a file system on a limited disk. `headrace twin` calibrates,
+predicts and measures there, and its result is saved in OUT. Prints errors by file system and disk.
+Results that OUT already has are not measured again. NAMEs are those of the table such as
+ext3-journal-60; the default is all.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from words import words
+from command_line import parse_arguments
 
-from headrace.lab import stood_up
+from headrace.lab import running_testbed
 
 DISKS = {"60": (60, 600), "150": (150, 2000)}
-"""MB/s and operations a second, each for reads and for writes."""
+"""MB/s and operations per second, each for reads and for writes."""
 FILE_SYSTEMS = {
     "ext2": ("ext2", ""),
     "ext3-ordered": ("ext3", 'journal.mode = "ordered"'),
@@ -32,8 +32,8 @@ FILE_SYSTEMS = {
     "xfs": ("xfs", ""),
 }
 WORST = {"cache": 0.25, "device": 0.15}
-"""Errors that cases should have at the most: the table counts those beyond. Of what processor and
-memory take, a prediction among the case's own repetitions is not: a shared machine moves it."""
+"""Target upper bound of errors; the table counts cases beyond it. A CPU-bound prediction within the
+case's own repetitions does not count, because load on a shared machine shifts it."""
 SCENARIO = """
 name = "{name}"
 system = "{system}"
@@ -66,7 +66,7 @@ def twin_of(name: str, out: Path, rounds: int) -> None:
     scenario.write_text(
         SCENARIO.format(name=name, system=kind, rate=rate, operations=operations, more=more)
     )
-    with stood_up(scenario) as lab:
+    with running_testbed(scenario) as lab:
         saved = out / f"{name}.json"
         twin = ["twin", str(lab.mount_point), "--rounds", str(rounds), "-o", str(saved)]
         if 'mode = "journal"' in more:
@@ -85,7 +85,7 @@ def table(out: Path) -> list[str]:
 
 
 def headings(of: str) -> list[str]:
-    """Above the rows of errors."""
+    """Return the head of the table of errors."""
     return [
         f"| {of} | bound by | cases | median error | worst | bias | in the interval | beyond |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -93,7 +93,7 @@ def headings(of: str) -> list[str]:
 
 
 def rows(name: str, document: Mapping[str, Any]) -> list[str]:
-    """A twin's errors, a row for each group of cases."""
+    """Return a twin's errors, a row per group of cases."""
     lines = []
     for group, it in document["summary"].items():
         points = [point for point in document["points"] if point["group"] == group]
@@ -113,10 +113,10 @@ def rows(name: str, document: Mapping[str, Any]) -> list[str]:
 
 def main() -> None:
     everything = [f"{system}-{disk}" for disk in DISKS for system in FILE_SYSTEMS]
-    out, rounds, names = words(__doc__, everything, rounds=3)
+    out, rounds, names = parse_arguments(__doc__, everything, rounds=3)
     for name in names:
         if not (out / f"{name}.json").exists():
-            print(name, file=sys.stderr, flush=True)
+            print(f"{name}: measuring", file=sys.stderr, flush=True)
             twin_of(name, out, rounds)
     print("\n".join(table(out)))
 

@@ -1,14 +1,14 @@
-"""How well GlusterFS in laboratories is predicted (docs/how-to/lab.md).
+"""Prediction errors for GlusterFS in testbeds (docs/how-to/lab.md).
 
     python benches/twin/glusterfs.py OUT [ROUNDS] [NAME...]
 
-As root. Calibrates on one client and one server, which no case has; then stands up GlusterFS of 2
-to 4 servers with 8 clients, and measures there Hindman's client-scalability and block-range tests
-(2011, section 4.2), and PFSsim's experiment (Liu et al. 2011, section 5.1) with a fifteenth of its
-memory and a tenth of its rates: all cases of a laboratory in turn, ROUNDS times (1). Keeps what it
-found in OUT; what OUT has already is not measured again. All of it is simulated with the calibrated
-parameters, and with files on the bricks where GlusterFS has put them; errors are printed, and drawn
-in OUT/glusterfs.svg. NAMEs are those of the table, such as replicate-3; all are taken without them.
+Needs root. Calibrates with one client and one server, which no case has. Then it starts GlusterFS
+with 2 to 4 servers and 8 clients, and measures all cases of a testbed in turn, ROUNDS times (1).
+The cases are Hindman's client-scalability and block-range tests (2011, section 4.2). PFSsim's
+experiment (Liu et al. 2011, section 5.1) follows with a fifteenth of its memory and a tenth of its
+rates. Results are saved in OUT; those that OUT already has are not measured again. Simulations use
+the calibrated parameters and the measured placement of files on bricks. Errors are printed, and
+drawn in OUT/glusterfs.svg. NAMEs are those of the table such as replicate-3; the default is all.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from words import words
+from command_line import parse_arguments
 
 import headrace
-from headrace.lab import status, stood_up
+from headrace.lab import running_testbed, status
 from headrace.lab.hosts import Hosts
 from headrace.lab.processes import processes
 from headrace.lab.state import Lab
@@ -40,7 +40,7 @@ from headrace.simulate.scenario import load_with_sets
 
 CLIENTS = (1, 2, 4, 8)
 BLOCKS = ("4 KiB", "64 KiB", "1 MiB", "8 MiB")
-"""Hindman 2011, section 4.2: block-range goes from 4 KB to 8 MB."""
+"""Hindman 2011, section 4.2: block-range uses 4 KB to 8 MB."""
 MIB = 1 << 20
 PORT = 7417
 OWN = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
@@ -50,7 +50,7 @@ name = "{name}"
 system = "{system}"
 [clients]
 count = {clients}
-# A laboratory's links let a millisecond's bytes pass at once (headrace/lab/links.py).
+# A testbed's links let a millisecond's bytes pass at once (headrace/lab/links.py).
 card = {{ bandwidth = "100 Mbit/s", burst = "12500 B" }}
 {kind}
 [network]
@@ -93,14 +93,14 @@ the links' rate."""
 
 @dataclass(frozen=True)
 class System:
-    """What is stood up."""
+    """Servers and volume of a testbed."""
 
     servers: int
     copies: int = 1
     cached: bool = True
     storage: str = IN_MEMORY
     shard: str = ""
-    """How large pieces are that files are cut into, if they are."""
+    """Size of shards; None without shards."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ SYSTEMS = {
 
 
 def cases(name: str) -> list[Case]:
-    """Of a laboratory."""
+    """Return the cases of a testbed."""
     if name == "pfssim-4":
         return [Case("pfssim", it, ("write", "read"), 64, MIB, "128 KiB") for it in CLIENTS]
     if name == "shard-3":
@@ -172,7 +172,7 @@ def cases(name: str) -> list[Case]:
 
 
 def text(name: str, system: System, clients: int, calibrated: Path | None = None) -> str:
-    """A scenario without its workload."""
+    """Return a scenario without its workload."""
     cpu = f'[hosts.cpu]\ncores = {os.cpu_count()}\nshared_by = "all"\n'
     return SYSTEM.format(
         name=name,
@@ -194,12 +194,12 @@ def run_headrace(*arguments: str | Path) -> None:
 
 
 def calibrate(out: Path) -> None:
-    """One client, one server: the network, and what a request takes."""
+    """Calibrate the network and the service time of requests with one client and one server."""
     up = out / "lab-calibration.toml"
     up.write_text(
         text("calibration", System(1, cached=False), 1) + Case("", 1, ("write",)).workload
     )
-    with stood_up(up) as lab:
+    with running_testbed(up) as lab:
         own = [sys.executable, "-m", "headrace"]
         answer = [*own, "bench", "net", "answer", "--listen", f"0.0.0.0:{PORT}", "--token", "lab"]
         command = Hosts(lab).command("server-0", *answer)
@@ -217,7 +217,7 @@ def calibrate(out: Path) -> None:
 
 
 def placement(lab: Lab, copies: int) -> list[int]:
-    """The set of bricks that has each file, in the order of their numbers."""
+    """Return the set of bricks of each file, by file number."""
     hosts = Hosts(lab)
     found = {}
     for number, host in enumerate(lab.plan().of("server")):
@@ -230,13 +230,13 @@ def placement(lab: Lab, copies: int) -> list[int]:
 
 
 def measure(name: str, out: Path, rounds: int) -> None:
-    """All cases of a laboratory, in turn, as often as is asked for."""
+    """Measure all cases of a testbed in turn, once per round."""
     system = SYSTEMS[name]
     base = text(name, system, max(CLIENTS))
     up = out / f"lab-{name}.toml"
     up.write_text(base + cases(name)[0].workload)
     points: list[dict[str, Any]] = []
-    with stood_up(up) as lab:
+    with running_testbed(up) as lab:
         for _ in range(rounds):
             for case in cases(name):
                 points.append(measured(base, case, system.copies, lab, up))
@@ -245,7 +245,7 @@ def measure(name: str, out: Path, rounds: int) -> None:
 
 
 def measured(base: str, case: Case, copies: int, lab: Lab, up: Path) -> dict[str, Any]:
-    """One measurement, and where its files were."""
+    """Measure a case, and return its document with the placement of its files."""
     scenario, result = up.with_name("case.toml"), up.with_name("case.json")
     scenario.write_text(base + case.workload)
     result.unlink(missing_ok=True)
@@ -269,8 +269,8 @@ def measured(base: str, case: Case, copies: int, lab: Lab, up: Path) -> dict[str
 
 
 def work_of_others(lab: Lab) -> float:
-    """Seconds that processors have worked for others than the laboratory and this program, by
-    proc_stat(5) and proc_pid_stat(5)."""
+    """Return the processor seconds of other programs than the testbed and this one (proc_stat(5),
+    proc_pid_stat(5))."""
     tick = os.sysconf("SC_CLK_TCK")
     user, nice, system, _, _, interrupts, soft, *_ = map(
         int, Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=8)[1:8]
@@ -284,9 +284,9 @@ def work_of_others(lab: Lab) -> float:
 
 
 def memory_used(lab: Lab) -> int:
-    """Bytes that are no page cache of a workload's files, of which there are none now: what the
-    daemons of a server have, the kernel for them, and the page cache of their own files and of
-    the file system; the median of servers."""
+    """Return the memory of a server without the page cache of the workload's files, of which none
+    exist now: the daemons, the kernel's memory for them, and their own page cache. In bytes, the
+    median over servers."""
     servers = [it for it in status(lab)["hosts"] if it["role"] == "server"]
     names = ("memory_used_bytes", "memory_page_cache_bytes")
     return round(statistics.median(sum(it[name] or 0 for name in names) for it in servers))
@@ -295,7 +295,7 @@ def memory_used(lab: Lab) -> int:
 def simulated(
     name: str, case: Case, point: dict[str, Any], places: list[int] | None, out: Path, seed: int = 1
 ) -> dict[str, float]:
-    """Aggregate throughput in bytes a second, with files where they were, or drawn."""
+    """Return the aggregate throughput in bytes per second, with measured or random placement."""
     scenario = out / "simulated.toml"
     base = text(name, SYSTEMS[name], case.clients, out / "machine.toml")
     scenario.write_text(base + f"[run]\nseed = {seed}\n" + case.workload)
@@ -308,7 +308,8 @@ def simulated(
 
 
 def errors(name: str, out: Path) -> Iterator[dict[str, Any]]:
-    """Of each case and phase: the median of all rounds, each simulated with its own placement."""
+    """Return the median error over the rounds for each case and phase, each round simulated with
+    its own placement."""
     rounds = defaultdict(list)
     for point in json.loads((out / f"{name}.json").read_text()):
         rounds[point["case"]].append(point)
@@ -370,8 +371,8 @@ def table(points: list[dict[str, Any]]) -> list[str]:
 
 
 def draw(points: list[dict[str, Any]], path: Path) -> None:
-    """Aggregate throughput by clients: what was measured, and the simulations."""
-    figure, _ = sheet("GlusterFS in laboratories", "measured (marks) and simulated (lines)", 5.2)
+    """Draw the aggregate throughput by clients, measured and simulated."""
+    figure, _ = sheet("GlusterFS in testbeds", "measured (marks) and simulated (lines)", 5.2)
     figure.clear()
     panels = figure.subplots(1, 2, sharey=True)
     there = {it["system"] for it in points if it["test"] in ("own files", "pfssim")}
@@ -399,9 +400,9 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
 
 
 def main() -> None:
-    out, rounds, names = words(__doc__, list(SYSTEMS), rounds=1)
+    out, rounds, names = parse_arguments(__doc__, list(SYSTEMS), rounds=1)
     if not (out / "machine.toml").exists():
-        print("calibration", file=sys.stderr, flush=True)
+        print("calibrating", file=sys.stderr, flush=True)
         calibrate(out)
     for name in names:
         if not (out / f"{name}.json").exists():

@@ -28,9 +28,9 @@ SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 PAGE = 4096
 NEAR = 0.15
-"""A number holds if it is as near as this."""
+"""Largest relative error at which a number holds."""
 BOUND = 0.8
-"""Above this share of a processor a program of one thread is bound by it (section 5.4.1)."""
+"""Share of a processor above which a single-threaded program is CPU-bound (section 5.4.1)."""
 REACHED = 0.8
 """A program that comes this near to its array's baseline is bound by the array: section
 5.3 looks at that first, and section 5.4.3 takes "nearly 80 %" for it."""
@@ -40,8 +40,8 @@ NODES = {
 }
 """bonnie++'s block read and write: MB/s and share of a processor (tables D.6, D.8)."""
 OVER_THE_BUS = 1.5 * PAGE / 3.2e9
-"""What a page that does not fit into L2 takes on the system bus besides: read, it is
-fetched and written back, written, it is fetched; 400 MHz of 8 bytes (Intel Xeon 2.60 GHz)."""
+"""Time on the system bus for a page that does not fit in the L2: fetched and written back for a
+read, fetched for a write; 400 MHz of 8 bytes (Intel Xeon 2.60 GHz)."""
 
 FOUR_DISKS = {
     "machine.device.disks": 4,
@@ -54,7 +54,7 @@ FOUR_DISKS = {
 
 @dataclass(frozen=True)
 class Baseline:
-    """One array and what bonnie++ found: MB/s."""
+    """Rates of bonnie++ on one array, in MB/s."""
 
     name: str
     node: str
@@ -143,7 +143,7 @@ VERSIONS = (
 
 
 def reproduce(paper: Paper) -> list[Row]:
-    """Runs the document's experiments; plots them; gives the rows of its table."""
+    """Run the document's experiments, plot them, and return the rows of its table."""
     rows = []
     found: dict[tuple[str, str], float] = {}
     for baseline in BASELINES:
@@ -157,7 +157,7 @@ def reproduce(paper: Paper) -> list[Row]:
 
 
 def processor_times(node: str) -> Mapping[str, object]:
-    """What a page costs on a node, from bonnie++'s share of a processor."""
+    """Return the processor time of a page on a node, from the CPU share of bonnie++."""
     (read, read_share), (write, write_share) = NODES[node]["read"], NODES[node]["write"]
     copy = read_share / (read * 1e6) * PAGE
     new = write_share / (write * 1e6) * PAGE - copy
@@ -172,8 +172,8 @@ def processor_times(node: str) -> Mapping[str, object]:
 
 
 def measure(baseline: Baseline) -> dict[str, tuple[float, float]]:
-    """bonnie++ with 8 KB calls on a file of 4 GB, the writes brought to the disks:
-    MB/s published and ours."""
+    """Run bonnie++ with 8 KB calls on a file of 4 GB, with write-back; return published and
+    simulated MB/s."""
     common: Mapping[str, object] = {
         **processor_times(baseline.node),
         **baseline.sets,
@@ -204,7 +204,7 @@ def measure(baseline: Baseline) -> dict[str, tuple[float, float]]:
 
 
 def moved(report: dict[str, Any]) -> float:
-    """Bytes of the operation that moved most."""
+    """Return the bytes of the operation that moved most."""
     return float(max(operation["bytes"] for operation in report["operations"].values()))
 
 
@@ -221,8 +221,7 @@ def number(what: str, unit: str, published: float, ours: float) -> Row:
 
 @dataclass(frozen=True)
 class Run:
-    """What a version did here: its rate in bytes/s, its time, and the part of it that
-    a request was on a processor."""
+    """Simulated run of a version: rate in bytes/s, duration, and processor share of the time."""
 
     version: Version
     rate: float
@@ -239,7 +238,7 @@ def run(version: Version) -> Run:
 
 
 def of_baseline(run: Run, baselines: Mapping[tuple[str, str], float]) -> float | None:
-    """The part of its array's baseline that a run reaches."""
+    """Return the share of its array's baseline that a run reaches."""
     if run.version.baseline is None:
         return None
     name, _ = run.version.baseline

@@ -26,11 +26,11 @@ import matplotlib.pyplot as plt
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 NEAR = 0.2
-"""A number, most of which the text gives as "about", holds if it is as near as this."""
+"""Largest relative error at which a number holds; the text gives most as "about"."""
 FLAT = 0.1
-"""Rates are flat, or equal, if they differ by no more than this part of the largest."""
+"""Largest relative difference of rates that count as equal."""
 BLOCKS = (4, 16, 64, 128, 512, 2048, 8192)
-"""KiB."""
+"""Block sizes in KiB."""
 CLIENTS = (1, 2, 4, 6, 8, 12, 16)
 LINK = 125.0
 """MB/s of Gigabit Ethernet."""
@@ -56,7 +56,7 @@ def rate(
     access: str = "file-per-process",
     seed: int = 1,
 ) -> float:
-    """MB/s until the slowest client has done its 4 GiB, in blocks of so many KiB."""
+    """Return MB/s until the slowest client has transferred its 4 GiB, in blocks of so many KiB."""
     scenario, system_sets = SYSTEMS[system]
     sets = {
         **system_sets,
@@ -227,7 +227,7 @@ def hdfs() -> list[Row]:
 
 
 def reproduce(paper: Paper) -> list[Row]:
-    """Runs the document's experiments; plots them; gives the rows of its table."""
+    """Run the document's experiments, plot them, and return the rows of its table."""
     rows = []
     for name, part in (("PVFS", pvfs), ("Lustre", lustre), ("Gluster", gluster), ("HDFS", hdfs)):
         rows += paper.step(name, part)

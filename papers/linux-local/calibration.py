@@ -1,6 +1,6 @@
-"""The machine's parameters, from `calibration.csv` and from nothing else.
+"""Parameters of the machine, from `calibration.csv` only.
 
-Each is the solution of one equation a measured case, or the median of several.
+Each is the solution of one equation per measured case, or the median of several.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ FROM_MEMORY = LINES / AT_A_TIME * 110e-9
 
 
 def medians(name: str) -> pl.DataFrame:
-    """The cases of a file: median, least and most seconds of the repetitions."""
+    """Return the cases of a file: median, minimum and maximum seconds of the repetitions."""
     frame = pl.read_csv(HERE / f"{name}.csv")
     seconds = pl.col("seconds")
     return frame.group_by(*CASE, maintain_order=True).agg(
@@ -45,7 +45,7 @@ def medians(name: str) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Seconds."""
+    """Parameters in seconds."""
 
     system_call: float
     copy_page: float
@@ -58,7 +58,7 @@ class Parameters:
     unlink: float
 
     def sets(self) -> dict[str, str]:
-        """The same, as a scenario's fields."""
+        """Return the parameters as fields of a scenario."""
         return {
             "machine.cpu.system_call": f"{self.system_call:.4g} s",
             "machine.copying.page_in_l2": f"{self.copy_page:.4g} s",
@@ -77,8 +77,8 @@ class Parameters:
 def calibrate(fs: str) -> Parameters:
     """Solve for a file system's parameters on the disk of 60 MB/s, in ordered mode if it has one.
 
-    XFS was calibrated by direct calls and fsync only: its calls through the page cache are taken
-    to cost what those of ext4 do.
+    XFS was calibrated with direct calls and fsync only. Its calls through the page cache are
+    assumed to cost the same as those of ext4.
     """
     cached = "ext4" if fs == "xfs" else fs
 

@@ -52,7 +52,7 @@ largest_request = "1280 KiB"
 
 
 def text(row: dict[str, Any]) -> str:
-    """The scenario of a measured case."""
+    """Return the scenario of a measured case."""
     mode = {"-": "log"}.get(row["journal"], row["journal"])
     machine = MACHINE.format(
         fs=row["fs"],
@@ -64,7 +64,7 @@ def text(row: dict[str, Any]) -> str:
 
 
 def workload(row: dict[str, Any]) -> str:
-    """What the measuring program did."""
+    """Return the workload of the measuring program."""
     case, block, count = row["case"], row["block_bytes"], row["count"]
     if case in ("create", "unlink"):
         names = '["create"]' if case == "create" else '["create", "unlink"]'
@@ -96,16 +96,16 @@ def workload(row: dict[str, Any]) -> str:
 
 
 def is_cached(row: dict[str, Any]) -> bool:
-    """Whether the file's pages are in the page cache when the case begins.
+    """Return True if the file's pages are cached at the start of the case.
 
-    The cases were measured in the order of the table, most on one file. In ordered
-    mode the random and synchronous rewrites come after the cold random reads, which
-    left only what they had read.
+    The cases were measured in the order of the table, most on one file. In ordered mode the random
+    and synchronous rewrites follow the cold random reads, which had cached only the pages they
+    read.
     """
     after_cold = row["journal"] == "ordered" and row["group"] in ("randwritefsync", "syncwrite")
     return row["state"] == "warm" and not after_cold
 
 
 def sets(parameters: Parameters) -> dict[str, str]:
-    """The calibrated fields."""
+    """Return the calibrated fields."""
     return parameters.sets()

@@ -32,12 +32,12 @@ from cases import text
 
 DISK_BOUND = ("coldread", "coldrand", "writefsync", "randwritefsync", "syncwrite")
 BOUNDS = {True: (0.05, 0.10), False: (0.10, 0.20)}
-"""Median and worst error that are aimed at, of disk-bound and other cases."""
+"""Target median and worst error, of disk-bound and other cases."""
 
 
 @dataclass(frozen=True)
 class Predicted(Prediction):
-    """A measured case and ours, with the bounds of its kind."""
+    """A measured and predicted case, with the error bounds of its kind."""
 
     @property
     def disk_bound(self) -> bool:
@@ -45,7 +45,7 @@ class Predicted(Prediction):
 
     @property
     def holds(self) -> bool:
-        """Whether it is within the worst error, or among the repetitions."""
+        """True if the error is within the bound, or the prediction within the repetitions."""
         return self.holds_within(BOUNDS[self.disk_bound][1])
 
     def row(self) -> Row:
@@ -62,7 +62,7 @@ class Predicted(Prediction):
 
 
 def predict(case: dict[str, Any], parameters: dict[str, Parameters]) -> Predicted:
-    """Runs a case with the calibrated machine."""
+    """Simulate a case on the calibrated machine."""
     sets = parameters[case["fs"]].sets()
     result = hr.run(hr.load(text(case), sets)).json()
     seconds = result["simulated_seconds"]
@@ -74,7 +74,7 @@ def predict(case: dict[str, Any], parameters: dict[str, Parameters]) -> Predicte
 
 
 def reproduce(paper: Paper) -> list[Row]:
-    """Predicts every case of the validation file; plots them; gives the rows."""
+    """Predict every case of the validation file, plot them, and return the rows."""
     parameters = {fs: calibrate(fs) for fs in NAMES}
     predictions = [
         paper.step(f"{case['group']} {case['case']}", partial(predict, case, parameters))
@@ -85,7 +85,7 @@ def reproduce(paper: Paper) -> list[Row]:
 
 
 def summary(predictions: list[Predicted]) -> list[Row]:
-    """How well the cases are predicted together."""
+    """Return the errors over all cases."""
     rows = []
     for disk_bound, name in ((True, "disk-bound cases"), (False, "other cases")):
         errors = [abs(it.error) for it in predictions if it.disk_bound == disk_bound]
@@ -113,7 +113,7 @@ def summary(predictions: list[Predicted]) -> list[Row]:
 
 
 def plot(paper: Paper, predictions: list[Predicted]) -> None:
-    """Predicted against measured times."""
+    """Plot predicted against measured times."""
     figure, axes = plt.subplots(figsize=(6, 6), layout="constrained")
     groups = list(dict.fromkeys(it.case["group"] for it in predictions))
     for group in groups:

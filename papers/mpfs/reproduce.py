@@ -65,21 +65,20 @@ NAMES = {
     "setattr = 1, statfs = 1 }"
 }
 LOADS = (100, 1000, 2000, 3000, 3700, 4200)
-"""Operations a second of eight clients."""
+"""Operations per second of eight clients."""
 WINDOWS_LOADS = (100, 700, 1000)
 CLIENTS = tuple(range(1, 9))
 TOO_MUCH = 800
-"""Operations a second of each client that is asked for as much as it can do."""
+"""Operations per second of an overloaded client."""
 STORAGE = 3.2e-3
-"""Seconds that the storage takes for a transfer."""
+"""Service time of the storage for a transfer, in seconds."""
 NEAR = 0.25
-"""A response time holds if it is as near as this."""
+"""Largest relative error at which a response time holds."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """Operations a second that were asked for and served; mean seconds from the time at
-    which an operation should have been asked."""
+    """Requested and completed operations per second; mean seconds since the intended start."""
 
     asked: float
     served: float
@@ -100,7 +99,7 @@ def run(sets: Mapping[str, object], clients: int, rate: float) -> Point:
 
 
 def hits(sets: Mapping[str, object]) -> float:
-    """The part of the operations, of 1000 a second, that took less than the storage does."""
+    """Return the share of operations, at 1000 per second, that took less than the storage does."""
     scenario = hr.load(SCENARIO, {**sets, "clients.count": 8, "workload.0.rate": 1000})
     latencies = hr.run(scenario).latency_distribution
     fast = latencies.filter(pl.col("latency_s") < STORAGE)
@@ -108,12 +107,12 @@ def hits(sets: Mapping[str, object]) -> float:
 
 
 def most(sets: Mapping[str, object], clients: int) -> float:
-    """The throughput of clients that are asked for too much."""
+    """Return the throughput of overloaded clients."""
     return run(sets, clients, TOO_MUCH * clients).served
 
 
 def reproduce(paper: Paper) -> list[Row]:
-    """Runs the experiments; plots them; gives the rows."""
+    """Run the experiments, plot them, and return the rows."""
     curve = [paper.step(f"MPFS, {load}/s", partial(run, {}, 8, load)) for load in LOADS]
     other = [paper.step(f"NFS, {load}/s", partial(run, NFS, 8, load)) for load in LOADS]
     mpfs = [paper.step(f"MPFS, {number} clients", partial(most, {}, number)) for number in CLIENTS]
@@ -237,7 +236,7 @@ def windows_rows(curve: list[Point], carried: list[float]) -> list[Row]:
 
 
 def between(what: str, mpfs: Point, mixed: Point, nfs: Point) -> Row:
-    """Whether the response of both beside each other lies between those of each alone."""
+    """Return True if the response of both together lies between those of each alone."""
     shown = " < ".join(f"{1e3 * it.response:.2f}" for it in (mpfs, mixed, nfs))
     holds = mpfs.response < mixed.response < nfs.response
     return Row(what, "between", f"{shown} ms" if holds else f"not {shown} ms", "", holds)
@@ -282,7 +281,7 @@ def client_rows(mpfs: list[float], nfs: list[float], data: float, names: float) 
 def plot(
     paper: Paper, curve: list[Point], other: list[Point], mpfs: list[float], nfs: list[float]
 ) -> None:
-    """Response against load, throughput against clients."""
+    """Plot response time against load, and throughput against clients."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for name, points, rates in (("MPFS", curve, mpfs), ("NFS", other, nfs)):
         left.plot(

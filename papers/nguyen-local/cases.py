@@ -1,4 +1,4 @@
-"""The simulated runs that the rows are made of. Rates are in KB/s of 1024 bytes."""
+"""Simulated runs of the table's rows. Rates are in KB/s of 1024 bytes."""
 
 import tomllib
 from pathlib import Path
@@ -14,11 +14,11 @@ SYNCHRONOUS: dict[str, Any] = {"workload.0.io.synchronous": True}
 DATA_JOURNAL: dict[str, Any] = {"machine.file_system.journal.mode": "journal"}
 ORDERED: dict[str, Any] = {"machine.file_system.journal.mode": "ordered"}
 CACHED: dict[str, Any] = {"workload.0.io.existing": True, "workload.0.io.cached": True}
-"""The file is there and in the page cache before it is written."""
+"""The file exists and is cached before it is written."""
 
 
 def run(name: str, sets: dict[str, Any]) -> dict[str, Any]:
-    """The report of a shipped scenario with some values changed."""
+    """Return the report of a shipped scenario with some values changed."""
     document: dict[str, Any] = hr.run(hr.load(SCENARIOS / f"{name}.toml", sets)).json()
     return document
 
@@ -28,12 +28,12 @@ def rate(name: str, operation: str, sets: dict[str, Any]) -> float:
 
 
 def sequential_read(block: int, **more: Any) -> float:
-    """A cached file in calls of so many KB; `more` has dots written as two underscores."""
+    """Read a cached file in calls of so many KB; `more` has dots written as two underscores."""
     return rate("nguyen-sequential-read", "read", {**size(block), **dotted(more)})
 
 
 def sequential_write(block: int, sets: dict[str, Any]) -> float:
-    """A new file in calls of so many KB."""
+    """Write a new file in calls of so many KB."""
     return rate("nguyen-data-journal", "write", {**ORDERED, **size(block), **sets})
 
 
@@ -52,13 +52,13 @@ def trace(name: str, sets: dict[str, Any]) -> float:
 
 
 def bandwidth(sets: dict[str, Any]) -> float:
-    """Writing 2 GiB until all is on the disk."""
+    """Write 2 GiB until all is on the disk."""
     sets = {**sets, "workload.0.block": "2 GiB", "workload.0.phases": ["write", "sync"]}
     return (2 << 20) / float(run("nguyen-data-journal", sets)["simulated_seconds"])
 
 
 def copy_times() -> tuple[float, float, float]:
-    """Microseconds of a page in the cache, a page in memory, and a system call."""
+    """Return the microseconds of a page in the cache, a page in memory, and a system call."""
     scenario = hr.load(SCENARIOS / "nguyen-sequential-read.toml")
     machine = tomllib.loads(scenario.toml)["machine"]
     copying = machine["copying"]

@@ -3,7 +3,7 @@
 from statistics import median
 
 import matplotlib
-from published import Published
+from published_figures import Published
 
 from headrace.report.paper import Paper
 from headrace.validate import Point
@@ -14,7 +14,8 @@ from matplotlib.axes import Axes
 
 
 def rates(paper: Paper, rows: list[tuple[Published, float, Point]]) -> None:
-    """Tables 5 to 12: measured, the authors' simulation, ours; measured again, and predicted."""
+    """Draw tables 5 to 12: measured, simulated by the authors and by Headrace; measured on the
+    testbed, and predicted."""
     _, axes = plt.subplots(figsize=(8, 7.2), layout="constrained")
     bars = (
         ("measured by the author", "0.35", [row.measured for row, _, _ in rows]),
@@ -40,7 +41,7 @@ def rates(paper: Paper, rows: list[tuple[Published, float, Point]]) -> None:
 
 
 def blocks(paper: Paper, curves: dict[str, dict[int, float]]) -> None:
-    """Throughput by the size of calls."""
+    """Draw throughput by call size."""
     _, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     for name, curve in curves.items():
         axes.plot(list(curve), list(curve.values()), marker="o", markersize=3, label=name)
@@ -58,7 +59,7 @@ def blocks(paper: Paper, curves: dict[str, dict[int, float]]) -> None:
 def sizes(
     paper: Paper, read: dict[float, float], write: dict[int, float], memory: int, threshold: int
 ) -> None:
-    """Throughput by the size of the file."""
+    """Draw throughput by file size."""
     _, both = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
     for axes, name, curve, mark, label in (
         (both[0], "read of a cached file, calls of 4 KB", read, memory, "page cache"),
@@ -75,7 +76,7 @@ def sizes(
 
 
 def blocks_again(paper: Paper, curves: dict[str, dict[int, Point]], kernel: str) -> None:
-    """Throughput by the size of calls on a present kernel: measured, and predicted."""
+    """Draw throughput by call size on a current kernel, measured and predicted."""
     _, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     for number, (name, curve) in enumerate(curves.items()):
         measured_and_predicted(axes, curve, f"C{number}", name)
@@ -91,7 +92,7 @@ def blocks_again(paper: Paper, curves: dict[str, dict[int, Point]], kernel: str)
 
 
 def sizes_again(paper: Paper, read: dict[int, Point], write: dict[int, Point], kernel: str) -> None:
-    """Throughput by the size of the file on a present kernel: measured, and predicted."""
+    """Draw throughput by file size on a current kernel, measured and predicted."""
     _, both = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
     for axes, name, curve, mark, label in (
         (both[0], "read of a cached file, calls of 8 KB", read, 512, "memory"),
@@ -108,7 +109,7 @@ def sizes_again(paper: Paper, read: dict[int, Point], write: dict[int, Point], k
 
 
 def measured_and_predicted(axes: Axes, curve: dict[int, Point], colour: str, name: str) -> None:
-    """The medians of what was measured, with their ranges, and a line of what is predicted."""
+    """Draw the medians of the measurements with their ranges, and a line of the predictions."""
     points = list(curve.values())
     axes.plot(list(curve), [it.predicted.seconds for it in points], color=colour, label=name)
     axes.errorbar(
@@ -122,7 +123,7 @@ def measured_and_predicted(axes: Axes, curve: dict[int, Point], colour: str, nam
 
 
 def ranges(points: list[Point]) -> list[list[float]]:
-    """How far the repetitions reach below their median, and above it."""
+    """Return the distances from the median of the repetitions to their minimum and maximum."""
     middles = [median(it.measured) for it in points]
     return [
         [middle - min(it.measured) for middle, it in zip(middles, points, strict=True)],
@@ -131,7 +132,7 @@ def ranges(points: list[Point]) -> list[list[float]]:
 
 
 def requests(paper: Paper, numbers: list[int], curves: dict[str, list[float]]) -> None:
-    """Random writes by how many there are."""
+    """Draw the rate of random writes by their number."""
     _, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     for number, (name, curve) in enumerate(curves.items()):
         style = "-" if number % 2 == 0 else "--"

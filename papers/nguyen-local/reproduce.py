@@ -16,8 +16,8 @@ from typing import Any
 
 import cases
 import figures
-import present
-from published import (
+import testbed_cases
+from published_figures import (
     DROPS,
     JOURNAL_RANDOM,
     JOURNAL_TRACES,
@@ -34,15 +34,15 @@ from headrace.report.paper import Paper, Row, main, percent
 from headrace.validate import Point
 
 BOUND = 0.35
-"""A rate holds if it is within this of the measured one: the authors' largest error is 34 %."""
+"""Largest relative error at which a rate holds; the authors' largest error is 34 %."""
 
 BLOCKS = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
-"""KB of a call, as iozone goes through them."""
+"""Call sizes of iozone, in KB."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A published rate and ours, in KB/s."""
+    """Published and simulated rate, in KB/s."""
 
     published: Published
     ours: float
@@ -63,9 +63,9 @@ class Rate:
 
 
 def reproduce(paper: Paper) -> list[Row]:
-    """Runs the experiments; plots them; gives the rows of the table."""
+    """Run the experiments, plot them, and return the rows of the table."""
     rates = paper.step("tables 5 to 12", all_rates)
-    again = paper.step("measured again", lambda: Again(present.Present(present.FOLDER)))
+    again = paper.step("measured again", lambda: Again(testbed_cases.Present(testbed_cases.FOLDER)))
     figures.rates(
         paper, [(rate.published, rate.ours, again.tables[rate.published]) for rate in rates]
     )
@@ -98,16 +98,17 @@ def all_rates() -> list[Rate]:
 
 
 class Again:
-    """The tables measured again on a present kernel, in KB/s, and what is predicted for them."""
+    """The tables measured on a current kernel and predicted, in KB/s."""
 
-    def __init__(self, of: present.Present) -> None:
+    def __init__(self, of: testbed_cases.Present) -> None:
         self._of = of
-        self.tables = {published: self.point(case) for published, case in present.TABLES}
+        self.tables = {published: self.point(case) for published, case in testbed_cases.TABLES}
 
-    def point(self, case: present.Case) -> Point:
-        """What was measured of a case, and its prediction: rates where others have seconds."""
+    def point(self, case: testbed_cases.Case) -> Point:
+        """Return the measured and predicted rate of a case, as a point in which rates replace
+        seconds."""
         rates = tuple(self._of.rates(case))
-        return Point(case.name, case.bound, rates, self._of.predicted(case))
+        return Point(case.name, case.resource, rates, self._of.predicted(case))
 
     def rows(self) -> list[Row]:
         return [
@@ -116,33 +117,36 @@ class Again:
                 f"{self.text(point)} KB/s",
                 f"{point.predicted.seconds:,.0f} KB/s",
                 percent(point.error, sign=True),
-                abs(point.error) <= BOUND or point.among,
+                abs(point.error) <= BOUND or point.within_repetitions,
             )
             for point in self.tables.values()
         ]
 
     def text(self, point: Point) -> str:
-        """The median of the repetitions, and their range."""
+        """Format the median of the repetitions and their range."""
         middle, least, most = median(point.measured), min(point.measured), max(point.measured)
         return f"{middle:,.0f} ({least:,.0f} to {most:,.0f})"
 
     def draw(self, paper: Paper) -> None:
         blocks = {
             ", ".join([*kind[:2], *(["synchronous"] if kind[2] else [])]): {
-                block: self.point(present.block_case(*kind, block)) for block in blocks
+                block: self.point(testbed_cases.block_case(*kind, block)) for block in blocks
             }
-            for kind, blocks in present.BLOCKS.items()
+            for kind, blocks in testbed_cases.BLOCKS.items()
         }
         figures.blocks_again(paper, blocks, self._of.kernel)
         read, write = (
-            {size: self.point(present.size_case(operation, size)) for size in sizes}
-            for operation, sizes in (("read", present.READ_SIZES), ("write", present.WRITE_SIZES))
+            {size: self.point(testbed_cases.size_case(operation, size)) for size in sizes}
+            for operation, sizes in (
+                ("read", testbed_cases.READ_SIZES),
+                ("write", testbed_cases.WRITE_SIZES),
+            )
         )
         figures.sizes_again(paper, read, write, self._of.kernel)
 
 
 def save_rates(paper: Paper, rates: list[Rate], again: Again) -> None:
-    """The rates side by side, as Markdown."""
+    """Write the rates as a Markdown table."""
     lines = [
         "| tables 5 to 12, KB/s | measured | simulated by the author | ours | our error | his "
         "| measured again, an eighth as large | predicted | error |",
@@ -356,7 +360,7 @@ def synchronous_rows() -> list[Row]:
 
 
 def draw_requests(paper: Paper) -> None:
-    """How much hangs on the number of random writes, which is not published."""
+    """Draw the effect of the number of random writes, which is not published."""
     numbers = [4096, 8192, 16384, 32768, 65536]
     kinds: dict[str, dict[str, Any]] = {
         "ordered": {},

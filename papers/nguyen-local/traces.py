@@ -33,13 +33,13 @@ ANY = [4 * KIB << step for step in range(9)]
 
 
 Jumps = Callable[[int, float, random.Random], bool]
-"""Whether a request goes elsewhere: by its number, the part done, and chance."""
+"""Returns True if a request is random, from its number, the completed share, and a random value."""
 
 
 def requests(
     seed: int, sizes: list[int], jumps: Jumps, *, file: int = FILE, all_moved: int = MOVED
 ) -> list[tuple[int, int]]:
-    """Offsets and sizes that move so many bytes of a file."""
+    """Yield offsets and sizes of requests that move so many bytes of a file."""
     chance = random.Random(seed)
     made: list[tuple[int, int]] = []
     at = moved = 0
@@ -59,12 +59,14 @@ TRACES: dict[str, tuple[str, int, list[int], Jumps]] = {
     "write-1": ("write", 3, ANY, lambda _, part, __: part < 1 / 2),
     "write-2": ("write", 4, ANY, lambda number, _, __: number // 32 % 2 == 0),
 }
-"""By name: operation, seed, sizes, jumps."""
+"""Operation, seed, sizes and jumps, by name."""
 
 
 def write(folder: Path, *, part: int = 1) -> None:
-    """Writes the traces as CSV, in Headrace's own format; for a file of which only one part in
-    so many is there, and of which as much less is written. As much is read as ever."""
+    """Write the traces as CSV in Headrace's own format.
+
+    `part` divides the size of the file and the amount written; the amount read stays the same.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     length = FILE // part
     for name, (operation, seed, sizes, jumps) in TRACES.items():

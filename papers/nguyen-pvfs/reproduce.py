@@ -27,22 +27,22 @@ import matplotlib.pyplot as plt
 SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "nguyen-iod.toml"
 CLIENTS = (1, 2, 4, 8)
 BLOCKS = (4, 8, 16, 32, 64, 256, 1024)
-"""KiB."""
+"""Block sizes in KiB."""
 LIST = 1024
-"""KiB that a client has asked for and has not been told of: "the list is passed"."""
+"""KiB of a client's outstanding requests: "the list is passed"."""
 JOB, ENTRY = 150e-6, 2e-6
-"""Seconds to take in a job, and for each entry of its client's list: assumptions."""
+"""Seconds to accept a job, and per entry of its client's list; assumptions."""
 FITTED = 16
-"""KiB: the block at which the list's mean time is taken for the flat model."""
+"""Block size in KiB at which the flat model takes the mean time of the list."""
 EQUAL = 0.01
-"""Closer than this, two models are the same."""
+"""Largest relative difference of two models that count as equal."""
 SIZES = (64, 256, 1024, 2048, 4096, 8192, 16384)
-"""KiB of a file."""
+"""File sizes in KiB."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Write rates in bytes/s where lists are gone through, and where they are not."""
+    """Write rates in bytes/s, with and without list traversal."""
 
     clients: int
     block: int
@@ -51,12 +51,12 @@ class Pair:
 
     @property
     def ahead(self) -> float:
-        """How much faster the flat model is."""
+        """Relative advantage of the flat model."""
         return self.flat / self.linear - 1
 
 
 def blocks(clients: int, block: int, job: float, entry: float) -> dict[str, Any]:
-    """Clients write a file in blocks, many of which are under way."""
+    """Write a file from several clients in blocks, with many outstanding."""
     sets = {
         "clients.count": clients,
         "clients.processes": max(1, LIST // block),
@@ -73,7 +73,7 @@ def blocks(clients: int, block: int, job: float, entry: float) -> dict[str, Any]
 
 
 def mean_time() -> float:
-    """The mean time in which a job was put into its list: what a measurement gives."""
+    """Return the mean time to insert a job into its list."""
     stations = blocks(1, FITTED, JOB, ENTRY)["stations"]
     (buffers,) = [it for it in stations if it["station"].endswith("receive buffers")]
     return float(buffers["service"])
@@ -85,7 +85,7 @@ def pair(clients: int, block: int, flat: float) -> Pair:
 
 
 def rates(clients: int, direction: str) -> list[float]:
-    """What each client reaches, in bytes/s."""
+    """Return the rate of each client, in bytes/s."""
     names = [f"client {number}" for number in range(clients)]
     sets = {"clients.count": clients, "clients.groups": names, "workload.0.phases": [direction]}
     groups = hr.run(hr.load(SCENARIO, sets)).json()["groups"]
@@ -93,7 +93,7 @@ def rates(clients: int, direction: str) -> list[float]:
 
 
 def of_size(size: int, direction: str) -> float:
-    """The rate of one client with a file of so many KiB, in bytes/s."""
+    """Return the rate of one client with a file of so many KiB, in bytes/s."""
     sets = {
         "clients.count": 1,
         "workload.0.block": f"{size} KiB",
@@ -105,7 +105,7 @@ def of_size(size: int, direction: str) -> float:
 
 
 def reproduce(paper: Paper) -> list[Row]:
-    """Runs the experiments; plots them; gives the rows."""
+    """Run the experiments, plot them, and return the rows."""
     flat = paper.step("one client, fitted", mean_time)
     pairs = [
         paper.step(f"{clients} clients, {block} KiB", partial(pair, clients, block, flat))
@@ -215,7 +215,7 @@ def size_rows(sizes: dict[str, list[float]]) -> list[Row]:
 
 
 def plot(paper: Paper, pairs: list[Pair], sizes: dict[str, list[float]]) -> None:
-    """Both models against the size of blocks, and rates against the size of files."""
+    """Plot both models against block size, and rates against file size."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for clients in CLIENTS:
         own = [it for it in pairs if it.clients == clients]

@@ -54,7 +54,7 @@ class Shares:
 
 
 def reproduce(paper: Paper) -> list[Row]:
-    """Runs the paper's experiments; plots them; gives the rows of its table."""
+    """Run the paper's experiments, plot them, and return the rows of its table."""
     points = [paper.step(f"{clients} clients", partial(point, clients)) for clients in CLIENTS]
     shares = [paper.step(f"weights 1:{weight}", partial(share, weight)) for weight in WEIGHTS]
     steady = [
@@ -96,7 +96,7 @@ def share(weight: int, **sets: str) -> Shares:
 
 
 def largest_run() -> float:
-    """Seconds for the paper's largest run: 512 clients, 32 servers."""
+    """Return the seconds of the paper's largest run: 512 clients, 32 servers."""
     scenario = hr.load(
         SCENARIOS / "pfssim-write-then-read.toml",
         {"clients.count": 512, "servers.count": 32},

@@ -1,5 +1,5 @@
-"""The machine's parameters, from `calibration.csv`, and what PVFS2 computes beside, from
-`costs.csv` and OrangeFS' source; from nothing else.
+"""Parameters of the machine from `calibration.csv`, and processor time of PVFS2 from `costs.csv`
+and OrangeFS' source.
 
 Each is the solution of one equation.
 """
@@ -23,9 +23,8 @@ DATA, HEADER, FRAMING = 1448, 52, 14
 
 @dataclass(frozen=True)
 class Serving:
-    """Seconds of a processor that PVFS2 takes besides the kernel's for a message: for each
-    message, each job of a server, and each access to its storage.
-    """
+    """Processor time of PVFS2 without the kernel's, in seconds: for a message, a job of a server,
+    and an access to its storage."""
 
     message: float
     serve_read: float
@@ -35,7 +34,7 @@ class Serving:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Seconds and bytes a second."""
+    """Parameters in seconds and bytes per second."""
 
     card: float
     message: float
@@ -44,7 +43,7 @@ class Parameters:
     serving: Serving
 
     def sets(self) -> dict[str, str]:
-        """The same, as a scenario's fields."""
+        """Return the parameters as fields of a scenario."""
         ends = {"send": "send", "receive": "receive"}
         fields = {f"hosts.cpu.{end}": f"{self.message / 2:.4g} s" for end in ends}
         # Nearly all calls that BMI makes besides are the receiver's.
@@ -62,7 +61,10 @@ class Parameters:
 def calibrate(measured: Path = MEASURED) -> Parameters:
     """Solve the equations of the hosts' parameters.
 
-    Raises ValueError if the file lacks a case, or if its smallest messages were shaped.
+    Raises
+    ------
+    ValueError
+        If the file lacks a case, or if its smallest messages were shaped.
     """
     rows = pl.read_csv(measured)
 
@@ -97,9 +99,8 @@ def calibrate(measured: Path = MEASURED) -> Parameters:
 
 
 def serving(round_trip: float) -> Serving:
-    """What PVFS2 computes: counted in its source, in units measured on another machine of
-    the kind, scaled by what a round trip of one byte takes there and here.
-    """
+    """Estimate the processor time of PVFS2: steps counted in its source, times measured on a
+    similar machine, scaled by the ratio of one-byte round trips."""
     rows = pl.read_csv(HERE / "costs.csv")
 
     def cost(step: str, at_once: int, column: str) -> float:

@@ -75,13 +75,13 @@ phases = {phases}
 
 
 def text(case: dict[str, Any]) -> str:
-    """The scenario of a measured case."""
+    """Return the scenario of a measured case."""
     phases = {"write": '["write"]', "cold": '["read"]', "warm": '["write", "read"]'}
     return SCENARIO.format(clients=case["clients"], block=case["block"], phases=phases[case["op"]])
 
 
 def seconds(case: dict[str, Any], result: dict[str, Any]) -> float:
-    """The time of the slowest client."""
+    """Return the time of the slowest client, in seconds."""
     direction = "write" if case["op"] == "write" else "read"
     total = case["clients"] * (48 << 20)
     return float(total / result["throughput"][direction])

@@ -44,13 +44,13 @@ STEPS = (*MESSAGES, "hand-over", "thread", "read", "write")
 
 
 def shell(*command: str) -> str:
-    """Runs a command; gives what it prints."""
+    """Run a command and return its output."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 @contextmanager
 def hosts() -> Iterator[None]:
-    """Two hosts and a bridge."""
+    """Create two hosts and a bridge for the duration of a `with` block."""
     shell("ip", "link", "add", BRIDGE, "type", "bridge")
     try:
         shell("ip", "link", "set", BRIDGE, "up")
@@ -64,7 +64,7 @@ def hosts() -> Iterator[None]:
 
 
 def host(name: str, address: str) -> None:
-    """A host with one link to the bridge, shaped in both directions."""
+    """Create a host with one link to the bridge, shaped in both directions."""
     outside = f"hr-{name[-1]}"
     inside = ("ip", "netns", "exec", name)
     shell("ip", "netns", "add", name)
@@ -78,7 +78,7 @@ def host(name: str, address: str) -> None:
 
 @contextmanager
 def ext3(folder: Path) -> Iterator[Path]:
-    """An empty file system as the servers have."""
+    """Create an empty file system like that of the servers."""
     image, mounted = folder / "ext3", folder / "mounted"
     mounted.mkdir()
     with image.open("wb") as file:
@@ -92,7 +92,7 @@ def ext3(folder: Path) -> Iterator[Path]:
 
 
 def measure(program: str, step: str, at_once: int, mounted: Path) -> tuple[float, float]:
-    """Seconds of a round of a step: from its start to its end, and of a processor."""
+    """Return the elapsed and the processor time of a round of a step, in seconds."""
     inside = ["ip", "netns", "exec", CLIENT]
     to = [HOSTS[SERVER], f"/run/netns/{SERVER}"] if step in MESSAGES else [str(mounted / "file")]
     told = shell(*inside, program, step, str(ROUNDS), str(at_once), *to).split()
@@ -101,7 +101,7 @@ def measure(program: str, step: str, at_once: int, mounted: Path) -> tuple[float
 
 
 def main() -> None:
-    """Measures, writes."""
+    """Measure all steps and write `costs.csv`."""
     cases = [(step, at_once) for step in STEPS for at_once in AT_ONCE]
     measured: dict[tuple[str, int], list[tuple[float, float]]] = {case: [] for case in cases}
     with ExitStack() as stack:

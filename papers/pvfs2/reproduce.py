@@ -33,9 +33,9 @@ from cases import seconds, text
 
 HERE = Path(__file__).resolve().parent
 BOUND = 0.10
-"""Error that is aimed at, of the median and of each case."""
+"""Target of the median error and of each error."""
 SEEDS = (1, 2, 3)
-"""As many as there are repetitions: the first server of a file is drawn at random."""
+"""One seed per repetition; the first server of a file is random."""
 NO_CPU = {
     "hosts.cpu.shared_by": "none",
     **dict.fromkeys(
@@ -50,13 +50,13 @@ NO_CPU = {
 
 @dataclass(frozen=True)
 class Predicted(Prediction):
-    """A measured case and ours: with the processor, and without it."""
+    """A measured and predicted case, with and without the processor."""
 
     without: float
 
     @property
     def holds(self) -> bool:
-        """Whether it is within the bound, or among the repetitions."""
+        """True if the error is within the bound, or the prediction within the repetitions."""
         return self.holds_within(BOUND)
 
     def row(self) -> Row:
@@ -72,7 +72,7 @@ class Predicted(Prediction):
 
 
 def cases() -> pl.DataFrame:
-    """The measured cases: in each repetition the slowest client counts."""
+    """Return the measured cases; the slowest client of each repetition counts."""
     points = pl.read_csv(HERE / "validation.csv")
     names = ("clients", "block", "op")
     slowest = points.group_by("rep", *names, maintain_order=True).agg(pl.col("seconds").max())
@@ -83,7 +83,7 @@ def cases() -> pl.DataFrame:
 
 
 def predict(case: dict[str, Any], sets: dict[str, str]) -> Predicted:
-    """Runs a case with the calibrated hosts, once for each repetition."""
+    """Simulate a case with the calibrated hosts, once per repetition."""
 
     def ours(sets: dict[str, Any]) -> float:
         times = []
@@ -100,7 +100,7 @@ def without_rates(sets: dict[str, str]) -> dict[str, str]:
 
 
 def reproduce(paper: Paper) -> list[Row]:
-    """Predicts every case of the validation file; plots them; gives the rows."""
+    """Predict every case of the validation file, plot them, and return the rows."""
     sets = calibrate().sets()
     predictions = [
         paper.step(
@@ -114,7 +114,7 @@ def reproduce(paper: Paper) -> list[Row]:
 
 
 def summary(predictions: list[Predicted]) -> list[Row]:
-    """How well the cases are predicted together."""
+    """Return the errors over all cases."""
     errors = [abs(it.error) for it in predictions]
     without = [abs(it.without / it.case["seconds"] - 1) for it in predictions]
     outside = [it for it in predictions if not it.holds]
@@ -137,7 +137,7 @@ def summary(predictions: list[Predicted]) -> list[Row]:
 
 
 def plot(paper: Paper, predictions: list[Predicted]) -> None:
-    """Throughput against the size of requests, for each operation."""
+    """Plot throughput against request size, for each operation."""
     figure, all_axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained", sharey=True)
     for axes, op in zip(all_axes, ("write", "cold", "warm"), strict=True):
         for clients in (1, 2, 4):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headrace import simulate
-from headrace.calibrate.equations.calls import BUFFER
+from headrace.calibrate.estimators.calls import BUFFER
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
 

@@ -1,4 +1,4 @@
-"""Laboratories for tests: what this machine lacks for them, and what it looks like."""
+"""Testbeds for tests: what this machine lacks for them, and what it looks like."""
 
 import contextlib
 import fcntl
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from headrace.lab import groups
+from headrace.lab import cgroups
 from headrace.lab.state import LABS
 from headrace.lab.steps.loop_device import FIRST, locked_control, name_of_loop_device
 
@@ -58,9 +58,9 @@ def done(*arguments: object) -> str:
 
 
 def skip_unless_possible(*programs: str) -> None:
-    """Skips the test, and says why, where no laboratory can be made."""
+    """Skips the test, and says why, where no testbed can be made."""
     if os.geteuid() != 0:
-        pytest.skip("a laboratory takes root")
+        pytest.skip("a testbed takes root")
     for program in ("ip", "tc", "losetup", "unshare", "nsenter", *programs):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed")
@@ -71,18 +71,18 @@ def skip_unless_possible(*programs: str) -> None:
 
 
 OWN = f"-{os.getpid()}"
-"""How the names of this process's laboratories end: others may stand on the machine meanwhile."""
+"""How the names of this process's testbeds end: others may stand on the machine meanwhile."""
 
 
 def machine() -> dict[str, Any]:
-    """What this process's laboratories could leave behind on the machine.
+    """What this process's testbeds could leave behind on the machine.
 
     Of what carries no name, what belongs to nobody: a loop device without a file, limits of a
-    device that is gone, a process whose laboratory is gone. No other laboratory has such things
+    device that is gone, a process whose testbed is gone. No other testbed has such things
     while loop devices cannot be added or removed.
     """
-    blkio = groups.hierarchy("blkio")
-    memory = groups.hierarchy("memory")
+    blkio = cgroups.hierarchy("blkio")
+    memory = cgroups.hierarchy("memory")
     with locked_control():
         devices = [int(it.name[4:]) for it in Path("/sys/block").glob("loop*")]
         return {
@@ -114,7 +114,7 @@ def _lines(path: str | Path, wanted: Callable[[str], bool]) -> list[str]:
 
 
 def _orphans() -> list[str]:
-    """Processes whose laboratory is gone, and those of this process's laboratories."""
+    """Processes whose testbed is gone, and those of this process's testbeds."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -130,7 +130,7 @@ def _orphans() -> list[str]:
 
 
 def _lab_of(token: str) -> str:
-    """The name of the laboratory of a token; as one's own if it is gone."""
+    """The name of the testbed of a token; as one's own if it is gone."""
     for journal in LABS.glob("*/journal"):
         with contextlib.suppress(OSError):
             if f'"{token}"' in journal.read_text().partition("\n")[0]:
@@ -140,8 +140,8 @@ def _lab_of(token: str) -> str:
 
 @contextlib.contextmanager
 def as_before() -> Iterator[dict[str, Any]]:
-    """What this process's laboratories have left on the machine, which must be the same at the
-    end. Tests of other processes wait here: what is measured in two laboratories at once is
+    """What this process's testbeds have left on the machine, which must be the same at the
+    end. Tests of other processes wait here: what is measured in two testbeds at once is
     neither's."""
     with (Path(tempfile.gettempdir()) / "headrace-test-lab.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -9,18 +9,25 @@ import numpy as np
 import pytest
 
 from command import command
-from headrace import RunError, calibrate, calibrated, simulate
+from headrace import RunError, calibrate, calibration_fields, simulate
 from headrace.calibrate import settings
-from headrace.calibrate.balance import BALANCES, balanced
-from headrace.calibrate.calibration import Probing
-from headrace.calibrate.case import COLD, DIRECT, SETTLE, TAKEN_BACK, scenario, settle
+from headrace.calibrate.calibration import CalibrationRun
+from headrace.calibrate.case import (
+    COLD,
+    DIRECT,
+    FREE_PAGE_REPORTING_S,
+    QUIESCE_S,
+    quiesce_seconds,
+    scenario,
+)
 from headrace.calibrate.case import transfers as workload_of
-from headrace.calibrate.equations import EQUATIONS, calls, device, pages, probes_where, transfers
-from headrace.calibrate.equations.contention import PROCESSES
-from headrace.calibrate.equations.copies import Calls, change_points
-from headrace.calibrate.equations.pages import new_costs
+from headrace.calibrate.estimators import ESTIMATORS, calls, device, pages, probes_for, transfers
+from headrace.calibrate.estimators.contention import PROCESSES
+from headrace.calibrate.estimators.copy_cost import Calls, change_points
+from headrace.calibrate.estimators.pages import new_costs
+from headrace.calibrate.fitted_parameter import FITTED_PARAMETERS, fit
 from headrace.calibrate.limits import _limits
-from headrace.calibrate.measured import _solved, of_most_rounds
+from headrace.calibrate.measurements import _estimate_parameters, fitted_from_majority
 from headrace.calibrate.memory import group_memory
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter
@@ -29,10 +36,10 @@ from headrace.calibrate.servers import (
     SIZES,
     Messages,
     _messages,
-    _way_to,
-    of_round,
-    of_rounds,
-    solved,
+    _path_mtu,
+    combine_rounds,
+    combine_servers,
+    network_parameters,
 )
 from headrace.calibrate.settings import _journal
 from known_machine import BALANCED, KNOWN, READ, probed
@@ -41,7 +48,7 @@ from traceable import modelled
 
 def device_times(file: Path) -> dict[str, float]:
     """What the probes of processor and device take on a simulated machine."""
-    probes = [*calls.EQUATION.probes, *transfers.EQUATION.probes, *device.EQUATION.probes]
+    probes = [*calls.ESTIMATOR.probes, *transfers.ESTIMATOR.probes, *device.ESTIMATOR.probes]
     return {probe.name: probed(probe, file) for probe in probes}
 
 
@@ -59,11 +66,11 @@ def test_the_queue_depth_of_a_device_is_found_where_it_has_one(
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.transfer": 12e-6,
     }
-    found = device.EQUATION.common(times, known)
+    found = device.ESTIMATOR.common(times, known)
     assert found == ({} if depth is None else {"machine.device.queue_depth": depth})
     # Where a control group limits the device, its limits are what the curves show.
     limited = {f"machine.device.{way}_operations": 1000.0 for way in ("read", "write")}
-    assert device.EQUATION.common(times, known | limited) == {}
+    assert device.ESTIMATOR.common(times, known | limited) == {}
 
 
 def test_a_device_that_serves_in_bulk_is_told_from_one_that_does_not(tmp_path: Path) -> None:
@@ -71,10 +78,10 @@ def test_a_device_that_serves_in_bulk_is_told_from_one_that_does_not(tmp_path: P
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN + "bulk_service = true\n")
     read = [it for it in READ if it.field == "machine.cpu.cores"]
-    probes = [*calls.EQUATION.probes, *transfers.EQUATION.probes, *device.EQUATION.probes]
+    probes = [*calls.ESTIMATOR.probes, *transfers.ESTIMATOR.probes, *device.ESTIMATOR.probes]
     times = {probe.name: probed(probe, file) for probe in probes}
-    equations = (calls.EQUATION, transfers.EQUATION, device.EQUATION)
-    found = {it.field: it for it in _solved([times, times], read, equations)}
+    estimators = (calls.ESTIMATOR, transfers.ESTIMATOR, device.ESTIMATOR)
+    found = {it.field: it for it in _estimate_parameters([times, times], read, estimators)}
     chosen = found["machine.device.bulk_service"]
     assert (chosen.toml(), chosen.measured) == ("true", False)
     assert "machine.device.queue_depth" not in found
@@ -91,16 +98,16 @@ def test_a_device_that_serves_in_bulk_is_told_from_one_that_does_not(tmp_path: P
     # Of the same device that tells of each by itself nothing of it is found.
     file.write_text(KNOWN)
     times = {probe.name: probed(probe, file) for probe in probes}
-    fields = {it.field for it in _solved([times, times], read, equations)}
+    fields = {it.field for it in _estimate_parameters([times, times], read, estimators)}
     assert "machine.device.bulk_service" not in fields
 
 
 def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
-    probes = probes_where(())
+    probes = probes_for(())
     times = {probe.name: probed(probe, file) for probe in probes}
-    found = {it.field: it.value for it in _solved([times, times], READ)}
+    found = {it.field: it.value for it in _estimate_parameters([times, times], READ)}
     expected = {
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.library_call": 5e-9,
@@ -151,17 +158,19 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     depends |= {f"machine.copying.{it}" for it in ("page_in_l3", "page_in_memory")}
     depends |= {f"machine.device.{it}time_per_transfer" for it in ("", "write_")}
     always = found.keys() - depends | {"machine.copying.l3_reach", "machine.cpu.discontiguous_call"}
-    always |= {it.field for it in BALANCES}
-    assert set(calibrated.MACHINE) == always | {calibrated.OF_SEVERAL_CORES}
-    assert set(calibrated.SERVERS) == set(METHODS)
-    for balance in BALANCES:
-        value = balanced(balance, file, probed(balance.probe, file), {})
-        expected_value = BALANCED[balance.field.rsplit(".", 1)[-1]]
-        assert value == pytest.approx(expected_value, rel=0.03), balance.field
+    always |= {it.field for it in FITTED_PARAMETERS}
+    assert set(calibration_fields.MACHINE) == always | {calibration_fields.OF_SEVERAL_CORES}
+    assert set(calibration_fields.SERVERS) == set(METHODS)
+    for fitted in FITTED_PARAMETERS:
+        value = fit(fitted, file, probed(fitted.probe, file), {})
+        expected_value = BALANCED[fitted.field.rsplit(".", 1)[-1]]
+        assert value == pytest.approx(expected_value, rel=0.03), fitted.field
     # Lists in the last level take the same in all rounds, whatever others did there in one.
     field = "machine.file_system.buffer_head_in_l3"
     disturbed = times | {pages.FAR.name: 1.5 * times[pages.FAR.name]}
-    (parameter,) = (it for it in _solved([disturbed, times], READ) if it.field == field)
+    (parameter,) = (
+        it for it in _estimate_parameters([disturbed, times], READ) if it.field == field
+    )
     assert len({parameter.value, *parameter.values}) == 1
     assert parameter.value != pytest.approx(found[field], rel=0.03)
 
@@ -182,13 +191,13 @@ def test_what_pages_of_the_running_transaction_take(in_transaction: float, tmp_p
     field = "machine.file_system.write_page_in_transaction"
     read = [it for it in READ if it.field != "machine.memory.largest_folio"]
     read.append(Parameter("machine.memory.largest_folio", (4096,), "B", ""))
-    equations = [it for it in EQUATIONS if it is not device.EQUATION]
-    probes = [probe for equation in equations for probe in equation.probes]
+    estimators = [it for it in ESTIMATORS if it is not device.ESTIMATOR]
+    probes = [probe for estimator in estimators for probe in estimator.probes]
     times = {probe.name: probed(probe, file) for probe in probes}
     # Only there do transactions have data.
-    assert field not in {it.field for it in _solved([times], read, equations)}
+    assert field not in {it.field for it in _estimate_parameters([times], read, estimators)}
     read.append(Parameter("machine.file_system.journal.mode", ("journal",), "word", ""))
-    found = {it.field: it.value for it in _solved([times], read, equations)}
+    found = {it.field: it.value for it in _estimate_parameters([times], read, estimators)}
     assert found["machine.file_system.write_page"] == pytest.approx(1400e-9, rel=0.03)
     assert found[field] == pytest.approx(in_transaction, rel=0.03)
 
@@ -196,20 +205,22 @@ def test_what_pages_of_the_running_transaction_take(in_transaction: float, tmp_p
 def test_a_round_that_cannot_tell_a_rate_does_not_count_for_it(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
-    probes = probes_where(())
+    probes = probes_for(())
     times = {probe.name: probed(probe, file) for probe in probes}
     # Somebody kept the small transfers waiting.
     disturbed = dict(times)
     for it in ("", ", mean"):
         disturbed[f"direct reads of 4 KiB{it}"] = times[f"direct reads of 1024 KiB{it}"]
-    found = {it.field: it for it in _solved([disturbed, times], READ)}
+    found = {it.field: it for it in _estimate_parameters([disturbed, times], READ)}
     rate = found["machine.device.rate"]
     assert rate.value == pytest.approx(2e9, rel=0.03) and rate.values[0] == rate.values[1]
-    assert rate.method.endswith("1 of 2 rounds tell it")
+    assert rate.method.endswith("from 1 of 2 rounds")
     assert found["machine.device.latency"].value == pytest.approx(60e-6, rel=0.03)
     assert "rounds" not in found["machine.device.device_write_rate"].method
-    with pytest.raises(RunError, match="machine.device.rate cannot be told from direct transfers"):
-        _solved([disturbed, disturbed], READ)
+    with pytest.raises(
+        RunError, match="machine.device.rate cannot be estimated from direct random transfers"
+    ):
+        _estimate_parameters([disturbed, disturbed], READ)
 
 
 def test_where_a_control_group_limits_the_device_the_median_transfer_counts(tmp_path: Path) -> None:
@@ -220,22 +231,24 @@ def test_where_a_control_group_limits_the_device_the_median_transfer_counts(tmp_
     waiting = {probe.name: 2 * times[probe.name] for probe in device.MEANS.values()}
     for limits, expected in (((), 0.5e9), (("machine.device.write_operations",), 1e9)):
         limited = known | dict.fromkeys(limits, 1000.0)
-        found = device.EQUATION.solve(times | waiting, limited)
+        found = device.ESTIMATOR.solve(times | waiting, limited)
         assert found["machine.device.device_write_rate"] == pytest.approx(expected, rel=0.03)
         # Reads are not limited.
         assert found["machine.device.rate"] == pytest.approx(1e9, rel=0.03)
-        balances = {it.field: it.where(limited).probe.statistic for it in BALANCES}
-        assert balances["machine.device.flush"] == ("p50" if limits else "mean")
-        assert balances["machine.device.new_block"] == "mean"
+        fitted_parameters = {
+            it.field: it.for_machine(limited).probe.statistic for it in FITTED_PARAMETERS
+        }
+        assert fitted_parameters["machine.device.flush"] == ("p50" if limits else "mean")
+        assert fitted_parameters["machine.device.new_block"] == "mean"
 
 
 def test_copies_into_the_page_cache_may_take_less_than_out_of_it(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     text = KNOWN.replace('write_page = "100 ns"', 'write_page = "0 ns"')
     file.write_text(text.replace("contention = 1.3", "contention = 1.3\nwrite_share = 0.6"))
-    probes = probes_where(())
+    probes = probes_for(())
     times = {probe.name: probed(probe, file) for probe in probes}
-    found = {it.field: it.value for it in _solved([times, times], READ)}
+    found = {it.field: it.value for it in _estimate_parameters([times, times], READ)}
     for field, value in (
         ("machine.copying.write_share", 0.6),
         ("machine.file_system.write_call", 400e-9),
@@ -250,11 +263,11 @@ def test_copies_into_the_page_cache_may_take_less_than_out_of_it(tmp_path: Path)
 def test_a_round_s_time_is_that_of_the_machine_as_it_was_then(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
-    balance = next(it for it in BALANCES if it.field == "machine.device.fresh_page")
+    fitted = next(it for it in FITTED_PARAMETERS if it.field == "machine.device.fresh_page")
     slow = {"machine.device.rate": "1 GB/s"}
-    taken = probed(balance.probe, file)
+    taken = probed(fitted.probe, file)
     # The device alone is all of it then, and less than half of it.
-    assert balanced(balance, file, 2 * taken, slow) < balanced(balance, file, 2 * taken, {}) - 1e-6
+    assert fit(fitted, file, 2 * taken, slow) < fit(fitted, file, 2 * taken, {}) - 1e-6
 
 
 def test_memory_that_is_given_back_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,22 +278,24 @@ def test_memory_that_is_given_back_is_waited_for(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(
             "headrace.calibrate.case.memory_is_given_back", lambda it=given_back: it
         )
-        assert settle("device", cold) == (TAKEN_BACK if given_back else SETTLE)
-        assert settle("device", direct) == SETTLE
-        assert settle("cache", cold) == 0.0
+        assert quiesce_seconds("device", cold) == (
+            FREE_PAGE_REPORTING_S if given_back else QUIESCE_S
+        )
+        assert quiesce_seconds("device", direct) == QUIESCE_S
+        assert quiesce_seconds("cache", cold) == 0.0
 
 
 def test_what_half_of_the_rounds_do_not_show_is_not_assumed() -> None:
-    balance = BALANCES[0]
+    fitted = FITTED_PARAMETERS[0]
     for values, expected, told in (
-        ((0.0, 252e-6), 0.0, "1 of 2 rounds alone"),
+        ((0.0, 252e-6), 0.0, "only 1 of 2 rounds"),
         ((0.0, 252e-6, 260e-6), 252e-6, None),
         ((3e-6, 4e-6), 3.5e-6, None),
         ((0.0, 0.0), 0.0, None),
     ):
-        found = of_most_rounds(balance, values)
+        found = fitted_from_majority(fitted, values)
         assert found.value == pytest.approx(expected)
-        assert (told in found.method) if told else found.method == balance.method
+        assert (told in found.method) if told else found.method == fitted.method
         if told:
             assert set(found.values) == {0.0}
 
@@ -381,7 +396,7 @@ def test_what_is_measured_next_is_told_and_an_interruption_leaves_nothing(tmp_pa
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        calibrate.calibrate(directory, rounds=2, told=tell)
+        calibrate.calibrate(directory, rounds=2, on_progress=tell)
     assert list(directory.iterdir()) == []
     assert [done for done, _, _ in told] == [0, 1, 2]
     assert all(done < total for done, total, _ in told)
@@ -396,7 +411,7 @@ def test_what_fails_is_told_with_where_and_in_which_measurement(tmp_path: Path) 
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"{directory}: ") and "File too large" in line, line
-    assert any(f": {step.name}: " in line for step in Probing(directory).steps), line
+    assert any(f": {step.name}: " in line for step in CalibrationRun(directory).steps), line
     assert list(directory.iterdir()) == []
 
 
@@ -428,7 +443,7 @@ def test_the_network_to_a_server_follows_from_messages() -> None:
     messages = {size: there_and_back(size) for size in SIZES}
     one_way = (messages[512].elapsed + messages[1].elapsed) / 2
     seconds = {"read": one_way + 100e-6, "write": one_way + 200e-6}
-    found = solved(messages, seconds, 1500, 52)
+    found = network_parameters(messages, seconds, 1500, 52)
     assert found["network.bandwidth"] == pytest.approx(12.5e6)
     assert found["network.latency"] == pytest.approx(latency, rel=1e-2)
     assert found["hosts.cpu.send"] == found["hosts.cpu.receive"] == pytest.approx(each, rel=1e-3)
@@ -440,18 +455,20 @@ def test_the_network_to_a_server_follows_from_messages() -> None:
 def test_rounds_in_which_large_messages_took_no_longer_are_left_out() -> None:
     messages = {size: Messages(1e-3, 1e-6) for size in SIZES}
     seconds = {"read": 2e-3, "write": 2e-3}
-    nothing = solved(messages, seconds, 1500, 52)
+    nothing = network_parameters(messages, seconds, 1500, 52)
     assert "network.bandwidth" not in nothing and nothing["network.latency"] > 0
-    told = solved(messages | {SIZES[-1]: Messages(2e-3, 1e-6)}, seconds, 1500, 52)
-    of_two = of_round([nothing, told])
+    told = network_parameters(messages | {SIZES[-1]: Messages(2e-3, 1e-6)}, seconds, 1500, 52)
+    of_two = combine_servers([nothing, told])
     assert of_two["network.bandwidth"] == told["network.bandwidth"]
     (found,) = [
-        it for it in of_rounds([told, of_round([nothing])]) if it.field == "network.bandwidth"
+        it
+        for it in combine_rounds([told, combine_servers([nothing])])
+        if it.field == "network.bandwidth"
     ]
     assert found.values == (told["network.bandwidth"],) * 2
-    assert "1 of 2 rounds tell it" in found.method
-    with pytest.raises(RunError, match=r"network\.bandwidth cannot be told"):
-        of_rounds([of_round([nothing])] * 2)
+    assert "from 1 of 2 rounds" in found.method
+    with pytest.raises(RunError, match=r"network\.bandwidth cannot be estimated"):
+        combine_rounds([combine_servers([nothing])] * 2)
 
 
 def test_a_server_that_is_something_else_or_hangs_is_named() -> None:
@@ -461,7 +478,7 @@ def test_a_server_that_is_something_else_or_hangs_is_named() -> None:
         with pytest.raises(ValueError, match=f"--server {address}: .*for 10 s"):
             _messages(address, "t", 1)
     with pytest.raises(ValueError, match="--server nowhere.invalid:1: "):
-        _way_to("nowhere.invalid:1", "nowhere.invalid", 1)
+        _path_mtu("nowhere.invalid:1", "nowhere.invalid", 1)
     with pytest.raises(ValueError, match="--server 127.0.0.1:1: connecting"):
         _messages("127.0.0.1:1", "t", 1)
 

@@ -11,7 +11,7 @@ import pytest
 
 from command import command
 from headrace import simulate
-from headrace.calibrate.equations.device import BLOCKS
+from headrace.calibrate.estimators.device import BLOCKS
 from headrace.calibrate.mount import MODELLED
 from traceable import modelled, not_traceable
 

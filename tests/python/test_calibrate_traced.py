@@ -6,18 +6,18 @@ import polars as pl
 import pytest
 
 from headrace import kernel_trace
-from headrace.calibrate.balance import FLUSH
-from headrace.calibrate.equations import calls, device
-from headrace.calibrate.kernel_times import COLD_READS, FINDS, Seen, kernel_times
+from headrace.calibrate.estimators import calls, device
+from headrace.calibrate.fitted_parameter import FLUSH
+from headrace.calibrate.kernel_times import COLD_READS, KERNEL_ESTIMATORS, TracedProbe, kernel_times
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
-from headrace.calibrate.traced import probes
+from headrace.calibrate.traced_calibration import probes
 from headrace.kernel_trace import Recording
 
 CALL_NS = 700
 
 
-def seen(probe: Probe, service_ns: int, size: int, direction: str = "read") -> Seen:
+def seen(probe: Probe, service_ns: int, size: int, direction: str = "read") -> TracedProbe:
     """Ten calls of a thread, in each of which the device has one request for so long; a request
     waits 100 ns in the queue."""
     letters = {"read": "R", "write": "W", "flush": "FF"}[direction]
@@ -61,7 +61,7 @@ def seen(probe: Probe, service_ns: int, size: int, direction: str = "read") -> S
         }
     )
     engine = {"read": {"mean": (service_ns + CALL_NS + 150) * 1e-9}}
-    return Seen(engine, recording, made, kernel_trace.requests(recording))
+    return TracedProbe(engine, recording, made, kernel_trace.requests(recording))
 
 
 def test_parameters_follow_from_what_the_kernel_did() -> None:
@@ -100,12 +100,12 @@ def test_parameters_follow_from_what_the_kernel_did() -> None:
     assert latency["difference"] == pytest.approx(60e-6 / latency["value"] - 1)
     assert latency["count"] == 10
     assert found["machine.device.rate"].json()["difference"] is None
-    assert len(FINDS) == len({find.__name__ for find in FINDS})
+    assert len(KERNEL_ESTIMATORS) == len({find.__name__ for find in KERNEL_ESTIMATORS})
 
 
 def test_what_was_not_seen_is_left_out() -> None:
     nothing = Recording({})
-    empty = Seen(
+    empty = TracedProbe(
         {"read": {"mean": 1e-6}},
         nothing,
         kernel_trace.timed(nothing, 1.0),

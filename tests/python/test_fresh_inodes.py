@@ -16,8 +16,8 @@ from headrace import RunError, ScenarioError
 from headrace._core import BenchmarkDirectory
 from headrace.calibrate import case, fresh_inodes
 from headrace.calibrate.calibration import Step
-from headrace.calibrate.case import NAMES, carried_out, scenario
-from headrace.calibrate.fresh_inodes import LATELY_S, FreshInodes, _Used
+from headrace.calibrate.case import NAMES, run_workload, scenario
+from headrace.calibrate.fresh_inodes import RECENTLY_FREED_S, FreshInodes, _Used
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.settings import has_journal
 from headrace.ending import ended
@@ -91,7 +91,7 @@ def test_a_place_that_a_failed_measurement_leaves_is_told(
             raise RunError("no room")
 
     def step() -> int:
-        Step("names", "cache", fails).carry_out(apart)
+        Step("names", "cache", fails).run(apart)
         return 0
 
     assert ended(step) == 1
@@ -162,7 +162,7 @@ def test_where_no_group_is_left_that_was_not_used_it_is_told(
     monkeypatch.setattr(case, "FRESH_INODES", FreshInodes(lambda: at[0]))
 
     def warned() -> list[str]:
-        document = carried_out(FEW_NAMES, directory, "cache").document
+        document = run_workload(FEW_NAMES, directory, "cache").document
         return [
             it["message"] for it in document["warnings"] if it["condition"] == "inodes-freed-lately"
         ]
@@ -176,9 +176,9 @@ def test_where_no_group_is_left_that_was_not_used_it_is_told(
     assert found[0] == []
     told = [message for messages in found for message in messages]
     assert len(told) >= 2, found
-    assert all("has 3 groups" in message for message in told)
+    assert all("has only 3 groups" in message for message in told)
     # What was freed so long ago is passed over no more.
-    at[0] += LATELY_S
+    at[0] += RECENTLY_FREED_S
     assert warned() == []
     assert list(directory.iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""Laboratories on disks in another user's directory: each attack, at the point where it counts."""
+"""Testbeds on disks in another user's directory: each attack, at the point where it counts."""
 
 import fcntl
 import json
@@ -141,11 +141,11 @@ def test_a_link_in_the_place_of_the_disks_file_is_not_formatted(
     monkeypatch.setattr(fcntl, "ioctl", exchanged)
     stood = up(plan(load(file)), file.stem)
     monkeypatch.undo()
-    (device,) = [it for it in steps.taken(stood) if isinstance(it, LoopDevice)]
+    (device,) = [it for it in steps.journaled_steps(stood) if isinstance(it, LoopDevice)]
     # The file that was made has the file system, wherever it is now.
     image = theirs / "moved" / "client-0-disk-0.img"
     assert device._backing() == str(image)
-    with pytest.raises(RunError, match=f"{image}: the disk's image was moved there"):
+    with pytest.raises(RunError, match=f"{image}: the disk's image was moved here"):
         down(stood)
     down(stood)
 
@@ -160,7 +160,7 @@ def test_down_finds_its_device_wherever_the_file_was_moved_to(
     folder.symlink_to(tmp_path / "victims")
     told = lab("down", file)
     image = tmp_path / "moved" / "client-0-disk-0.img"
-    assert told.returncode == 1 and f"{image}: the disk's image was moved there" in told.stderr
+    assert told.returncode == 1 and f"{image}: the disk's image was moved here" in told.stderr
     listed = json.loads(subprocess.check_output(["losetup", "--json", "--list"]) or "{}")
     assert str(image) not in {it["back-file"] for it in listed.get("loopdevices", [])}
     folder.unlink()

@@ -1,4 +1,4 @@
-"""A laboratory of one host with a disk: real loop devices, limits, namespaces, as root."""
+"""A testbed of one host with a disk: real loop devices, limits, namespaces, as root."""
 
 import ast
 import contextlib
@@ -18,19 +18,19 @@ import pytest
 
 from headrace.lab import (
     Lab,
+    cgroups,
     down,
     find,
-    groups,
     plan,
     processes,
     programs,
+    running_testbed,
     status,
-    stood_up,
     up,
 )
 from headrace.lab.hosts import Hosts
 from headrace.lab.state import LABS, remove_above
-from headrace.lab.steps import LoopDevice, taken
+from headrace.lab.steps import LoopDevice, journaled_steps
 from headrace.lab.steps.loop_device import ADD, CONTROL
 from headrace.simulate.scenario import load
 from headrace.validate import validate
@@ -57,7 +57,7 @@ def file(tmp_path: Path, before: dict[str, Any]) -> Iterator[Path]:
 
 
 def made(file: Path, name: str | None = None) -> Lab:
-    """A laboratory, without a command for it."""
+    """A testbed, without a command for it."""
     return up(plan(load(file)), name or file.stem)
 
 
@@ -122,7 +122,7 @@ def test_one_file_is_simulated_measured_and_compared(file: Path, tmp_path: Path)
 def test_another_scenario_than_the_one_that_stands_is_refused(file: Path) -> None:
     done("up", file, "--set", "machine.device.read_rate=30 MB/s")
     text = file.read_text()
-    # Other work on the same system is what a laboratory is for.
+    # Other work on the same system is what a testbed is for.
     file.write_text(text.replace('block = "16 MiB"', 'block = "1 MiB"'))
     result = file.with_suffix(".json")
     done("bench", file, "--no-store", "-o", result)
@@ -130,7 +130,7 @@ def test_another_scenario_than_the_one_that_stands_is_refused(file: Path) -> Non
     file.write_text(text.replace('"20 MB/s"', '"25 MB/s"').replace("noatime", "nodiratime"))
     refused = lab("bench", file, "--no-store")
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
-    for told in ("machine.device.write_rate is 25 MB/s and stands as 20 MB/s", "nodiratime"):
+    for told in ("machine.device.write_rate is 25 MB/s, there 20 MB/s", "nodiratime"):
         assert told in refused.stderr
     # What `up` was told by --set holds on.
     assert "read_rate" not in refused.stderr
@@ -181,7 +181,7 @@ def test_two_of_one_file_are_refused_and_two_of_two_names_are_not(file: Path) ->
     one = made(file)
     again = lab("up", file)
     assert again.returncode == 2
-    assert "it is up" in again.stderr and len(again.stderr.splitlines()) == 1
+    assert "a testbed of this name exists" in again.stderr and len(again.stderr.splitlines()) == 1
     two = made(file, f"other-{os.getpid()}")
     devices = [status(it)["hosts"][0]["disks"][0]["device"] for it in (one, two)]
     assert devices[0] != devices[1]
@@ -190,7 +190,7 @@ def test_two_of_one_file_are_refused_and_two_of_two_names_are_not(file: Path) ->
 
 
 def test_one_that_stands_meanwhile_goes_with_an_error(file: Path, before: dict[str, Any]) -> None:
-    with pytest.raises(KeyError), stood_up(file, ["machine.memory.size=128 MiB"]) as stood:
+    with pytest.raises(KeyError), running_testbed(file, ["machine.memory.size=128 MiB"]) as stood:
         assert status(stood)["hosts"][0]["memory_bytes"] == 128 << 20
         raise KeyError
     assert find(file.stem) is None
@@ -270,7 +270,7 @@ def test_what_others_made_is_left_alone(file: Path, tmp_path: Path) -> None:
     with other.open("wb") as image:
         image.truncate(1 << 20)
     stood = made(file)
-    (step,) = [it for it in taken(stood) if isinstance(it, LoopDevice)]
+    (step,) = [it for it in journaled_steps(stood) if isinstance(it, LoopDevice)]
     processes.end(stood)
     step.undo(stood)
     with CONTROL.open("rb") as control:
@@ -304,11 +304,23 @@ def test_all_processes_of_a_host_end_with_it(file: Path, before: dict[str, Any])
         ("[lab]", '[lab]\nfile_system = "ntfs"', 'lab.file_system = "ntfs"'),
         ("[lab]", '[lab]\nserver = "nfs"', 'lab.server = "nfs"'),
         ("[lab]", '[lab]\nserver = "glusterfs"', 'lab.server = "glusterfs"'),
-        ("noatime", "nonsense", 'lab.mount_options = "nonsense": ext3 is not mounted with them'),
+        (
+            "noatime",
+            "nonsense",
+            'lab.mount_options = "nonsense": ext3 cannot be mounted with these',
+        ),
         ("noatime", "data=foo,noatime", 'lab.mount_options = "data=foo,noatime"'),
-        ('"1 GiB"', '"0 B"', 'lab.image = "0 B": expected room'),
-        ('"1 GiB"', '"4 MiB"', 'lab.image = "4 MiB": mkfs.ext3 makes no file system of that size'),
-        ('"1 GiB"', '"8000 PiB"', "lab.image = .* has no files of that size: expected a smaller"),
+        ('"1 GiB"', '"0 B"', 'lab.image = "0 B": expected a size'),
+        (
+            '"1 GiB"',
+            '"4 MiB"',
+            'lab.image = "4 MiB": mkfs.ext3 cannot create a file system of that size',
+        ),
+        (
+            '"1 GiB"',
+            '"8000 PiB"',
+            "lab.image = .* does not support files of that size: expected a smaller",
+        ),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(
@@ -324,13 +336,13 @@ def test_what_cannot_be_is_one_clear_line(
     assert machine() == before
 
 
-def test_a_folder_that_is_no_laboratory_is_left_alone(file: Path) -> None:
+def test_a_folder_that_is_no_testbed_is_left_alone(file: Path) -> None:
     folder = Path("/var/lib/headrace/labs") / file.stem
     folder.mkdir(parents=True)
     (folder / "something").touch()
     try:
         ended = lab("down", file)
-        assert ended.returncode == 1 and "this is no laboratory" in ended.stderr
+        assert ended.returncode == 1 and "not a testbed" in ended.stderr
         assert (folder / "something").exists()
     finally:
         (folder / "something").unlink()
@@ -355,7 +367,7 @@ def test_an_error_is_one_line(file: Path) -> None:
 
 def test_without_root_it_is_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(ValueError, match="expected root"):
+    with pytest.raises(ValueError, match="run it as root"):
         up(plan(load(file)), "never")
 
 
@@ -363,7 +375,9 @@ def test_without_a_program_its_package_is_named(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(programs, "path", lambda: "/nowhere")
-    with pytest.raises(ValueError, match="losetup is not there: install Debian's package mount"):
+    with pytest.raises(
+        ValueError, match="losetup: program not found: install the Debian package mount"
+    ):
         up(plan(load(file)), "never")
 
 
@@ -377,7 +391,7 @@ def test_what_is_mounted_in_its_folder_is_left_alone(
     subprocess.run(["mount", "--bind", precious, made_here.mount_point], check=True)
     try:
         refused = lab("down", file)
-        assert refused.returncode == 1 and "something is mounted there" in refused.stderr
+        assert refused.returncode == 1 and "a file system is mounted here" in refused.stderr
         assert (precious / "file").read_text() == "mine"
     finally:
         subprocess.run(["umount", made_here.mount_point], check=True)
@@ -386,7 +400,7 @@ def test_what_is_mounted_in_its_folder_is_left_alone(
 
 
 def test_a_group_that_is_there_is_somebody_elses(file: Path, before: dict[str, Any]) -> None:
-    group = groups.of_host(file.stem, "client-0")
+    group = cgroups.of_host(file.stem, "client-0")
     if group is None:
         pytest.skip("there are no control groups for memory")
     other = group.parent / "other"
@@ -395,7 +409,7 @@ def test_a_group_that_is_there_is_somebody_elses(file: Path, before: dict[str, A
     try:
         (other / "cgroup.procs").write_text(str(sleeping.pid))
         refused = lab("up", file)
-        assert refused.returncode == 1 and "somebody else's" in refused.stderr
+        assert refused.returncode == 1 and "does not belong to this testbed" in refused.stderr
         assert "nothing of it is there" in done("down", file)
         assert sleeping.poll() is None
     finally:
@@ -423,7 +437,7 @@ def test_down_goes_on_where_it_was_killed_while_removing(
     file: Path, before: dict[str, Any]
 ) -> None:
     here = made(file)
-    for step in reversed(taken(here)):
+    for step in reversed(journaled_steps(here)):
         step.undo(here)
     # All but the journal is gone.
     for path in here.folder.iterdir():
@@ -442,7 +456,7 @@ def test_somebody_elses_journal_is_left_alone(file: Path, before: dict[str, Any]
         for text in ("mine", "{}\n", "[1]\n"):
             (folder / "journal").write_text(text)
             refused = lab("down", file)
-            assert refused.returncode == 1 and "no laboratory" in refused.stderr
+            assert refused.returncode == 1 and " testbed" in refused.stderr
             assert len(refused.stderr.splitlines()) == 1
             assert (folder / "journal").read_text() == text
     finally:

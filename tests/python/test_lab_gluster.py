@@ -1,4 +1,4 @@
-"""GlusterFS in a laboratory: real daemons on hosts with limited links, as root."""
+"""GlusterFS in a testbed: real daemons on hosts with limited links, as root."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import pytest
 
 from headrace.lab import Lab, down, find, plan, status, up
 from headrace.lab.hosts import Hosts
-from headrace.lab.servers.waiting import wait
+from headrace.lab.servers.server import wait_until
 from headrace.simulate import run
 from headrace.simulate.scenario import load
 from lab import as_before, done, lab, machine, skip_unless_possible
@@ -81,7 +81,7 @@ def file(tmp_path: Path, before: dict[str, Any]) -> Iterator[Path]:
 
 
 def made(file: Path, **sets: object) -> Lab:
-    """A laboratory with other values, whose dots are written as two underscores."""
+    """A testbed with other values, whose dots are written as two underscores."""
     changed = {key.replace("__", "."): value for key, value in sets.items()}
     return up(plan(load(file, changed)), file.stem)
 
@@ -161,7 +161,9 @@ def test_the_network_and_a_server_are_calibrated(file: Path, tmp_path: Path) -> 
     own = [sys.executable, "-m", "headrace"]
     answer = ("bench", "net", "answer", "--listen", "0.0.0.0:7417", "--token", "t")
     hosts.start("server-0", *own, *answer)
-    wait("answer", lambda: hosts.succeeds("client-0", "bash", "-c", ": < /dev/tcp/server-0/7417"))
+    wait_until(
+        "answer", lambda: hosts.succeeds("client-0", "bash", "-c", ": < /dev/tcp/server-0/7417")
+    )
     where = (stood.mount_point, "--server", "server-0:7417", "--token", "t", "--rounds", "2")
     told = json.loads(
         hosts.run("client-0", *own, "calibrate", *where, "-o", machine_file, "--json")
@@ -211,7 +213,7 @@ def passed(stood: Lab, host: str, card: str) -> int:
     ("sets", "told"),
     [
         ({"lab__volume": "stripes"}, 'lab.volume = "stripes"'),
-        ({"lab__volume": "shard"}, "shards of at least"),
+        ({"lab__volume": "shard"}, "a shard has at least"),
         ({"replication__copies": 2, "replication__sets": "random"}, "divisor of the 3 bricks"),
         ({"lab__volume": "disperse", "lab__redundancy": 2}, "lab.redundancy = 2"),
         ({"lab__server": "none"}, 'expected "glusterfs"'),
@@ -226,7 +228,7 @@ def test_what_cannot_be_is_said_before_anything_is_made(
     assert find(file.stem) is None
 
 
-def test_daemons_of_a_laboratory_killed_half_made_end(file: Path, before: dict[str, Any]) -> None:
+def test_daemons_of_a_testbed_killed_half_made_end(file: Path, before: dict[str, Any]) -> None:
     command = [sys.executable, "-m", "headrace", "lab", "up", str(file)]
     making = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     begun = Path("/var/lib/headrace/labs") / file.stem / "server-1" / "glusterd"

@@ -1,4 +1,4 @@
-"""A laboratory with control groups of the second version alone: in a Linux kernel of its own in
+"""A testbed with control groups of the second version alone: in a Linux kernel of its own in
 user mode (Debian's package user-mode-linux), which cannot change this machine's files."""
 
 import json

@@ -1,12 +1,12 @@
-"""MooseFS in a laboratory: a master, chunk servers, a client, as root."""
+"""MooseFS in a testbed: a master, chunk servers, a client, as root."""
 
 import os
 import signal
 from pathlib import Path
 
-from headrace.lab import status, stood_up
+from headrace.lab import running_testbed, status
 from headrace.lab.hosts import Hosts
-from headrace.lab.servers.waiting import wait
+from headrace.lab.servers.server import wait_until
 from lab import as_before, skip_unless_possible
 
 SCENARIO = """
@@ -40,7 +40,7 @@ def test_each_chunk_is_on_both_servers(tmp_path: Path) -> None:
     skip_unless_possible("mfsmaster", "mfschunkserver", "mfsmount", "mkfs.ext4")
     file = tmp_path / "moosefs.toml"
     file.write_text(SCENARIO)
-    with as_before(), stood_up(file, name=f"moosefs-{os.getpid()}") as stood:
+    with as_before(), running_testbed(file, name=f"moosefs-{os.getpid()}") as stood:
         found = status(stood)
         assert found["up"]
         # It hides its environment: it must be known all the same.
@@ -59,7 +59,7 @@ def test_each_chunk_is_on_both_servers(tmp_path: Path) -> None:
         (chunks_of,) = (it for it in found["hosts"] if it["name"] == "server-1")
         assert chunks_of["missing"] == []
         os.kill(chunks_of["processes"][0]["number"], signal.SIGKILL)
-        wait("the chunk server", lambda: not status(stood)["up"])
+        wait_until("the chunk server", lambda: not status(stood)["up"])
         missing = {it["name"]: it["missing"] for it in status(stood)["hosts"]}
         assert missing.pop("server-1") == ["mfschunkserver"]
         assert not any(missing.values())

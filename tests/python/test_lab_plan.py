@@ -1,4 +1,4 @@
-"""What laboratories are made of, by scenarios: nothing is made here, and no root is needed."""
+"""What testbeds are made of, by scenarios: nothing is made here, and no root is needed."""
 
 import re
 import tomllib
@@ -9,7 +9,7 @@ import pytest
 
 from conftest import shipped
 from headrace import RunError, ScenarioError
-from headrace.lab import groups, links, name_of, plan
+from headrace.lab import cgroups, links, name_of, plan
 from headrace.lab.plan import Limits, Link, Plan
 from headrace.simulate.scenario import load
 
@@ -92,7 +92,9 @@ def test_a_file_system_is_the_one_that_the_scenario_describes(
 def test_that_no_simulation_disperses_files_is_told() -> None:
     path = Path(__file__).parents[2] / "scenarios" / "lab-gluster.toml"
     sets = {"lab.volume": "disperse", "replication.copies": 1}
-    (note,) = [it for it in plan(load(path, sets)).not_carried if "no simulation" in it.why]
+    (note,) = [
+        it for it in plan(load(path, sets)).not_carried if "simulations do not model" in it.why
+    ]
     assert (note.field, note.value) == ("layout", "servers = 1")
 
 
@@ -116,15 +118,15 @@ def test_a_link_counts_what_is_around_packets() -> None:
 def test_limits_are_written_in_both_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = Limits(read_rate=2e7, write_operations=0.4)
     group, top = Path("/top/somewhere/host"), Path("/top")
-    monkeypatch.setattr(groups, "hierarchy", lambda _: groups.Hierarchy(top, 2))
-    assert groups.limit_lines(limits, "7:100", group) == [
+    monkeypatch.setattr(cgroups, "hierarchy", lambda _: cgroups.Hierarchy(top, 2))
+    assert cgroups.limit_lines(limits, "7:100", group) == [
         (group / "io.max", "7:100 rbps=20000000 wiops=1", "7:100 rbps=max wiops=max")
     ]
     with pytest.raises(RunError, match="control groups for memory are not in /top"):
-        groups.limit_lines(limits, "7:100", Path("/other/host"))
-    monkeypatch.setattr(groups, "hierarchy", lambda _: groups.Hierarchy(top, 1))
-    monkeypatch.setattr(groups, "_own", lambda _: top)
-    assert groups.limit_lines(limits, "7:100", group) == [
+        cgroups.limit_lines(limits, "7:100", Path("/other/host"))
+    monkeypatch.setattr(cgroups, "hierarchy", lambda _: cgroups.Hierarchy(top, 1))
+    monkeypatch.setattr(cgroups, "_own", lambda _: top)
+    assert cgroups.limit_lines(limits, "7:100", group) == [
         (top / "blkio.throttle.read_bps_device", "7:100 20000000", "7:100 0"),
         (top / "blkio.throttle.write_iops_device", "7:100 1", "7:100 0"),
     ]
@@ -133,11 +135,11 @@ def test_limits_are_written_in_both_versions(monkeypatch: pytest.MonkeyPatch) ->
 def test_without_control_groups_memory_is_told_and_limits_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(groups, "hierarchy", lambda _: None)
+    monkeypatch.setattr(cgroups, "hierarchy", lambda _: None)
     (note,) = [it for it in plan(EXT3).not_carried if "no control groups" in it.why]
     assert note.field == "machine.memory"
     with pytest.raises(RunError, match="cannot be limited"):
-        groups.limit_lines(Limits(read_rate=2e7), "7:100", None)
+        cgroups.limit_lines(Limits(read_rate=2e7), "7:100", None)
 
 
 def test_names_are_those_of_folders() -> None:

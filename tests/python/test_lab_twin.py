@@ -1,4 +1,4 @@
-"""A twin from beginning to end: a laboratory's machine is calibrated, predicted and measured."""
+"""A twin from beginning to end: a testbed's machine is calibrated, predicted and measured."""
 
 import json
 import os
@@ -21,7 +21,7 @@ print(json.dumps(validate.twin(sys.argv[1], cases=chosen, rounds=1, passes=1).js
 CASES = ("cached reads of 12 KiB", "synchronous rewrites of 16 KiB")
 
 
-def test_a_laboratorys_machine_has_a_twin(tmp_path: Path) -> None:
+def test_a_testbeds_machine_has_a_twin(tmp_path: Path) -> None:
     skip_unless_possible("mkfs.ext3")
     file = tmp_path / f"twin-{os.getpid()}.toml"
     file.write_text(EXT3.replace('"40 MB/s"', '"500 MB/s"').replace('"20 MB/s"', '"400 MB/s"'))
@@ -35,7 +35,7 @@ def test_a_laboratorys_machine_has_a_twin(tmp_path: Path) -> None:
         finally:
             if (left := find(file.stem)) is not None:
                 down(left)
-    # What the laboratory made is what the calibration found.
+    # What the testbed made is what the calibration found.
     machine = tomllib.loads(found["machine"])
     assert machine["system"] == "ext3"
     device = machine["machine"]["device"]

@@ -170,7 +170,7 @@ def test_the_traces_are_what_their_script_writes(tmp_path: Path) -> None:
 def present(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The paper's cases on a present machine; modules beside it are found as its script does."""
     monkeypatch.syspath_prepend(str(PAPER))
-    return importlib.import_module("present")
+    return importlib.import_module("testbed_cases")
 
 
 def test_what_is_measured_again_can_be_measured(present: Any, tmp_path: Path) -> None:
@@ -185,10 +185,10 @@ def test_what_is_measured_again_can_be_measured(present: Any, tmp_path: Path) ->
 
 
 def test_measuring_again_says_what_it_takes() -> None:
-    script = [sys.executable, str(PAPER / "measure_again.py")]
+    script = [sys.executable, str(PAPER / "measure_on_testbed.py")]
     for arguments, expected in (
         ([], "required: OUT"),
-        (["x", "1"], "ROUNDS is 1: expected 2 at least"),
+        (["x", "1"], "ROUNDS = 1: expected 2 or more"),
         (["x", "a"], "ROUNDS: invalid int value: 'a'"),
     ):
         ended = subprocess.run([*script, *arguments], capture_output=True, text=True, check=False)

@@ -69,7 +69,10 @@ def test_what_is_no_machines_file_is_refused_before_anything_is_measured(tmp_pat
     for wrong in ("none.toml", "machine", "below"):
         refused = command("twin", str(below), "--machine", str(tmp_path / wrong))
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
-        assert f"{wrong}: expected a file that headrace calibrate" in refused.stderr
+        assert (
+            f"{wrong}: not a machine file: expected a .toml file from headrace calibrate"
+            in refused.stderr
+        )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ MEDIAN = {"device": 0.05, "cache": 0.1}
 
 @pytest.mark.parametrize("name", ["ext4-150", "xfs-150", "ext3-ordered-150"])
 def test_what_was_measured_is_predicted(name: str) -> None:
-    found = validate.again(MEASURED / f"{name}.json").json()
+    found = validate.repredict(MEASURED / f"{name}.json").json()
     assert len(found["points"]) == len(validate.CASES)
     for group, most in MEDIAN.items():
         assert found["summary"][group]["median_error"] <= most, group

@@ -12,15 +12,14 @@ import pytest
 
 from command import command
 from conftest import MACHINE, SYSTEM
-from headrace import ScenarioError, calibrate, calibrated, simulate, validate
-from headrace.calibrate.case import NEW, Case, transfers
-from headrace.calibrate.machine_work import work_on
+from headrace import ScenarioError, calibrate, calibration_fields, simulate, validate
+from headrace.calibrate.case import NEW, Case, scenario_for_machine, transfers
 from headrace.calibrate.parameter import Parameter
-from headrace.validate.beyond import beyond
-from headrace.validate.breakdown import Breakdown, Run, from_counters
+from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.cases import CASES
-from headrace.validate.changed import over_file
 from headrace.validate.discrepancy import discrepancy
+from headrace.validate.interval_width import interval_width_warnings
+from headrace.validate.oversized_cases import oversized_cases
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import (
     CheckErrors,
@@ -29,7 +28,7 @@ from headrace.validate.prediction import (
     check_errors,
     interval,
 )
-from headrace.validate.wide import wide
+from headrace.validate.settings_overrides import settings_overrides
 
 WORK = """[clients]
 count = 1
@@ -194,19 +193,19 @@ def test_intervals_that_tell_little_are_told(tmp_path: Path) -> None:
     narrow = Point("narrow", "cache", (1.0,), Predicted(1.0, (0.4, 3.9)))
     far = Point("far", "cache", (1.0,), Predicted(1.0, (1e-5, 1e4)))
     none = Point("none", "cache", (1.0,), Predicted(1.0, None))
-    assert wide([narrow, none], machine, [FEW_CALLS] * 2) == []
+    assert interval_width_warnings([narrow, none], machine, [FEW_CALLS] * 2) == []
 
     def told() -> str:
-        (warning,) = wide([narrow, far, none], machine, [FEW_CALLS] * 3)
+        (warning,) = interval_width_warnings([narrow, far, none], machine, [FEW_CALLS] * 3)
         assert warning["condition"] == "wide-intervals"
         assert "1 of 3 predictions" in warning["message"] and "'far'" in warning["message"]
         return warning["message"]
 
     # Rounds of 8 to 12.5 us are not that far apart.
-    assert "so few rounds, 3" in told()
+    assert "3 rounds are too few" in told()
     check = '[[check]]\nname = "c"\nbound = "cache"\nmeasured = "9 ms"\npredicted = "1 ms"\n'
     machine.write_text(MACHINE + check)
-    assert "the check 'c' took 0.11 times as long" in told()
+    assert "the check 'c' was simulated 0.11 times as long" in told()
     machine.write_text(MACHINE.replace("12.5 us", "12.5 ms") + check)
     assert "3 rounds gave machine.cpu.system_call = 8 us, 10 us, 12.5 ms, which" in told()
 
@@ -224,14 +223,18 @@ values = ["0 s", "5 ms", "4 ms"]
     device = '[machine.device]\nkind = "throttled"\nrate = "1 GB/s"\nlatency = "4 ms"'
     machine.write_text(SYSTEM.replace("[machine.device]", device) + rounds)
     case = Case("direct", "device", DIRECT_WRITES)
-    predicted = validate.predict(work_on(machine, case.work), case.seconds)
+    predicted = validate.predict(scenario_for_machine(machine, case.work), case.seconds)
     assert predicted.interval is not None
-    (warning,) = wide([Point("direct", "device", (1.0,), predicted)], machine, [case])
+    (warning,) = interval_width_warnings(
+        [Point("direct", "device", (1.0,), predicted)], machine, [case]
+    )
     assert "3 rounds gave machine.device.latency = 0 s, 5 ms, 4 ms" in warning["message"]
     assert "page_fault" not in warning["message"]
     # What --set puts over the file has no rounds any more.
     sets = {"machine.device.latency": "5 ms"}
-    (warning,) = wide([Point("direct", "device", (1.0,), predicted)], machine, [case], sets)
+    (warning,) = interval_width_warnings(
+        [Point("direct", "device", (1.0,), predicted)], machine, [case], sets
+    )
     assert "latency" not in warning["message"]
 
 
@@ -254,7 +257,9 @@ def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
     assert "contention" not in told(MACHINE, "machine.cpu.cores=1")
     units = dict.fromkeys(("write_share", "reuse_share", "contention"), "1")
     units |= {"rate": "1 GB/s", "device_write_rate": "1 GB/s", "l3_reach": "1 MiB"}
-    values = {field: units.get(field.rsplit(".")[-1], "1 us") for field in calibrated.MACHINE}
+    values = {
+        field: units.get(field.rsplit(".")[-1], "1 us") for field in calibration_fields.MACHINE
+    }
     several = "".join(
         f'[[calibration]]\nfield = "{field}"\nvalues = ["{it}", "{it}"]\n'
         for field, it in values.items()
@@ -262,7 +267,7 @@ def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
     assert told(SYSTEM + several) == ""
     file.write_text(MACHINE)
     done = command("run", str(work), "--no-store")
-    assert "says nothing of what this version measures" in " ".join(done.stdout.split())
+    assert "lacks parameters that this version measures" in " ".join(done.stdout.split())
     document = laid_beside(work)
     assert "not-calibrated" in {it["condition"] for it in document["warnings"]}
 
@@ -290,7 +295,7 @@ def test_errors_are_summed_up_by_group() -> None:
         "covered": pytest.approx((1 / 3 + 0) / 2),
     }
     assert found["cache"]["covered"] is None
-    assert points[0].among and not points[1].among
+    assert points[0].within_repetitions and not points[1].within_repetitions
 
 
 def test_cases_beyond_limits_are_made_where_limits_are_small() -> None:
@@ -300,7 +305,7 @@ def test_cases_beyond_limits_are_made_where_limits_are_small() -> None:
             Parameter("machine.memory.size", (size,), "B", ""),
             Parameter("machine.memory.used", (0,), "B", ""),
         ]
-        return [case.name for case in beyond(settings)]
+        return [case.name for case in oversized_cases(settings)]
 
     assert having(5 << 30, 64 << 30) == []
     assert all("dirty limit" in name for name in having(64 << 20, 64 << 30))
@@ -341,27 +346,27 @@ def test_what_is_put_over_a_machines_file_is_told(tmp_path: Path) -> None:
     ]
     work = '[[workload]]\nblock = "1 MiB"\n'
     given = ["machine.device.latency = 2 ms"]
-    sets, settings = over_file(machine, work, now, given)
+    sets, settings = settings_overrides(machine, work, now, given)
     found = {it.field.rsplit(".", 1)[-1]: it for it in settings}
     assert not found["window"].changed
     assert (found["write_rate"].file, found["write_rate"].used) == (None, "40 MB/s")
     assert found["latency"].changed and found["latency"].source == "--set"
     # The kernel has these limits no more.
     assert {"read_rate", "read_operations"} <= {it for it in found if found[it].changed}
-    text = work_on(machine, work.replace("1 MiB", "64 MiB"))
+    text = scenario_for_machine(machine, work.replace("1 MiB", "64 MiB"))
     held, free = (simulate.run(simulate.load(text, sets=it)) for it in ({}, sets))
     assert held.json()["simulated_seconds"] >= free.json()["simulated_seconds"]
     with pytest.raises(ScenarioError, match=r"machine\.device\.latencie"):
-        over_file(machine, work, now, ["machine.device.latencie=2 ms"])
+        settings_overrides(machine, work, now, ["machine.device.latencie=2 ms"])
     refused = headrace("twin", str(tmp_path), "--set", "machine.device.latency=2 ms")
     assert refused.returncode == 2 and "it needs --machine" in refused.stderr
     for own in ("workload.0.block=1 MiB", "clients.processes=2", "run.seed=3", "system=ext3"):
-        with pytest.raises(ScenarioError, match=f"--set {own}: a twin's cases are its own"):
-            over_file(machine, work, now, [own])
+        with pytest.raises(ScenarioError, match=f"--set {own}: a twin sets its workload"):
+            settings_overrides(machine, work, now, [own])
     # What is wrong is named by the file that the user has given.
     machine.write_text("")
-    with pytest.raises(ScenarioError, match="machine.toml: this is no system that can be simul"):
-        over_file(machine, work, now, [])
+    with pytest.raises(ScenarioError, match="machine.toml: the system cannot be simul"):
+        settings_overrides(machine, work, now, [])
 
 
 def test_cases_have_names_of_their_own() -> None:
@@ -402,7 +407,7 @@ def run(seconds: float, busy: float) -> Run:
 def test_counters_tell_the_device_from_the_rest() -> None:
     point = Point("case", "device", (1.2, 1.4, 2.0), simulated(0.3, 0.05))
     # The middle repetition; its device worked, and flushed, beside what else there was.
-    found = from_counters(point, 1, [run(2.0, 0.9), run(1.2, 0.1), run(1.4, 0.7)])
+    found = breakdown_from_counters(point, 1, [run(2.0, 0.9), run(1.2, 0.1), run(1.4, 0.7)])
     assert found is not None
     assert found.measured == pytest.approx({"device": 0.8, "beyond the device": 0.6})
     assert found.simulated == pytest.approx({"device": 0.5, "beyond the device": 0.5})
@@ -410,22 +415,27 @@ def test_counters_tell_the_device_from_the_rest() -> None:
     assert found.error == pytest.approx(1.0 - 1.4)
     # Of several processes the time until all are done counts, on both sides.
     longer = replace(point.predicted, seconds=2.5)
-    shared = from_counters(replace(point, predicted=longer), 8, [run(3.0, 0.7)])
+    shared = breakdown_from_counters(replace(point, predicted=longer), 8, [run(3.0, 0.7)])
     assert shared is not None and shared.error == pytest.approx(2.5 - 3.0)
     # A device that works although nobody waits for it is busy all the same.
-    busy = from_counters(Point("case", "device", (1.0,), simulated(0.9, 0.0)), 1, [run(1.0, 0.0)])
+    busy = breakdown_from_counters(
+        Point("case", "device", (1.0,), simulated(0.9, 0.0)), 1, [run(1.0, 0.0)]
+    )
     assert busy is not None and busy.simulated["device"] == pytest.approx(0.9)
     # What waits for a limit has not come to the device yet, as its counters see it.
     limited = simulated(0.9, 0.08)
     device = 'kind = "throttled"\nrate = "1 GB/s"\nread_rate = "1 MB/s"'
     limited.document["scenario"] = {"toml": f"[machine.device]\n{device}\n"}
     limited.document["stations"][0] |= {"residence": 0.04, "queue": 0.6}
-    held = from_counters(Point("case", "device", (1.0,), limited), 1, [run(1.0, 0.0)])
+    held = breakdown_from_counters(Point("case", "device", (1.0,), limited), 1, [run(1.0, 0.0)])
     assert held is not None
     assert held.simulated == pytest.approx({"device": 0.2, "beyond the device": 0.8})
     # No device below the measurement: nothing can be told.
-    assert from_counters(point, 1, [Run(1.0, {"window_s": [1.0], "device_busy": [None]})]) is None
-    assert from_counters(point, 1, [Run(1.0, {})]) is None
+    assert (
+        breakdown_from_counters(point, 1, [Run(1.0, {"window_s": [1.0], "device_busy": [None]})])
+        is None
+    )
+    assert breakdown_from_counters(point, 1, [Run(1.0, {})]) is None
 
 
 def parts(name: str, measured: tuple[float, float], other: tuple[float, float]) -> Breakdown:
@@ -439,8 +449,8 @@ def test_the_paragraph_names_what_most_of_the_differences_is() -> None:
     assert found is not None and found.seconds == pytest.approx(1.0)
     assert found.shares == pytest.approx({"device": 0.9, "beyond the device": 0.1})
     assert (
-        "The component to look at is 'device', with 90 % of the model's differences: simulated, it"
-        " takes 900.0 ms less" in found.sentences
+        "The component 'device' has 90 % of the model's differences: over all these cases it"
+        " takes 900.0 ms less in the simulation" in found.sentences
     )
     assert "of 'device' is in the case 'a': 1.00 s measured, 200.0 ms simulated" in found.sentences
     assert "1,234 transfers measured, 567 simulated" in found.sentences
@@ -452,7 +462,7 @@ def test_the_paragraph_says_if_it_points_at_nothing() -> None:
     found = discrepancy([Breakdown("x", "kernel trace", *sides)])
     assert found is not None and "No single component of the model" in found.sentences
     found = discrepancy([Breakdown("x", "kernel trace", *sides, explained=True)])
-    assert found is not None and "nothing to explain" in found.sentences
+    assert found is not None and "no difference remains to explain" in found.sentences
     assert found.shares == {}
     assert discrepancy([]) is None
 
@@ -463,12 +473,12 @@ def test_what_others_took_is_none_of_the_models() -> None:
     found = discrepancy([Breakdown("x", "kernel trace", measured, other)])
     assert found is not None and found.others == pytest.approx(3.0)
     assert found.shares == pytest.approx({"device": 0.8, "processor": 0.2})
-    assert "Other programs took the processors for 75 % of that" in found.sentences
-    assert "'device', with 80 % of the model's differences" in found.sentences
+    assert "Other programs used the processors for 75 % of that" in found.sentences
+    assert "'device' has 80 % of the model's differences" in found.sentences
     # A queue that only the simulation has is the model's.
     found = discrepancy([Breakdown("x", "kernel trace", {}, {"processor queue": 1.0})])
     assert found is not None and found.others == 0
-    assert "'processor queue', with 100 %" in found.sentences
+    assert "'processor queue' has 100 %" in found.sentences
 
 
 def headrace(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -502,13 +512,13 @@ def test_a_scenario_is_laid_beside_its_measurement(tmp_path: Path) -> None:
     other = tmp_path / "other.toml"
     other.write_text(scenario.read_text().replace('"write", "read"', '"write", "sync"'))
     refused = headrace("validate", str(other), "--against", str(saved))
-    assert refused.returncode == 2 and "its workloads are others" in refused.stderr
+    assert refused.returncode == 2 and "the workloads differ" in refused.stderr
     more = tmp_path / "more.toml"
     more.write_text(scenario.read_text().replace("count = 1", "count = 1\nprocesses = 2"))
     refused = headrace("validate", str(more), "--against", str(saved))
-    assert refused.returncode == 2 and "its processes are others" in refused.stderr
+    assert refused.returncode == 2 and "the processes differ" in refused.stderr
     refused = headrace("validate", str(scenario), "--against", str(scenario))
-    assert refused.returncode == 2 and "expected a result" in refused.stderr
+    assert refused.returncode == 2 and "not a saved measurement" in refused.stderr
 
 
 def test_a_twin_is_predicted_and_measured(tmp_path: Path) -> None:

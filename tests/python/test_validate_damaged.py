@@ -76,7 +76,7 @@ def test_no_damage_is_more_than_one_clear_error(
         ("operations", {"read": {}}, "operations.read = {}: expected an object with count"),
         ("operations", {"read": {"count": -1}}, "operations.read.count = -1: expected 0 or more"),
         ("latency", {"read": {"mean": None}}, "latency.read.mean = None: expected a number"),
-        ("calls", "null", "calls = 'null': expected a measurement of the storage"),
+        ("calls", "null", "calls = 'null': expected a measurement with system calls"),
         ("calls", 3, "calls = 3: expected one of posix, io-uring, null"),
         ("processes", "many", "processes = 'many': expected a whole number"),
     ],
@@ -98,7 +98,7 @@ def test_what_was_measured_by_other_calls_is_no_repeat(
     for file, calls in zip(files, ("posix", "io-uring", None), strict=True):
         document = {key: it for key, it in result.items() if key != "calls"}
         file.write_text(json.dumps(document | ({"calls": calls} if calls else {})))
-    with pytest.raises(ScenarioError, match="by io-uring calls, and .* by posix ones"):
+    with pytest.raises(ScenarioError, match="--calls io-uring, but .* with --calls posix"):
         validate.validate(folder / "work.toml", [files[2], *files[:2]])
     assert validate.validate(folder / "work.toml", [files[0], files[2]]).points
 
@@ -127,8 +127,8 @@ def test_what_was_set_for_a_measurement_is_set_for_its_simulation(folder: Path) 
     assert "With workload.0.transfer=32 KiB" in headrace("validate", work, "--against", one).stdout
     refused = headrace("validate", work, "--against", one, "--against", other)
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
-    assert "expected measurements of the same values" in refused.stderr
+    assert "expected measurements with the same --set values" in refused.stderr
     names = '[[workload]]\nkind = "mdtest"\nfiles = 10\n'
     (folder / "names.toml").write_text(SCENARIO.split("[[workload]]")[0] + names)
     refused = headrace("validate", folder / "names.toml", "--against", one)
-    assert refused.returncode == 2 and "takes not all" in refused.stderr
+    assert refused.returncode == 2 and "does not accept" in refused.stderr

@@ -11,7 +11,7 @@ import pytest
 from conftest import SYSTEM
 from headrace import validate
 from headrace.validate.cases import CASES
-from headrace.validate.traced import simulated_parts
+from headrace.validate.traced_twin import simulated_parts
 from traceable import traceable
 
 
@@ -56,7 +56,7 @@ def test_the_time_in_calls_is_found_in_the_kernel(tmp_path: Path) -> None:
     names = ("cached reads of 12 KiB", "direct random reads of 16 KiB", "names of 600 files")
     cases = [case for case in CASES if case.name in names]
     found = validate.twin(tmp_path, tmp_path / "machine.toml", cases=cases, rounds=1, passes=1)
-    traced = validate.traced(found, tmp_path)
+    traced = validate.trace_twin(found, tmp_path)
     assert [it.name for it in traced.breakdowns] == [case.name for case in cases]
     by_name = {it.name: it for it in traced.breakdowns}
     cached, direct, on_names = (by_name[name] for name in names)

@@ -1,15 +1,15 @@
-"""Lays Headrace's figures beside those of other tools, in turns.
+"""Compare Headrace's results with those of other tools.
 
     python benches/load/agreement DIR [ROUNDS] [TOOL...]
 
-ROUNDS is 4 at least: two rounds, one in either order, are one sample, and quartiles take two.
+ROUNDS is at least 4: two rounds, one in either order, are one sample, and quartiles need two
+samples.
 
-Each case asks the same of one directory: the same file, block size, order and end. Headrace and
-the tool take turns, the disk comes to rest before each, and who comes first changes with each
-round, so that whatever else the machine does disturbs both alike. The table gives medians, and
-the median and quartiles of Headrace's figure over the tool's, each the geometric mean of two
-rounds. A tool that is not installed is left out and named. docs/how-to/bench.md says where ratios
-come from.
+Each case runs the same workload in one directory: the same file, block size, order and end.
+Headrace and the tool run in turn after an idle pause of the disk, in alternating order, so that
+other load affects both equally. The table has medians, and the median and quartiles of the ratio of
+Headrace to the tool, each the geometric mean of two rounds. A missing tool is named and skipped.
+docs/how-to/bench.md explains the ratios.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from ground import REST, Case, Figures, Ground
 
 ROUNDS = 8
 FEWEST_ROUNDS = 4
-"""Of which a table is made: two samples, each of two rounds."""
+"""Two samples of two rounds each."""
 CASES: list[Case] = [case for tool in (fio, dd, iozone, bonnie, cp, dbench) for case in tool.CASES]
 
 
 def turn(case: Case, ground: Ground, first: bool) -> tuple[Figures, Figures]:
-    """Headrace's figures and the tool's of one round."""
+    """Return the results of Headrace and of the tool in one round."""
     sides = {}
     for ours in (True, False) if first else (False, True):
         # What the last one has left dirty, and what its removal frees, is nobody's burden, and
@@ -50,7 +50,7 @@ def turn(case: Case, ground: Ground, first: bool) -> tuple[Figures, Figures]:
 
 
 def table(case: Case, rounds: list[tuple[Figures, Figures]]) -> None:
-    """A row for each figure."""
+    """Format a row for each result."""
     for name, unit in case.units.items():
         pairs = [(a[name], b[name]) for a, b in rounds if name in a and name in b]
         row = f"{case.tool:9} {case.name:36} {name:18}"
@@ -71,19 +71,21 @@ def table(case: Case, rounds: list[tuple[Figures, Figures]]) -> None:
 
 
 def main() -> None:
-    """Runs in turn, prints."""
+    """Run all cases in turn, and print the table."""
     if len(sys.argv) < 2:
-        raise SystemExit("agreement: expected a directory on the file system to be measured")
+        raise SystemExit(
+            "agreement: expected DIR, an existing directory on the file system to measure"
+        )
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS
     if rounds < FEWEST_ROUNDS:
         raise SystemExit(
-            f"agreement: {rounds} rounds: expected {FEWEST_ROUNDS} or more, as two rounds, one in"
-            " either order, are one sample, and quartiles take two"
+            f"agreement: ROUNDS = {rounds}: expected {FEWEST_ROUNDS} or more: two rounds, one"
+            " in either order, are one sample, and quartiles need two samples"
         )
     tools = sys.argv[3:] or sorted({case.tool for case in CASES})
     for tool in tools:
         if not shutil.which(tool):
-            print(f"{tool} is not installed: its cases are left out")
+            print(f"{tool}: program not found, so its cases are missing: install it")
     cases = [case for case in CASES if case.tool in tools and shutil.which(case.tool)]
     ground = Ground(Path(sys.argv[1]))
     figures: list[list[tuple[Figures, Figures]]] = [[] for _ in cases]

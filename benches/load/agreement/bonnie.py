@@ -13,7 +13,7 @@ from ground import KIB, MIB, Case, Figures, Ground, Work, output, rate
 
 BLOCK = 8 * KIB
 SIZE = 1024 * MIB
-"""Bytes of its file: what lasts long enough."""
+"""Size of its file in bytes, large enough for half a second."""
 FILES = 64 * 1024
 
 BLOCKS = {"block write": 11, "rewrite": 13}
@@ -27,7 +27,7 @@ def _bonnie(ground: Ground, columns: dict[str, int], *options: str) -> Figures:
         said = output("bonnie++", "-d", folder, "-u", str(os.getuid()), "-r", "0", "-q", *options)
     lines = [line for line in said.splitlines() if line.startswith("1.98,")]
     if not lines:
-        raise SystemExit(f"agreement: bonnie++ said {said!r}")
+        raise SystemExit(f"agreement: bonnie++: unexpected output {said!r}")
     values = lines[0].split(",")
     found = {name: values[place] for name, place in columns.items()}
     return {name: float(text) for name, text in found.items() if text.strip("+")}
@@ -39,8 +39,8 @@ def _blocks(ground: Ground) -> Figures:
 
 
 def _our_blocks(ground: Ground) -> Figures:
-    """One file, as there."""
-    with ground.kept() as (_, work):
+    """Run the same accesses to one file."""
+    with ground.on_remaining_files() as (_, work):
         write = work(f'block = "{SIZE} B"\ntransfer = "{BLOCK} B"\nphases = ["write", "sync"]\n')
         rewrite = work(
             f'kind = "pipeline"\ninput = "{SIZE} B"\nrequest = "{BLOCK} B"\n'
@@ -54,8 +54,7 @@ def _names(ground: Ground) -> Figures:
 
 
 def _our_names(ground: Ground) -> Figures:
-    """The same files, in the order in which they were made, with the sync of the whole system
-    behind making and removing them, as there."""
+    """Create and remove the same files in the same order, each followed by sync(2)."""
 
     def seconds(work: Work, phase: str) -> float:
         done = work(f'kind = "mdtest"\nfiles = {FILES}\nphases = ["{phase}"]\n')
@@ -63,7 +62,7 @@ def _our_names(ground: Ground) -> Figures:
         os.sync()
         return FILES / rate(done, phase, "count") + time.perf_counter() - began
 
-    with ground.kept() as (_, work):
+    with ground.on_remaining_files() as (_, work):
         create, delete = (FILES / seconds(work, phase) for phase in ("create", "unlink"))
     return {"sequential create": create, "sequential delete": delete, "random create": create}
 

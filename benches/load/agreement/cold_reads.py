@@ -1,11 +1,11 @@
-"""Cold reads in order by Headrace, by fio and by a bare loop of preadv, in turns: bytes a second,
-the requests that the device was given for them, and how often the host was given memory meanwhile.
+"""Compare sequential cold reads by Headrace, by fio and by a bare loop of preadv.
 
     python benches/load/agreement/cold_reads.py DIR [ROUNDS]
 
-Where the requests are the same in number and size, figures that differ are the device's or the
-host's. What it costs to read into memory that the host has to find first, the last reader shows:
-the same loop, a pause after the file has left the page cache.
+Prints bytes per second, requests of the device, and reports of free pages to the host. If number
+and size of the requests agree, differences come from the device or the host. The last reader shows
+the cost of memory that the host has to provide first: the same loop, some time after the file was
+evicted.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ SECTOR = 512
 
 
 class Turn(NamedTuple):
-    """What one reading of the file was."""
+    """One pass over the file."""
 
     rate: float
-    """Bytes a second."""
+    """Bytes per second."""
     requests: int
-    """Reads that the device carried out meanwhile, for whomever."""
+    """Reads that the device completed during the pass, of any process."""
     bytes: int
-    """What they brought."""
+    """Bytes of these reads."""
     reports: int
-    """How often a virtual machine's host took free memory back meanwhile."""
+    """Reports of free pages to the host during the pass."""
 
 
 def by_headrace(ground: Ground) -> float:
-    """Bytes a second."""
+    """Return bytes per second."""
     return rate(ground.on_common(f'transfer = "{BLOCK} B"\nphases = ["read"]\n'), "read")
 
 
 def by_fio(ground: Ground) -> float:
-    """Bytes a second."""
+    """Return bytes per second."""
     return cold(ground.common, BLOCK, "read")
 
 
 def by_loop(ground: Ground) -> float:
-    """Bytes a second of preadv one after the other, into one buffer."""
+    """Return bytes per second of consecutive preadv calls into one buffer."""
     forget(ground.common)
     return _loop(ground)
 
 
 def by_late_loop(ground: Ground) -> float:
-    """The same, when the host has what the file had in memory."""
+    """Return the same after the host has reclaimed the file's memory."""
     forget(ground.common)
     time.sleep(REST)
     return _loop(ground)
@@ -73,7 +73,7 @@ def _loop(ground: Ground) -> float:
         begun = time.monotonic()
         for place in range(0, SIZE, BLOCK):
             if os.preadv(descriptor, buffers, place) != BLOCK:
-                raise SystemExit("cold_reads: the file is shorter than it was")
+                raise SystemExit("cold_reads: the file was truncated during the measurement")
         return SIZE / (time.monotonic() - begun)
     finally:
         os.close(descriptor)
@@ -88,21 +88,21 @@ READERS: dict[str, Callable[[Ground], float]] = {
 
 
 def reads_of(device: str) -> tuple[int, int]:
-    """Reads that a device has carried out so far, and their bytes."""
+    """Return the completed reads of a device and their bytes."""
     fields = Path(f"/sys/class/block/{device}/stat").read_text(encoding="ascii").split()
     return int(fields[0]), int(fields[2]) * SECTOR
 
 
 def reports() -> int:
-    """How often the host has said so far that it took free pages back: interrupts of the queue
-    that free pages are reported by (Linux, drivers/virtio/virtio_balloon.c). 0 without one."""
+    """Return the number of free page reports so far: interrupts of the reporting queue (Linux,
+    drivers/virtio/virtio_balloon.c). 0 without one."""
     lines = Path("/proc/interrupts").read_text(encoding="ascii").splitlines()
     of_queue = [line.split() for line in lines if line.endswith("-reporting_vq")]
     return sum(int(word) for line in of_queue for word in line[1:] if word.isdigit())
 
 
 def turn(read: Callable[[Ground], float], ground: Ground, device: str) -> Turn:
-    """One reading, of a file that the device has read just before."""
+    """Measure one pass over a file that the device has just read."""
     os.sync()
     ground.read_common()
     if read is by_fio:
@@ -116,18 +116,20 @@ def turn(read: Callable[[Ground], float], ground: Ground, device: str) -> Turn:
 
 
 def main() -> None:
-    """Reads in turn, another one first in each round, and prints."""
+    """Measure all readers in turn, with another one first in each round, and print the results."""
     if len(sys.argv) < 2:
-        raise SystemExit("cold_reads: expected a directory on the file system to be measured")
+        raise SystemExit(
+            "cold_reads: expected DIR, an existing directory on the file system to measure"
+        )
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS
     if rounds < 2:
-        raise SystemExit(f"cold_reads: {rounds} rounds: expected 2 or more, to tell quartiles")
+        raise SystemExit(f"cold_reads: ROUNDS = {rounds}: expected 2 or more, for quartiles")
     device = device_below(sys.argv[1])
     if device is None:
-        raise SystemExit(f"cold_reads: {sys.argv[1]} is on no block device that counts requests")
+        raise SystemExit(f"cold_reads: {sys.argv[1]}: not on a block device with request counters")
     names = [name for name in READERS if name != "fio" or shutil.which("fio")]
     if "fio" not in names:
-        print("fio is not installed: it is left out")
+        print("fio: program not found, so its row is missing: install fio")
     done: dict[str, list[Turn]] = {name: [] for name in names}
     ground = Ground(Path(sys.argv[1]))
     try:

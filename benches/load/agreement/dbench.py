@@ -20,13 +20,13 @@ def _theirs(ground: Ground) -> Figures:
     # Operation, count, mean and longest time in milliseconds.
     rows = re.findall(r"^ (\w+) +(\d+) +([\d.]+) +[\d.]+$", said, re.M)
     if not rows:
-        raise SystemExit(f"agreement: dbench said {said!r}")
+        raise SystemExit(f"agreement: dbench: unexpected output {said!r}")
     count = sum(int(row[1]) for row in rows)
     return {"operations": count / SECONDS}
 
 
 def _ours(ground: Ground) -> Figures:
-    done = ground.anew(
+    done = ground.on_own_files(
         'preset = "dbench"\nappend_limit = "1 MB"\namount = "forever"\n'
         f'[run]\nstop = {{ time = "{SECONDS} s" }}\n'
     )

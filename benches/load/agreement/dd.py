@@ -8,7 +8,7 @@ from ground import LARGE_DIRECT, MIB, SIZE, Case, Figures, Ground, forget, outpu
 
 
 def _dd(*words: str, block: int = MIB) -> float:
-    """Bytes a second."""
+    """Return bytes per second."""
     return SIZE / _seconds(*words, block=block)
 
 
@@ -16,12 +16,12 @@ def _seconds(*words: str, block: int = MIB) -> float:
     said = output("dd", f"bs={block}", f"count={SIZE // block}", *words)
     found = re.search(r" copied, ([\d.e+-]+) s", said)
     if found is None:
-        raise SystemExit(f"agreement: dd said {said!r}")
+        raise SystemExit(f"agreement: dd: unexpected output {said!r}")
     return float(found[1])
 
 
 def _new(ground: Ground) -> Figures:
-    """Less what it takes dd to read zeros, which Headrace does not."""
+    """Subtract the time that dd takes to read zeros, which Headrace does not."""
     zeros = _seconds("if=/dev/zero", "of=/dev/null")
     with ground.folder() as folder:
         written = _seconds("if=/dev/zero", f"of={folder}/file", "conv=fsync")
@@ -40,7 +40,7 @@ CASES = [
         {"write": "MB/s"},
         lambda ground: {
             "write": rate(
-                ground.anew(
+                ground.on_own_files(
                     f'block = "{SIZE} B"\ntransfer = "1 MiB"\nphases = ["write", "sync"]\n'
                 ),
                 "write",

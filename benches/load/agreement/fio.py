@@ -10,13 +10,13 @@ from pathlib import Path
 from ground import KIB, LARGE_DIRECT, SIZE, Case, Figures, Ground, output, rate
 
 READS = 16_000
-"""Reads at random places."""
+"""Number of random reads."""
 FORGET = "iflag=nocache count=0"
-"""With it dd has a whole file leave the page cache (GNU coreutils, dd invocation)."""
+"""Makes dd evict a whole file from the page cache (GNU coreutils, dd invocation)."""
 
 
 def job(file: Path, block: int, kind: str, *more: str) -> float:
-    """Bytes a second of a job."""
+    """Return bytes per second of a job."""
     with tempfile.TemporaryDirectory() as folder:
         said = output(
             "fio",
@@ -47,8 +47,8 @@ def job(file: Path, block: int, kind: str, *more: str) -> float:
 
 
 def cold(file: Path, block: int, kind: str, *more: str) -> float:
-    """Bytes a second of a job on a file that has just left the page cache: right before the first
-    call, as with Headrace, and not before fio begins, which takes it some tenths of a second."""
+    """Return bytes per second of a job on a file that was just evicted. As with Headrace, it is
+    evicted right before the first call, not some tenths of a second earlier at the start of fio."""
     return job(file, block, kind, f"--exec_prerun=dd if={shlex.quote(str(file))} {FORGET}", *more)
 
 
@@ -62,7 +62,7 @@ def _new(block: int) -> Case:
         "fio",
         f"a new file, {block // KIB} KiB, fsync",
         {"write": "MB/s"},
-        lambda ground: {"write": rate(ground.anew(workload), "write")},
+        lambda ground: {"write": rate(ground.on_own_files(workload), "write")},
         theirs,
     )
 

@@ -8,7 +8,7 @@ from ground import KIB, MIB, Case, Figures, Ground, output, rate
 
 BLOCK = 64 * KIB
 SIZE = 512 * MIB
-"""Bytes of its file: what memory answers is over soon."""
+"""Size of its file in bytes; cached accesses end soon."""
 TESTS = ("write", "rewrite", "read", "reread", "random read", "random write")
 
 
@@ -24,17 +24,17 @@ def _theirs(ground: Ground) -> Figures:
         )
     found = re.search(rf"^\s*{SIZE // KIB}\s+{BLOCK // KIB}((?:\s+\d+)+)\s*$", said, re.M)
     if found is None:
-        raise SystemExit(f"agreement: iozone said {said!r}")
+        raise SystemExit(f"agreement: iozone: unexpected output {said!r}")
     return {
         test: 1024.0 * int(number) for test, number in zip(TESTS, found[1].split(), strict=True)
     }
 
 
 def _ours(ground: Ground) -> Figures:
-    """One file, as there: written twice, then read twice and at random from memory."""
+    """Write one file twice, then read it twice and at random from memory."""
     base = f'block = "{SIZE} B"\ntransfer = "{BLOCK} B"\n'
     random = f'{base}order = "random"\nio.existing = true\nio.cached = true\n'
-    with ground.kept() as (_, work):
+    with ground.on_remaining_files() as (_, work):
         again = '"write", "sync", "write", "sync", "read", "read"'
         write, sync, rewrite, resync, read, reread = work(f"{base}phases = [{again}]\n")
         random_read = work(f'{random}phases = ["read"]\n')

@@ -1,27 +1,27 @@
-"""Calibration: a machine and the file system under a directory, as a system's file."""
+"""Calibrate a machine and the file system under a directory, and save both as a machine file."""
 
-from headrace.calibrate.calibration import PASSES, Probing, calibrate
+from headrace.calibrate.calibration import PASSES, CalibrationRun, calibrate
+from headrace.calibrate.case import scenario_for_machine
 from headrace.calibrate.checks import Check
-from headrace.calibrate.machine_work import work_on
-from headrace.calibrate.measured import Calibration, Measured
+from headrace.calibrate.measurements import Calibration, Measurements
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.servers import calibrate_servers
-from headrace.calibrate.traced import TracedCalibration, timeline, traced
+from headrace.calibrate.traced_calibration import TracedCalibration, timeline, trace_calibration
 
 __all__ = [
     "PASSES",
     "Calibration",
+    "CalibrationRun",
     "Check",
-    "Measured",
+    "Measurements",
     "Mount",
     "Parameter",
-    "Probing",
     "TracedCalibration",
     "calibrate",
     "calibrate_servers",
     "mount_of",
+    "scenario_for_machine",
     "timeline",
-    "traced",
-    "work_on",
+    "trace_calibration",
 ]

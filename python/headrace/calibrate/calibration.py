@@ -1,4 +1,4 @@
-"""A machine's parameters, read and measured."""
+"""Read and measure the parameters of a machine."""
 
 import os
 from collections import Counter
@@ -12,23 +12,22 @@ from pathlib import Path
 from typing import get_args
 
 from headrace._core import RunError
-from headrace.calibrate.case import Bound, carried_out, check_room
+from headrace.calibrate.case import Resource, check_room, run_workload
 from headrace.calibrate.checks import CHECKS
-from headrace.calibrate.measured import Calibration, Measured, Told, probes_of
-from headrace.calibrate.middle import middle
+from headrace.calibrate.cpu_affinity import cpu_for_run, pin_to_cpu
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.measurements import Calibration, Measurements, ProgressCallback, all_probes
 from headrace.calibrate.mount import mount_of
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.settings import settings
-from headrace.calibrate.turns import only_on, processor
-from headrace.calibrate.warned import Warned
+from headrace.calibrate.warning_collector import WarningCollector
 from headrace.environment import of_directory
 from headrace.measure.conditions import memory_is_given_back
 
 PASSES = 4
-"""How often a round measures what processor and memory bound. A core of a virtual machine may run
-at two speeds, as the other thread of its physical core is at work for someone else or not: here
-1.0 and 1.4 times the time of a call, for tenths of a second to seconds each. One measurement of ten
-milliseconds sees one of them; several, seconds apart, come to what is between."""
+"""Passes per round for CPU-bound cases. The hyperthread sibling of a virtual CPU may be busy or
+idle: calls then took 1.4 or 1.0 times as long, for tenths of a second to seconds. One pass of 10 ms
+sees one speed; several passes, seconds apart, average both."""
 
 
 def calibrate(
@@ -36,19 +35,35 @@ def calibrate(
     *,
     rounds: int = 5,
     passes: int = PASSES,
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Calibration:
-    """Reads what the kernel tells, and measures the rest: all probes once, then all again; in
-    each round those that processor and memory bound `passes` times, of which the middle counts.
+    """Calibrate the machine and the file system under a directory.
 
-    Raises ScenarioError if the file system under the directory is none that a simulation
-    knows, RunError if a parameter that is needed cannot be told from any round, otherwise as
-    `headrace.measure.measure_whole` does.
+    Settings are read from the kernel. All probes are measured once in each round. For CPU-bound
+    probes one repetition is the Hodges-Lehmann estimate over the passes of a round.
+
+    Parameters
+    ----------
+    directory
+        Directory on the file system to measure.
+    rounds
+        Number of rounds.
+    passes
+        Passes per round for CPU-bound probes.
+    on_progress
+        Called before each measurement.
+
+    Raises
+    ------
+    ScenarioError
+        If simulations do not support the file system under the directory.
+    RunError
+        If no round yields a required parameter; also as `headrace.measure.measure_whole` does.
     """
-    probing = Probing(directory)
-    for _ in in_rounds(probing.steps, directory, rounds, passes, told):
+    probing = CalibrationRun(directory)
+    for _ in run_rounds(probing.steps, directory, rounds, passes, on_progress):
         probing.end_round()
-    return probing.calibration(told)
+    return probing.calibration(on_progress)
 
 
 @dataclass(frozen=True)
@@ -56,15 +71,27 @@ class Step:
     """One measurement of a round."""
 
     name: str
-    bound: Bound
+    resource: Resource
     measure: Callable[[], None]
     processes: int = 1
 
-    def carry_out(self, directory: str | PathLike[str], on: int | None = None) -> None:
-        """Measures it, on one processor if that is given. Raises RunError, which says what failed
-        and where, besides what the measurement raises."""
+    def run(self, directory: str | PathLike[str], on: int | None = None) -> None:
+        """Run the measurement.
+
+        Parameters
+        ----------
+        directory
+            Directory that an error message names.
+        on
+            CPU to pin the measurement to; None leaves the affinity unchanged.
+
+        Raises
+        ------
+        RunError
+            With the directory and the name of the step; also what the measurement raises.
+        """
         try:
-            with nullcontext() if on is None else only_on(on):
+            with nullcontext() if on is None else pin_to_cpu(on):
                 self.measure()
         except RunError as error:
             named = RunError(f"{os.fspath(directory)}: {self.name}: {error}")
@@ -73,58 +100,72 @@ class Step:
             raise named from None
 
 
-def in_rounds(
+def run_rounds(
     steps: Sequence[Step],
     directory: str | PathLike[str],
     rounds: int,
     passes: int,
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Iterator[int]:
-    """Measures all steps in a directory, then all again, those of one process on each processor
-    in turn; gives the number of each round when it has ended.
+    """Run all steps in a directory, round by round, and yield each round's number at its end.
 
-    Raises ValueError if there are no passes.
+    Steps with one process are pinned to each CPU in turn.
+
+    Raises
+    ------
+    ValueError
+        If `passes` is less than 1.
     """
     if passes < 1:
         raise ValueError(f"passes = {passes}: expected 1 or more")
-    order = of_round(steps, passes)
-    of_each, turns = Counter(map(id, order)), Counter[int]()
+    order = round_order(steps, passes)
+    runs_per_step, runs_done = Counter(map(id, order)), Counter[int]()
     processors = sorted(os.sched_getaffinity(0))
     for number in range(rounds):
         for place, step in enumerate(order):
-            if told is not None:
-                told(number * len(order) + place, rounds * len(order), step.name)
-            on = processor(turns[id(step)], rounds * of_each[id(step)], processors)
-            step.carry_out(directory, on if step.processes == 1 else None)
-            turns[id(step)] += 1
+            if on_progress is not None:
+                on_progress(number * len(order) + place, rounds * len(order), step.name)
+            on = cpu_for_run(runs_done[id(step)], rounds * runs_per_step[id(step)], processors)
+            step.run(directory, on if step.processes == 1 else None)
+            runs_done[id(step)] += 1
         yield number
 
 
-def of_round(steps: Sequence[Step], passes: int) -> list[Step]:
-    """The order within a round: before each of as many parts of what the device bounds as there
-    are passes, all that processor and memory bound."""
-    cached = [step for step in steps if step.bound == "cache"]
-    others = [step for step in steps if step.bound != "cache"]
+def round_order(steps: Sequence[Step], passes: int) -> list[Step]:
+    """Return the order of steps within a round.
+
+    Device-bound steps are split into as many parts as there are passes. All CPU-bound steps run
+    before each part.
+    """
+    cached = [step for step in steps if step.resource == "cache"]
+    others = [step for step in steps if step.resource != "cache"]
     ends = [len(others) * number // passes for number in range(passes + 1)]
     return [step for start, end in pairwise(ends) for step in (*cached, *others[start:end])]
 
 
-def in_turn(some: Sequence[Step], others: Sequence[Step]) -> list[Step]:
-    """All steps of two lists, those that are bound alike each spread over all of them, in their
-    order: a device that others use too is another within minutes."""
+def interleave(some: Sequence[Step], others: Sequence[Step]) -> list[Step]:
+    """Merge two lists of steps so that both are spread over the whole round.
+
+    The load on a shared device changes within minutes; interleaved steps see the same load. Order
+    within each list and resource is preserved.
+    """
     placed = []
     for steps in (some, others):
-        for bound in get_args(Bound):
-            alike = [step for step in steps if step.bound == bound]
-            placed += [((at + 0.5) / len(alike), step) for at, step in enumerate(alike)]
+        for bound in get_args(Resource):
+            by_workload = [step for step in steps if step.resource == bound]
+            placed += [((at + 0.5) / len(by_workload), step) for at, step in enumerate(by_workload)]
     return [step for _, step in sorted(placed, key=lambda it: it[0])]
 
 
-class Probing:
-    """A calibration under way. Raises as `calibrate` does, and at the start if a workload takes
-    more than the file system has.
+class CalibrationRun:
+    """A calibration in progress.
 
-    A round is: each of the `steps` once or more often, then `end_round`.
+    Run each of `steps` one or more times, then call `end_round`, for every round.
+
+    Raises
+    ------
+    ScenarioError
+        On construction, if the file system has too little free space; else as `calibrate` does.
     """
 
     def __init__(self, directory: str | PathLike[str]) -> None:
@@ -133,65 +174,65 @@ class Probing:
         self._started = datetime.now(UTC)
         self._environment = of_directory(directory, self._started)
         self._read = settings(self._mount)
-        probes = probes_of(self._read)
+        probes = all_probes(self._read)
         self._times: list[dict[str, float]] = []
         self._checks: list[list[float]] = []
         self._of_round: dict[str, list[float]] = {}
         self._checks_of_round: dict[int, list[float]] = {}
-        self._warned = Warned()
-        # A workload that several probes look at is carried out once.
-        alike: dict[tuple[str, str], list[Probe]] = {}
+        self._collector = WarningCollector()
+        # A workload shared by several probes runs once.
+        by_workload: dict[tuple[str, str], list[Probe]] = {}
         for probe in probes:
-            alike.setdefault((probe.workload, probe.made_by), []).append(probe)
-        self.steps = [self._step(those) for those in alike.values()]
+            by_workload.setdefault((probe.workload, probe.made_by), []).append(probe)
+        self.steps = [self._step(those) for those in by_workload.values()]
         self.steps += [
             Step(case.name, case.group, self._check(number), case.processes)
             for number, case in enumerate(CHECKS)
         ]
-        # Before anything is measured, so that what does not fit costs no time.
-        texts = [those[0].text for those in alike.values()]
+        # Check before measuring, so that a lack of space costs no time.
+        texts = [those[0].text for those in by_workload.values()]
         check_room([*texts, *(case.work for case in CHECKS)], directory)
 
     def _step(self, probes: list[Probe]) -> Step:
         first = probes[0]
 
         def measure() -> None:
-            document = carried_out(
-                first.text, self._directory, first.bound, calls=first.made_by
+            document = run_workload(
+                first.text, self._directory, first.resource, calls=first.made_by
             ).document
-            self._warned.add(document)
+            self._collector.add(document)
             for probe in probes:
                 self._of_round.setdefault(probe.name, []).append(probe.seconds(document))
 
-        return Step(first.name, first.bound, measure, first.processes)
+        return Step(first.name, first.resource, measure, first.processes)
 
     def _check(self, number: int) -> Callable[[], None]:
         def measure() -> None:
-            document = CHECKS[number].measured(self._directory).document
-            self._warned.add(document)
+            document = CHECKS[number].measure(self._directory).document
+            self._collector.add(document)
             seconds = CHECKS[number].seconds(document)
             self._checks_of_round.setdefault(number, []).append(seconds)
 
         return measure
 
     def end_round(self) -> None:
-        """The steps were all measured once more, or some times more."""
-        self._times.append({name: middle(times) for name, times in self._of_round.items()})
+        """Reduce the passes of the current round to one value per probe and check."""
+        self._times.append({name: hodges_lehmann(times) for name, times in self._of_round.items()})
         self._checks.append(
-            [middle(self._checks_of_round[number]) for number in range(len(CHECKS))]
+            [hodges_lehmann(self._checks_of_round[number]) for number in range(len(CHECKS))]
         )
         self._of_round, self._checks_of_round = {}, {}
 
-    def calibration(self, told: Told | None = None) -> Calibration:
-        """What the rounds gave."""
-        return self.measured().calibration(told)
+    def calibration(self, on_progress: ProgressCallback | None = None) -> Calibration:
+        """Estimate the parameters from the rounds measured so far."""
+        return self.measurements().calibration(on_progress)
 
-    def measured(self) -> Measured:
-        """What the rounds took."""
+    def measurements(self) -> Measurements:
+        """Return the measured times of all rounds."""
         checks = {
             case.name: tuple(times) for case, *times in zip(CHECKS, *self._checks, strict=True)
         }
-        return Measured(
+        return Measurements(
             str(Path(self._directory).resolve()),
             self._mount.kind,
             self._started,
@@ -199,6 +240,6 @@ class Probing:
             tuple(self._times),
             checks,
             memory_is_given_back(),
-            self._warned.all(),
+            self._collector.all(),
             environment=self._environment,
         )

@@ -1,9 +1,10 @@
-"""A workload of which the time is measured and predicted."""
+"""Workloads whose time is both measured and predicted."""
 
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any, Literal, TypeAlias
 
 from headrace import _core
@@ -14,30 +15,38 @@ from headrace.measure.conditions import memory_is_given_back
 
 KIB, MIB = 1024, 1024 * 1024
 
-Bound: TypeAlias = Literal["cache", "device"]
-"""What takes most of the time: processor and memory, or the device."""
+Resource: TypeAlias = Literal["cache", "device"]
+"""The limiting resource: processor and memory ("cache"), or the device."""
 
-SETTLE = 0.25
-"""Seconds after preparation: whatever limits a device (Linux 6.18, block/blk-throttle.c) has
-forgotten by then what preparation used of them, after two slices of 100 ms."""
-TAKEN_BACK = 5.0
-"""Seconds after which free memory is the host's, where a virtual machine gives it back: the kernel
-waits 2 s before it reports any, and begins with what was freed last (Linux 6.18,
-mm/page_reporting.c). Reads of 64 MiB that were not cached took 30 to 40 ms right after the file's
-pages were dropped, and 56 to 99 ms 5 s later."""
+QUIESCE_S = 0.25
+"""Idle time between preparation and measurement, in seconds. After two slices of 100 ms, throttling
+(Linux 6.18, block/blk-throttle.c) no longer counts the preparation."""
+FREE_PAGE_REPORTING_S = 5.0
+"""Idle time after which a virtual machine has returned free memory to its host, in seconds. The
+kernel waits 2 s before it reports free pages and starts with the most recent (Linux 6.18,
+mm/page_reporting.c). Cold reads of 64 MiB took 30 to 40 ms right after eviction, and 56 to 99 ms 5
+s later."""
 
 
-def settle(bound: Bound, text: str) -> float:
-    """How long the system is left alone before the measurement of a workload, in seconds."""
-    if bound != "device":
+def quiesce_seconds(resource: Resource, text: str) -> float:
+    """Return how long the system stays idle before a workload is measured, in seconds.
+
+    Parameters
+    ----------
+    resource
+        The limiting resource of the workload.
+    text
+        The scenario.
+    """
+    if resource != "device":
         return 0.0
-    # What was dropped from the page cache is the host's or is still there, by how long ago that
-    # was: as on a machine that was left alone, it is the host's.
-    return TAKEN_BACK if _fills_the_cache(text) and memory_is_given_back() else SETTLE
+    # Evicted pages belong to the guest or the host, depending on the time since. On an idle machine
+    # they belong to the host.
+    return FREE_PAGE_REPORTING_S if _fills_the_cache(text) and memory_is_given_back() else QUIESCE_S
 
 
 def _fills_the_cache(text: str) -> bool:
-    """Whether a workload goes through the page cache to a file that is there and not in it."""
+    """Return True if the workload reads an existing, uncached file through the page cache."""
     ways = [it.get("io", {}) for it in tomllib.loads(text)["workload"]]
     return any(
         way.get("existing", False) and not way.get("cached", True) and not way.get("direct", False)
@@ -50,76 +59,122 @@ class Case:
     """A workload that is measured and predicted."""
 
     name: str
-    group: Bound
-    """What bounds it as a rule; it is measured accordingly."""
+    group: Resource
+    """The intended limiting resource, which decides how the case is measured."""
     workload: str
-    """The `[[workload]]`, without its heading."""
+    """TOML of the `[[workload]]`, without its heading."""
     processes: int = 1
 
     @property
     def work(self) -> str:
-        """Clients and workload, as a scenario has them."""
+        """TOML of the clients and the workload."""
         return scenario(self.name, self.workload, self.processes)
 
     def seconds(self, document: Mapping[str, Any]) -> float:
-        """What one process spends in its calls, by a result, measured or simulated; how long
-        several take until all are done.
+        """Return the time of the case from a measured or simulated result, in seconds.
 
-        A call of one that waits for a processor is measured only if it was interrupted within
-        the call, so the time in calls says little of several that share processors.
+        For one process this is the time in calls; for several, the time until all have finished. A
+        call that waits for a CPU is only charged if it was interrupted within the call, so time in
+        calls says little about processes that share CPUs.
         """
         if self.processes > 1:
             return elapsed(document)
         return seconds_in_calls(document)
 
-    def measured(self, directory: str | PathLike[str]) -> Measurement:
-        """Carries it out in a directory. Raises as `carried_out` does."""
-        return carried_out(self.work, directory, self.group)
+    def measure(self, directory: str | PathLike[str]) -> Measurement:
+        """Measure the case in a directory. Raises as `run_workload` does."""
+        return run_workload(self.work, directory, self.group)
 
 
-def carried_out(
-    text: str, directory: str | PathLike[str], bound: Bound, *, calls: str = "posix"
+def run_workload(
+    text: str, directory: str | PathLike[str], resource: Resource, *, calls: str = "posix"
 ) -> Measurement:
-    """Measures a workload in a directory, as a simulation has it: with no limits that remember
-    what was before, and names where no inodes were freed lately; the document warns if there was
-    no such place.
+    """Measure a workload under the conditions that a simulation assumes.
 
-    Raises as `headrace.measure.measure_whole` does.
+    Throttling starts without history, and files are created in a directory without recently freed
+    inodes. If there is none, the document has a warning.
+
+    Parameters
+    ----------
+    text
+        The scenario.
+    directory
+        Directory to measure in.
+    resource
+        The limiting resource of the workload.
+    calls
+        "posix", or "null" to measure the load engine alone.
+
+    Raises
+    ------
+    RunError, ScenarioError, OSError
+        As `headrace.measure.measure_whole` does.
     """
     if NAMES not in text:
-        return measure_whole(text, directory, calls=calls, settle=settle(bound, text))
-    # By the name that the user knows.
+        return measure_whole(text, directory, calls=calls, settle=quiesce_seconds(resource, text))
+    # The error must name the directory that the user knows.
     check_room([text], directory)
     with FRESH_INODES.below(directory) as place:
-        measured = measure_whole(text, place.path, calls=calls, settle=settle(bound, text))
+        measured = measure_whole(
+            text, place.path, calls=calls, settle=quiesce_seconds(resource, text)
+        )
     measured.document["warnings"] += place.warnings
     return measured
 
 
 def check_room(texts: Iterable[str], directory: str | PathLike[str]) -> None:
-    """Raises ScenarioError if one of some workloads takes more than the file system under a
-    directory has."""
+    """Check that the largest workload fits on the file system under a directory.
+
+    Raises
+    ------
+    ScenarioError
+        If it does not. The message names the largest workload, so that space is freed once.
+    """
     needed = [(_core.room_needed(loaded), loaded) for loaded in map(load_workload, texts)]
-    # That which takes most, so that whoever makes room does so once.
+    # Name the largest, so that space is freed once.
     for most, other in ((0, 1), (1, 0)):
         _core.check_room(max(needed, key=lambda it: (it[0][most], it[0][other]))[1], directory)
 
 
 def scenario(name: str, workload: str, processes: int) -> str:
-    """What is carried out: processes of one client, and a `[[workload]]` without its heading."""
+    """Return the TOML of one client host and one workload.
+
+    Parameters
+    ----------
+    name
+        Name of the scenario.
+    workload
+        TOML of the `[[workload]]`, without its heading.
+    processes
+        Number of client processes.
+    """
     return (
         f'name = "{name}"\n[clients]\ncount = 1\nprocesses = {processes}\n'
         f"[[workload]]\n{workload}\n"
     )
 
 
+def scenario_for_machine(machine: str | PathLike[str], work: str) -> str:
+    """Return the text of a scenario that runs a workload on a machine file's system.
+
+    Parameters
+    ----------
+    machine
+        Path of the machine file.
+    work
+        TOML text of the clients and the workload, as `scenario` returns it.
+    """
+    # JSON string escapes are valid in TOML.
+    return f"system = {json.dumps(fspath(machine), ensure_ascii=False)}\n{work}"
+
+
 def elapsed(document: Mapping[str, Any]) -> float:
-    """How long it took until all processes were done, by a result, in seconds."""
+    """Return the time until all processes have finished, measured or simulated, in seconds."""
     return float(document.get("measured_seconds") or document["simulated_seconds"])
 
 
 def seconds_in_calls(document: Mapping[str, Any], processes: int = 1) -> float:
-    """What a process spends in its calls, by a result, measured or simulated, in seconds."""
+    """Return the mean time that a process spends in calls, measured or simulated, in seconds."""
     latency, operations = document["latency"], document["operations"]
     total = sum(
         it["count"] * latency[name]["mean"] for name, it in operations.items() if name in latency
@@ -128,7 +183,21 @@ def seconds_in_calls(document: Mapping[str, Any], processes: int = 1) -> float:
 
 
 def transfers(size: int, block: int, phases: list[str], io: str, more: Mapping[str, str]) -> str:
-    """A workload: a file of so many bytes in calls of a block."""
+    """Return the TOML of a workload that reads or writes a file.
+
+    Parameters
+    ----------
+    size
+        Size of the file, in bytes.
+    block
+        Size of each call, in bytes.
+    phases
+        Operations, in order.
+    io
+        Contents of the inline table `io`.
+    more
+        Further keys and their TOML values.
+    """
     words = ", ".join(f'"{phase}"' for phase in phases)
     lines = [
         f'block = "{size} B"',
@@ -140,14 +209,14 @@ def transfers(size: int, block: int, phases: list[str], io: str, more: Mapping[s
 
 
 WARM = "existing = true, cached = true"
-"""The file is there, and in the page cache."""
+"""The file exists and is in the page cache."""
 COLD = "existing = true, cached = false, pointers_cached = true"
-"""Its data was dropped from the page cache, as the engine can; its blocks of pointers were not."""
+"""The file's data is evicted from the page cache; its indirect blocks are not."""
 NEW = "existing = false"
 DIRECT = f"{COLD}, direct = true, huge_pages = true"
-"""Into one piece of memory, as what passes through the page cache has large folios: a virtual disk
-has a descriptor for each piece, and here took 2.8 us for each of 4 KiB beyond the first."""
+"""Direct I/O with one contiguous buffer in huge pages, like the large folios of the page cache. A
+virtual disk needs a descriptor per segment; each 4 KiB segment after the first cost 2.8 us."""
 SYNCHRONOUS = f"{WARM}, synchronous = true"
 RANDOM = {"order": '"uniform"'}
 NAMES = 'kind = "mdtest"'
-"""Calls on names; by this a workload of them is known."""
+"""Marks a metadata workload."""

@@ -1,7 +1,7 @@
-"""What is measured beside a calibration, to see how well the model gives it.
+"""Checks: cases that are measured during a calibration to estimate the model error.
 
-No parameter follows from a check. The time that a simulation of it gives, against the one that
-was measured, is the error of the model itself.
+No parameter is estimated from a check. The difference between its simulated and its measured time
+is the error of the model.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace import simulate
-from headrace.calibrate.bound import bound_by
 from headrace.calibrate.case import (
     COLD,
     DIRECT,
@@ -19,12 +18,13 @@ from headrace.calibrate.case import (
     RANDOM,
     SYNCHRONOUS,
     WARM,
-    Bound,
     Case,
+    Resource,
+    scenario_for_machine,
     transfers,
 )
-from headrace.calibrate.machine_work import work_on
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.limiting_resource import limiting_resource
 from headrace.calibrate.parameter import seconds_text
 
 CHECKS: tuple[Case, ...] = (
@@ -72,8 +72,8 @@ CHECKS: tuple[Case, ...] = (
             64 * KIB,
             ["write"],
             SYNCHRONOUS,
-            # 16 MiB take a limit of 150 MB/s more than one of its slices of 100 ms (Linux 6.18,
-            # block/blk-throttle.c); what ends within the first tells of its beginning only.
+            # At 150 MB/s, 16 MiB take longer than a throttling slice of 100 ms (Linux 6.18,
+            # block/blk-throttle.c). A case within one slice only shows its start.
             RANDOM | {"requests": "256"},
         ),
     ),
@@ -82,23 +82,23 @@ CHECKS: tuple[Case, ...] = (
 
 @dataclass(frozen=True)
 class Check:
-    """A check's measured and simulated time in calls, in seconds."""
+    """Measured and simulated time in calls of a check, in seconds."""
 
     name: str
-    bound: Bound
-    """By its simulation."""
+    resource: Resource
+    """The limiting resource, from the simulation."""
     measured: float
-    """The middle of the rounds."""
+    """Hodges-Lehmann estimate over the rounds."""
     predicted: float
-    """With every parameter's value."""
+    """Simulated with the estimate of every parameter."""
     rounds: tuple[tuple[float, float], ...]
-    """What it took in each, and what a simulation with that round's values gives."""
+    """Measured time of each round, and the simulated time with that round's parameters."""
 
     def json(self) -> dict[str, Any]:
-        """As documents have it."""
+        """Return the JSON document."""
         return {
             "name": self.name,
-            "bound": self.bound,
+            "bound": self.resource,
             "measured_s": self.measured,
             "predicted_s": self.predicted,
             "error": self.predicted / self.measured - 1,
@@ -109,26 +109,41 @@ class Check:
         }
 
     def toml(self) -> str:
-        """As a system's file has it: each round by itself, since a new measurement is one of a
-        round too."""
+        """Return the `[[check]]` tables of a machine file, one per round. A new measurement is a
+        sample of one round, so rounds are not pooled."""
         return "\n\n".join(
-            f'[[check]]\nname = "{self.name}"\nbound = "{self.bound}"\n'
+            f'[[check]]\nname = "{self.name}"\nbound = "{self.resource}"\n'
             f'measured = "{seconds_text(measured)}"\npredicted = "{seconds_text(predicted)}"'
             for measured, predicted in self.rounds
         )
 
 
-def checked(
+def predict_check(
     machine: str, case: Case, times: Sequence[float], values: Sequence[Mapping[str, str]]
 ) -> Check:
-    """A check of a machine's file, with the time that each round gave of it, and each round's
-    values by path."""
+    """Simulate a check and compare it with its measurements.
+
+    Parameters
+    ----------
+    machine
+        Path of the machine file.
+    case
+        The check.
+    times
+        Measured time of each round, in seconds.
+    values
+        Parameters of each round, by field.
+    """
 
     def simulated(sets: Mapping[str, str]) -> dict[str, Any]:
-        return simulate.run(simulate.load(work_on(machine, case.work), sets=sets)).json()
+        return simulate.run(
+            simulate.load(scenario_for_machine(machine, case.work), sets=sets)
+        ).json()
 
     rounds = tuple(
         (time, case.seconds(simulated(sets))) for time, sets in zip(times, values, strict=True)
     )
     whole = simulated({})
-    return Check(case.name, bound_by(whole), middle(times), case.seconds(whole), rounds)
+    return Check(
+        case.name, limiting_resource(whole), hodges_lehmann(times), case.seconds(whole), rounds
+    )

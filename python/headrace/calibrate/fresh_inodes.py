@@ -1,10 +1,9 @@
-"""A directory whose files get inodes that nothing has had lately.
+"""Directories in block groups without recently freed inodes.
 
-Without a journal, ext4 passes over inodes that were freed in the last 60 s, and over those of
-blocks that are not written back yet for 300 s more: each file that is made looks at all of them
-in its group first (Linux 6.18, fs/ext4/ialloc.c: find_inode_bit, recently_deleted). With 2,000
-files removed before, one took 2.7 ms on ext2 that took 75 us without, and 4.4 ms on ext4. How
-many others have removed is no property of a file system, and a simulation begins with none.
+Without a journal, ext4 skips inodes that were freed less than 60 s ago, and 300 s more if their
+block is dirty. Every file creation scans all of them in its group (Linux 6.18, fs/ext4/ialloc.c:
+find_inode_bit, recently_deleted). After 2,000 removals a creation took 2.7 ms instead of 75 us on
+ext2, and 4.4 ms on ext4. A simulation starts without such inodes.
 """
 
 import fcntl
@@ -29,27 +28,28 @@ from headrace.measure.removal import removed
 GET_FLAGS, SET_FLAGS = 0x80086601, 0x40086602
 """FS_IOC_GETFLAGS and FS_IOC_SETFLAGS (include/uapi/linux/fs.h), where a long has 64 bits."""
 TOP_DIRECTORY = 0x00020000
-"""FS_TOPDIR_FL, which chattr(1) calls T."""
+"""FS_TOPDIR_FL, the attribute T of chattr(1)."""
 MOST = 16
-"""Directories that are made to find one in a group that has not been used."""
-LATELY_S = 360.0
-"""How long inodes are passed over at the most (RECENTCY_MIN and RECENTCY_DIRTY there)."""
+"""Upper limit of directories that are created to find an unused block group."""
+RECENTLY_FREED_S = 360.0
+"""Longest time for which freed inodes are skipped, in seconds (RECENTCY_MIN and RECENTCY_DIRTY)."""
 
 CONDITION = "inodes-freed-lately"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a workload of names is carried out."""
+    """Directory in which a metadata workload runs."""
 
     path: str | PathLike[str]
     warnings: list[dict[str, str]] = field(default_factory=list)
-    """As documents have them: if no group of inodes was left that this program had not used, and,
-    later, if the directory could not be removed."""
+    """Warnings for the document: no unused block group was left, or the directory could not be
+    removed."""
 
 
 class FreshInodes:
-    """Places for workloads of names, each in a group of inodes that no earlier one was in."""
+    """Allocate directories for metadata workloads, each in a block group that this program has not
+    used."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._used: list[_Used] = []
@@ -57,16 +57,21 @@ class FreshInodes:
 
     @contextmanager
     def below(self, directory: str | PathLike[str]) -> Iterator[Place]:
-        """A directory below this one, if the file system passes over inodes that were freed
-        lately; it is removed again. Otherwise this one.
+        """Create a directory in an unused block group, and remove it at the end of the `with`
+        block.
 
-        Raises OSError, which names the directory, if nothing can be made there.
+        The directory itself is used if its file system does not skip recently freed inodes.
+
+        Raises
+        ------
+        OSError
+            If nothing can be created in the directory. The error names it.
         """
         mount = mount_of(directory)
         if not mount.kind.startswith("ext") or has_journal(mount):
             yield Place(directory)
             return
-        # Marked as a benchmark's, so that headrace bench clean knows what a killed program leaves.
+        # The mark lets headrace bench clean find what a killed program leaves.
         top = None
         try:
             with held():
@@ -75,7 +80,7 @@ class FreshInodes:
             try:
                 place, used = self._unused(Path(top.path))
             except OSError as error:
-                # Where it was to be is gone with it.
+                # The directory with the error is removed too, so name its parent.
                 raise OSError(error.errno, error.strerror, os.fspath(directory)) from None
             try:
                 yield place
@@ -94,13 +99,14 @@ class FreshInodes:
             signal.raise_signal(came[0])
 
     def _unused(self, top: Path) -> tuple[Place, "_Used"]:
-        """One of some directories, which the file system makes in the groups that have fewest;
-        if all lie in groups that were used lately, that of which this is the longest ago. Where
-        the file system begins to look for a group follows from the name (fs/ext4/ialloc.c:
-        find_group_orlov), so names are drawn: another program's of some minutes ago must not
-        lead to the groups that it has used."""
+        """Create directories until one lies in a block group without recent removals.
+
+        If all groups were used recently, choose the one used longest ago. The name decides where
+        the file system starts its search (fs/ext4/ialloc.c: find_group_orlov). Names are random, so
+        that another run does not lead to the groups it has used.
+        """
         reach, now = _inodes_of_a_group(top), self._now()
-        self._used = [it for it in self._used if now - it.at < LATELY_S]
+        self._used = [it for it in self._used if now - it.at < RECENTLY_FREED_S]
         every: dict[float, tuple[Path, os.stat_result]] = {}
         for _ in range(MOST):
             made = top / f"hr-apart{secrets.randbelow(10**12)}"
@@ -119,33 +125,36 @@ class FreshInodes:
 
 @dataclass
 class _Used:
-    """Where names were removed."""
+    """A block group in which files were removed."""
 
     device: int
     inode: int
     at: float
-    """When the last ones were."""
+    """Time of the last removal, in seconds of the monotonic clock."""
 
     def within(self, other: os.stat_result, reach: float) -> bool:
-        """Whether a directory may lie in the same group of so many inodes."""
+        """Return True if a directory may lie in the same block group of `reach` inodes."""
         return other.st_dev == self.device and abs(other.st_ino - self.inode) < reach
 
 
 def _warning(directory: Path, passed: float) -> dict[str, str]:
     groups = math.ceil(os.statvfs(directory).f_files / _inodes_of_a_group(directory))
     message = (
-        f"names were measured in a group of inodes where this program removed others {passed:.0f} s"
-        f" before, as the file system has {groups} groups: making files may take many times as"
-        f" long there for {LATELY_S / 60:.0f} minutes, since ext4 without a journal passes such"
-        " inodes over: take fewer rounds, or a larger file system"
+        "the metadata workload ran in a block group where this program removed files"
+        f" {passed:.0f} s before, because the file system has only {groups} groups: for"
+        f" {RECENTLY_FREED_S / 60:.0f} minutes ext4 without a journal skips recently freed inodes,"
+        " and creating files may take many times as long: use fewer rounds or a larger file system"
     )
     return {"condition": CONDITION, "message": message}
 
 
 def _spread(directory: str | PathLike[str]) -> None:
-    """Has directories that are made in this one spread over the groups of the file system, to
-    where there are fewest (fs/ext4/ialloc.c: find_group_orlov); files are made in the groups of
-    theirs. Where that cannot be asked for, nothing is changed."""
+    """Mark a directory so that its subdirectories are spread over the block groups with fewest
+    directories.
+
+    Files are created in the group of their directory (fs/ext4/ialloc.c: find_group_orlov). Without
+    support for the flag, nothing changes.
+    """
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         (flags,) = struct.unpack("i4x", fcntl.ioctl(handle, GET_FLAGS, bytes(8)))
@@ -157,10 +166,11 @@ def _spread(directory: str | PathLike[str]) -> None:
 
 
 def _inodes_of_a_group(directory: Path) -> float:
-    """A group has as many blocks as a block has bits; inodes are spread evenly over groups."""
-    told = os.statvfs(directory)
-    return told.f_files * 8 * told.f_bsize / max(told.f_blocks, 1)
+    """Return the number of inodes in a block group. A group has as many blocks as a block has bits;
+    inodes are distributed evenly."""
+    statistics = os.statvfs(directory)
+    return statistics.f_files * 8 * statistics.f_bsize / max(statistics.f_blocks, 1)
 
 
 FRESH_INODES = FreshInodes()
-"""Those of this program."""
+"""The allocator of this process."""

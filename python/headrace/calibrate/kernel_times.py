@@ -1,4 +1,4 @@
-"""A machine's parameters as the kernel itself sees them, beside those from outside."""
+"""Parameters of a machine as a kernel trace shows them, beside the calibrated ones."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from headrace import kernel_trace
-from headrace.calibrate.balance import FLUSH
 from headrace.calibrate.case import COLD, KIB, MIB, transfers
-from headrace.calibrate.equations import calls, device
+from headrace.calibrate.estimators import calls, device
+from headrace.calibrate.fitted_parameter import FLUSH
 from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.probe import Probe
 from headrace.kernel_trace import Recording
@@ -19,35 +19,35 @@ from headrace.kernel_trace import Recording
 METHOD = "kernel trace"
 
 COLD_READS = Probe(
-    "cold reads of 64 KiB", transfers(32 * MIB, 64 * KIB, ["read"], COLD, {}), bound="device"
+    "cold reads of 64 KiB", transfers(32 * MIB, 64 * KIB, ["read"], COLD, {}), resource="device"
 )
-"""What shows how the kernel reads ahead."""
+"""Shows the read-ahead of the kernel."""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A probe that was carried out while the kernel was traced."""
+class TracedProbe:
+    """A probe that was measured while the kernel was traced."""
 
     engine: Mapping[str, Mapping[str, float]]
-    """How long its operations took, by the load engine."""
+    """Service times of its operations, as the load engine measured them."""
     recording: Recording
     calls: pl.DataFrame
-    """Those that the engine timed."""
+    """The system calls that the load engine timed."""
     requests: pl.DataFrame
-    """Those of the device meanwhile."""
+    """Requests of the device during the probe."""
 
 
 @dataclass(frozen=True)
 class KernelTime:
-    """A parameter in the kernel: one value for each call, request or commit."""
+    """A parameter in the kernel: one sample for each call, request or commit."""
 
     what: str
     field: str | None
-    """The scenario's field that is the same from outside; None if there is none."""
+    """The scenario's field for the same quantity; None if there is none."""
     values: tuple[float, ...]
     unit: Unit
     outside: float | None = None
-    """What the calibration has."""
+    """The calibrated value."""
 
     @property
     def value(self) -> float:
@@ -56,16 +56,16 @@ class KernelTime:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Between which 90 % of the values lie."""
+        """The 5th and 95th percentiles."""
         least, most = np.quantile(np.array(self.values), [0.05, 0.95])
         return float(least), float(most)
 
     def text(self, value: float | None) -> str | None:
-        """A value as a scenario has it."""
+        """Format a value for a scenario."""
         return None if value is None else Parameter("", (value,), self.unit, METHOD).text()
 
     def json(self) -> dict[str, Any]:
-        """As documents have it."""
+        """Return the JSON document."""
         least, most = self.spread
         return {
             "what": self.what,
@@ -82,13 +82,13 @@ class KernelTime:
         }
 
 
-Find = Callable[[Mapping[str, Seen], Mapping[str, float]], Iterator[KernelTime]]
-"""What is found in the probes that were traced, by their names, and from outside, by field."""
+KernelEstimator = Callable[[Mapping[str, TracedProbe], Mapping[str, float]], Iterator[KernelTime]]
+"""Estimates kernel times from traced probes by name, and calibrated values by field."""
 
 
-def _calls(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _calls(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
     one = seen[calls.CALL.name]
-    inside = _lasted(_moving(one.calls, 1))
+    inside = _durations(_calls_of_size(one.calls, 1))
     field = "machine.cpu.system_call"
     yield KernelTime(
         "a call of one byte, within the kernel", field, inside, "s", outside.get(field)
@@ -97,9 +97,8 @@ def _calls(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[K
     yield KernelTime("what the engine and tracing take of a call", None, (max(own, 0.0),), "s")
 
 
-def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
-    """By a line through the medians of the smallest and the largest transfer, of each the time in
-    which the device had its request."""
+def _device(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+    """Fit a line through the medians of the smallest and largest transfer's time in the device."""
     ways = {
         "read": ("latency", "time_per_transfer", "rate"),
         "write": ("write_latency", "write_time_per_transfer", "device_write_rate"),
@@ -108,7 +107,7 @@ def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[
         times = {}
         for block in (device.SMALL, device.LARGE):
             of = seen[device.PROBES[way, block].name]
-            made = _moving(of.calls, block)
+            made = _calls_of_size(of.calls, block)
             found = tuple(it for it in kernel_trace.in_device(of.recording, made) if it > 0)
             times[block] = found
             name = f"{way} of {block // KIB} KiB in the device"
@@ -121,7 +120,7 @@ def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[
                 (device.LARGE - device.SMALL) / max(it - small, 1e-9) for it in times[device.LARGE]
             )
             field = f"machine.device.{latency}"
-            # Of one transfer alone, what others would wait for is part of the latency.
+            # For a single transfer the service time is part of the latency.
             known = outside.get(field)
             both = None if known is None else known + outside.get(f"machine.device.{alone}", 0.0)
             yield KernelTime(f"{way}s: latency of the device", field, fixed, "s", both)
@@ -129,35 +128,41 @@ def _device(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[
             yield KernelTime(f"{way}s: rate of the device", field, rates, "B/s", outside.get(field))
 
 
-def _processor(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _processor(
+    seen: Mapping[str, TracedProbe], outside: Mapping[str, float]
+) -> Iterator[KernelTime]:
     of = seen[device.PROBES["read", device.SMALL].name]
-    made = _moving(of.calls, device.SMALL)
+    made = _calls_of_size(of.calls, device.SMALL)
     if made.height:
         each = kernel_trace.breakdown(of.recording, made)["processor"] / made.height
-        call = median(_lasted(_moving(seen[calls.CALL.name].calls, 1)) or (0.0,))
+        call = median(_durations(_calls_of_size(seen[calls.CALL.name].calls, 1)) or (0.0,))
         field = "machine.cpu.transfer"
         what = "processor time of a transfer beyond a call"
         yield KernelTime(what, field, (max(each - call, 0.0),), "s", outside.get(field))
 
 
-def _flush(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _flush(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
     flushes = seen[FLUSH.probe.name].requests.filter(pl.col("direction") == "flush")
     field = "machine.device.flush"
     values = tuple(flushes["service_s"].to_list())
     yield KernelTime("a flush of the device", field, values, "s", outside.get(field))
 
 
-def _journal(seen: Mapping[str, Seen], _outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _journal(
+    seen: Mapping[str, TracedProbe], _outside: Mapping[str, float]
+) -> Iterator[KernelTime]:
     found = [kernel_trace.activity(it.recording)["commit_seconds"] for it in seen.values()]
     yield KernelTime("a commit of the journal", None, tuple(it for of in found for it in of), "s")
 
 
-def _queue(seen: Mapping[str, Seen], _outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _queue(seen: Mapping[str, TracedProbe], _outside: Mapping[str, float]) -> Iterator[KernelTime]:
     waited = pl.concat([it.requests["queued_s"] for it in seen.values()]).drop_nulls()
     yield KernelTime("a request in the I/O queue", None, tuple(waited.to_list()), "s")
 
 
-def _read_ahead(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Iterator[KernelTime]:
+def _read_ahead(
+    seen: Mapping[str, TracedProbe], outside: Mapping[str, float]
+) -> Iterator[KernelTime]:
     of = seen[COLD_READS.name]
     reads = of.requests.filter(pl.col("direction") == "read")["bytes"].cast(pl.Float64).to_list()
     largest = sorted(reads, reverse=True)[:1]
@@ -173,27 +178,35 @@ def _read_ahead(seen: Mapping[str, Seen], outside: Mapping[str, float]) -> Itera
     )
 
 
-FINDS: tuple[Find, ...] = (_calls, _processor, _device, _flush, _queue, _journal, _read_ahead)
-"""To find more in a trace, write a function and name it here."""
+KERNEL_ESTIMATORS: tuple[KernelEstimator, ...] = (
+    _calls,
+    _processor,
+    _device,
+    _flush,
+    _queue,
+    _journal,
+    _read_ahead,
+)
+"""All kernel estimators. To add one, write a function and list it here."""
 
 
-def _moving(made: pl.DataFrame, size: int) -> pl.DataFrame:
-    """The calls that moved so many bytes: a file is opened and closed, too."""
+def _calls_of_size(made: pl.DataFrame, size: int) -> pl.DataFrame:
+    """Select the calls that moved `size` bytes; this drops open and close."""
     return made.filter(pl.col("result") == size)
 
 
-def _lasted(made: pl.DataFrame) -> tuple[float, ...]:
+def _durations(made: pl.DataFrame) -> tuple[float, ...]:
     return tuple(((made["left_ns"] - made["entered_ns"]) * 1e-9).to_list())
 
 
 def kernel_times(
-    seen: Mapping[str, Seen], parameters: tuple[Parameter, ...]
+    seen: Mapping[str, TracedProbe], parameters: tuple[Parameter, ...]
 ) -> tuple[KernelTime, ...]:
-    """All that is found, beside what the calibration has from outside."""
+    """Estimate all kernel times, and pair each with the calibrated value."""
     outside = {
         it.field: float(it.value)
         for it in parameters
         if isinstance(it.value, (int, float)) and not isinstance(it.value, bool)
     }
-    found = [it for find in FINDS for it in find(seen, outside)]
+    found = [it for find in KERNEL_ESTIMATORS for it in find(seen, outside)]
     return tuple(it for it in found if it.values)

@@ -1,12 +1,12 @@
-"""Limits that control groups put on a device."""
+"""Limits of control groups on a block device."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from headrace.calibrate.groups import groups
+from headrace.calibrate.cgroups import own_cgroups
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter, Unit
-from headrace.calibrate.small_file import word
+from headrace.calibrate.sysfs import read_sysfs
 
 FIELDS: dict[str, tuple[str, Unit]] = {
     "rbps": ("read_rate", "B/s"),
@@ -14,7 +14,7 @@ FIELDS: dict[str, tuple[str, Unit]] = {
     "riops": ("read_operations", ""),
     "wiops": ("write_operations", ""),
 }
-"""By the words of `io.max` (Linux, Documentation/admin-guide/cgroup-v2.rst)."""
+"""Field and unit by key of `io.max` (Linux, Documentation/admin-guide/cgroup-v2.rst)."""
 
 FIRST_VERSION = {
     "rbps": "read_bps",
@@ -22,14 +22,14 @@ FIRST_VERSION = {
     "riops": "read_iops",
     "wiops": "write_iops",
 }
-"""By the files of the first version of control groups (cgroup-v1/blkio-controller.rst)."""
+"""Names of the cgroup v1 files by key of `io.max` (cgroup-v1/blkio-controller.rst)."""
 
 
 def limits(mount: Mount) -> Iterator[Parameter]:
-    """The tightest limits of this process's group and those above it."""
+    """Yield the tightest limits among this process's control group and its ancestors."""
     found: dict[str, tuple[float, Path]] = {}
-    device = word(mount.disk / "dev") or mount.device
-    for path, of in groups("blkio"):
+    device = read_sysfs(mount.disk / "dev") or mount.device
+    for path, of in own_cgroups("blkio"):
         for name, limit in _limits(path, of, device):
             if name not in found or limit < found[name][0]:
                 found[name] = (limit, path)

@@ -1,4 +1,4 @@
-"""A calibrated machine as the file of a system, which a scenario's `system` names."""
+"""Write a calibrated machine as a machine file, which a scenario includes with `system`."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -16,7 +16,23 @@ def machine_file(
     started: datetime,
     host: str,
 ) -> str:
-    """Its text; `file_system` is the kind of what is under the directory, as ext4."""
+    """Return the text of a machine file.
+
+    Parameters
+    ----------
+    directory
+        The calibrated directory.
+    file_system
+        Type of its file system, such as ext4.
+    parameters
+        All parameters, read and measured.
+    checks
+        All checks.
+    started
+        Start of the calibration.
+    host
+        Name of the machine.
+    """
     parameters = list(parameters)
     date = started.isoformat(timespec="seconds")
     lines = [

@@ -1,4 +1,4 @@
-"""How much memory there is for the page cache."""
+"""Memory available for the page cache."""
 
 import os
 import platform
@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from headrace.calibrate.groups import groups
+from headrace.calibrate.cgroups import own_cgroups
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter
-from headrace.calibrate.small_file import word
+from headrace.calibrate.sysfs import read_sysfs
 
 KIB = 1024
 MEMORY = "/proc/meminfo"
 
 
 class Memory(NamedTuple):
-    """Bytes of memory, and those that are no page cache."""
+    """Size of memory, and the part that is not page cache, in bytes."""
 
     size: int
     used: int
@@ -25,26 +25,28 @@ class Memory(NamedTuple):
 
 
 def memory(mount: Mount) -> Iterator[Parameter]:
-    """Its parameters: of the machine, or of the tightest control group around this process."""
-    machine = of_machine()
-    tightest = min([machine, *_of_groups()], key=lambda it: it.size)
+    """Yield the memory parameters of the tightest control group, or of the machine."""
+    machine = machine_memory()
+    tightest = min([machine, *_cgroup_memory()], key=lambda it: it.size)
     yield Parameter("machine.memory.size", (tightest.size,), "B", tightest.source)
-    yield Parameter("machine.memory.used", (tightest.used,), "B", f"{tightest.source}: less cache")
+    yield Parameter(
+        "machine.memory.used", (tightest.used,), "B", f"{tightest.source}, minus page cache"
+    )
     page = os.sysconf("SC_PAGE_SIZE")
     yield Parameter("machine.memory.page", (page,), "B", "sysconf(3)")
     yield Parameter("machine.memory.largest_folio", (_largest_folio(mount, page),), "B", FOLIOS)
 
 
-def of_machine() -> Memory:
-    """Of the whole machine."""
+def machine_memory() -> Memory:
+    """Return the memory of the machine."""
     lines = Path(MEMORY).read_text(encoding="ascii").splitlines()
     known = {line.split(":")[0]: int(line.split()[1]) * KIB for line in lines}
     cache = known["MemFree"] + known["Buffers"] + known["Cached"] + known["SReclaimable"]
     return Memory(known["MemTotal"], known["MemTotal"] - cache, MEMORY)
 
 
-def _of_groups() -> Iterator[Memory]:
-    for folder, version in groups("memory"):
+def _cgroup_memory() -> Iterator[Memory]:
+    for folder, version in own_cgroups("memory"):
         limit, used, cached = (
             ("memory.max", "memory.current", "file")
             if version == "2"
@@ -56,11 +58,11 @@ def _of_groups() -> Iterator[Memory]:
 
 
 def group_memory(folder: Path, limit: str, used: str, cached: str) -> Memory | None:
-    """What a control group's files say; None without a limit."""
-    most, now = word(folder / limit) or "max", word(folder / used)
+    """Return the memory of a control group; None if it has no limit."""
+    most, now = read_sysfs(folder / limit) or "max", read_sysfs(folder / used)
     if most == "max" or now is None:
         return None
-    lines = (word(folder / "memory.stat") or "").splitlines()
+    lines = (read_sysfs(folder / "memory.stat") or "").splitlines()
     cache = {key: int(value) for key, value in (line.split() for line in lines)}.get(cached, 0)
     return Memory(int(most), max(int(now) - cache, 0), str(folder / limit))
 
@@ -69,12 +71,13 @@ FOLIOS = "Linux: XFS has large folios since 5.18, ext4 since 6.16, not with data
 
 
 def _largest_folio(mount: Mount, page: int) -> int:
-    """As the kernel's version has them; 1 MiB is what calls of 1 MiB get."""
+    """Return the largest folio that the kernel version supports, in bytes. Calls of 1 MiB get
+    folios of 1 MiB."""
     since = {"xfs": (5, 18), "ext4": (6, 16), "ext3": (6, 16), "ext2": (6, 16)}
     large = kernel() >= since[mount.kind] and mount.option("data") != "journal"
     return 1024 * KIB if large else page
 
 
 def kernel() -> tuple[int, ...]:
-    """The kernel's version, as (6, 18)."""
+    """Return the kernel's version, such as (6, 18)."""
     return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])

@@ -1,4 +1,4 @@
-"""The file system under a directory, and the block device below it."""
+"""The file system under a directory, and its block device."""
 
 import os
 from dataclasses import dataclass, replace
@@ -9,10 +9,10 @@ from headrace._core import ScenarioError
 from headrace.mountinfo import mounted
 
 MODELLED = ("ext2", "ext3", "ext4", "xfs")
-"""File systems that a simulation knows, by the names that the kernel gives them."""
+"""Types of file systems that simulations support, as the kernel names them."""
 
 SERVED = {"fuse.glusterfs": "glusterfs"}
-"""File systems on servers that a simulation knows, and its systems."""
+"""Types of network file systems that simulations support, and their system names."""
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class Mount:
     """A mounted file system."""
 
     kind: str
-    """As ext4."""
+    """Type of the file system, such as ext4."""
     options: tuple[str, ...]
     device: str
-    """Major and minor number, as 253:0."""
+    """Major and minor number, such as 253:0."""
 
     def option(self, name: str) -> str | None:
-        """The value of a mount option such as `data=ordered`; None if it is not given."""
+        """Return the value of a mount option such as `data=ordered`; None if it is not set."""
         for option in self.options:
             key, _, value = option.partition("=")
             if key == name:
@@ -35,43 +35,50 @@ class Mount:
 
     @property
     def disk(self) -> Path:
-        """Where the kernel tells of the device; of a partition, that of the whole."""
+        """Directory of the device in sysfs; for a partition, that of the whole disk."""
         device = (Path("/sys/dev/block") / self.device).resolve()
         return device if (device / "queue").is_dir() else device.parent
 
 
 def mount_of(directory: str | PathLike[str]) -> Mount:
-    """The file system of this machine under a directory.
+    """Return the local file system under a directory.
 
-    Raises OSError if there is no such directory, ScenarioError if its file system is none
-    that a simulation knows.
+    Raises
+    ------
+    OSError
+        If the directory does not exist.
+    ScenarioError
+        If simulations do not support its file system.
     """
     found = _mount_of(directory)
     if found.kind in SERVED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: {found.kind} is under it, whose data is on servers: expected"
-            " --server HOST:PORT, where one of them runs headrace bench net answer, with headrace"
-            " calibrate"
+            f"{os.fspath(directory)}: {found.kind} is a network file system: use headrace calibrate"
+            " --server HOST:PORT, and run headrace bench net answer on that server"
         )
     if found.kind not in MODELLED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: {found.kind} is under it: expected one of"
-            f" {', '.join(MODELLED)}, which a simulation knows"
+            f"{os.fspath(directory)}: the file system {found.kind} cannot be simulated: expected"
+            f" one of {', '.join(MODELLED)}"
         )
     return found
 
 
 def served_mount_of(directory: str | PathLike[str]) -> Mount:
-    """The file system on servers under a directory; its kind is that of a simulation.
+    """Return the network file system under a directory; `kind` is the name of its system.
 
-    Raises OSError if there is no such directory, ScenarioError if its file system is none
-    on servers that a simulation knows.
+    Raises
+    ------
+    OSError
+        If the directory does not exist.
+    ScenarioError
+        If simulations do not support its file system, or the file system is local.
     """
     found = _mount_of(directory)
     if found.kind not in SERVED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: {found.kind} is under it: with --server expected one of"
-            f" {', '.join(SERVED)}, whose data is on servers; else leave --server out"
+            f"{os.fspath(directory)}: {found.kind} is not a supported network file system: with"
+            f" --server expected one of {', '.join(SERVED)}; for a local one omit --server"
         )
     return replace(found, kind=SERVED[found.kind])
 
@@ -79,7 +86,7 @@ def served_mount_of(directory: str | PathLike[str]) -> Mount:
 def _mount_of(directory: str | PathLike[str]) -> Mount:
     number = os.stat(directory).st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
-    found = Mount("an unknown file system", (), device)
+    found = Mount("unknown", (), device)
     for it in mounted():
         if it.device == device:
             found = Mount(it.kind, it.options, device)

@@ -1,52 +1,52 @@
-"""A parameter of a machine, how it was found, and how well it is known."""
+"""A parameter of a machine, its source and its spread."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from headrace._core import parse_bytes, parse_seconds
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.report.units import binary_size
 
 Unit: TypeAlias = Literal["s", "B", "B/s", "", "word"]
-"""Seconds, bytes, bytes a second, a number, or none: a word of a list."""
+"""Seconds, bytes, bytes per second, a number, or a keyword."""
 
 Value: TypeAlias = float | int | str | bool
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A field of a scenario, and its value in SI units."""
+    """A field of a scenario and its value in SI units."""
 
     field: str
-    """Its path, as `machine.cpu.system_call`."""
+    """Path of the field, such as `machine.cpu.system_call`."""
     values: tuple[Value, ...]
-    """What each round of the measurement gave; one value if it was read."""
+    """One value per round; a single value if it was read."""
     unit: Unit
     method: str
-    """Where it comes from: the file that was read, or what was measured."""
+    """Source of the value: the file that was read, or the measurement."""
     curve: tuple[str, ...] = ()
-    """Points of what was measured, as "16 at once: 31 us", if it follows from a curve."""
-    of_middles: float | None = None
-    """What the middles of the rounds' times give, if they tell it: of what several times
-    together decide, a better value than the middle of what each round's give."""
+    """Measured points such as "16 at once: 31 us", if the value follows from a curve."""
+    pooled: float | None = None
+    """Estimate from the Hodges-Lehmann estimates of the probe times. It is better than the estimate
+    over the rounds' values if several times determine the parameter. None if there is none."""
 
     @property
     def value(self) -> Value:
-        """Of the middles of the rounds' times, or the middle of the rounds."""
+        """The pooled estimate, else the Hodges-Lehmann estimate over the rounds."""
         numbers = [it for it in self.values if isinstance(it, (int, float))]
         if len(numbers) < len(self.values) or isinstance(self.values[0], bool):
             return self.values[0]
-        value = middle(numbers) if self.of_middles is None else self.of_middles
+        value = hodges_lehmann(numbers) if self.pooled is None else self.pooled
         return round(value) if self.unit == "B" else value
 
     @property
     def measured(self) -> bool:
-        """Whether it was measured, in rounds, rather than read, or decided for all of them."""
+        """True if rounds measured the value; False if it was read or shared by all rounds."""
         return len(self.values) > 1 and not isinstance(self.values[0], bool)
 
     def text(self, value: Value | None = None) -> str:
-        """A value as a scenario has it, without quotes."""
+        """Format a value for a scenario, without quotes."""
         given = self.value if value is None else value
         if isinstance(given, bool):
             return str(given).lower()
@@ -63,7 +63,7 @@ class Parameter:
                 return f"{given:.6g}"
 
     def json(self) -> dict[str, Any]:
-        """As documents have it; `values` are what each round gave, none if no rounds gave it."""
+        """Return the JSON document. `values` has one value per round, none for a setting."""
         numbers = [it for it in self.values if isinstance(it, (int, float))]
         found: dict[str, Any] = {"field": self.field, "value": self.text(), "method": self.method}
         rounds = list(self.values) if self.measured else []
@@ -72,11 +72,17 @@ class Parameter:
         return found | {"unit": self.unit, "values": rounds} | ends | curve
 
     @classmethod
-    def read_from(cls, document: Mapping[str, Any]) -> Self:
-        """One that was read, by what a document has of it."""
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """Read a setting from a document.
+
+        Raises
+        ------
+        ValueError
+            If its unit or value cannot be parsed.
+        """
         text, unit = str(document["value"]), document["unit"]
         if unit not in get_args(Unit):
-            raise ValueError(f"{document['field']}: the unit {unit!r}")
+            raise ValueError(f"{document['field']}: unknown unit {unit!r}")
         value: Value = text
         if text in ("true", "false"):
             value = text == "true"
@@ -89,13 +95,13 @@ class Parameter:
         return cls(str(document["field"]), (value,), unit, str(document["method"]))
 
     def toml(self) -> str:
-        """The value as TOML."""
+        """Format the value as TOML."""
         text = self.text()
         return text if self.unit == "" or isinstance(self.value, bool) else f'"{text}"'
 
 
 def seconds_text(value: float) -> str:
-    """Seconds as a scenario has them."""
+    """Format a duration in seconds for a scenario."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= scale:
             return f"{value / scale:.6g} {unit}"

@@ -1,42 +1,41 @@
-"""A probe: a workload that shows one thing of a machine, and the time of its operations."""
+"""Probes: workloads that expose one cost of a machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from headrace.calibrate.case import Bound, elapsed, scenario, transfers
+from headrace.calibrate.case import Resource, elapsed, scenario, transfers
 
 Times: TypeAlias = Mapping[str, float]
-"""Seconds of an operation, by the probe's name."""
+"""Seconds per operation, by name of the probe."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A workload of which the time of an operation counts."""
+    """A workload and the statistic of its operation that is used."""
 
     name: str
     workload: str
-    """The `[[workload]]`, without its heading."""
+    """TOML of the `[[workload]]`, without its heading."""
     operation: str = "read"
-    statistic: Literal["mean", "p50", "apart", "processor"] = "mean"
-    """The mean service time, or the median where single operations may wait for something
-    else; how far operations of all processes are apart from each other; or what an operation
-    takes of the processor, with whatever the engine itself does."""
+    statistic: Literal["mean", "p50", "interval", "processor"] = "mean"
+    """Mean or median service time, interval between completions over all processes, or processor
+    time per operation. The processor time includes the load engine."""
     made_by: Literal["posix", "null"] = "posix"
-    """By system calls, or not at all: what the engine itself takes within what it times."""
+    """System calls, or none, which measures the load engine itself."""
 
-    bound: Bound = "cache"
+    resource: Resource = "cache"
     processes: int = 1
 
     @property
     def text(self) -> str:
-        """The scenario that is carried out."""
+        """The scenario of the probe."""
         return scenario(self.name, self.workload, self.processes)
 
     def seconds(self, document: Mapping[str, Any]) -> float:
-        """The time that counts, by a result, measured or simulated."""
+        """Return the statistic from a measured or simulated result, in seconds."""
         count = int(document["operations"][self.operation]["count"])
-        if self.statistic == "apart":
+        if self.statistic == "interval":
             return elapsed(document) / count
         if self.statistic == "processor":
             return on_processor(document) / count
@@ -44,7 +43,7 @@ class Probe:
 
 
 def on_processor(document: Mapping[str, Any]) -> float:
-    """How long processors were at work for it, by a result, measured or simulated, in seconds."""
+    """Return the busy time of all processors, measured or simulated, in seconds."""
     counters = document.get("counters")
     if counters is not None:
         shares = counters["cpu_own"] * counters["processors"]
@@ -54,5 +53,6 @@ def on_processor(document: Mapping[str, Any]) -> float:
 
 
 def calls(count: int, block: int, phases: list[str], io: str, **more: str) -> str:
-    """A workload of so many calls of so many bytes: all of a file, or at random places."""
+    """Return the TOML of a workload with `count` calls of `block` bytes, sequential unless `more`
+    says otherwise."""
     return transfers(count * block, block, phases, io, more)

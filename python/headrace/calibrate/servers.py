@@ -1,4 +1,4 @@
-"""A network file system: the network to its servers, and what these take for a request."""
+"""Calibrate the network to servers, and the time a server takes for a request."""
 
 import re
 import socket
@@ -12,29 +12,31 @@ from pathlib import Path
 from headrace import _core
 from headrace._core import RunError
 from headrace.calibrate.case import DIRECT
-from headrace.calibrate.measured import Calibration, Told
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.measurements import Calibration, ProgressCallback
 from headrace.calibrate.mount import served_mount_of
 from headrace.calibrate.parameter import Parameter, Unit
 from headrace.calibrate.probe import Probe, calls
-from headrace.calibrate.small_file import word
-from headrace.calibrate.warned import Warned
+from headrace.calibrate.sysfs import read_sysfs
+from headrace.calibrate.warning_collector import WarningCollector
 from headrace.environment import of_directory
 from headrace.measure import measure_whole
 
 SECONDS = 0.3
-"""For each size, and at least ten messages (crates/load/src/network/ask.rs)."""
+"""Duration of the measurement for each size, and at least ten messages
+(crates/load/src/network/ask.rs)."""
 WARM_UP = 5
-"""Messages before those that count (the same file)."""
+"""Messages that are sent before the measurement (crates/load/src/network/ask.rs)."""
 BYTE, BLOCK = 1, 512
-"""A block is a packet, and what direct calls can move at least."""
+"""A block fits in one packet, and is the smallest direct call."""
 MIDDLE, LARGE = 256 << 10, 1 << 20
-"""Two large sizes, since the first bytes of each may pass on tokens that a limit has saved up."""
+"""Two large sizes. The first bytes of each may use saved tokens of a rate limit; the difference
+does not."""
 SIZES = (BYTE, BLOCK, MIDDLE, LARGE)
 FRAMING = 38
-"""What `network.framing` is by default (IEEE 802.3)."""
+"""Default of `network.framing` (IEEE 802.3), in bytes."""
 IP_MTU, IPV6_MTU = 14, 24
-"""Of getsockopt(2): include/uapi/linux/in.h and in6.h."""
+"""Options of getsockopt(2): include/uapi/linux/in.h and in6.h."""
 
 CALLS = {
     operation: Probe(
@@ -47,34 +49,34 @@ CALLS = {
 }
 
 METHODS: dict[str, tuple[Unit, str]] = {
-    "network.latency": ("s", "half of a byte's round trip, less processors and wire"),
+    "network.latency": ("s", "half of a byte's round trip, minus processor and wire time"),
     "network.bandwidth": ("B/s", "round trips of 256 KiB and 1 MiB; headers and framing added"),
-    "hosts.cpu.send": ("s", "half of the processor time for a byte there and back"),
-    "hosts.cpu.receive": ("s", "half of the processor time for a byte there and back"),
-    "hosts.cpu.send_rate": ("B/s", "processor time of 1 MiB there and back, beyond that of a byte"),
+    "hosts.cpu.send": ("s", "half of the processor time of a one-byte round trip"),
+    "hosts.cpu.receive": ("s", "half of the processor time of a one-byte round trip"),
+    "hosts.cpu.send_rate": ("B/s", "processor time of a 1 MiB round trip minus that of one byte"),
     "hosts.cpu.receive_rate": (
         "B/s",
-        "processor time of 1 MiB there and back, beyond that of a byte",
+        "processor time of a 1 MiB round trip minus that of one byte",
     ),
     "hosts.cpu.serve_read": (
         "s",
-        f"direct reads of {BLOCK} B, less a round trip with as much one way",
+        f"direct reads of {BLOCK} B, minus a round trip with as much data one way",
     ),
     "hosts.cpu.serve_write": (
         "s",
-        f"direct writes of {BLOCK} B, less a round trip with as much one way",
+        f"direct writes of {BLOCK} B, minus a round trip with as much data one way",
     ),
 }
 
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of one size to a server and back: seconds for each."""
+    """Times of messages of one size to a server and back, in seconds."""
 
     elapsed: float
     """The median."""
     processor: float
-    """On this host's processor, which sends the message and receives it."""
+    """Processor time on this host, which sends and receives the message."""
 
 
 def calibrate_servers(
@@ -83,82 +85,121 @@ def calibrate_servers(
     token: str,
     *,
     rounds: int = 5,
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Calibration:
-    """The network between this host and servers, where `headrace bench net answer` listens, and
-    what a server takes for a request to a file in a directory, which has no copies and is in the
-    server's memory. All of it once, then all of it again; of several servers the middle.
+    """Measure the network to servers and the time that a server takes for a request.
 
-    Raises ScenarioError if the directory's file system is none on servers that a simulation
-    knows; ValueError, which names the server, if one cannot be asked; RunError if no round tells a
-    parameter.
+    `headrace bench net answer` must listen on each server. The directory's files must be in the
+    server's memory and have no copies. Of several servers the Hodges-Lehmann estimate counts.
+
+    Parameters
+    ----------
+    directory
+        Directory on the network file system.
+    addresses
+        HOST:PORT of each server.
+    token
+        Shared secret.
+    rounds
+        Number of rounds.
+    on_progress
+        Called before each measurement.
+
+    Raises
+    ------
+    ScenarioError
+        If simulations do not support the directory's file system.
+    ValueError
+        If a server cannot be reached. The message names it.
+    RunError
+        If no round yields a parameter.
     """
     hosts = [host_and_port(it) for it in addresses]
     mount = served_mount_of(directory)
     started = datetime.now(UTC)
     environment = of_directory(directory, started)
-    mtu, header = _way_to(addresses[0], *hosts[0])
+    mtu, header = _path_mtu(addresses[0], *hosts[0])
     steps = [*addresses, *(probe.name for probe in CALLS.values())]
     found: list[dict[str, float]] = []
-    warned = Warned()
+    collector = WarningCollector()
     for number in range(rounds):
         messages: list[dict[int, Messages]] = []
         seconds: dict[str, float] = {}
         for place, step in enumerate(steps):
-            if told is not None:
-                told(number * len(steps) + place, rounds * len(steps), step)
+            if on_progress is not None:
+                on_progress(number * len(steps) + place, rounds * len(steps), step)
             if place < len(addresses):
                 messages.append({size: _messages(step, token, size) for size in SIZES})
             else:
                 operation = list(CALLS)[place - len(addresses)]
-                seconds[operation] = _seconds(CALLS[operation], directory, warned)
-        found.append(of_round([solved(it, seconds, mtu, header) for it in messages]))
+                seconds[operation] = _seconds(CALLS[operation], directory, collector)
+        found.append(
+            combine_servers([network_parameters(it, seconds, mtu, header) for it in messages])
+        )
     parameters = (
         Parameter("network.mtu", (mtu,), "B", "getsockopt(2), IP_MTU"),
         Parameter("network.header", (header,), "B", "IP and TCP; net.ipv4.tcp_timestamps"),
-        *of_rounds(found),
+        *combine_rounds(found),
     )
     where = str(Path(directory).resolve())
     return Calibration(
-        where, mount.kind, parameters, (), started, warned.all(), environment=environment
+        where, mount.kind, parameters, (), started, collector.all(), environment=environment
     )
 
 
-def of_round(servers: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The middle of those servers that tell a parameter."""
+def combine_servers(servers: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Return the Hodges-Lehmann estimate of each parameter over the servers that yield it."""
     return {
-        name: middle(told)
+        name: hodges_lehmann(estimates)
         for name in METHODS
-        if (told := [it[name] for it in servers if name in it])
+        if (estimates := [it[name] for it in servers if name in it])
     }
 
 
-def of_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
-    """A round that does not tell a parameter counts as the middle of those that do. Raises
-    RunError if none does."""
+def combine_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
+    """Return the parameters over all rounds. A round that does not yield one takes the estimate of
+    the others.
+
+    Raises
+    ------
+    RunError
+        If no round yields a parameter.
+    """
     parameters = []
     for name, (unit, method) in METHODS.items():
-        told = [it[name] for it in found if name in it]
-        if not told:
+        estimates = [it[name] for it in found if name in it]
+        if not estimates:
             raise RunError(
-                f"{name} cannot be told from {method}: in each of {len(found)} rounds the large"
-                " ones took no longer than the small ones, which something else kept waiting;"
-                " repeat this when the network is less busy, or with more rounds"
+                f"{name} cannot be estimated from {method}: in all {len(found)} rounds large"
+                " messages took no longer than small ones, because other traffic delayed them:"
+                " repeat when the network is less busy, or raise --rounds"
             )
-        if len(told) < len(found):
-            method += f"; {len(told)} of {len(found)} rounds tell it"
-        others = middle(told)
+        if len(estimates) < len(found):
+            method += f"; from {len(estimates)} of {len(found)} rounds"
+        others = hodges_lehmann(estimates)
         values = tuple(it.get(name, others) for it in found)
         parameters.append(Parameter(name, values, unit, method))
     return parameters
 
 
-def solved(
+def network_parameters(
     messages: dict[int, Messages], seconds: dict[str, float], mtu: int, header: int
 ) -> dict[str, float]:
-    """Parameters by their fields, in SI units: from messages of all sizes, and the seconds that
-    calls which read and write take. Without the network's bandwidth where large messages took no
-    longer than small ones."""
+    """Estimate the parameters of one server, in SI units by field.
+
+    The bandwidth is missing if large messages took no longer than small ones.
+
+    Parameters
+    ----------
+    messages
+        Times by message size.
+    seconds
+        Seconds of a direct read and write.
+    mtu
+        Largest packet, in bytes.
+    header
+        IP and TCP headers of a packet, in bytes.
+    """
     byte, block, middle, large = (messages[size] for size in SIZES)
     beyond = large.elapsed - middle.elapsed
     bandwidth = {}
@@ -168,7 +209,7 @@ def solved(
     one_way = max(block.elapsed - byte.elapsed, 0.0) / 2
     wire = one_way * (BYTE + header + FRAMING) / (BLOCK - BYTE)
     trip = byte.elapsed + one_way
-    # Never nothing, which would be an infinite rate.
+    # A cost of 0 would be an infinite rate.
     each_byte = max(large.processor - byte.processor, 1e-12 * LARGE) / (2 * LARGE)
     return {
         "network.latency": max(byte.elapsed / 2 - byte.processor - wire, 0.0),
@@ -187,24 +228,30 @@ def _messages(address: str, token: str, size: int) -> Messages:
     try:
         [(_, count, _, median, _, _)] = _core.ask_messages(address, token, [size], SECONDS)
     except OSError as error:
-        # Of several servers, the one that is wrong.
+        # Name the server that failed.
         raise ValueError(f"--server {address}: {error}") from None
     return Messages(median, (time.process_time() - before) / (count + WARM_UP))
 
 
-def _seconds(probe: Probe, directory: str | PathLike[str], warned: Warned) -> float:
+def _seconds(probe: Probe, directory: str | PathLike[str], collector: WarningCollector) -> float:
     document = measure_whole(probe.text, directory).document
-    warned.add(document)
+    collector.add(document)
     return probe.seconds(document)
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """What an address names; IPv6 has brackets. Raises ValueError if it is none."""
+    """Split HOST:PORT; an IPv6 address is in brackets.
+
+    Raises
+    ------
+    ValueError
+        If the text has another form.
+    """
     found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+(?:%\w+)?)\]|([^\s:\[\]]+)):(\d{1,5})", address)
     if found is None or not 1 <= int(found[3]) <= MOST_PORT:
         raise ValueError(
-            f"--server {address}: expected HOST:PORT with a port of 1 to {MOST_PORT}, as"
-            " server-0:7417 or [fe80::1]:7417"
+            f"--server {address}: expected HOST:PORT with a port from 1 to {MOST_PORT},"
+            " such as server-0:7417 or [fe80::1]:7417"
         )
     return found[1] or found[2], int(found[3])
 
@@ -212,19 +259,19 @@ def host_and_port(address: str) -> tuple[str, int]:
 MOST_PORT = 65535
 
 
-def _way_to(address: str, host: str, port: int) -> tuple[int, int]:
-    """The largest packet to a host, and its headers: bytes.
+def _path_mtu(address: str, host: str, port: int) -> tuple[int, int]:
+    """Return the MTU of the path to a host, and the headers of a packet, in bytes.
 
     IPv4 (RFC 791) has 20 B, IPv6 (RFC 8200) 40, TCP (RFC 9293) 20, its timestamps 12 (RFC 7323).
     """
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
-        with socket.socket(family, kind, protocol) as asked:
-            asked.connect(where)
+        with socket.socket(family, kind, protocol) as probe_socket:
+            probe_socket.connect(where)
             six = family == socket.AF_INET6
             level, option = (socket.IPPROTO_IPV6, IPV6_MTU) if six else (socket.IPPROTO_IP, IP_MTU)
-            mtu = asked.getsockopt(level, option)
+            mtu = probe_socket.getsockopt(level, option)
     except OSError as error:
         raise ValueError(f"--server {address}: {error.strerror or error}") from None
-    stamps = 0 if word(Path("/proc/sys/net/ipv4/tcp_timestamps")) == "0" else 12
+    stamps = 0 if read_sysfs(Path("/proc/sys/net/ipv4/tcp_timestamps")) == "0" else 12
     return mtu, (40 if six else 20) + 20 + stamps

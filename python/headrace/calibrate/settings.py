@@ -1,4 +1,4 @@
-"""What the kernel tells of a machine: settings, sizes, limits."""
+"""Read a machine's settings from the kernel."""
 
 import os
 import re
@@ -7,16 +7,16 @@ from pathlib import Path
 
 from headrace import mountinfo
 from headrace.calibrate.limits import limits
-from headrace.calibrate.memory import kernel, memory, of_machine
+from headrace.calibrate.memory import kernel, machine_memory, memory
 from headrace.calibrate.mount import Mount
 from headrace.calibrate.parameter import Parameter, Unit, Value
-from headrace.calibrate.small_file import word
+from headrace.calibrate.sysfs import read_sysfs
 
 KIB, MIB = 1024, 1024 * 1024
 
 
 def settings(mount: Mount) -> list[Parameter]:
-    """The parameters that are read rather than measured, in the order of the scenario."""
+    """Return the parameters that are read, in the order of the scenario."""
     return [
         *_processor(),
         *_caches(),
@@ -39,57 +39,63 @@ def _processor() -> Iterator[Parameter]:
 
 
 def _caches() -> Iterator[Parameter]:
-    """The levels of the first core, for data."""
+    """Yield the data caches of the first core."""
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        level, size = word(index / "level"), word(index / "size")
-        if word(index / "type") == "Instruction":
+        level, size = read_sysfs(index / "level"), read_sysfs(index / "size")
+        if read_sysfs(index / "type") == "Instruction":
             continue
         if level in ("1", "2", "3") and size is not None and size.endswith("K"):
             yield _read(f"machine.copying.l{level}", int(size[:-1]) * KIB, "B", index / "size")
 
 
 VM = Path("/proc/sys/vm")
-NOBODY_LOOKS = {"expiry": 0.0, "interval": 24 * 3600.0}
-"""In seconds, what a 0 stands for: of the interval that old pages are not looked for at all (Linux
-6.18, Documentation/admin-guide/sysctl/vm.rst), which once a day is as good as."""
+MEANING_OF_ZERO = {"expiry": 0.0, "interval": 24 * 3600.0}
+"""Seconds that a setting of 0 stands for. An interval of 0 disables periodic write-back (Linux
+6.18, Documentation/admin-guide/sysctl/vm.rst); once a day has the same effect."""
 
 
 def _write_back(mount: Mount) -> Iterator[Parameter]:
     background, most = (_dirty(VM, name) for name in ("dirty_background", "dirty"))
     own = device_limit(Path("/sys/class/bdi") / mount.device)
     if own is not None and own[0] < most[0]:
-        # The same part of it as of the machine's (Linux 6.18, mm/page-writeback.c:
-        # wb_dirty_limits).
+        # The same ratio as the machine's (Linux 6.18, mm/page-writeback.c: wb_dirty_limits).
         background = (round(background[0] * own[0] / most[0]), own[1])
         most = own
     for field, (size, path) in (("background_bytes", background), ("bytes", most)):
         yield _read(f"machine.write_back.{field}", size, "B", path)
     for field, name in (("expiry", "expire"), ("interval", "writeback")):
         path = VM / f"dirty_{name}_centisecs"
-        seconds = int(word(path) or 0) / 100
-        yield _read(f"machine.write_back.{field}", seconds or NOBODY_LOOKS[field], "s", path)
+        seconds = int(read_sysfs(path) or 0) / 100
+        yield _read(f"machine.write_back.{field}", seconds or MEANING_OF_ZERO[field], "s", path)
 
 
 def _dirty(folder: Path, name: str) -> tuple[int, Path]:
-    """A limit of the whole machine, and what tells it: of its two files, the one that was set
-    last holds, and the other reads 0."""
+    """Return a dirty limit of the machine in bytes, and its source. Of the two files the one set
+    last applies; the other reads 0."""
     path = folder / f"{name}_bytes"
-    size = int(word(path) or 0)
+    size = int(read_sysfs(path) or 0)
     if not size:
         path = folder / f"{name}_ratio"
-        # Of the whole machine's memory, whatever a group may have of it.
-        machine = of_machine()
-        size = round(int(word(path) or 0) / 100 * (machine.size - machine.used))
+        # The ratio applies to the machine's memory, not to that of a control group.
+        machine = machine_memory()
+        size = round(int(read_sysfs(path) or 0) / 100 * (machine.size - machine.used))
     return size, path
 
 
 def device_limit(folder: Path) -> tuple[int, Path] | None:
-    """The most dirty data of a device, from its folder in /sys/class/bdi, and what tells it;
-    None where it holds only once the machine's limits are near (Linux since 6.2,
-    Documentation/ABI/testing/sysfs-class-bdi)."""
-    if word(folder / "strict_limit") != "1":
+    """Return the dirty limit of a device in bytes, and its source.
+
+    None without `strict_limit`: the limit then applies only near the machine's limits (Linux since
+    6.2, Documentation/ABI/testing/sysfs-class-bdi).
+
+    Parameters
+    ----------
+    folder
+        Directory of the device in /sys/class/bdi.
+    """
+    if read_sysfs(folder / "strict_limit") != "1":
         return None
-    size = word(folder / "max_bytes")
+    size = read_sysfs(folder / "max_bytes")
     return None if size is None else (int(size), folder / "max_bytes")
 
 
@@ -97,13 +103,13 @@ def _read_ahead(mount: Mount) -> Iterator[Parameter]:
     path = Path("/sys/class/bdi") / mount.device / "read_ahead_kb"
     if not path.exists():
         path = mount.disk / "queue" / "read_ahead_kb"
-    window = word(path)
+    window = read_sysfs(path)
     if window is not None:
         yield _read("machine.read_ahead.window", int(window) * KIB, "B", path)
 
 
 def _journal(mount: Mount) -> Iterator[Parameter]:
-    """The mode; ext3 and ext4 leave a default one out of the mount options."""
+    """Yield the journal's settings. ext3 and ext4 omit the default mode from the mount options."""
     field = "machine.file_system.journal"
     source = mountinfo.SOURCE
     if mount.kind in ("ext3", "ext4"):
@@ -120,30 +126,30 @@ def _journal(mount: Mount) -> Iterator[Parameter]:
 
 
 def _journal_size(mount: Mount, field: str) -> Iterator[Parameter]:
-    """From what a transaction may have of it: a third, as this is counted since (Linux 6.18,
-    fs/jbd2/journal.c: jbd2_journal_get_max_txn_bufs). Older kernels do not tell it so."""
+    """Yield the journal's size from the largest transaction, which is a third of it (Linux 6.18,
+    fs/jbd2/journal.c: jbd2_journal_get_max_txn_bufs). Older kernels report another share."""
     for folder in _journals(mount) if kernel() >= (6, 18) else []:
-        told = re.search(r"each up to (\d+) blocks", word(folder / "info") or "")
-        if told is not None:
-            size = 3 * int(told[1]) * BLOCK
-            # A third is rounded down; journals are made in whole MiB (mke2fs(8)).
+        blocks = re.search(r"each up to (\d+) blocks", read_sysfs(folder / "info") or "")
+        if blocks is not None:
+            size = 3 * int(blocks[1]) * BLOCK
+            # The kernel rounds the third down; journals have whole MiB (mke2fs(8)).
             whole = -(-size // MIB) * MIB
             yield _read(f"{field}.size", whole, "B", folder / "info")
             if mount.option("data") == "journal":
-                # Room for a transaction of the largest size (Linux 6.18, fs/jbd2/checkpoint.c:
-                # __jbd2_log_wait_for_space).
+                # Checkpoint when a largest transaction no longer fits (Linux 6.18,
+                # fs/jbd2/checkpoint.c: __jbd2_log_wait_for_space).
                 yield _read(f"{field}.checkpoint_at", 1 / 3, "", folder / "info")
 
 
 BLOCK = 4096
-"""Bytes of a block of the file system, as mke2fs makes all but the smallest."""
+"""Block size in bytes. mke2fs uses it except on very small file systems."""
 
 JOURNALS = Path("/proc/fs/jbd2")
-"""A folder for each journal in use, as vda1-8."""
+"""Has a directory for each journal in use, such as vda1-8."""
 
 
 def has_journal(mount: Mount) -> bool:
-    """Ext4 can be made without one, which its mount options do not say."""
+    """Return True if the file system has a journal. The mount options of ext4 do not tell."""
     return mount.option("data") is not None or bool(_journals(mount))
 
 
@@ -154,11 +160,11 @@ def _journals(mount: Mount) -> list[Path]:
 
 def _queue(mount: Mount) -> Iterator[Parameter]:
     queue = mount.disk / "queue"
-    schedulers = word(queue / "scheduler") or ""
+    schedulers = read_sysfs(queue / "scheduler") or ""
     chosen = re.search(r"\[([a-z-]+)\]", schedulers)
     kind = chosen.group(1) if chosen else "none"
     yield _read("machine.io_scheduler.kind", kind, "word", queue / "scheduler")
-    size, requests = word(queue / "max_sectors_kb"), word(queue / "nr_requests")
+    size, requests = read_sysfs(queue / "max_sectors_kb"), read_sysfs(queue / "nr_requests")
     if size is not None:
         field = "machine.io_scheduler.largest_request"
         yield _read(field, int(size) * KIB, "B", queue / "max_sectors_kb")

@@ -87,15 +87,15 @@ def calibrate(
     with steps("calibrate") as told:
         if server is not None and token is not None:
             found = calibration.calibrate_servers(
-                directory, server, token, rounds=rounds, told=told
+                directory, server, token, rounds=rounds, on_progress=told
             )
         else:
             found = calibration.calibrate(
-                directory, rounds=rounds, passes=passes or calibration.PASSES, told=told
+                directory, rounds=rounds, passes=passes or calibration.PASSES, on_progress=told
             )
     if trace:
         with steps("trace") as told:
-            found = calibration.traced(found, directory, told=told)
+            found = calibration.trace_calibration(found, directory, on_progress=told)
         keep_trace(found.recordings, trace_to)
         if plot is not None:
             from headrace.report import plots

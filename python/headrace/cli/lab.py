@@ -80,7 +80,7 @@ def bench(
     lines = lab.bench_commands(made, file, context.args, clients)
     if len(lines) == 1:
         _become(lines[0])
-    raise SystemExit(lab.together(lines))
+    raise SystemExit(lab.run_ranks(lines))
 
 
 @app.command("exec", context_settings=PASSED_ON)

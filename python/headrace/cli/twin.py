@@ -111,7 +111,7 @@ def twin(
     if directory is None:
         assert again is not None
         with steps("twin") as told:
-            document = validate.again(again, told=told).json()
+            document = validate.repredict(again, on_progress=told).json()
         keep(document, as_json, plot, output)
         return
     trace = may_trace(directory, trace, trace_to)
@@ -123,12 +123,12 @@ def twin(
             sets=sets or (),
             rounds=rounds,
             passes=passes or PASSES,
-            told=told,
+            on_progress=told,
         )
     document = found.json()
     if trace:
         with steps("trace") as told:
-            traced = validate.traced(found, directory, told=told)
+            traced = validate.trace_twin(found, directory, on_progress=told)
         document = traced.json()
         keep_trace(traced.recordings, trace_to)
     keep(document, as_json, plot, output)

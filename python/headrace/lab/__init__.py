@@ -1,13 +1,12 @@
-"""A laboratory on one machine: the hosts, links, disks and servers that a scenario describes."""
+"""Testbeds on one machine: the hosts, links, disks and servers that a scenario describes."""
 
 from headrace.lab.benchmark import bench_commands, exec_command
-from headrace.lab.making import down, up
-from headrace.lab.meanwhile import stood_up
+from headrace.lab.lifecycle import down, running_testbed, up
+from headrace.lab.mpi_launch import run_ranks
 from headrace.lab.plan import Plan
-from headrace.lab.planning import plan
+from headrace.lab.planner import plan
 from headrace.lab.state import Lab, existing, find, name_of
 from headrace.lab.status import status
-from headrace.lab.together import together
 
 __all__ = [
     "Lab",
@@ -19,8 +18,8 @@ __all__ = [
     "find",
     "name_of",
     "plan",
+    "run_ranks",
+    "running_testbed",
     "status",
-    "stood_up",
-    "together",
     "up",
 ]

@@ -1,4 +1,4 @@
-"""Programs in a laboratory that is up: benchmarks of its clients, and commands."""
+"""Command lines for a running testbed: benchmarks on its clients, and other programs."""
 
 import sys
 from collections.abc import Sequence
@@ -12,67 +12,99 @@ from headrace.lab.values import Values
 from headrace.simulate.scenario import load_with_sets
 
 HEADRACE = (sys.executable, "-P", "-m", "headrace")
-"""Without the current directory among those of modules: it may be anybody's."""
+"""Runs Headrace without the current directory in the module path; anybody may write there."""
 
 
 def bench_commands(
     lab: Lab, file: Path, arguments: Sequence[str], count: int | None = None
 ) -> list[list[str]]:
-    """The command line of each client, or of the first `count`, which carry the workload of a
-    scenario out together, as `headrace bench run FILE` does with these arguments, and with the
-    values over the file's that the laboratory was stood up with.
+    """Return the command line of `headrace bench run FILE` for each client.
 
-    Raises RunError if a client is down, ValueError if there are not so many clients,
-    ScenarioError if the scenario is another than the one that stands.
+    Values that overrode the scenario of `headrace lab up` override this one too.
+
+    Parameters
+    ----------
+    lab
+        The testbed.
+    file
+        Path of the scenario.
+    arguments
+        Further arguments of `headrace bench run`.
+    count
+        Number of clients; None takes all.
+
+    Raises
+    ------
+    RunError
+        If a client is down.
+    ValueError
+        If `count` exceeds the number of clients.
+    ScenarioError
+        If the scenario's system differs from that of the testbed.
     """
     plan = lab.plan()
     _same_system(lab, plan, file)
     clients = [host.name for host in plan.of("client")]
     if count is not None and count > len(clients):
-        raise ValueError(f"--clients {count}: expected at most {len(clients)}: so many are up")
+        raise ValueError(
+            f"--clients {count}: expected at most {len(clients)}, the testbed's number of clients"
+        )
     clients = clients[:count]
     if plan.server == "none" and len(clients) > 1:
         raise ValueError(
-            f"{len(clients)} clients have file systems of their own: expected clients.count = 1, or"
-            " headrace lab exec FILE HOST -- headrace bench run for each"
+            f"{lab.name}: each of {len(clients)} clients has a local file system: expected"
+            " clients.count = 1, or headrace lab exec FILE HOST -- headrace bench run on each"
         )
     hosts = Hosts(lab)
     run = (*HEADRACE, "bench", "run")
     sets = [word for it in plan.sets for word in ("--set", it)]
     if count is not None:
         sets += ["--set", f"clients.count={count}"]
-    work: list[str | Path] = [*run, file.absolute(), lab.mount_point, *sets, *arguments]
-    return [hosts.command(client, *work) for client in clients]
+    command: list[str | Path] = [*run, file.absolute(), lab.mount_point, *sets, *arguments]
+    return [hosts.command(client, *command) for client in clients]
 
 
-MOST_TOLD = 3
-"""Values that differ of which an error tells."""
+MAX_LISTED = 3
+"""Upper limit of differing values that an error lists."""
 
 
 def _same_system(lab: Lab, plan: Plan, file: Path) -> None:
-    """Raises ScenarioError if a file's system is not what the laboratory was made from."""
+    """Check that a file describes the system of the testbed.
+
+    Raises
+    ------
+    ScenarioError
+        If it does not.
+    """
     given = Values(load_with_sets(file, list(plan.sets))).standing
     paths = dict.fromkeys((*plan.standing, *given))
     differ = [path for path in paths if plan.standing.get(path) != given.get(path)]
     if not differ:
         return
-    told = [
-        f"{path} is {given.get(path, 'left out')} and stands as {plan.standing.get(path, 'none')}"
-        for path in differ[:MOST_TOLD]
+    listed = [
+        f"{path} is {given.get(path, 'not set')}, there {plan.standing.get(path, 'not set')}"
+        for path in differ[:MAX_LISTED]
     ]
-    more = len(differ) - len(told)
+    more = len(differ) - len(listed)
     if more:
-        told.append(f"{more} more")
+        listed.append(f"{more} more")
     raise ScenarioError(
-        f"{file}: {lab.name} was stood up from another system: {'; '.join(told)}: expected the"
-        " scenario of headrace lab up, or headrace lab down and up with this one"
+        f"{file}: the testbed {lab.name} has another system: {'; '.join(listed)}: use the scenario"
+        " of headrace lab up, or run headrace lab down and headrace lab up with this one"
     )
 
 
 def exec_command(lab: Lab, host: str, command: Sequence[str]) -> list[str]:
-    """The command line that runs a command in a host. Raises ValueError if there is no such
-    host, RunError if it is down."""
+    """Return the command line that runs a command in a host.
+
+    Raises
+    ------
+    ValueError
+        If there is no such host.
+    RunError
+        If the host is down.
+    """
     names = [it.name for it in lab.plan().hosts]
     if host not in names:
-        raise ValueError(f"{host}: no such host: expected one of {', '.join(names)}")
+        raise ValueError(f"{host}: {lab.name} has no such host: expected one of {', '.join(names)}")
     return Hosts(lab).command(host, *command)

@@ -1,4 +1,4 @@
-"""The file system on a disk: how it is made and mounted.
+"""File systems on disks: their mkfs command and mount options.
 
 To add one, add its function to `KINDS`.
 """
@@ -12,22 +12,32 @@ from headrace.lab.values import Values
 MIB = 1 << 20
 
 
-class Made(NamedTuple):
-    """A file system's making."""
+class FileSystem(NamedTuple):
+    """A type of file system with its mkfs command and mount options."""
 
     kind: str
     make: tuple[str, ...]
-    """The command, without the device."""
+    """The mkfs command, without the device."""
     options: tuple[str, ...]
-    """Mount options, by the scenario's journal and mapping."""
+    """Mount options that follow from the scenario's journal and mapping."""
     given: tuple[str, ...]
-    """Those that stand there themselves."""
+    """Mount options of `lab.mount_options`."""
 
 
-def made(values: Values, section: str) -> Made:
-    """The file system of a machine, whose section is `section` (as `machine.file_system`).
+def file_system_for(values: Values, section: str) -> FileSystem:
+    """Return the file system of a machine.
 
-    Raises ScenarioError if there is no such file system.
+    Parameters
+    ----------
+    values
+        Values of the scenario.
+    section
+        Section of the file system, such as `machine.file_system`.
+
+    Raises
+    ------
+    ScenarioError
+        If `lab.file_system` is unknown.
     """
     kind = values.word("lab.file_system") or _kind(values, section)
     if kind not in KINDS:
@@ -40,11 +50,11 @@ def made(values: Values, section: str) -> Made:
         if values.word("lab.file_system") is None:
             values.carried(path, kind)
     given = [it for it in (values.word("lab.mount_options") or "").split(",") if it]
-    return Made(kind, (f"mkfs.{kind}", *make), tuple(options), tuple(given))
+    return FileSystem(kind, (f"mkfs.{kind}", *make), tuple(options), tuple(given))
 
 
 def _kind(values: Values, section: str) -> str:
-    """The one that has such a journal and finds blocks so."""
+    """Return the type that has the scenario's journal and block mapping."""
     mode, mapping = (
         values.word(f"{section}.{it}") for it in ("journal.mode", "allocation.mapping")
     )
@@ -57,8 +67,7 @@ def _kind(values: Values, section: str) -> str:
     return "ext4"
 
 
-# What is not written yet reads as zeros, so that nothing has to be written to make the file
-# system, neither now nor by the kernel while something is measured (mke2fs(8)).
+# A sparse image reads as zeros, so neither mkfs nor the kernel has to write zeros (mke2fs(8)).
 PREZEROED = ("-q", "-F", "-E", "assume_storage_prezeroed=1,lazy_itable_init=0,lazy_journal_init=0")
 
 

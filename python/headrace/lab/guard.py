@@ -1,8 +1,8 @@
-"""Ends what a command has started when the command is over, however it ended.
+"""Terminate the processes that a command started, as soon as the command has ended or was killed.
 
-A program of its own, which imports nothing of Headrace, and is there before what it is to end:
-it waits until nobody has the other end of its standard input any more, so that it sees a command
-that was killed too. Its argument is a line of the environment that nothing else has.
+This is a separate program that imports nothing of Headrace and starts before those processes. It
+reads standard input until end of file, so it also notices that the command was killed. Its argument
+is a unique line of the processes' environment.
 """
 
 import contextlib
@@ -13,19 +13,19 @@ import time
 from pathlib import Path
 
 PATIENCE_S = 4.0
-"""Between asking a process to end and ending it, and at most for its end then."""
+"""Seconds between SIGTERM and SIGKILL, and the longest wait after SIGKILL."""
 PAUSE_S = 0.02
 
 
 def main(mark: str) -> int:
-    """Gives 1 if something is left."""
+    """Terminate all marked processes; return 1 if some survive."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     sys.stdin.buffer.read()
     for how in (signal.SIGTERM, signal.SIGKILL):
         asked: set[int] = set()
         deadline = time.monotonic() + PATIENCE_S
-        # Again and again: they may have started others meanwhile.
+        # Repeat, because they may have started other processes.
         while (found := _marked(mark)) and time.monotonic() < deadline:
             for number in found - asked:
                 with contextlib.suppress(ProcessLookupError):
@@ -36,7 +36,7 @@ def main(mark: str) -> int:
 
 
 def _marked(mark: str) -> set[int]:
-    """Processes with a line in their environment; those that have ended have none."""
+    """Return the processes with a line in their environment; zombies have no environment."""
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

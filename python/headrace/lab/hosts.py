@@ -1,4 +1,4 @@
-"""Programs inside a laboratory's hosts."""
+"""Run programs inside the hosts of a testbed."""
 
 import os
 import shlex
@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 from headrace._core import RunError
-from headrace.lab import groups, processes, programs
+from headrace.lab import cgroups, processes, programs
 from headrace.lab.plan import Disk
 from headrace.lab.state import Lab
 
 PATIENCE_S = 1.0
-"""For a host's process to be seen."""
+"""Longest wait for a host's holder process, in seconds."""
 
 INSIDE = """
 if [ -n "$1" ]; then echo $$ > "$1/cgroup.procs" || exit 125; fi
@@ -19,11 +19,11 @@ cd "$2" 2> /dev/null || cd /
 shift 2
 exec "$@"
 """
-"""In the namespaces: joins the host's group, and goes where the caller is."""
+"""Runs in the namespaces: joins the host's control group and enters the caller's directory."""
 
 
 class Hosts:
-    """The hosts of a laboratory that is up."""
+    """The hosts of a running testbed."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
@@ -31,22 +31,28 @@ class Hosts:
 
     @property
     def mount_point(self) -> Path:
-        """Where clients have the file system."""
+        """Mount point of the file system on clients."""
         return self.lab.mount_point
 
     def disk(self, disk: Disk) -> Path:
-        """Where a host has the file system of one of its disks."""
+        """Return the mount point of a disk in its host."""
         return self.lab.folder / disk.name
 
     def own_folder(self, host: str) -> Path:
-        """Where programs of a host keep their files."""
+        """Return the directory for the files of a host's programs, and create it."""
         folder = self.lab.folder / host
         folder.mkdir(exist_ok=True)
         return folder
 
     def command(self, host: str, *words: str | Path) -> list[str]:
-        """The command line that runs a program in a host. Raises RunError if the host is down."""
-        group = groups.of_host(self.lab.name, host)
+        """Return the command line that runs a program in a host.
+
+        Raises
+        ------
+        RunError
+            If the host is down.
+        """
+        group = cgroups.of_host(self.lab.name, host)
         there = "" if group is None or not group.exists() else str(group)
         marks = [f"{key}={value}" for key, value in processes.marks(self.lab, host).items()]
         enter = ["nsenter", "-t", str(self.holder(host)), "--net", "--uts", "--ipc", "--mount"]
@@ -54,7 +60,13 @@ class Hosts:
         return ["env", *marks, *enter, *inside, *map(str, words)]
 
     def run(self, host: str, *words: str | Path) -> str:
-        """Runs a program to its end; gives what it says. Raises RunError if it fails."""
+        """Run a program until it exits, and return its standard output.
+
+        Raises
+        ------
+        RunError
+            If it fails.
+        """
         done = self._started(host, *words)
         if done.returncode != 0:
             said = programs.last_words(done)
@@ -62,11 +74,11 @@ class Hosts:
         return done.stdout
 
     def succeeds(self, host: str, *words: str | Path) -> bool:
-        """Runs a program to its end; whether it ends well."""
+        """Run a program until it exits; return True if its exit status is 0."""
         return self._started(host, *words).returncode == 0
 
     def start(self, host: str, *words: str | Path) -> None:
-        """Starts a program that goes on; what it says goes to a file in the host's folder."""
+        """Start a daemon. Its output goes to a log in the host's directory."""
         log = self.own_folder(host) / f"{Path(words[0]).name}.log"
         with log.open("ab") as file:
             subprocess.Popen(
@@ -79,11 +91,19 @@ class Hosts:
             )
 
     def holder(self, host: str) -> int:
-        """The process that keeps a host's namespaces. Raises RunError if it has ended."""
+        """Return the process that holds a host's namespaces.
+
+        Raises
+        ------
+        RunError
+            If it has exited.
+        """
         if host not in self._holders:
             found = processes.holder_within(self.lab, host, PATIENCE_S)
             if found is None:
-                raise RunError(f"{host}: it is not up: headrace lab status")
+                raise RunError(
+                    f"{host}: the host is down: run headrace lab status to see what is missing"
+                )
             self._holders[host] = found
         return self._holders[host]
 

@@ -1,31 +1,41 @@
-"""Links between hosts: pairs of virtual Ethernet devices into a switch, limited at both ends."""
+"""Links between hosts: veth pairs into a bridge, with a token bucket at both ends."""
 
-from headrace.lab.addresses import NETWORK
 from headrace.lab.hosts import Hosts
-from headrace.lab.plan import Host, Link
+from headrace.lab.plan import NETWORK, Host, Link
 
 SWITCH = "switch"
-"""The bridge, and the host that has it."""
+"""Name of the bridge, and of the host that has it."""
 CARD = "eth0"
 
 ETHERNET = 14
-"""Bytes of a frame's header, which the kernel counts by itself."""
+"""Size of the frame header that the kernel counts itself, in bytes."""
 FEWEST_PACKETS = 3
-"""The least that a bucket holds."""
+"""Smallest size of a bucket, in packets."""
 TICK_S = 1e-3
-"""What a bucket holds besides: as much as passes in this time, since timers come late."""
+"""Further size of a bucket, as time at the link's rate in seconds; timers fire late."""
 
 
 def make_switch(hosts: Hosts) -> None:
-    """Makes the bridge. Raises RunError if it cannot."""
+    """Create the bridge.
+
+    Raises
+    ------
+    RunError
+        If a command fails.
+    """
     hosts.run(SWITCH, "ip", "link", "add", SWITCH, "type", "bridge")
     hosts.run(SWITCH, "ip", "link", "set", "dev", SWITCH, "up")
 
 
 def join(hosts: Hosts, host: Host) -> None:
-    """Joins a host to the switch. Raises RunError if it cannot.
+    """Connect a host to the bridge.
 
-    Both ends are made in namespaces of the laboratory: the machine's own never has them.
+    Both ends are created in namespaces of the testbed, never in that of the machine.
+
+    Raises
+    ------
+    RunError
+        If a command fails.
     """
     link = host.link
     if link is None:
@@ -36,13 +46,13 @@ def join(hosts: Hosts, host: Host) -> None:
     hosts.run(host.name, "ip", "address", "add", f"{host.address}/{NETWORK.prefixlen}", "dev", CARD)
     hosts.run(SWITCH, "ip", "link", "set", "dev", host.name, "master", SWITCH)
     for of, device in ((host.name, CARD), (SWITCH, host.name)):
-        # Packets as on a wire: many at once would pass as one.
+        # Without segmentation offload packets pass one by one, as on a wire.
         hosts.run(of, "ip", "link", "set", "dev", device, "gso_max_segs", "1", "up")
         hosts.run(of, "tc", "qdisc", "add", "dev", device, "root", *bucket(link))
 
 
 def bucket(link: Link) -> list[str]:
-    """The token bucket of one end of a link (tc-tbf(8))."""
+    """Return the arguments of the token bucket at one end of a link (tc-tbf(8))."""
     overhead = link.framing - ETHERNET
     sizes = ["stab", "mtu", str(link.mtu + link.framing + 1), "overhead", str(overhead)]
     words = [*sizes, "linklayer", "ethernet", "tbf", "rate", f"{8 * link.rate:.0f}bit"]

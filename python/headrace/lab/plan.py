@@ -1,6 +1,8 @@
-"""What a laboratory consists of: hosts, links, disks, and what of a scenario they carry."""
+"""The plan of a testbed: hosts, links, disks, and how they represent the scenario's values."""
 
 import dataclasses
+import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -9,10 +11,10 @@ Role = Literal["client", "server", "metadata"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that a disk moves in a second; None where there is no limit."""
+    """Limits of a disk per second; None means unlimited."""
 
     read_rate: float | None = None
-    """In bytes a second."""
+    """In bytes per second."""
     write_rate: float | None = None
     read_operations: float | None = None
     write_operations: float | None = None
@@ -20,39 +22,39 @@ class Limits:
 
 @dataclass(frozen=True)
 class Disk:
-    """A loop device over a sparse file, and the file system on it."""
+    """A loop device over a sparse image, with a file system."""
 
     name: str
     size: int
     """In bytes."""
     limits: Limits
     file_system: str
-    """As the kernel calls it."""
+    """Type of the file system, as the kernel names it."""
     make: tuple[str, ...]
-    """The command that makes it, without the device."""
+    """The mkfs command, without the device."""
     mount_options: tuple[str, ...]
     given_options: tuple[str, ...]
-    """Those that the scenario has itself, in `lab.mount_options`."""
+    """Mount options of `lab.mount_options`."""
     queue: dict[str, str]
-    """Settings of the device's queue, by their names in /sys/block/DEVICE/queue."""
+    """Settings of the request queue, by name in /sys/block/DEVICE/queue."""
     write_back: dict[str, str]
-    """Limits of its dirty data, by their names in /sys/block/DEVICE/bdi."""
+    """Dirty limits, by name in /sys/block/DEVICE/bdi."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A host's link to the switch, both ways."""
+    """A full-duplex link of a host to the bridge."""
 
     rate: float
-    """In bytes a second, all headers and framing included."""
+    """In bytes per second, including headers and framing."""
     mtu: int
     framing: int
     """Bytes around each packet."""
     burst: int | None
-    """Bytes that pass at `peak` before `rate` holds; None: none do."""
+    """Bytes that are sent at `peak` before `rate` applies; None means none."""
     peak: float
     queue: int
-    """Room for waiting packets at each end, in bytes."""
+    """Queue size at each end, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +65,14 @@ class Host:
     role: Role
     address: str | None
     memory: int | None
-    """Bytes that it may have, page cache included; None: no limit."""
+    """Memory limit in bytes, including page cache; None means unlimited."""
     link: Link | None
     disks: tuple[Disk, ...]
 
 
 @dataclass(frozen=True)
 class Note:
-    """A value of the scenario: where it went, or why it did not."""
+    """A value of the scenario, and where it is applied or why it is not."""
 
     field: str
     value: str
@@ -79,35 +81,35 @@ class Note:
 
 @dataclass(frozen=True)
 class Plan:
-    """All of a laboratory."""
+    """The plan of a testbed."""
 
     scenario: str
-    """The scenario's name."""
+    """Name of the scenario."""
     server: str
-    """The programs that serve, by their name among `headrace.lab.servers`."""
+    """Name of the server software in `headrace.lab.servers`."""
     options: dict[str, Any]
-    """What those programs are told, by their own names."""
+    """Options of the server software."""
     directory: str | None
-    """Where the disks' files are made; None: in the laboratory's own folder."""
+    """Directory of the disks' images; None for the testbed's own directory."""
     hosts: tuple[Host, ...]
     carried: tuple[Note, ...] = field(default=())
     not_carried: tuple[Note, ...] = field(default=())
     sets: tuple[str, ...] = field(default=())
-    """Values over the file's, as `path=value`."""
+    """Values that override the scenario, as `path=value`."""
     standing: dict[str, str] = field(default_factory=dict)
-    """All values of the scenario that it is made from, by path."""
+    """All values that the testbed is built from, by path."""
 
     def of(self, role: Role) -> tuple[Host, ...]:
-        """Its hosts of one kind."""
+        """Return the hosts of a role."""
         return tuple(host for host in self.hosts if host.role == role)
 
     def json(self) -> dict[str, Any]:
-        """As files have it."""
+        """Return the JSON document."""
         return dataclasses.asdict(self)
 
     @staticmethod
     def from_json(document: dict[str, Any]) -> "Plan":
-        """What `json` gave."""
+        """Read a plan from its JSON document."""
         hosts = tuple(_host(it) for it in document["hosts"])
         notes = {
             key: tuple(Note(**it) for it in document[key]) for key in ("carried", "not_carried")
@@ -124,3 +126,20 @@ def _host(document: dict[str, Any]) -> Host:
 def _disk(document: dict[str, Any]) -> Disk:
     words = {key: tuple(document[key]) for key in ("make", "mount_options", "given_options")}
     return Disk(**{**document, "limits": Limits(**document["limits"]), **words})
+
+
+NETWORK = ipaddress.ip_network("198.18.0.0/15")
+"""Addresses for benchmarks of network devices (RFC 2544, appendix C.2.2). Each testbed has a
+network of its own, so all use the same addresses."""
+
+
+def address(number: int) -> str:
+    """Return the address of a host by its number."""
+    return str(NETWORK[number + 1])
+
+
+def hosts_file(hosts: Iterable[Host]) -> str:
+    """Return the contents of /etc/hosts for the hosts."""
+    lines = ["127.0.0.1 localhost"]
+    lines += [f"{host.address or '127.0.1.1'} {host.name}" for host in hosts]
+    return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
-"""The processes of a laboratory.
+"""Find and terminate the processes of a testbed.
 
-They have its token in their environment. Some overwrite that (mfsmount does, to show its mount
-point in lists of processes): these are known by the network or the control group of their host.
+They have its token in their environment. Some programs overwrite their environment: mfsmount shows
+its mount point there. Such processes are found by network namespace or control group.
 """
 
 import contextlib
@@ -11,27 +11,27 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from headrace.lab import groups
+from headrace.lab import cgroups
 from headrace.lab.state import Lab
 
 TOKEN = "HEADRACE_LAB"
 HOST = "HEADRACE_LAB_HOST"
 HOLDER = "HEADRACE_LAB_HOLDER"
-"""The process that keeps a host's namespaces."""
+"""Marks the process that holds a host's namespaces."""
 
 PROC = Path("/proc")
 PATIENCE_S = 4.0
-"""Between asking a process to end and ending it."""
+"""Seconds between SIGTERM and SIGKILL."""
 PAUSE_S = 0.02
 
 
 def marks(lab: Lab, host: str) -> dict[str, str]:
-    """What a host's processes have in their environment."""
+    """Return the environment variables of a host's processes."""
     return {TOKEN: lab.token, HOST: host}
 
 
 def processes(lab: Lab, host: str | None = None) -> list[int]:
-    """Those of a laboratory, or of one host of it."""
+    """Return the processes of a testbed, or of one of its hosts."""
     marked = set(_marked(lab, host))
     networks = {_network(it) for it in marked} - {_network(1), _network(os.getpid()), None}
     within = _in_groups(lab, host)
@@ -43,13 +43,12 @@ def processes(lab: Lab, host: str | None = None) -> list[int]:
 
 
 def holder(lab: Lab, host: str) -> int | None:
-    """The process that keeps a host's namespaces; None if there is none."""
+    """Return the process that holds a host's namespaces; None if there is none."""
     return next(_marked(lab, host, holders=True), None)
 
 
 def holder_within(lab: Lab, host: str, seconds: float) -> int | None:
-    """The same, waited for: while one program takes the place of another, as the one that makes
-    the namespaces and the one that keeps them do, its environment cannot be read."""
+    """Wait up to `seconds` for the holder process. Its environment is unreadable during exec."""
     deadline = time.monotonic() + seconds
     while (found := holder(lab, host)) is None and time.monotonic() <= deadline:
         time.sleep(0.005)
@@ -57,7 +56,7 @@ def holder_within(lab: Lab, host: str, seconds: float) -> int | None:
 
 
 def command(number: int) -> str:
-    """What a process was started as."""
+    """Return the command line of a process."""
     try:
         words = (PROC / str(number) / "cmdline").read_bytes()
     except OSError:
@@ -66,14 +65,14 @@ def command(number: int) -> str:
 
 
 def program(number: int) -> str:
-    """The name of the program that a process carries out; nothing of one that has ended."""
+    """Return the program name of a process; empty if it has exited."""
     words = command(number).split()
     return Path(words[0]).name if words else ""
 
 
 def end(lab: Lab) -> None:
-    """Ends all processes of a laboratory: asks all but those that keep the namespaces, ends what
-    is left of them, and then those, by which others are known."""
+    """Terminate all processes of a testbed: first those that do not hold namespaces, then the
+    holders, by which others are found."""
     _end(signal.SIGTERM, lambda: _served(lab))
     _end(signal.SIGKILL, lambda: _served(lab))
     _end(signal.SIGKILL, lambda: set(processes(lab)))
@@ -84,7 +83,7 @@ def _served(lab: Lab) -> set[int]:
 
 
 def _end(how: signal.Signals, found: Callable[[], set[int]]) -> None:
-    """Sends a signal to some processes, and waits until they have gone."""
+    """Signal processes and wait until they have exited."""
     for number in found():
         with contextlib.suppress(ProcessLookupError):
             os.kill(number, how)
@@ -94,7 +93,7 @@ def _end(how: signal.Signals, found: Callable[[], set[int]]) -> None:
 
 
 def _marked(lab: Lab, host: str | None = None, *, holders: bool = False) -> Iterator[int]:
-    """Those that have the token in their environment; those that have ended have none."""
+    """Yield the processes with the token in their environment; zombies have no environment."""
     wanted = {f"{TOKEN}={lab.token}".encode()}
     if host is not None:
         wanted.add(f"{HOST}={host}".encode())
@@ -108,8 +107,8 @@ def _marked(lab: Lab, host: str | None = None, *, holders: bool = False) -> Iter
 
 
 def _in_groups(lab: Lab, host: str | None) -> set[int]:
-    """Those in the control group of a host, or of any."""
-    group = groups.of_host(lab.name, host or "*")
+    """Return the processes in the control group of a host, or of all hosts."""
+    group = cgroups.of_host(lab.name, host or "*")
     if group is None:
         return set()
     found: set[int] = set()
@@ -120,7 +119,7 @@ def _in_groups(lab: Lab, host: str | None) -> set[int]:
 
 
 def _network(number: int) -> str | None:
-    """The network that a process has, by the kernel's name of it."""
+    """Return the identifier of a process's network namespace."""
     try:
         return os.readlink(PROC / str(number) / "ns" / "net")
     except OSError:
@@ -128,6 +127,6 @@ def _network(number: int) -> str | None:
 
 
 def _numbers() -> list[int]:
-    """Of all processes but this one."""
+    """Return all processes except this one."""
     numbers = [int(folder.name) for folder in PROC.iterdir() if folder.name.isdigit()]
     return [number for number in numbers if number != os.getpid()]

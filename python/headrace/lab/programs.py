@@ -1,4 +1,4 @@
-"""The programs that a laboratory is made with."""
+"""External programs of a testbed."""
 
 import os
 import shutil
@@ -31,31 +31,40 @@ PACKAGES = {
     "mfssetgoal": "moosefs-client",
     "mpirun": "mpich",
 }
-"""Debian's package of each."""
+"""Debian package of each program."""
 
 FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
-"""Where programs for root are; they may be missing from the path."""
+"""Directories of programs for root, which PATH may lack."""
 
 
 def path() -> str:
-    """Where programs are looked for."""
+    """Return the search path for programs."""
     return os.pathsep.join([os.environ.get("PATH", os.defpath), *FOLDERS])
 
 
 def require(programs: Iterable[str]) -> None:
-    """Raises ValueError if one of the programs is not there, or if this is not root."""
+    """Check that programs are installed and that this process is root.
+
+    Raises
+    ------
+    ValueError
+        If a program is missing, or this is not root.
+    """
     if os.geteuid() != 0:
-        raise ValueError("headrace lab makes namespaces, loop devices and limits: expected root")
+        raise ValueError("headrace lab creates namespaces, loop devices and limits: run it as root")
     for program in programs:
         if shutil.which(program, path=path()) is None:
             package = PACKAGES.get(program, program)
-            raise ValueError(f"{program} is not there: install Debian's package {package}")
+            raise ValueError(f"{program}: program not found: install the Debian package {package}")
 
 
 def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str:
-    """Runs a program to its end; gives what it says.
+    """Run a program until it exits, and return its standard output.
 
-    Raises RunError, with the last that it says, if it fails.
+    Raises
+    ------
+    RunError
+        If it fails, with the last lines of its output.
     """
     line = [str(word) for word in words]
     done = subprocess.run(
@@ -73,12 +82,11 @@ def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str
 
 
 LAST = 3
-"""Lines that are told of what a program says when it fails: the reason often comes before the
-last."""
+"""Lines of a failed program's output that are reported; the reason often precedes the last line."""
 
 
 def last_words(done: "subprocess.CompletedProcess[str]") -> str:
-    """The last lines that a program said, as one, without what it says of its use."""
+    """Return the last lines of a program's output as one line, without its usage text."""
     text, _, _ = (done.stderr.strip() or done.stdout).partition("\nUsage:")
     said = (line.strip() for line in text.splitlines())
-    return "; ".join([line for line in said if line][-LAST:]) or "it says nothing"
+    return "; ".join([line for line in said if line][-LAST:]) or "no output"

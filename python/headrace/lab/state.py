@@ -1,4 +1,4 @@
-"""A laboratory's own folder: its plan, and the journal of all that was done for it."""
+"""Directory of a testbed: its plan, and the journal of all steps."""
 
 import contextlib
 import fcntl
@@ -14,87 +14,101 @@ from typing import IO, Any
 
 from headrace import _core
 from headrace._core import RunError
-from headrace.lab.mounts import refuse_mounts
 from headrace.lab.plan import Plan
+from headrace.mountinfo import mounted
 
 LABS = Path("/var/lib/headrace/labs")
-"""Folders of all laboratories; it outlasts a restart of the machine, as the disks' files do."""
+"""Directories of all testbeds. They persist across reboots, like the disks' images."""
 
 LONGEST_NAME = 40
 FIRST = b'{"lab": '
-"""How a journal begins."""
+"""Start of every journal."""
 
 
 def name_of(file: str | os.PathLike[str], given: str | None = None) -> str:
-    """What the laboratory of a scenario file is called: as the file, unless a name is given.
+    """Return the name of a scenario's testbed: `given`, or one derived from the file name.
 
-    Raises ValueError if that is no name.
+    Raises
+    ------
+    ValueError
+        If `given` is not a valid name.
     """
     name = given if given is not None else re.sub(r"[^a-z0-9]+", "-", Path(file).stem.lower())
     if given is None:
         name = name.strip("-")[:LONGEST_NAME]
     if not re.fullmatch(rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_NAME - 1}}}", name):
         raise ValueError(
-            f"--name {name!r}: expected at most {LONGEST_NAME} of a-z, 0-9 and -, as a folder has"
+            f"--name {name!r}: expected 1 to {LONGEST_NAME} characters of a-z, 0-9 and -"
         )
     return name
 
 
 @dataclass(frozen=True)
 class Lab:
-    """A laboratory that is up, or of which something is left."""
+    """A testbed that is running, or of which something is left."""
 
     name: str
     token: str
-    """What all its processes have in their environment, and no others."""
+    """Unique value in the environment of all its processes."""
     boot: str
-    """When the machine was started, by a name of the kernel's: devices do not outlast that."""
+    """Boot identifier at its start; devices do not persist across reboots."""
 
     @property
     def same_boot(self) -> bool:
-        """Whether the machine has not been restarted since."""
+        """True if the machine has not been rebooted since the start."""
         return self.boot == this_boot()
 
     @property
     def folder(self) -> Path:
-        """Its own."""
+        """Directory of the testbed."""
         return LABS / self.name
 
     @property
     def mount_point(self) -> Path:
-        """Where every client has the file system."""
+        """Mount point of the file system on every client."""
         return self.folder / "mount"
 
     def images(self, plan: Plan) -> Path:
-        """Where the files of its disks are."""
+        """Return the directory of the disks' images."""
         if plan.directory is None:
             return self.folder / "images"
         return Path(plan.directory) / f"headrace-lab-{self.name}-{self.token}"
 
     def plan(self) -> Plan:
-        """Its hosts, links and disks. Raises RunError if it was left before there was a plan."""
+        """Return the plan.
+
+        Raises
+        ------
+        RunError
+            If setup was interrupted before the plan was saved.
+        """
         try:
             document = json.loads((self.folder / "plan.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise RunError(f"{self.name}: it was left half made: headrace lab down") from None
+            raise RunError(f"{self.name}: setup was interrupted; run headrace lab down") from None
         return Plan.from_json(document)
 
     def write(self, what: dict[str, Any]) -> None:
-        """A line of the journal, on the disk before anything is done."""
+        """Append a line to the journal, and flush it to the disk."""
         with (self.folder / "journal").open("a", encoding="utf-8") as file:
             file.write(json.dumps(what) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
     def journal(self) -> list[dict[str, Any]]:
-        """What was done, or begun: the last line may be half written."""
+        """Return all steps that were started. An incomplete last line is ignored."""
         lines = (self.folder / "journal").read_text(encoding="utf-8").split("\n")[1:]
         return [json.loads(line) for line in lines[:-1]]
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Nobody else makes or takes down this laboratory meanwhile. Raises RunError if somebody
-        does."""
+    def exclusive(self) -> Iterator[None]:
+        """Lock the testbed against other processes for the duration of a `with` block.
+
+        Raises
+        ------
+        RunError
+            If another process holds the lock.
+        """
         with (self.folder / "journal").open("rb") as file:
             _lock(file, self.name)
             yield
@@ -104,13 +118,18 @@ def _lock(file: IO[bytes], name: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise RunError(f"{name}: another headrace lab is at work on it") from None
+        raise RunError(
+            f"{name}: another headrace lab command is using this testbed: wait until it ends"
+        ) from None
 
 
 def create(name: str) -> Lab:
-    """A new one, with nothing in it.
+    """Create the directory and journal of a new testbed.
 
-    Raises ValueError if there is one of this name.
+    Raises
+    ------
+    ValueError
+        If a testbed of this name exists.
     """
     while True:
         LABS.mkdir(parents=True, exist_ok=True)
@@ -120,11 +139,11 @@ def create(name: str) -> Lab:
             break
         except FileExistsError:
             raise ValueError(
-                f"{name}: it is up, or something of it is left: headrace lab down FILE, or another"
-                " --name"
+                f"{name}: a testbed of this name exists: run headrace lab down FILE, or choose"
+                " another --name"
             ) from None
         except FileNotFoundError:
-            # The last laboratory that went has removed the folder above meanwhile.
+            # Another process has removed the parent with its last testbed.
             continue
     lab = Lab(name, secrets.token_hex(8), this_boot())
     lab.write({"lab": name, "token": lab.token, "boot": lab.boot})
@@ -132,12 +151,12 @@ def create(name: str) -> Lab:
 
 
 def this_boot() -> str:
-    """A name that the kernel gives to each start of the machine."""
+    """Return the boot identifier of the kernel."""
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 def find(name: str) -> Lab | None:
-    """The one of this name; None if there is none."""
+    """Return the testbed of a name; None if there is none."""
     folder = LABS / name
     if not folder.is_dir():
         return None
@@ -145,37 +164,53 @@ def find(name: str) -> Lab | None:
         first = json.loads((folder / "journal").read_text(encoding="utf-8").split("\n")[0])
         return Lab(name, first["token"], first["boot"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        # Left before the first line was written: nothing has been done.
+        # Setup was interrupted before the first line: nothing has been done.
         return Lab(name, "", "")
 
 
 def existing(name: str) -> Lab:
-    """As `find`. Raises ValueError if there is none."""
+    """Return the testbed of a name.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
     lab = find(name)
     if lab is None:
-        raise ValueError(f"{name}: no such laboratory is up: headrace lab up FILE")
+        raise ValueError(f"{name}: no testbed of this name is up: run headrace lab up FILE")
     return lab
 
 
 def remove_empty(lab: Lab) -> None:
-    """The folder of one that was left before anything was done. Raises RunError if something else
-    is in it."""
+    """Remove the directory of a testbed whose setup was interrupted before the first step.
+
+    Raises
+    ------
+    RunError
+        If the directory has other contents.
+    """
     journal = lab.folder / "journal"
     with contextlib.suppress(FileNotFoundError):
         text = journal.read_bytes()
         if not text.startswith(FIRST[: len(text)]) or b"\n" in text:
-            raise RunError(f"{journal}: this is no laboratory's: expected its first line")
+            raise RunError(f"{journal}: not the journal of a testbed: expected its first line")
         journal.unlink()
     try:
         lab.folder.rmdir()
     except OSError as error:
-        raise RunError(f"{lab.folder}: this is no laboratory: {error.strerror}") from None
+        raise RunError(f"{lab.folder}: not a testbed: {error.strerror}") from None
     remove_above()
 
 
 def remove(lab: Lab) -> None:
-    """Its folder, the journal last: until then it can be taken down once more. Raises RunError,
-    and removes nothing, if something is mounted there."""
+    """Remove the directory of a testbed, the journal last, so that an interruption can be repeated.
+
+    Raises
+    ------
+    RunError
+        If something is mounted there; nothing is then removed.
+    """
     refuse_mounts(lab.folder)
     for path in lab.folder.iterdir():
         if path.is_dir() and not path.is_symlink():
@@ -188,7 +223,21 @@ def remove(lab: Lab) -> None:
 
 
 def remove_above() -> None:
-    """The folders above all laboratories', if nothing is in them."""
+    """Remove the parent directories of all testbeds if they are empty."""
     for folder in (LABS, LABS.parent):
         with contextlib.suppress(OSError):
             folder.rmdir()
+
+
+def refuse_mounts(folder: Path) -> None:
+    """Check that nothing is mounted on a directory or below it.
+
+    Raises
+    ------
+    RunError
+        If something is.
+    """
+    real = Path(os.path.realpath(folder))
+    for it in mounted():
+        if it.at.is_relative_to(real):
+            raise RunError(f"{it.at}: a file system is mounted here: unmount it first")

@@ -1,4 +1,4 @@
-"""What there is of a laboratory, and what it does with the scenario's values."""
+"""Status of a testbed, and how it represents the scenario's values."""
 
 import contextlib
 import dataclasses
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace._core import RunError
-from headrace.lab import groups, processes, servers, steps
+from headrace.lab import cgroups, processes, servers, steps
 from headrace.lab.hosts import Hosts
 from headrace.lab.links import CARD
 from headrace.lab.plan import Disk, Host
@@ -18,13 +18,18 @@ from headrace.lab.steps import LoopDevice
 
 
 def status(lab: Lab) -> dict[str, Any]:
-    """A document of each host, link, disk, file system and process, with its state.
+    """Return a document with the state of each host, link, disk, file system and process.
 
-    Raises RunError if the laboratory was left before there was a plan.
+    Raises
+    ------
+    RunError
+        If setup was interrupted before the plan was saved.
     """
     plan = lab.plan()
     hosts = Hosts(lab)
-    devices = {Path(it.image).name: it for it in steps.taken(lab) if isinstance(it, LoopDevice)}
+    devices = {
+        Path(it.image).name: it for it in steps.journaled_steps(lab) if isinstance(it, LoopDevice)
+    }
     server = servers.by_name(plan.server)
     found = [_host(lab, hosts, host, devices, server) for host in plan.hosts]
     return {
@@ -55,8 +60,8 @@ def _host(
 ) -> dict[str, Any]:
     number = processes.holder(lab, host.name)
     mounts = _mounts(number)
-    group = groups.of_host(lab.name, host.name)
-    used = None if group is None else groups.memory_of(group)
+    group = cgroups.of_host(lab.name, host.name)
+    used = None if group is None else cgroups.memory_of(group)
     is_client = host.role == "client"
     found = [it for it in processes.processes(lab, host.name) if it != number]
     running = Counter(map(processes.program, found))
@@ -80,11 +85,11 @@ def _host(
 
 
 def _memory(group: Path | None) -> int | None:
-    """The most that a group may have; None if there is no limit."""
+    """Return the memory limit of a group in bytes; None without a limit."""
     if group is None or not group.exists():
         return None
-    text = groups.memory_file(group).read_text(encoding="ascii").strip()
-    # Without a limit the second version has the word max, the first the largest number of pages.
+    text = cgroups.memory_file(group).read_text(encoding="ascii").strip()
+    # Unlimited is "max" in version 2, and the largest number of pages in version 1.
     return int(text) if text.isdigit() and int(text) < 1 << 62 else None
 
 
@@ -92,7 +97,7 @@ def _link(hosts: Hosts, host: Host, number: int | None) -> dict[str, Any]:
     assert host.link is not None
     limited = False
     if number is not None:
-        # Half made, it may have no card yet.
+        # An incomplete host may have no network card yet.
         with contextlib.suppress(RunError):
             limited = "tbf" in hosts.run(host.name, "tc", "qdisc", "show", "dev", CARD).split()
     return {"rate_bytes_per_s": host.link.rate, "mtu": host.link.mtu, "limited": limited}
@@ -123,7 +128,7 @@ def _limits(device: LoopDevice | None, group: Path | None) -> dict[str, float]:
     if device is None or not device.settings.exists():
         return {}
     number = (device.settings / "dev").read_text(encoding="ascii").strip()
-    return groups.limits(number, group)
+    return cgroups.limits(number, group)
 
 
 def _settings(
@@ -140,7 +145,7 @@ def _setting(device: LoopDevice, folder: str, name: str) -> str | None:
 
 
 def _mounts(number: int | None) -> dict[str, str]:
-    """Options by mount point, in the namespace of a process."""
+    """Return mount options by mount point, in the namespace of a process."""
     if number is None:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""The values of a scenario, and which of them a laboratory carries."""
+"""Values of a scenario, and which of them a testbed represents."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -8,52 +8,51 @@ from headrace.lab.plan import Note
 from headrace.simulate.scenario import Scenario
 
 APART = ("name", "description", "system", "kind", "calibration", "check", "workload", "run", "lab")
-"""What is no part of the system."""
+"""Sections that do not describe the system."""
 
 REASONS = {
-    "cpu": "the processor is this machine's own",
-    "copying": "the processor is this machine's own",
+    "cpu": "the testbed uses this machine's processor",
+    "copying": "the testbed uses this machine's processor",
     "processes": "headrace bench starts them",
-    "write_back": "limits of dirty data hold for the whole machine (/proc/sys/vm/dirty_*)",
-    "memory": "the kernel's own",
-    "journal": "this file system's own",
-    "allocation": "the file system's own",
-    "file_system": "the processor is this machine's own",
-    "read_ahead": "the programs' own",
-    "device": "what is behind the limits is this machine's own",
-    "io_scheduler": "this kernel's own",
-    "network": "this machine's own",
-    "network.latency": "packets cannot be delayed: the kernel has no netem, or it is not used",
-    "network.header": "TCP's own",
-    "network.message": "the programs' own",
-    "network.tcp": "the kernel's own",
-    "messages": "the programs' own",
-    "layout": "the programs' own",
-    "rpc": "the programs' own",
-    "daemon": "the programs' own",
-    "receive_buffer": "the programs' own",
-    "attributes": "the programs' own",
-    "locks": "the programs' own",
-    "metadata": "the programs' own",
-    "recovery": "the programs' own",
-    "repair": "the programs' own",
-    "replication": "the programs' own",
-    "scheduler": "no such scheduler stands between the hosts",
-    "failure": "nothing fails of itself: headrace lab exec can end programs",
+    "write_back": "dirty limits apply to the whole machine (/proc/sys/vm/dirty_*)",
+    "memory": "set by the kernel",
+    "journal": "set by the file system",
+    "allocation": "set by the file system",
+    "file_system": "the testbed uses this machine's processor",
+    "read_ahead": "set by the server software",
+    "device": "the testbed uses this machine's disk behind the limits",
+    "io_scheduler": "set by the kernel",
+    "network": "set by this machine",
+    "network.latency": "packets are not delayed: netem is not used",
+    "network.header": "set by TCP",
+    "network.message": "set by the server software",
+    "network.tcp": "set by the kernel",
+    "messages": "set by the server software",
+    "layout": "set by the server software",
+    "rpc": "set by the server software",
+    "daemon": "set by the server software",
+    "receive_buffer": "set by the server software",
+    "attributes": "set by the server software",
+    "locks": "set by the server software",
+    "metadata": "set by the server software",
+    "recovery": "set by the server software",
+    "repair": "set by the server software",
+    "replication": "set by the server software",
+    "scheduler": "the testbed has no request scheduler",
+    "failure": "nothing fails by itself: use headrace lab exec to end programs",
 }
-"""Why values are not carried, by their section, or by their path."""
+"""Reasons why a testbed does not represent a value, by section or path."""
 
-WITHOUT_WHY = "there is nothing like it on this machine"
+WITHOUT_WHY = "this machine has no counterpart"
 
 
 WORK = ("name", "description", "system", "calibration", "check", "workload", "run")
-"""What may be another when a laboratory is used than when it was stood up: of the rest, these
-processes, which the benchmark starts."""
+"""Sections that may change after `headrace lab up`, besides the number of processes."""
 PROCESSES = "clients.processes"
 
 
 class Values:
-    """Looks values up, and notes which were carried."""
+    """Looks up values of a scenario, and records which are represented."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._text = dict(_leaves(tomllib.loads(scenario.toml)))
@@ -63,32 +62,51 @@ class Values:
         self._reasons: dict[str, str] = {}
 
     def word(self, path: str) -> str | None:
-        """A value as text; None if it is not given."""
+        """Return a value as text; None if it is not set."""
         value = self._text.get(path)
         return None if value is None else _as_text(value)
 
     def truth(self, path: str) -> bool:
-        """Whether a value is true."""
+        """Return True if a value is true."""
         return self._text.get(path) is True
 
     def amount(self, path: str) -> float | None:
-        """A value in bytes, bytes a second, seconds, or as it is; None if it is not given."""
+        """Return a value in bytes, bytes per second or seconds, or a plain number; None if it is
+        not set."""
         return self._amounts.get(path)
 
     def has(self, section: str) -> bool:
-        """Whether anything is in a section."""
+        """Return True if a section has any value."""
         return any(path.startswith(f"{section}.") for path in self._text)
 
     def carried(self, path: str, how: str) -> None:
-        """A value has gone somewhere, if it is given."""
+        """Record where a value is represented, if it is set."""
         if path in self._text:
             self._carried[path] = Note(path, self.word(path) or "", how)
 
     def carried_whole(
         self, path: str, how: str, unit: float = 1.0, *, least: int = 0, suffix: str = ""
     ) -> str | None:
-        """A value has gone somewhere as a whole number of a unit: `how` says where, with {} for
-        it. Gives the text, None if it is not given. What rounding has changed is told."""
+        """Record a value that is represented as a whole number of a unit.
+
+        Parameters
+        ----------
+        path
+            Path of the value.
+        how
+            Where it is represented, with {} for the number.
+        unit
+            Size of the unit.
+        least
+            Smallest number.
+        suffix
+            Text after the number.
+
+        Returns
+        -------
+        str or None
+            The number; None if the value is not set. The record mentions rounding.
+        """
         amount = self.amount(path)
         if amount is None:
             return None
@@ -100,7 +118,7 @@ class Values:
 
     @property
     def standing(self) -> dict[str, str]:
-        """All values that a laboratory is made from, by path: not the work."""
+        """All values that a testbed is built from, by path."""
         return {
             path: _as_text(value)
             for path, value in self._text.items()
@@ -108,18 +126,18 @@ class Values:
         }
 
     def dropped(self, path: str, why: str) -> None:
-        """A value has not, for a reason that its section does not tell."""
+        """Record that a value is not represented, with a reason other than that of its section."""
         self._reasons[path] = why
         self._carried.pop(path, None)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was carried, and how."""
+        """Values that are represented, and where."""
         return tuple(self._carried.values())
 
     @property
     def not_carried(self) -> tuple[Note, ...]:
-        """All other values of the system, those of one section and reason in one note."""
+        """All other values of the system, grouped by section and reason."""
         found: dict[tuple[str, str], list[str]] = {}
         for path in self._of_system:
             if path not in self._carried:
@@ -141,7 +159,7 @@ def _reason(path: str) -> str:
 
 
 def _leaves(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """All values by their paths, as `--set` names them."""
+    """Yield all values by path, as `--set` names them."""
     for key, value in table.items():
         path = f"{above}{key}"
         if isinstance(value, Mapping):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from headrace import _core
-from headrace.calibrated import lacking
+from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
 from headrace.profile.readable import readable_traces
 from headrace.simulate.frames import Outcome, outcome
@@ -75,7 +75,7 @@ def run(
     if kept is not None:
         found = replace(found, requests=kept.frame())
     cautions = [{"condition": it, "message": message} for it, message in loaded.cautions()]
-    if warnings := cautions + lacking(loaded):
+    if warnings := cautions + missing_parameters(loaded):
         found.document["warnings"] = warnings
     return found
 

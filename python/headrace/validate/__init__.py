@@ -1,11 +1,11 @@
-"""Validation: predictions beside what was measured."""
+"""Validation: compare predictions with measurements."""
 
 from headrace.calibrate.case import Case
-from headrace.validate.again import again
 from headrace.validate.cases import CASES
 from headrace.validate.point import Point
 from headrace.validate.prediction import Predicted, predict
-from headrace.validate.traced import Traced, traced
+from headrace.validate.repredict import repredict
+from headrace.validate.traced_twin import TracedTwin, trace_twin
 from headrace.validate.twin import Twin, twin
 from headrace.validate.validation import Validation, validate
 
@@ -14,12 +14,12 @@ __all__ = [
     "Case",
     "Point",
     "Predicted",
-    "Traced",
+    "TracedTwin",
     "Twin",
     "Validation",
-    "again",
     "predict",
-    "traced",
+    "repredict",
+    "trace_twin",
     "twin",
     "validate",
 ]

@@ -1,42 +1,42 @@
-"""Where the time in calls went: measured and simulated, by component."""
+"""Time in calls by component, measured and simulated."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
-from headrace.calibrate.bound import ON_DEVICE, waits
 from headrace.calibrate.case import Case, seconds_in_calls
+from headrace.calibrate.limiting_resource import ON_DEVICE, waits
 from headrace.measure import Measurement
 from headrace.validate.point import Point
 
 Parts: TypeAlias = Mapping[str, float]
-"""Seconds of a process by component; together its time in calls, or, of several processes in a
-case, the time until all are done."""
+"""Seconds of a process by component. They add up to its time in calls, or for several processes to
+the time until all have finished."""
 
 DEVICE = "device"
 REST = "beyond the device"
-"""Processor, and whatever else is waited for. Below 0 where the device works on while the
-processes do not wait for it."""
+"""Processor time and all other waits. Negative if the device works while no process waits for it.
+"""
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """A measurement's time in calls, and that of its simulation, by the same components."""
+    """Measured and simulated time in calls, by the same components."""
 
     name: str
     source: str
-    """What the measured parts come from."""
+    """Source of the measured parts."""
     measured: Parts
     simulated: Parts
     explained: bool = False
-    """Whether the prediction lies among the repetitions: then there is nothing to explain."""
+    """True if the prediction lies within the repetitions; no difference remains to explain."""
     transfers: tuple[float, float] | None = None
-    """Of the device, measured and simulated."""
+    """Transfers of the device, measured and simulated."""
 
     @property
     def differences(self) -> dict[str, float]:
-        """What the simulation has more, in seconds, by component."""
+        """Simulated minus measured seconds, by component."""
         return {
             name: self.simulated.get(name, 0.0) - self.measured.get(name, 0.0)
             for name in dict.fromkeys((*self.measured, *self.simulated))
@@ -44,11 +44,11 @@ class Breakdown:
 
     @property
     def error(self) -> float:
-        """What the simulation has more in all, in seconds."""
+        """Simulated minus measured seconds, in total."""
         return sum(self.differences.values())
 
     def json(self) -> dict[str, Any]:
-        """As documents have it."""
+        """Return the JSON document."""
         measured, simulated = self.transfers or (None, None)
         return {
             "name": self.name,
@@ -64,22 +64,23 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class Run:
-    """One repetition of what was measured."""
+    """One repetition of a measurement."""
 
     seconds: float
-    """A process's time in calls, or whatever of the measurement is compared."""
+    """Time of a process in calls, or the compared time of the case, in seconds."""
     series: Mapping[str, Sequence[float | None]]
-    """The samples of `headrace.measure.counters`."""
+    """Samples of `headrace.measure.counters`."""
 
     @classmethod
-    def of(cls, measured: Measurement, case: Case) -> Self:
-        """What counts of a measurement."""
+    def from_measurement(cls, measured: Measurement, case: Case) -> Self:
+        """Read the repetition from a measurement of a case."""
         return cls(case.seconds(measured.document), measured.counters.to_dict(as_series=False))
 
     @classmethod
-    def saved(cls, document: Mapping[str, Any], processes: int) -> Self:
-        """The same of one that was saved; without samples where they are not of one run."""
-        # Of repetitions, figures are sums; several hosts' devices are not told.
+    def from_document(cls, document: Mapping[str, Any], processes: int) -> Self:
+        """Read the repetition from a saved document. Samples are left out for several hosts or
+        merged repetitions."""
+        # Counters of repetitions are sums, and those of other hosts are not saved.
         alone = len(document.get("hosts", [])) < 2 and "repetitions" not in document
         series = document.get("counter_series", {}) if alone else {}
         return cls(seconds_in_calls(document, processes), series)
@@ -88,12 +89,24 @@ class Run:
 COUNTERS = "device counters"
 
 
-def from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdown | None:
-    """What the kernel's counters of the device tell of a measurement, and its simulation's
-    device: how long each was busy, whoever waited.
+def breakdown_from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdown | None:
+    """Compare the measured busy time of the device with the simulated one.
 
-    Of the repetitions, the middle one counts. None if there is no device below the
-    measurement, or none on the machines of the simulation.
+    The median repetition counts.
+
+    Parameters
+    ----------
+    point
+        The measured and predicted time.
+    processes
+        Number of processes.
+    runs
+        All repetitions.
+
+    Returns
+    -------
+    Breakdown or None
+        None if the measurement or the simulation has no device.
     """
     run = sorted(runs, key=lambda it: it.seconds)[(len(runs) - 1) // 2]
     busy = _total(run.series, "device_busy")
@@ -103,12 +116,32 @@ def from_counters(point: Point, processes: int, runs: Sequence[Run]) -> Breakdow
     if busy is None or reads is None or writes is None:
         return None
     busy += flushing
-    return beside(point, processes, {DEVICE: busy, REST: run.seconds - busy}, reads + writes)
+    return compare_device_time(
+        point, processes, {DEVICE: busy, REST: run.seconds - busy}, reads + writes
+    )
 
 
-def beside(point: Point, processes: int, measured: Parts, transfers: float) -> Breakdown | None:
-    """What counters told of a measurement, and a simulation's device beside it. None if there is
-    no device on the machines of the simulation."""
+def compare_device_time(
+    point: Point, processes: int, measured: Parts, transfers: float
+) -> Breakdown | None:
+    """Compare the device time of a measurement with that of its simulation.
+
+    Parameters
+    ----------
+    point
+        The measured and predicted time.
+    processes
+        Number of processes.
+    measured
+        Measured seconds by component.
+    transfers
+        Measured transfers of the device.
+
+    Returns
+    -------
+    Breakdown or None
+        None if the simulated machines have no device.
+    """
     simulated = point.predicted.document
     device = simulated_device(simulated)
     if device is None:
@@ -119,27 +152,26 @@ def beside(point: Point, processes: int, measured: Parts, transfers: float) -> B
         COUNTERS,
         measured,
         {DEVICE: served, REST: point.predicted.seconds - served},
-        point.among,
+        point.within_repetitions,
         (transfers, float(device["visits"])),
     )
 
 
 def _served(simulated: Mapping[str, Any], device: Mapping[str, Any], processes: int) -> float:
-    """How long a simulated device had something to do, or was waited for, in seconds; without
-    what waited for limits, which the kernel's counters do not see either: a transfer is the
-    device's when they have let it go."""
+    """Return the time in which a simulated device was busy or waited for, in seconds. Time in which
+    limits throttled transfers is excluded, because the kernel's counters exclude it too."""
     busy = float(device["most_utilisation"] * simulated["simulated_seconds"])
     waited = sum(waits(simulated, processes).get(name, 0.0) for name in ON_DEVICE)
     if _is_limited(simulated):
-        beyond = 1 - held_share(simulated, device)
+        beyond = 1 - throttled_share(simulated, device)
         waited *= beyond
         busy = min(busy, float(device["residence"] * device["visits"]) * beyond)
-    # A virtual device's latency is no service: transfers side by side have it each.
+    # The latency of a virtual device is no service time: concurrent transfers each have it.
     return max(busy, waited)
 
 
-def held_share(simulated: Mapping[str, Any], device: Mapping[str, Any]) -> float:
-    """The part of the time of transfers at a simulated device in which limits held them back."""
+def throttled_share(simulated: Mapping[str, Any], device: Mapping[str, Any]) -> float:
+    """Return the share of the time at a simulated device in which limits throttled transfers."""
     if not _is_limited(simulated):
         return 0.0
     inside = float(device["residence"] * device["visits"])
@@ -154,11 +186,11 @@ def _is_limited(simulated: Mapping[str, Any]) -> bool:
 
 
 LIMITS = ("read_rate", "write_rate", "read_operations", "write_operations")
-"""Of a device of the kind "throttled"."""
+"""Fields of a device of the kind "throttled"."""
 
 
 def simulated_device(simulated: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The busiest device of a simulated machine; None if the system has no such machine."""
+    """Return the busiest device of a simulated machine; None if the system has no such machine."""
     stations: list[Mapping[str, Any]] = [
         it
         for it in simulated["stations"]
@@ -168,7 +200,7 @@ def simulated_device(simulated: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _total(series: Mapping[str, Sequence[float | None]], column: str) -> float | None:
-    """What a column that is given per second adds up to."""
+    """Integrate a column of rates over the windows; None if a sample is missing."""
     values = series.get(column, [])
     windows = series.get("window_s", [])
     if len(values) != len(windows) or not values:

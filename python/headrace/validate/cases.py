@@ -1,7 +1,7 @@
-"""What a machine is predicted for after its calibration: cases that the calibration has not.
+"""Validation cases: workloads that are predicted after a calibration.
 
-Their block sizes, patterns and numbers of processes are others than those of the probes and of
-the checks (`headrace.calibrate`). To add a case, add it to the list.
+Their block sizes, patterns and numbers of processes differ from those of the probes and checks
+(`headrace.calibrate`). To add a case, add it to the list.
 """
 
 from headrace.calibrate.case import (
@@ -54,7 +54,7 @@ def _cached() -> list[Case]:
         )
         for block in (16 * KIB, 256 * KIB)
     ]
-    # Small enough that the last level of the processor's caches has what is used again.
+    # Small enough to fit in the L3 cache.
     cases += [
         Case(
             f"{what} of 48 KiB in 6 MiB",
@@ -63,7 +63,8 @@ def _cached() -> list[Case]:
         )
         for what, way in (("cached random reads", "read"), ("random rewrites", "write"))
     ]
-    # Its folios' lists of blocks are 6.8 MB (crates/storage/src/localfs/buffer_heads.rs).
+    # The lists of buffer heads of its folios take 6.8 MB
+    # (crates/storage/src/localfs/buffer_heads.rs).
     cases.append(
         Case(
             "random rewrites of 32 KiB in 256 MiB",
@@ -88,9 +89,9 @@ def _cached() -> list[Case]:
         Case(
             f"{count} processes, cached reads of 64 KiB",
             "cache",
-            # Six times each: once takes ten or twenty milliseconds, which tell of little but where
-            # the scheduler put the processes at first (8 on two processors: 7.7 to 12.9 us a
-            # call by and by; in six passes 8.1 to 9.3).
+            # Six passes: one takes 10 to 20 ms and mainly shows the scheduler's first placement.
+            # With 8 processes on two processors a call took 7.7 to 12.9 us in one pass, 8.1 to 9.3
+            # in six.
             transfers(size * MIB, 64 * KIB, ["read"] * 6, WARM, OWN_FILES),
             processes=count,
         )
@@ -107,9 +108,9 @@ def _cached() -> list[Case]:
 
 
 def _on_device() -> list[Case]:
-    """Long enough that a limit of 2,000 operations or 150 MB a second is at work for some 0.5 s:
-    it allows them by slices of 100 ms (Linux 6.18, block/blk-throttle.c), so that what ends
-    within the second slice tells of little but when that began."""
+    """Return cases that run for some 0.5 s at 2,000 operations or 150 MB per second. Throttling
+    works in slices of 100 ms (Linux 6.18, block/blk-throttle.c), so a shorter case would mainly
+    show when its first slice began."""
     cases = [
         Case(
             f"direct random {way}s of {block // KIB} KiB",

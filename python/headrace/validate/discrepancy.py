@@ -1,4 +1,4 @@
-"""The paragraph that says where a model is wrong, and which component that points at."""
+"""Summarise which component of the model the differences point at."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,26 +8,27 @@ from headrace.report.units import duration
 from headrace.validate.breakdown import Breakdown
 
 OF_OTHERS = ("processor queue", "the benchmark itself")
-"""Where a measurement has more than its simulation because other programs took the processors."""
+"""Components in which a measurement exceeds its simulation because other programs used the
+processors."""
 STANDS_OUT = 0.5
-"""A component is named as the one to look at if it has this part of the differences, at least."""
+"""Smallest share of the differences at which one component is named."""
 
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """What all simulations have more or less than their measurements, by component."""
+    """Differences between all simulations and their measurements, by component."""
 
     seconds: float
-    """Amounts of the differences of all components, summed up over what is not explained by
-    the spread of the repetitions, without those of others."""
+    """Sum of absolute differences in seconds, over predictions outside their repetitions. Time of
+    other programs is excluded."""
     shares: dict[str, float]
-    """Each component's part of that, the largest first."""
+    """Share of each component, largest first."""
     others: float
-    """What other programs took, in seconds."""
+    """Time of other programs, in seconds."""
     sentences: str
 
     def json(self) -> dict[str, Any]:
-        """As documents have it."""
+        """Return the JSON document."""
         return {
             "seconds": self.seconds,
             "shares": self.shares,
@@ -37,7 +38,7 @@ class Discrepancy:
 
 
 def explanation(breakdowns: Sequence[Breakdown]) -> dict[str, Any]:
-    """What documents say of the breakdowns: each, and what they point at together."""
+    """Return the documents of all breakdowns and of their discrepancy."""
     found = discrepancy(breakdowns)
     return {
         "breakdowns": [it.json() for it in breakdowns],
@@ -46,7 +47,7 @@ def explanation(breakdowns: Sequence[Breakdown]) -> dict[str, Any]:
 
 
 def discrepancy(breakdowns: Sequence[Breakdown]) -> Discrepancy | None:
-    """What the breakdowns say together; None if there are none."""
+    """Summarise the breakdowns; None if there are none."""
     if not breakdowns:
         return None
     open_ones = [it for it in breakdowns if not it.explained]
@@ -74,18 +75,18 @@ def _outside(
 ) -> list[str]:
     if not open_ones or total == 0:
         return [
-            f"There is nothing to explain: all {len(breakdowns)} predictions lie within the range"
-            " of their measured repetitions."
+            f"All {len(breakdowns)} predictions lie within the range of their measured repetitions:"
+            " no difference remains to explain."
         ]
     error = sum(abs(it.error) for it in open_ones)
     return [
         f"{len(open_ones)} of {len(breakdowns)} predictions lie outside the range of their measured"
         f" repetitions. Their errors sum up to {duration(error)}.",
         f"Split into components, by the {breakdowns[0].source}, the differences between simulation"
-        f" and measurement sum up to {duration(total)}; longer in one and shorter in another do not"
-        " cancel out."
+        f" and measurement sum up to {duration(total)}; positive and negative ones do not cancel"
+        " out."
         if total > error * (1 + ROUNDING)
-        else f"The components are told apart by the {breakdowns[0].source}.",
+        else f"The components come from the {breakdowns[0].source}.",
     ]
 
 
@@ -96,8 +97,8 @@ def _of_others(others: float, total: float) -> list[str]:
     if total == 0 or others < 0.005 * total:
         return []
     return [
-        f"Other programs took the processors for {_percent(others / total)} of that, which no"
-        " component of the model includes."
+        f"Other programs used the processors for {_percent(others / total)} of that, which the"
+        " model does not include."
     ]
 
 
@@ -112,8 +113,8 @@ def _of_model(open_ones: Sequence[Breakdown], shares: dict[str, float]) -> list[
         net = sum(it.differences.get(named, 0.0) for it in open_ones)
         more = f"{duration(abs(net))} {'more' if net > 0 else 'less'}"
         points_at = (
-            f"The component to look at is {named!r}, with {_percent(shares[named])} of the model's"
-            f" differences: simulated, it takes {more} in all these cases together."
+            f"The component {named!r} has {_percent(shares[named])} of the model's differences:"
+            f" over all these cases it takes {more} in the simulation."
         )
     return [points_at, _largest(open_ones, named)]
 
@@ -123,7 +124,7 @@ def _percent(share: float) -> str:
 
 
 def _largest(open_ones: Sequence[Breakdown], named: str) -> str:
-    """The case that has most of it."""
+    """Describe the case with the largest difference in a component."""
     worst = max(open_ones, key=lambda it: abs(it.differences.get(named, 0.0)))
     measured, simulated = worst.measured.get(named, 0.0), worst.simulated.get(named, 0.0)
     found = (

@@ -1,17 +1,17 @@
-"""One measured figure and its prediction."""
+"""A measured time and its prediction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.validate.prediction import Predicted
 
 
 @dataclass(frozen=True)
 class Point:
-    """Seconds that a process spends in its calls: measured, several times, and predicted."""
+    """Measured times of a process in calls and their prediction, in seconds."""
 
     name: str
     group: str
@@ -20,40 +20,40 @@ class Point:
 
     @property
     def error(self) -> float:
-        """Of the prediction, as a part of the middle of what was measured."""
-        seconds = middle(self.measured)
+        """Relative error against the Hodges-Lehmann estimate of the repetitions."""
+        seconds = hodges_lehmann(self.measured)
         return self.predicted.seconds / seconds - 1 if seconds > 0 else 0.0
 
     @property
-    def among(self) -> bool:
-        """Whether the prediction lies within the repetitions."""
+    def within_repetitions(self) -> bool:
+        """True if the prediction lies within the range of the repetitions."""
         return min(self.measured) <= self.predicted.seconds <= max(self.measured)
 
     @property
     def covered(self) -> float | None:
-        """Which part of the repetitions lies in the prediction's interval; None without one."""
+        """Share of the repetitions within the prediction interval; None without an interval."""
         if self.predicted.interval is None:
             return None
         least, most = self.predicted.interval
         return sum(least <= it <= most for it in self.measured) / len(self.measured)
 
     def json(self) -> dict[str, Any]:
-        """As documents have it."""
+        """Return the JSON document."""
         return {
             "name": self.name,
             "group": self.group,
             "measured_s": list(self.measured),
-            "measured_middle_s": middle(self.measured),
+            "measured_middle_s": hodges_lehmann(self.measured),
             "predicted_s": self.predicted.seconds,
             "interval_s": self.predicted.interval,
             "error": self.error,
-            "among_repetitions": self.among,
+            "among_repetitions": self.within_repetitions,
             "covered": self.covered,
         }
 
 
 def summary(points: Sequence[Point]) -> dict[str, Any]:
-    """Errors by group: their median and worst as amounts, and the bias, their mean."""
+    """Return the median, worst and mean error of each group. The mean error is the bias."""
     found = {}
     for group in dict.fromkeys(point.group for point in points):
         errors = [point.error for point in points if point.group == group]

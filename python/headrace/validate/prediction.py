@@ -1,4 +1,4 @@
-"""A prediction with its interval, from how well the parameters and the model are known."""
+"""Predictions, and their intervals from the uncertainty of parameters and model."""
 
 import math
 import statistics
@@ -9,72 +9,83 @@ from typing import Any, TypeAlias
 
 from headrace import simulate
 from headrace._core import parse_seconds
-from headrace.calibrate.case import Bound
-from headrace.calibrate.middle import middle
-from headrace.calibrated import rounds_of
+from headrace.calibrate.case import Resource
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibration_fields import rounds_of
 
 COVERAGE = 0.9
-"""Which part of new measurements the interval is to hold."""
+"""Nominal coverage of the prediction interval."""
 
 DISTURBED = 3.0
-"""Standard deviations beyond which an error tells of a disturbance: a transfer of 64 KiB that took
-a second, once in three rounds, made the intervals of all cases ten times as wide as their errors
-were. Further ones count as this (Huber 1964, Annals of Mathematical Statistics 35)."""
+"""Standard deviations beyond which an error is an outlier and is clipped (Huber 1964, Annals of
+Mathematical Statistics 35). Once in three rounds a transfer of 64 KiB took a second, and made all
+intervals ten times as wide as the errors."""
 NORMAL = 0.6745
-"""The median of the absolute errors of a normal distribution, in standard deviations."""
+"""Median absolute error of a normal distribution, in standard deviations."""
 
 FEW, MANY = 1e-6, 1e6
-"""Halves of degrees of freedom, between which they are looked for."""
+"""Search range of half the degrees of freedom."""
 
 NOTHING: Mapping[str, str] = {}
 
-BoundBy: TypeAlias = Callable[[dict[str, Any]], Bound]
-"""What bounds a simulation, by its document."""
+ResourceFinder: TypeAlias = Callable[[dict[str, Any]], Resource]
+"""Returns the limiting resource from the document of a simulation."""
 
 
 @dataclass(frozen=True)
 class CheckErrors:
-    """How far a check was from its simulation, in logarithms."""
+    """Errors of a check, in logarithms."""
 
     of_rounds: tuple[float, ...]
-    """The middle of the simulations less each round's measurement."""
+    """Hodges-Lehmann estimate of the simulations minus each round's measurement."""
     of_values: float
-    """The variance of simulations with each round's values."""
+    """Variance of the simulations with each round's parameters."""
 
     @property
     def square(self) -> float:
-        """The mean square of the errors."""
+        """Mean square of the errors."""
         return statistics.fmean(it * it for it in self.of_rounds)
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """What a simulation predicts."""
+    """Prediction of a simulation."""
 
     seconds: float
-    """With every parameter's value."""
+    """Prediction with the estimate of every parameter."""
     interval: tuple[float, float] | None
-    """Where a new measurement lies with a probability of 90 %; None if no parameter has a
-    spread and no check tells of the model."""
+    """90 % prediction interval in seconds; None without rounds and checks."""
     document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """The simulation with every parameter's value, as `headrace run --json` prints it."""
+    """Result document of the simulation, as `headrace run --json` prints it."""
 
 
 def predict(
     text: str,
     figure: Callable[[dict[str, Any]], float],
-    bound: Bound | BoundBy | None = None,
+    resource: Resource | ResourceFinder | None = None,
     sets: Mapping[str, str] = NOTHING,
 ) -> Predicted:
-    """Simulates a scenario with the values of its calibrated parameters, and once with what
-    each round of the calibration gave.
+    """Predict a time and its interval from a calibrated machine.
 
-    How far single rounds of checks were from predictions tells how far a new measurement may be, of
-    the checks that have the same bound, which may follow from the simulation's document, if there
-    are any, or of all; so does the spread of the rounds' predictions where it is more than that of
-    theirs. `sets` puts values over all of that, by path.
+    The scenario is simulated with the estimates, and once with each round's parameters. The
+    interval follows from the errors of the checks with the same limiting resource, or of all checks
+    if there are none. The spread over the rounds widens it where it exceeds that of the checks.
 
-    Raises ScenarioError as `headrace.simulate.load` does.
+    Parameters
+    ----------
+    text
+        The scenario.
+    figure
+        Returns the predicted time in seconds from a result document.
+    resource
+        The limiting resource, or a function that finds it in the result document.
+    sets
+        Values that override the scenario, by path.
+
+    Raises
+    ------
+    ScenarioError
+        As `headrace.simulate.load` does.
     """
     scenario = simulate.load(text, sets=sets)
     document = simulate.run(scenario).json()
@@ -84,17 +95,19 @@ def predict(
         figure(simulate.run(simulate.load(text, sets={**values, **sets})).json())
         for values in rounds_of(system)
     ]
-    own = bound(document) if callable(bound) else bound
+    own = resource(document) if callable(resource) else resource
     checks = check_errors(system, own) or check_errors(system)
     return Predicted(seconds, interval(seconds, each, list(checks.values())), document)
 
 
-def check_errors(system: Mapping[str, Any], bound: Bound | None = None) -> dict[str, CheckErrors]:
-    """How far checks were from their simulations, by name, by a system's file: those that have a
-    bound, or all."""
+def check_errors(
+    system: Mapping[str, Any], resource: Resource | None = None
+) -> dict[str, CheckErrors]:
+    """Return the errors of the checks in a system's file by name, for one limiting resource or for
+    all."""
     rounds: dict[str, list[tuple[float, float]]] = {}
     for it in system.get("check", []):
-        if bound in (None, it["bound"]):
+        if resource in (None, it["bound"]):
             times = (
                 math.log(parse_seconds(it["measured"])),
                 math.log(parse_seconds(it["predicted"])),
@@ -105,7 +118,7 @@ def check_errors(system: Mapping[str, Any], bound: Bound | None = None) -> dict[
 
 def _errors(rounds: Sequence[tuple[float, float]]) -> CheckErrors:
     predicted = [it for _, it in rounds]
-    simulated = middle(predicted)
+    simulated = hodges_lehmann(predicted)
     return CheckErrors(
         tuple(simulated - measured for measured, _ in rounds),
         statistics.variance(predicted) if len(predicted) > 1 else 0.0,
@@ -113,8 +126,8 @@ def _errors(rounds: Sequence[tuple[float, float]]) -> CheckErrors:
 
 
 def _undisturbed(checks: Sequence[CheckErrors]) -> list[CheckErrors]:
-    """None of the errors further from nothing than some standard deviations of all of them, by
-    their median."""
+    """Clip outliers among the errors at `DISTURBED` standard deviations, which follow from the
+    median."""
     every = [abs(error) for it in checks for error in it.of_rounds]
     most = DISTURBED * statistics.median(every) / NORMAL or math.inf
     return [
@@ -126,16 +139,23 @@ def _undisturbed(checks: Sequence[CheckErrors]) -> list[CheckErrors]:
 def interval(
     seconds: float, each: Sequence[float], checks: Sequence[CheckErrors]
 ) -> tuple[float, float] | None:
-    """Where a new measurement lies with a probability of 90 %, around a prediction of so many
-    seconds.
+    """Return the 90 % prediction interval around a prediction; None without rounds and checks.
 
-    Each round of a check was a new measurement: the mean square of their errors, of logarithms, has
-    the model's, one measurement's, what the machine is from round to round, and how well its values
-    are known, disturbances aside. What is common to all checks of a round is known from as many
-    rounds, the rest from as many checks. What the rounds' predictions have more variance than those
-    of the checks adds up: of one more round, and of the middle of so many; all, if there are no
-    checks. The quantile is Student's, with the degrees of freedom of Welch and Satterthwaite (Welch
-    1947, Biometrika 34).
+    Each round of a check is a new measurement. The mean square of their errors contains the errors
+    of the model, of a measurement and of the parameters, and the variation between rounds. The part
+    common to all checks of a round has one degree of freedom per round, the rest one per check.
+    Variance over the rounds beyond that of the checks is added, both for a new round and for the
+    estimate. Student's quantile is used, with the degrees of freedom of Welch and Satterthwaite
+    (Welch 1947, Biometrika 34).
+
+    Parameters
+    ----------
+    seconds
+        The prediction.
+    each
+        Predictions with each round's parameters, in seconds.
+    checks
+        Errors of the checks.
     """
     parts: list[tuple[float, float]] = []
     if checks:
@@ -164,13 +184,12 @@ def interval(
 
 
 def _beyond_checks(each: Sequence[float], checks: Sequence[CheckErrors]) -> tuple[float, float]:
-    """The variance that rounds' predictions, of logarithms, have more than those of the checks,
-    and its degrees of freedom.
+    """Return the variance of the rounds' predictions beyond that of the checks, and its degrees of
+    freedom.
 
-    Few rounds tell little of a variance: of two, each second one is above its expectation by
-    chance or nearly nothing, and what only the upper half of them adds makes intervals too wide
-    (they held 96 % of the measurements of ten twins). So it is moderated by those of the checks, as
-    much as they agree with one another.
+    A variance from two rounds is rarely near its expectation, and adding only the large ones widens
+    intervals: they held 96 % of the measurements of ten twins. It is therefore moderated by the
+    variances of the checks, the more the better these agree.
     """
     own = statistics.variance([math.log(it) for it in each])
     degrees = len(each) - 1
@@ -185,10 +204,18 @@ def _beyond_checks(each: Sequence[float], checks: Sequence[CheckErrors]) -> tupl
 
 
 def _prior_degrees(variances: Sequence[float], degrees: int) -> float:
-    """How many degrees of freedom the mean of some variances is worth for another of their kind,
-    each of which is known with some: none if they have nothing in common, infinitely many if they
-    differ no more than chance makes them (Smyth 2004, Statistical Applications in Genetics and
-    Molecular Biology 3, article 3, section 6.2)."""
+    """Return the degrees of freedom of the prior variance from a set of variances.
+
+    0 if the variances have nothing in common; infinite if they differ no more than by chance (Smyth
+    2004, Statistical Applications in Genetics and Molecular Biology 3, article 3, section 6.2).
+
+    Parameters
+    ----------
+    variances
+        Sample variances.
+    degrees
+        Degrees of freedom of each.
+    """
     logarithms = [math.log(it) for it in variances if it > 0]
     if degrees < 1 or len(logarithms) < 2:
         return 0.0

@@ -1,4 +1,4 @@
-"""A digital twin: a machine is calibrated, predicted for cases it has not seen, and measured."""
+"""Digital twins: calibrate a machine, predict unseen cases, and measure them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,47 +10,47 @@ from typing import Any, TypeAlias
 
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
-from headrace.calibrate import Calibration, Probing, mount_of, work_on
-from headrace.calibrate.bound import bound_by
-from headrace.calibrate.calibration import PASSES, Step, in_rounds, in_turn
+from headrace.calibrate import Calibration, CalibrationRun, mount_of, scenario_for_machine
+from headrace.calibrate.calibration import PASSES, Step, interleave, run_rounds
 from headrace.calibrate.case import Case, check_room
-from headrace.calibrate.measured import Told
-from headrace.calibrate.middle import middle
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.limiting_resource import limiting_resource
+from headrace.calibrate.measurements import ProgressCallback
 from headrace.calibrate.settings import settings
-from headrace.calibrated import lacking
+from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, of_directory
 from headrace.measure import Measurement
-from headrace.validate.beyond import beyond
-from headrace.validate.breakdown import Breakdown, Run, from_counters
+from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.cases import CASES
-from headrace.validate.changed import Setting, over_file
 from headrace.validate.discrepancy import explanation
+from headrace.validate.interval_width import interval_width_warnings
+from headrace.validate.oversized_cases import oversized_cases
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import predict
-from headrace.validate.wide import wide
+from headrace.validate.settings_overrides import Setting, settings_overrides
 
 
 @dataclass(frozen=True)
 class Twin:
-    """Cases on a machine: measured in turns, and predicted."""
+    """Cases on a machine, measured in rounds and predicted."""
 
     machine: str
-    """The text of the calibrated system's file."""
+    """Text of the machine file."""
     points: tuple[Point, ...]
     warnings: tuple[dict[str, str], ...]
     breakdowns: tuple[Breakdown, ...] = ()
-    """Where the time went, of those cases of which that is known."""
+    """Time by component, for the cases where it is known."""
     cases: tuple[Case, ...] = ()
-    """What was measured, in the order of the points."""
+    """The cases, in the order of the points."""
     settings: tuple[Setting, ...] = ()
-    """What was put over the machine's file."""
+    """Settings that override the machine file."""
     calibration: Calibration | None = None
-    """That of the same rounds, if they had one."""
+    """The calibration of the same rounds; None with a machine file."""
     environment: Environment | None = None
-    """Where and when the cases were measured, as `headrace.environment` has it."""
+    """Where and when the cases were measured."""
 
     def json(self) -> dict[str, Any]:
-        """All figures."""
+        """Return the JSON document."""
         own = {} if self.calibration is None else {"calibration": self.calibration.json()}
         return {
             "kind": "validation",
@@ -76,117 +76,146 @@ def twin(
     cases: Sequence[Case] | None = None,
     rounds: int = 3,
     passes: int = PASSES,
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Twin:
-    """Predicts the cases for a machine, and measures them in a directory, in rounds.
+    """Predict the cases for a machine, and measure them in a directory.
 
-    The cases are those of `CASES`, and those `beyond` the limits of the machine, if these are
-    small; or what is given. Without a `machine`, a system's file, the directory is calibrated:
-    each round measures what the calibration needs and the cases in turn, so that both see the
-    same minutes of a machine that others use too. The predictions are made from the calibration
-    alone. With `settings_now`, settings are what the kernel tells now (dirty limits, read-ahead,
-    scheduler, memory, limits of the device) instead of the file's: a machine that was
-    changed is predicted from what was measured before that. `sets`, each as `path=value`, are
-    put over both, for what the kernel does not tell. What processor and memory bound is measured
-    `passes` times in each round; their middle is one repetition.
+    Without a machine file, each round measures the calibration's probes and the cases interleaved,
+    so that both see the same load. Predictions use the calibration alone.
 
-    Raises ScenarioError if the file describes no system that can be simulated, or nothing is
-    known of the file system; otherwise as `headrace.measure.measure_whole` does.
+    Parameters
+    ----------
+    directory
+        Directory on the file system to measure.
+    machine
+        Path of a machine file; None calibrates the directory.
+    settings_now
+        Override the file's settings with the kernel's current ones: dirty limits, read-ahead,
+        scheduler, memory and device limits.
+    sets
+        Values as `path=value` that override both.
+    cases
+        The cases; by default `CASES` and those of `oversized_cases`.
+    rounds
+        Number of rounds.
+    passes
+        Passes per round for CPU-bound cases. One repetition is the Hodges-Lehmann estimate over
+        the passes of a round.
+    on_progress
+        Called before each measurement and simulation.
+
+    Raises
+    ------
+    ScenarioError
+        If the file has no system that can be simulated, or the file system is not supported.
+    RunError, OSError
+        As `headrace.measure.measure_whole` does.
     """
     now = settings(mount_of(directory))
     environment = of_directory(directory)
     if cases is None:
-        cases = (*CASES, *beyond(now))
-    over: dict[str, str] = {}
+        cases = (*CASES, *oversized_cases(now))
+    overrides: dict[str, str] = {}
     compared: tuple[Setting, ...] = ()
     if machine is not None:
-        # Before anything is measured, so that a wrong file costs no time.
+        # Check before measuring, so that a wrong file costs no time.
         file = Path(machine)
         if file.suffix != ".toml" or not file.is_file():
             raise ScenarioError(
-                f"{file}: expected a file that headrace calibrate -o saved, with a name in .toml"
+                f"{file}: not a machine file: expected a .toml file from headrace calibrate -o"
             )
-        over, compared = over_file(file.resolve(), cases[0].work, now if settings_now else (), sets)
-    probing = Probing(directory) if machine is None else None
+        overrides, compared = settings_overrides(
+            file.resolve(), cases[0].work, now if settings_now else (), sets
+        )
+    calibration_run = CalibrationRun(directory) if machine is None else None
     check_room([case.work for case in cases], directory)
     runs: list[list[list[Measurement]]] = [[[] for _ in range(rounds)] for _ in cases]
     ended = 0
 
     def measure(case: Case, into: list[list[Measurement]]) -> None:
-        into[ended].append(case.measured(directory))
+        into[ended].append(case.measure(directory))
 
     steps = [
         Step(case.name, case.group, partial(measure, case, into), case.processes)
         for case, into in zip(cases, runs, strict=True)
     ]
-    if probing is not None:
-        steps = in_turn(probing.steps, steps)
-    for number in in_rounds(steps, directory, rounds, passes, told):
+    if calibration_run is not None:
+        steps = interleave(calibration_run.steps, steps)
+    for number in run_rounds(steps, directory, rounds, passes, on_progress):
         ended = number + 1
-        if probing is not None:
-            probing.end_round()
+        if calibration_run is not None:
+            calibration_run.end_round()
     times = [
-        [middle([case.seconds(it.document) for it in of]) for of in into]
+        [hodges_lehmann([case.seconds(it.document) for it in of]) for of in into]
         for case, into in zip(cases, runs, strict=True)
     ]
     each = [[it for of in into for it in of] for into in runs]
 
-    def went(number: int, point: Point) -> Breakdown | None:
+    def time_breakdown(number: int, point: Point) -> Breakdown | None:
         case = cases[number]
-        return from_counters(point, case.processes, [Run.of(it, case) for it in each[number]])
+        return breakdown_from_counters(
+            point, case.processes, [Run.from_measurement(it, case) for it in each[number]]
+        )
 
     warned = [it for of in each for measured in of for it in measured.document["warnings"]]
     if machine is not None:
-        found = predicted(Path(machine).resolve(), cases, times, went, over, warned, told)
+        found = predict_twin(
+            Path(machine).resolve(), cases, times, time_breakdown, overrides, warned, on_progress
+        )
         return replace(found, settings=compared, environment=environment)
-    assert probing is not None
-    calibration = probing.calibration(told)
+    assert calibration_run is not None
+    calibration = calibration_run.calibration(on_progress)
     warned = [*calibration.warnings, *warned]
-    return of_calibration(calibration, cases, times, went, warned, told)
+    return twin_from_calibration(calibration, cases, times, time_breakdown, warned, on_progress)
 
 
 Times: TypeAlias = Sequence[Sequence[float]]
-"""Of each case, what its repetitions took, in seconds."""
-Went: TypeAlias = Callable[[int, Point], Breakdown | None]
-"""Where the time of a case went, by its number, if that is known."""
+"""Seconds of each repetition, for each case."""
+TimeBreakdown: TypeAlias = Callable[[int, Point], Breakdown | None]
+"""Returns the breakdown of a case by its number; None if it is unknown."""
 
 
-def of_calibration(
+def twin_from_calibration(
     calibration: Calibration,
     cases: Sequence[Case],
     times: Times,
-    went: Went,
+    time_breakdown: TimeBreakdown,
     warnings: Iterable[dict[str, str]],
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Twin:
-    """A twin by a calibration of the same rounds."""
+    """Predict the cases from a calibration of the same rounds."""
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
         file.write_text(calibration.toml, encoding="utf-8")
-        found = predicted(file, cases, times, went, {}, warnings, told)
+        found = predict_twin(file, cases, times, time_breakdown, {}, warnings, on_progress)
     return replace(found, calibration=calibration, environment=calibration.environment)
 
 
-def predicted(
+def predict_twin(
     machine: Path,
     cases: Sequence[Case],
     times: Times,
-    went: Went,
+    time_breakdown: TimeBreakdown,
     sets: Mapping[str, str],
     warnings: Iterable[dict[str, str]],
-    told: Told | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Twin:
-    """A twin by a machine's file, with values over it by path."""
+    """Predict the cases from a machine file and overriding values."""
     points, breakdowns = [], []
     warned = {it["condition"]: it for it in warnings}
     for number, (case, of) in enumerate(zip(cases, times, strict=True)):
-        if told is not None:
-            told(number, len(cases), f"simulated: {case.name}")
-        found = predict(work_on(machine, case.work), case.seconds, bound_by, sets)
-        points.append(Point(case.name, bound_by(found.document), tuple(of), found))
-        breakdowns.append(went(number, points[-1]))
-    loaded = simulate.load(work_on(machine, cases[0].work), sets=sets).loaded
-    for warning in (*lacking(loaded), *wide(points, machine, cases, sets)):
+        if on_progress is not None:
+            on_progress(number, len(cases), f"simulated: {case.name}")
+        found = predict(
+            scenario_for_machine(machine, case.work), case.seconds, limiting_resource, sets
+        )
+        points.append(Point(case.name, limiting_resource(found.document), tuple(of), found))
+        breakdowns.append(time_breakdown(number, points[-1]))
+    loaded = simulate.load(scenario_for_machine(machine, cases[0].work), sets=sets).loaded
+    for warning in (
+        *missing_parameters(loaded),
+        *interval_width_warnings(points, machine, cases, sets),
+    ):
         warned[warning["condition"]] = warning
     return Twin(
         machine.read_text(encoding="utf-8"),

@@ -1,4 +1,4 @@
-"""Measured results beside simulations of the same workload."""
+"""Compare saved measurements with a simulation of the same workload."""
 
 import tomllib
 from collections.abc import Sequence
@@ -10,35 +10,35 @@ from typing import Any
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.case import seconds_in_calls
-from headrace.calibrated import lacking
+from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, differences, of_document
 from headrace.simulate.runs import Progress
 from headrace.simulate.scenario import load_with_sets
 from headrace.simulate.trust import Trust
-from headrace.validate.breakdown import Breakdown, Run, from_counters
+from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.discrepancy import explanation
-from headrace.validate.measured import measured
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import Predicted
-from headrace.validate.traced import from_kernel
+from headrace.validate.saved_measurement import read_measurement
+from headrace.validate.traced_twin import breakdown_from_kernel
 
 
 @dataclass(frozen=True)
 class Validation:
-    """Operations of a workload: measured, perhaps several times, and predicted."""
+    """Operations of a workload, measured once or more and predicted."""
 
     name: str
     points: tuple[Point, ...]
     breakdown: Breakdown | None = None
-    """Where the time went, if that is known."""
+    """Time by component, if it is known."""
     sets: tuple[str, ...] = ()
-    """Values over the scenario's, as `path=value`."""
+    """Values that override the scenario, as `path=value`."""
     warnings: tuple[dict[str, str], ...] = ()
     environment: Environment | None = None
-    """Where and when the first measurement was made, if it says it."""
+    """Where and when the first measurement was made; None if it is not saved."""
 
     def json(self) -> dict[str, Any]:
-        """All figures."""
+        """Return the JSON document."""
         return {
             "kind": "validation",
             "scenario": {"name": self.name, "sets": list(self.sets)},
@@ -59,18 +59,32 @@ def validate(
     progress: Progress | None = None,
     trust: bool | Trust = False,
 ) -> Validation:
-    """Simulates a scenario and lays it beside saved measurements of the same workload, with the
-    values that were put over the scenario's when these were made (`headrace bench run --set`,
-    `headrace lab up --set`), and over those `sets`, as `path=value`. `progress` and `trust` are as
-    in `headrace.simulate.run`.
+    """Simulate a scenario and compare it with saved measurements of the same workload.
 
-    Raises ScenarioError if one of them is no measurement, did something else, made no calls
-    (`--calls null`), or was made with other values or by other calls than the first.
+    Values that overrode the scenario during the measurement (`headrace bench run --set`, `headrace
+    lab up --set`) override it in the simulation too.
+
+    Parameters
+    ----------
+    scenario
+        Path of the scenario.
+    against
+        Files that `headrace bench run -o` saved.
+    sets
+        Further values as `path=value`, which take precedence.
+    progress, trust
+        As in `headrace.simulate.run`.
+
+    Raises
+    ------
+    ScenarioError
+        If a file is not a measurement, has another workload, made no calls (`--calls null`), or
+        differs from the first in values or calls.
     """
-    documents = [measured(Path(path)) for path in against]
+    documents = [read_measurement(Path(path)) for path in against]
     _check_calls(against, documents)
-    over = (*_sets(scenario, against, documents), *sets)
-    loaded = load_with_sets(scenario, over)
+    overrides = (*_sets(scenario, against, documents), *sets)
+    loaded = load_with_sets(scenario, overrides)
     predicted = simulate.run(loaded, progress=progress, trust=trust).json()
     for path, document in zip(against, documents, strict=True):
         _same_work(loaded.toml, document["scenario"]["toml"], path)
@@ -87,8 +101,8 @@ def validate(
         loaded.name,
         tuple(points),
         _breakdown(loaded.name, predicted, documents),
-        over,
-        (*lacking(loaded.loaded), *_other_environments(against, documents)),
+        overrides,
+        (*missing_parameters(loaded.loaded), *_other_environments(against, documents)),
         documents[0].get("environment"),
     )
 
@@ -96,14 +110,14 @@ def validate(
 def _other_environments(
     against: Sequence[str | PathLike[str]], documents: Sequence[dict[str, Any]]
 ) -> list[dict[str, str]]:
-    """A warning if measurements were made in other environments than the first."""
+    """Warn if measurements were made in environments other than that of the first."""
     found = differences(
         {fspath(path): [of_document(it)] for path, it in zip(against, documents, strict=True)}
     )
     if not found:
         return []
-    told = "; ".join(it.sentence() for it in found)
-    return [{"condition": "other-environments", "message": f"the measurements differ: {told}"}]
+    used = "; ".join(it.sentence() for it in found)
+    return [{"condition": "other-environments", "message": f"the measurements differ: {used}"}]
 
 
 def _sets(
@@ -111,21 +125,21 @@ def _sets(
     against: Sequence[str | PathLike[str]],
     documents: Sequence[dict[str, Any]],
 ) -> Sequence[str]:
-    """What was put over the scenario that was measured."""
+    """Return the values that overrode the measured scenario."""
     first, *others = (document["scenario"].get("sets", []) for document in documents)
     for path, sets in zip(against[1:], others, strict=True):
         if sets != first:
             raise ScenarioError(
-                f"{fspath(path)}: it was measured {_with(sets)}, and {fspath(against[0])}"
-                f" {_with(first)}: expected measurements of the same values"
+                f"{fspath(path)}: measured {_with(sets)}, but {fspath(against[0])}"
+                f" {_with(first)}: expected measurements with the same --set values"
             )
     try:
         load_with_sets(scenario, first)
     except ScenarioError as error:
         load_with_sets(scenario, ())  # What is wrong without these values too is said as it is.
         raise ScenarioError(
-            f"{fspath(against[0])}: it was measured {_with(first)}, of which {fspath(scenario)}"
-            f" takes not all: {error}"
+            f"{fspath(against[0])}: measured {_with(first)}, which {fspath(scenario)} does not"
+            f" accept: {error}"
         ) from None
     return list(first)
 
@@ -133,18 +147,23 @@ def _sets(
 def _check_calls(
     against: Sequence[str | PathLike[str]], documents: Sequence[dict[str, Any]]
 ) -> None:
-    """Raises ScenarioError if measurements were made by other calls than another. Those of
-    earlier versions do not say by which."""
-    told = [
+    """Check that all measurements used the same calls. Files of earlier versions do not say which.
+
+    Raises
+    ------
+    ScenarioError
+        If they differ.
+    """
+    used = [
         (fspath(path), document["calls"])
         for path, document in zip(against, documents, strict=True)
         if "calls" in document
     ]
-    for path, calls in told[1:]:
-        if calls != told[0][1]:
+    for path, calls in used[1:]:
+        if calls != used[0][1]:
             raise ScenarioError(
-                f"{path}: it was measured by {calls} calls, and {told[0][0]} by {told[0][1]}"
-                " ones: expected measurements by the same"
+                f"{path}: measured with --calls {calls}, but {used[0][0]} with --calls"
+                f" {used[0][1]}: expected measurements with the same --calls"
             )
 
 
@@ -155,23 +174,29 @@ def _with(sets: Sequence[str]) -> str:
 def _breakdown(
     name: str, predicted: dict[str, Any], documents: Sequence[dict[str, Any]]
 ) -> Breakdown | None:
-    """Of the whole workload, and all its processes."""
+    """Return the breakdown of the whole workload over all its processes."""
     processes = max(documents[0].get("processes", 1), 1)
-    runs = [Run.saved(document, processes) for document in documents]
+    runs = [Run.from_document(document, processes) for document in documents]
     seconds = Predicted(seconds_in_calls(predicted, processes), None, predicted)
     point = Point(name, "workload", tuple(run.seconds for run in runs), seconds)
-    # Of those that were traced, the middle one.
+    # The median of the traced repetitions.
     traced = sorted(
         (it for it in documents if "kernel" in it), key=lambda it: seconds_in_calls(it, processes)
     )
     if traced:
         middle = traced[(len(traced) - 1) // 2]
-        return from_kernel(point, processes, middle, middle["kernel"])
-    return from_counters(point, processes, runs)
+        return breakdown_from_kernel(point, processes, middle, middle["kernel"])
+    return breakdown_from_counters(point, processes, runs)
 
 
 def _same_work(ours: str, theirs: str, path: str | PathLike[str]) -> None:
-    """Raises ScenarioError if clients or workloads differ."""
+    """Check that a measurement has the scenario's clients and workloads.
+
+    Raises
+    ------
+    ScenarioError
+        If they differ.
+    """
     one, other = tomllib.loads(ours), tomllib.loads(theirs)
     for what, differs in (
         ("workloads", one["workload"] != other["workload"]),
@@ -182,15 +207,15 @@ def _same_work(ours: str, theirs: str, path: str | PathLike[str]) -> None:
     ):
         if differs:
             raise ScenarioError(
-                f"{fspath(path)}: its {what} are others than the scenario's: expected a"
-                " measurement of the same work"
+                f"{fspath(path)}: the {what} differ from those of the scenario: expected a"
+                " measurement of the same workload"
             )
 
 
 def _mean(document: dict[str, Any], name: str, path: str | PathLike[str]) -> float:
     if name not in document["latency"]:
         raise ScenarioError(
-            f"{fspath(path)}: it has no {name}, which the scenario asks for: expected a"
+            f"{fspath(path)}: the measurement lacks the scenario's operation {name}: expected a"
             " measurement of the same workload"
         )
     return float(document["latency"][name]["mean"])

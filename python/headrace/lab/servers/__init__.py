@@ -1,6 +1,6 @@
-"""The programs that serve a laboratory's clients.
+"""Server software for testbeds.
 
-To add one, write a file as `glusterfs.py` and add a line to `ALL`.
+To add one, write a module like `glusterfs.py` and add it to `ALL`.
 """
 
 from headrace._core import ScenarioError
@@ -15,12 +15,18 @@ __all__ = ["ALL", "Server", "by_name", "names"]
 
 
 def names(*, serving: bool) -> list[str]:
-    """Those that serve a file system over the network, or that do not."""
+    """Return the names of those that serve over the network, or of those that do not."""
     return [it.name for it in ALL if it.serves == serving]
 
 
 def by_name(name: str) -> Server:
-    """Raises ScenarioError if there is none of this name."""
+    """Return the server software of a name.
+
+    Raises
+    ------
+    ScenarioError
+        If it is unknown.
+    """
     for server in ALL:
         if server.name == name:
             return server

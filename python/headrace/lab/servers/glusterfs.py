@@ -6,30 +6,30 @@ from typing import Any
 from headrace._core import ScenarioError
 from headrace.lab.hosts import Hosts
 from headrace.lab.plan import Host, Plan
-from headrace.lab.servers.waiting import wait
+from headrace.lab.servers.server import wait_until
 from headrace.lab.values import Values
 
 VOLUME = "lab"
 KINDS = ("distribute", "disperse", "shard")
 KIB, MIB = 1 << 10, 1 << 20
 LEAST_SHARD = 4 * MIB
-DISPERSED = "each brick has a part of every file, which no simulation has: it tells nothing of this"
+DISPERSED = "each brick has a part of every file, which simulations do not model"
 READ_AHEAD = {"performance.read-ahead": "off"}
-"""The kernel reads ahead for FUSE. With both, 1.8 bytes crossed the link for each byte of a file
-that was read in order (GlusterFS 10.3)."""
+"""The kernel reads ahead for FUSE. With both, 1.8 bytes crossed the link per byte of a sequential
+read (GlusterFS 10.3)."""
 DIRECT = {"network.remote-dio": "enable"}
-"""O_DIRECT concerns the caches of the client that asks for it, not those of the bricks."""
+"""O_DIRECT bypasses the caches of the client, not those of the bricks."""
 WITHOUT_CACHE = {
     f"performance.{it}": "off" for it in ("write-behind", "io-cache", "quick-read", "open-behind")
 }
-"""Translators by which a client would keep data or put calls off."""
+"""Translators that cache data or delay calls on the client."""
 LEAST_WINDOW, MOST_WINDOW = 512 * KIB, 1 << 30
-"""Of performance.write-behind-window-size."""
+"""Range of performance.write-behind-window-size."""
 
 PRIVATE = (Path("/var/lib/glusterd"), Path("/var/log/glusterfs"))
-"""What programs of one host must not have in common with those of another."""
+"""Directories that each host needs for itself."""
 
-# As the package's /etc/glusterfs/glusterd.vol, without which servers do not find each other.
+# Copy of the package's /etc/glusterfs/glusterd.vol, which servers need to find each other.
 MANAGEMENT = """volume management
     type mgmt/glusterd
     option working-directory /var/lib/glusterd
@@ -46,7 +46,7 @@ end-volume
 
 
 class GlusterFs:
-    """Files by a hash of their names, in copies, dispersed or in shards."""
+    """Files distributed by a hash of their names, replicated, dispersed or sharded."""
 
     name = "glusterfs"
     serves = True
@@ -54,7 +54,7 @@ class GlusterFs:
     programs = ("glusterd", "gluster", "mount.glusterfs", "mountpoint")
 
     def options(self, values: Values) -> dict[str, Any]:
-        """The volume's kind, copies and settings."""
+        """Return the volume's type, copies and settings."""
         kind = values.word("lab.volume") or "distribute"
         if kind not in KINDS:
             raise ScenarioError(f'lab.volume = "{kind}": expected one of {", ".join(KINDS)}')
@@ -88,20 +88,20 @@ class GlusterFs:
         }
 
     def up(self, plan: Plan, hosts: Hosts) -> None:
-        """Starts a daemon on each server, makes the volume, and mounts it at each client."""
+        """Start a daemon on each server, create the volume, and mount it on each client."""
         servers = plan.of("server")
         for host in servers:
             _start(hosts, host)
         first = servers[0].name
         for host in servers:
-            wait(
+            wait_until(
                 f"{host.name}: glusterd",
                 lambda host=host: hosts.succeeds(host.name, "gluster", "pool", "list"),  # type: ignore[misc]
             )
         for host in servers[1:]:
             hosts.run(first, "gluster", "--mode=script", "peer", "probe", host.name)
         for host in servers:
-            wait(
+            wait_until(
                 f"{host.name}: its peers",
                 lambda host=host: _connected(hosts, host) == len(servers),  # type: ignore[misc]
             )
@@ -112,7 +112,7 @@ class GlusterFs:
                 _set_read_ahead(hosts, host, window)
 
     def serving(self, host: Host) -> tuple[str, ...]:
-        """The management daemon and one for each brick; of clients, the mount's."""
+        """Return the management daemon and one daemon per brick; on clients, that of the mount."""
         if host.role == "client":
             return ("glusterfs",)
         return ("glusterd", *("glusterfsd" for _ in host.disks))
@@ -142,18 +142,18 @@ def _dispersed(bricks: int, redundancy: int, copies: int) -> None:
         raise ScenarioError('lab.volume = "disperse": expected replication.copies = 1')
     if bricks <= 2 * redundancy:
         raise ScenarioError(
-            f"lab.redundancy = {redundancy}: a dispersed volume of {bricks} bricks can lose less"
-            " than half of them: expected fewer, or more servers"
+            f"lab.redundancy = {redundancy}: a dispersed volume tolerates the loss of less than"
+            f" half of its {bricks} bricks: expected a smaller value, or more servers"
         )
 
 
 def _shards(values: Values) -> dict[str, str]:
-    """Pieces of files are spread, as the layout's units are."""
+    """Return the settings of shards with the size of the layout's units."""
     unit = int(values.amount("layout.unit") or 0)
     if unit < LEAST_SHARD:
         raise ScenarioError(
-            f'lab.volume = "shard" and layout.unit = "{values.word("layout.unit")}": GlusterFS has'
-            ' shards of at least "4 MiB"'
+            f'lab.volume = "shard" and layout.unit = "{values.word("layout.unit")}": a shard has at'
+            ' least 4 MiB: expected layout.unit = "4 MiB" or more'
         )
     for field in ("unit", "servers"):
         values.carried(f"layout.{field}", "features.shard")
@@ -171,8 +171,8 @@ def _write_behind(values: Values) -> dict[str, str]:
 
 
 def _read_from(values: Values, copies: int) -> str:
-    """Which copy clients read. GlusterFS' own way is a hash of the file's number (AFR's
-    read-hash-mode 1), which no scenario has."""
+    """Return the copy that clients read. The default, a hash of the file's identifier (AFR's
+    read-hash-mode 1), has no counterpart in scenarios."""
     path = "replication.read_from"
     word = values.word(path) or ""
     if copies > 1 and word in ("first", "by-client"):
@@ -181,7 +181,7 @@ def _read_from(values: Values, copies: int) -> str:
 
 
 def _mount_options(plan: Plan, client: int) -> list[str]:
-    """As options of mount.glusterfs."""
+    """Return options of mount.glusterfs."""
     found = []
     if not plan.options["cached"]:
         found.append("direct-io-mode=enable")
@@ -193,7 +193,7 @@ def _mount_options(plan: Plan, client: int) -> list[str]:
 
 
 def _read_ahead(values: Values) -> int | None:
-    """In KiB."""
+    """Return the read-ahead window in KiB."""
     path = "clients.machine.read_ahead.window"
     size = values.amount(path)
     if size is None:
@@ -215,7 +215,7 @@ def _set_read_ahead(hosts: Hosts, host: Host, window: int) -> None:
 
 
 def _private(hosts: Hosts, host: Host) -> None:
-    """Folders of a host's own in the place of the machine's."""
+    """Mount a host's own directories over those of the machine."""
     for path in PRIVATE:
         own = hosts.own_folder(host.name) / path.name
         own.mkdir()
@@ -230,6 +230,6 @@ def _start(hosts: Hosts, host: Host) -> None:
 
 
 def _connected(hosts: Hosts, host: Host) -> int:
-    """How many servers a server sees, itself included."""
+    """Return the number of servers that a server is connected to, itself included."""
     lines = hosts.run(host.name, "gluster", "--mode=script", "pool", "list").splitlines()[1:]
     return sum(line.rstrip().endswith("Connected") for line in lines)

@@ -1,15 +1,15 @@
-"""MooseFS: a master, a chunk server on each server, pieces of files on all their disks."""
+"""MooseFS: a master, and a chunk server on each server host that uses all its disks."""
 
 from typing import Any
 
 from headrace.lab.hosts import Hosts
 from headrace.lab.plan import Host, Plan, Role
-from headrace.lab.servers.waiting import wait
+from headrace.lab.servers.server import wait_until
 from headrace.lab.values import Values
 
 MIB = 1 << 20
 LEAST_CACHE = 16 * MIB
-"""The smallest mfswritecachesize of mfsmount."""
+"""Smallest mfswritecachesize of mfsmount."""
 
 COMMON = """WORKING_USER = root
 WORKING_GROUP = root
@@ -17,8 +17,7 @@ DISABLE_OOM_KILLER = 0
 NICE_LEVEL = 0
 DATA_PATH = {folder}
 """
-"""A laboratory's programs are as any other to the machine: MooseFS would have the highest
-priority."""
+"""Daemons get normal priority; the default of MooseFS is the highest."""
 
 MASTER = "EXPORTS_FILENAME = {folder}/mfsexports.cfg\n"
 EXPORTS = "* / rw,alldirs,admin,maproot=0:0\n"
@@ -28,14 +27,14 @@ MASTER_HOST = {master}
 MASTER_RECONNECTION_DELAY = 1
 HDD_TEST_SPEED = 0
 """
-"""Chunks are not tested meanwhile: the disks are for what is measured."""
+"""Background tests of chunks are off, because they would use the disks."""
 
 EMPTY = "MFSM NEW"
-"""Metadata of a file system that is new (metadata.mfs.empty)."""
+"""Metadata of a new file system (metadata.mfs.empty)."""
 
 
 class MooseFs:
-    """Files in chunks of 64 MiB, in as many copies as wanted."""
+    """Files in chunks of 64 MiB, replicated."""
 
     name = "moosefs"
     serves = True
@@ -43,13 +42,13 @@ class MooseFs:
     programs = ("mfsmaster", "mfschunkserver", "mfsmount", "mfssetgoal")
 
     def options(self, values: Values) -> dict[str, Any]:
-        """Copies of each chunk, and mount options."""
+        """Return the number of copies and the mount options."""
         copies = int(values.amount("replication.copies") or 1)
         values.carried("replication.copies", "the goal of all files")
         return {"copies": copies, "mount": _write_cache(values) + _read_ahead(values)}
 
     def up(self, plan: Plan, hosts: Hosts) -> None:
-        """Starts the master and the chunk servers, and mounts at each client."""
+        """Start the master and the chunk servers, and mount the file system on each client."""
         master = plan.of("metadata")[0].name
         _start_master(hosts, master)
         for host in plan.of("server"):
@@ -63,18 +62,18 @@ class MooseFs:
         always = ("mfsnice=0", "mfsallowoomkiller")
         options = ",".join([f"mfsmaster={master}", *always, *plan.options["mount"]])
         for client in clients:
-            wait(
+            wait_until(
                 f"{client}: mfsmount",
                 lambda client=client: hosts.succeeds(  # type: ignore[misc]
                     client, "mfsmount", "-o", options, hosts.mount_point
                 ),
             )
-        wait("chunk servers", lambda: _disks(hosts, clients[0]) >= _expected(plan, hosts))
+        wait_until("chunk servers", lambda: _disks(hosts, clients[0]) >= _expected(plan, hosts))
         goal = str(plan.options["copies"])
         hosts.run(clients[0], "mfssetgoal", "-r", goal, hosts.mount_point)
 
     def serving(self, host: Host) -> tuple[str, ...]:
-        """One program on each host."""
+        """Return the one program of each host."""
         return (PROGRAMS[host.role],)
 
 
@@ -114,12 +113,12 @@ def _read_ahead(values: Values) -> list[str]:
 
 
 def _disks(hosts: Hosts, client: str) -> int:
-    """Bytes that the chunk servers that have come have together."""
+    """Return the total size of the connected chunk servers, in bytes."""
     blocks, size = hosts.run(client, "stat", "-f", "-c", "%b %S", hosts.mount_point).split()
     return int(blocks) * int(size)
 
 
 def _expected(plan: Plan, hosts: Hosts) -> float:
-    """More than those have of which one has not come yet."""
+    """Return a size that is only exceeded if no chunk server is missing, in bytes."""
     each = [disk.size for host in plan.of("server") for disk in host.disks]
     return sum(each) - 0.7 * each[0]

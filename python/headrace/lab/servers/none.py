@@ -16,14 +16,14 @@ class NoServer:
     programs: tuple[str, ...] = ()
 
     def options(self, values: Values) -> dict[str, Any]:
-        """There are none."""
+        """Return no options."""
         return {}
 
     def up(self, plan: Plan, hosts: Hosts) -> None:
-        """The disk is where clients look for the file system."""
+        """Mount the disk at the clients' mount point."""
         for host in plan.of("client"):
             hosts.run(host.name, "mount", "--bind", hosts.disk(host.disks[0]), hosts.mount_point)
 
     def serving(self, host: Host) -> tuple[str, ...]:
-        """The kernel's file system needs no program."""
+        """Return no programs; the file system is in the kernel."""
         return ()

@@ -1,7 +1,7 @@
-"""What is done for a laboratory and has to be undone, one file each.
+"""Steps of a testbed's setup that have to be undone, one module each.
 
-Processes, links, mounts and queues' settings are not here: they go with the namespaces and
-devices that they belong to. To add a step, write a file as `folder.py` and add a line to `ALL`.
+Processes, links, mounts and queue settings are missing here, because they end with their namespaces
+and devices. To add a step, write a module like `folder.py` and add it to `ALL`.
 """
 
 import dataclasses
@@ -39,16 +39,23 @@ __all__ = [
 KINDS = {kind: name for name, kind in ALL.items()}
 
 
-def take(lab: Lab, step: Step) -> None:
-    """Writes down what is about to be done, and does it. Raises RunError or OSError; what was
-    there before is not written down, and so not undone."""
+def perform(lab: Lab, step: Step) -> None:
+    """Write a step to the journal and do it.
+
+    What exists already fails `check` and is not journaled, so it is never removed.
+
+    Raises
+    ------
+    RunError, OSError
+        If the step fails.
+    """
     step.check(lab)
     lab.write({"step": KINDS[type(step)], **dataclasses.asdict(step)})
     step.do(lab)
 
 
-def taken(lab: Lab) -> list[Step]:
-    """All that has been begun, in order."""
+def journaled_steps(lab: Lab) -> list[Step]:
+    """Return all steps that were started, in order."""
     return [_step(line) for line in lab.journal()]
 
 

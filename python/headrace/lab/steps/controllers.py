@@ -1,4 +1,4 @@
-"""The controllers that a control group of the second version hands on to those within it."""
+"""Step that enables controllers for the children of a v2 control group."""
 
 import contextlib
 import os
@@ -12,10 +12,10 @@ from headrace.lab.steps.step import Step
 
 @dataclass(frozen=True)
 class Controllers(Step):
-    """Of a group that is there, as the topmost: those that it has not handed on before.
+    """Controllers to enable in an existing group, such as the root group.
 
-    Without them, files such as memory.max and io.max are not in the groups within
-    (Linux, Documentation/admin-guide/cgroup-v2.rst, "Controlling Controllers").
+    Otherwise its children lack files such as memory.max and io.max (Linux,
+    Documentation/admin-guide/cgroup-v2.rst, "Controlling Controllers").
     """
 
     path: str
@@ -31,9 +31,9 @@ class Controllers(Step):
 
     def undo(self, lab: Lab) -> None:
         for name in self.names:
-            # Another group hands it on by now: then it is no more this laboratory's to take back.
+            # Another group uses the controller, so it stays enabled.
             with contextlib.suppress(OSError):
                 Path(self.path).write_text(f"-{name}", encoding="ascii")
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         return None

@@ -1,4 +1,4 @@
-"""A folder of the laboratory's own."""
+"""Step that creates a directory."""
 
 import contextlib
 import os
@@ -10,14 +10,14 @@ from pathlib import Path
 
 from headrace import _core
 from headrace._core import RunError
-from headrace.lab.mounts import refuse_mounts
-from headrace.lab.state import Lab
+from headrace.lab.state import Lab, refuse_mounts
 from headrace.lab.steps.step import Step
 
 
 @dataclass(frozen=True)
 class Folder(Step):
-    """Its name is no other's: it has the laboratory's token, or is below its folder."""
+    """A directory with a unique name: it has the testbed's token, or is below the testbed's
+    directory."""
 
     path: str
 
@@ -34,16 +34,18 @@ class Folder(Step):
         with contextlib.suppress(FileNotFoundError), self._parent() as parent:
             mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
             if not stat.S_ISDIR(mode):
-                raise RunError(f"{self.path}: somebody has put something else in its place")
+                raise RunError(
+                    f"{self.path}: the directory was replaced by another file: remove it"
+                )
             refuse_mounts(Path(self.path))
             shutil.rmtree(name, dir_fd=parent)
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         return self.path if os.path.lexists(self.path) else None
 
     @contextlib.contextmanager
     def _parent(self, *, strictly: bool = False) -> Iterator[int]:
-        """A descriptor of the folder that it is in."""
+        """Open the parent directory, and yield its descriptor."""
         parent = _core.open_directory(os.path.dirname(self.path), strictly)
         try:
             yield parent

@@ -1,28 +1,30 @@
-"""A control group of a host's processes, and the most memory that it may have."""
+"""Step that creates a control group with a memory limit."""
 
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from headrace._core import RunError
-from headrace.lab.groups import memory_file
+from headrace.lab.cgroups import memory_file
 from headrace.lab.state import Lab
 from headrace.lab.steps.step import Step
 
 PATIENCE_S = 10.0
-"""The kernel may be some time in forgetting processes that have ended."""
+"""Longest wait until the kernel has removed exited processes from the group, in seconds."""
 
 
 @dataclass(frozen=True)
 class Group(Step):
-    """Of a host, within one for the whole laboratory, or that one."""
+    """Control group of a host, or of the whole testbed."""
 
     path: str
     memory: int | None
 
     def check(self, lab: Lab) -> None:
         if Path(self.path).exists():
-            raise RunError(f"{self.path}: this control group is there already, and somebody else's")
+            raise RunError(
+                f"{self.path}: the control group exists and does not belong to this testbed"
+            )
 
     def do(self, lab: Lab) -> None:
         group = Path(self.path)
@@ -41,5 +43,5 @@ class Group(Step):
                     raise
                 time.sleep(0.05)
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         return self.path if Path(self.path).exists() else None

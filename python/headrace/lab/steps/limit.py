@@ -1,4 +1,4 @@
-"""A limit on a device."""
+"""Step that limits a device."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from headrace.lab.steps.step import Step
 
 @dataclass(frozen=True)
 class Limit(Step):
-    """A line of a control group's file, and the line that takes it back."""
+    """A line of a control group's file, and the line that removes it."""
 
     path: str
     line: str
@@ -19,15 +19,15 @@ class Limit(Step):
         Path(self.path).write_text(self.line, encoding="ascii")
 
     def undo(self, lab: Lab) -> None:
-        if self.left(lab) is not None:
+        if self.remaining(lab) is not None:
             Path(self.path).write_text(self.none, encoding="ascii")
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         device = self.line.split()[0]
         try:
             lines = Path(self.path).read_text(encoding="ascii").splitlines()
         except OSError:
-            # It went with its group.
+            # The file was removed with its group.
             return None
         found = any(line.split()[0] == device for line in lines if line)
         return f"{self.path}: {self.line}" if found and lab.same_boot else None

@@ -1,4 +1,4 @@
-"""A loop device of the laboratory's own, over a sparse file."""
+"""Step that creates a loop device over a sparse image."""
 
 import contextlib
 import errno
@@ -20,7 +20,7 @@ CONTROL = Path("/dev/loop-control")
 ADD, REMOVE = 0x4C80, 0x4C81
 """LOOP_CTL_ADD and LOOP_CTL_REMOVE of include/uapi/linux/loop.h."""
 FIRST = 100
-"""Numbers below are left to others: `losetup --find` takes the first free one."""
+"""First number that is used; `losetup --find` takes the lowest free one."""
 CONFIGURE, GET_STATUS = 0x4C0A, 0x4C05
 """LOOP_CONFIGURE, since Linux 5.8, and LOOP_GET_STATUS64."""
 INFO = struct.Struct("=5Q4I64s64s32s2Q")
@@ -32,12 +32,13 @@ DIRECT_IO = 16
 """LO_FLAGS_DIRECT_IO."""
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 PATIENCE_S = 120.0
-"""What is still to be written goes out before a device is given up."""
+"""Longest wait for write-back before a device is detached, in seconds."""
 
 
 @dataclass(frozen=True)
 class LoopDevice(Step):
-    """The device of a number; it is added for this file, and removed with all its settings."""
+    """A loop device of a certain number. It is added for the image, and removed with all its
+    settings."""
 
     number: int
     image: str
@@ -45,17 +46,19 @@ class LoopDevice(Step):
 
     @property
     def device(self) -> Path:
-        """Its special file."""
+        """Path of the device node."""
         return Path(f"/dev/loop{self.number}")
 
     @property
     def settings(self) -> Path:
-        """Its folder in sysfs."""
+        """Directory of the device in sysfs."""
         return Path(f"/sys/block/loop{self.number}")
 
     def check(self, lab: Lab) -> None:
         if os.path.lexists(self.image):
-            raise RunError(f"{self.image}: this file is there already, and somebody else's")
+            raise RunError(
+                f"{self.image}: the file exists and does not belong to this testbed: remove it"
+            )
 
     def do(self, lab: Lab) -> None:
         folder, name = os.path.split(self.image)
@@ -64,15 +67,15 @@ class LoopDevice(Step):
             image = os.open(name, NEW, 0o600, dir_fd=directory)
         finally:
             os.close(directory)
-        # From here on by its descriptor: whoever owns a folder above can put another file there.
+        # Use the descriptor: the owner of a parent directory could replace the file.
         try:
             os.ftruncate(image, self.size)
-            # As losetup --direct-io opens it; not every file system can.
+            # losetup --direct-io does the same; not every file system supports it.
             with contextlib.suppress(OSError):
                 fcntl.fcntl(image, fcntl.F_SETFL, os.O_DIRECT)
             with CONTROL.open("rb") as control:
                 fcntl.ioctl(control, ADD, self.number)
-            # Without direct I/O the machine would cache what the disk has.
+            # Without direct I/O the machine would cache the image.
             info = INFO.pack(*[0] * 8, DIRECT_IO, _mark(lab), b"", b"", 0, 0)
             with self.device.open("r+b", buffering=0) as device:
                 fcntl.ioctl(device, CONFIGURE, CONFIGURATION.pack(image, 0, info))
@@ -91,15 +94,15 @@ class LoopDevice(Step):
             finally:
                 os.close(directory)
         if moved is not None:
-            raise RunError(f"{moved}: the disk's image was moved there from {self.image}")
+            raise RunError(f"{moved}: the disk's image was moved here from {self.image}: remove it")
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         if lab.same_boot and self._is_own(lab):
             return str(self.device)
         return self.image if os.path.lexists(self.image) else None
 
     def _detached(self, lab: Lab) -> str | None:
-        """Gives the device up; gives where its image is, if that was moved."""
+        """Detach and remove the device; return the current path of its image if it was moved."""
         if self._name() is not None and not self._is_own(lab):
             return None
         at = self._backing()
@@ -108,18 +111,21 @@ class LoopDevice(Step):
             run("losetup", "--detach", self.device)
         while self._backing() is not None:
             if time.monotonic() > deadline:
-                raise RunError(f"{self.device}: it is in use")
+                raise RunError(
+                    f"{self.device}: the loop device is in use: end the programs that use it"
+                )
             time.sleep(0.02)
         self._remove(deadline)
         return None if at in (None, self.image) or not os.path.lexists(at) else at
 
     def _is_own(self, lab: Lab) -> bool:
-        """Whether it has the laboratory's mark, or the image of an earlier version's."""
+        """Return True if the device has the testbed's mark, or the image of an earlier version's
+        testbed."""
         name = self._name()
         return name is not None and (name == _mark(lab) or self._backing() == self.image)
 
     def _name(self) -> bytes | None:
-        """What it was called when it was given its file; None if it has none."""
+        """Return the name that the device got with its image; None if it has no image."""
         return name_of_loop_device(self.number)
 
     def _remove(self, deadline: float) -> None:
@@ -137,7 +143,7 @@ class LoopDevice(Step):
                 return
 
     def _backing(self) -> str | None:
-        """The file below it; None if there is none."""
+        """Return the path of the image; None if there is none."""
         with contextlib.suppress(OSError):
             text = (self.settings / "loop" / "backing_file").read_text(encoding="utf-8")
             return text.strip().removesuffix(" (deleted)") or None
@@ -145,14 +151,14 @@ class LoopDevice(Step):
 
 
 def _mark(lab: Lab) -> bytes:
-    """What tells the laboratory's devices from others, wherever their files are moved to."""
+    """Return the mark of the testbed's devices, which holds even if their images are moved."""
     return f"{lab.name}/{lab.token}".encode("ascii")
 
 
 def name_of_loop_device(number: int) -> bytes | None:
-    """What a loop device was called when it was given its file; None if it has none."""
+    """Return the name that a loop device got with its image; None if it has no image."""
     try:
-        # A device that is not there must not be made by asking for it.
+        # Open read-only, so that a missing device is not created.
         with Path(f"/dev/loop{number}").open("rb", buffering=0) as device:
             status = fcntl.ioctl(device, GET_STATUS, bytes(INFO.size))
     except OSError:
@@ -163,7 +169,7 @@ def name_of_loop_device(number: int) -> bytes | None:
 
 @contextlib.contextmanager
 def locked_control() -> Iterator[None]:
-    """No laboratory adds or removes a loop device meanwhile."""
+    """Lock loop devices against other testbeds for the duration of a `with` block."""
     with CONTROL.open("rb") as control:
         fcntl.flock(control, fcntl.LOCK_EX)
         yield
@@ -171,7 +177,7 @@ def locked_control() -> Iterator[None]:
 
 @contextlib.contextmanager
 def free_number() -> Iterator[int]:
-    """A number that no device has, and that no other laboratory takes meanwhile."""
+    """Yield a free device number, locked against other testbeds."""
     with locked_control():
         number = FIRST
         while os.path.exists(f"/sys/block/loop{number}"):

@@ -1,11 +1,11 @@
-"""A host: a process that keeps a network, a name and mounts of its own."""
+"""Step that creates a host: a process that holds network, UTS, IPC and mount namespaces."""
 
 import os
 import subprocess
 from dataclasses import dataclass
 
 from headrace._core import RunError
-from headrace.lab import groups, processes, programs
+from headrace.lab import cgroups, processes, programs
 from headrace.lab.state import Lab
 from headrace.lab.steps.step import Step
 
@@ -22,19 +22,18 @@ mount -t tmpfs -o mode=755 tmpfs /run
 echo ready
 exec sleep infinity > /dev/null 2>&1
 """
-"""Programs that serve keep files in /run, which those of other hosts and of the machine must not
-meet."""
+"""Daemons keep files in /run, which must not collide with those of other hosts."""
 PATIENCE_S = 10.0
 
 
 @dataclass(frozen=True)
 class Namespaces(Step):
-    """They last as long as a process that is in them; all of the laboratory's end with them."""
+    """Namespaces exist while a process uses them; undo terminates all processes of the testbed."""
 
     host: str
 
     def do(self, lab: Lab) -> None:
-        group = groups.of_host(lab.name, self.host)
+        group = cgroups.of_host(lab.name, self.host)
         given = "" if group is None or not group.exists() else str(group)
         words = ["unshare", "--net", "--uts", "--ipc", "--mount", "--propagation", "private"]
         words += ["sh", "-c", SCRIPT, "headrace-lab", self.host, given, str(lab.folder / "hosts")]
@@ -52,15 +51,15 @@ class Namespaces(Step):
         assert started.stdout is not None and started.stderr is not None
         with started.stdout, started.stderr:
             if started.stdout.readline() != "ready\n":
-                said = " ".join(started.stderr.read().split()) or "it says nothing"
-                raise RunError(f"{self.host}: no namespaces can be made: {said}")
+                said = " ".join(started.stderr.read().split()) or "no output"
+                raise RunError(f"{self.host}: cannot create namespaces: {said}")
         if processes.holder_within(lab, self.host, PATIENCE_S) is None:
-            raise RunError(f"{self.host}: its process has ended at once")
+            raise RunError(f"{self.host}: the process that holds its namespaces exited at once")
 
     def undo(self, lab: Lab) -> None:
         processes.end(lab)
 
-    def left(self, lab: Lab) -> str | None:
+    def remaining(self, lab: Lab) -> str | None:
         found = [it for it in processes.processes(lab) if it != os.getpid()]
         if not found:
             return None

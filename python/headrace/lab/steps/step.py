@@ -1,4 +1,4 @@
-"""What every step can do."""
+"""Interface of a step."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,37 @@ from headrace.lab.state import Lab
 
 @dataclass(frozen=True)
 class Step:
-    """Something that is done for a laboratory. Its fields stand in the journal."""
+    """A step of a testbed's setup. Its fields are saved in the journal."""
 
     def check(self, lab: Lab) -> None:
-        """Before anything is written down or done: raises RunError if something is in its place,
-        which is not the laboratory's then."""
+        """Check that nothing exists in the step's place, before it is journaled.
+
+        Raises
+        ------
+        RunError
+            If something does; it does not belong to the testbed.
+        """
 
     def do(self, lab: Lab) -> None:
-        """Raises RunError or OSError if it cannot."""
+        """Do the step.
+
+        Raises
+        ------
+        RunError, OSError
+            If it fails.
+        """
         raise NotImplementedError
 
     def undo(self, lab: Lab) -> None:
-        """Takes it back as far as it was done: it may have been interrupted at any place, and
-        may have been taken back before. Raises RunError or OSError if it cannot."""
+        """Undo the step. It may have been interrupted anywhere, or undone before.
+
+        Raises
+        ------
+        RunError, OSError
+            If it fails.
+        """
         raise NotImplementedError
 
-    def left(self, lab: Lab) -> str | None:
-        """What is still there of it; None if nothing is."""
+    def remaining(self, lab: Lab) -> str | None:
+        """Return what is left of the step; None if nothing is."""
         raise NotImplementedError

@@ -1,0 +1,53 @@
+"""Classify a workload as CPU-bound or device-bound from its simulated waiting times.
+
+A case's intended group is not reliable. Direct writes use the page cache if data is journaled
+(Linux 6.18, fs/ext4/inode.c: ext4_dio_alignment). On a very fast device processes hardly wait for
+it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headrace.calibrate.case import Resource
+
+DEVICE_AND_QUEUE = ("device", "I/O queue")
+ON_DEVICE = (*DEVICE_AND_QUEUE, "journal")
+"""Places where a simulated call waits for the device. A journal commit consists of transfers and a
+flush."""
+
+
+def limiting_resource(simulated: Mapping[str, Any]) -> Resource:
+    """Return the resource that takes more than half of the time in calls.
+
+    Parameters
+    ----------
+    simulated
+        Result document of a simulated machine.
+
+    Returns
+    -------
+    Resource
+        "device", or "cache" for processor and memory.
+    """
+    found = waits(simulated, 1)
+    on_device = sum(found.get(name, 0.0) for name in ON_DEVICE)
+    return "device" if 2 * on_device > sum(found.values()) else "cache"
+
+
+def waits(simulated: Mapping[str, Any], processes: int) -> dict[str, float]:
+    """Return the time that one process spends at each place, in seconds by the place's name.
+
+    Parameters
+    ----------
+    simulated
+        Result document of a simulated machine.
+    processes
+        Number of processes over which the time is divided.
+    """
+    count = simulated["latency"].get("all", {}).get("count", 0)
+    found: dict[str, float] = {}
+    for entry in simulated["breakdown"]:
+        _, _, name = entry["place"].rpartition("/")
+        name = "I/O queue" if name == "O queue" else name  # It has a stroke of its own.
+        found[name] = found.get(name, 0.0) + entry["seconds"] * count / processes
+    return found

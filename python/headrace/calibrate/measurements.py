@@ -1,0 +1,308 @@
+"""Measured times of a calibration, and the parameters estimated from them."""
+
+import dataclasses
+import platform
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+from headrace._core import VERSION, RunError, ScenarioError
+from headrace.calibrate.checks import CHECKS, Check, predict_check
+from headrace.calibrate.estimators import ESTIMATORS, probes_for
+from headrace.calibrate.estimators.estimator import Estimator, known_settings
+from headrace.calibrate.fitted_parameter import FITTED_PARAMETERS, FittedParameter, fit
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.machine_file import machine_file
+from headrace.calibrate.parameter import Parameter, seconds_text
+from headrace.calibrate.probe import Probe
+from headrace.environment import Environment
+
+ProgressCallback: TypeAlias = Callable[[int, int, str], object]
+"""Called before each measurement with the number done, the total, and the name of the next."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Parameters and checks of a machine and of the file system under a directory."""
+
+    directory: str
+    file_system: str
+    """Type of the file system, such as ext4."""
+    parameters: tuple[Parameter, ...]
+    checks: tuple[Check, ...]
+    started: datetime
+    warnings: tuple[dict[str, str], ...] = ()
+    """Warnings of the measurements, each with `condition` and `message`."""
+    measured: "Measurements | None" = None
+    """The measured times; None for a calibration of servers."""
+    host: str = dataclasses.field(default_factory=platform.node)
+    """Name of the machine."""
+    environment: Environment | None = None
+    """Where and when the calibration ran."""
+
+    def json(self) -> dict[str, Any]:
+        """Return the JSON document."""
+        return {
+            "kind": "calibration",
+            "directory": self.directory,
+            "file_system": self.file_system,
+            "host": self.host,
+            "version": VERSION,
+            "date": self.started.isoformat(timespec="seconds"),
+            "parameters": [parameter.json() for parameter in self.parameters],
+            "checks": [check.json() for check in self.checks],
+            "warnings": list(self.warnings),
+            "machine": self.toml,
+            **({} if self.environment is None else {"environment": self.environment}),
+            **({} if self.measured is None else self.measured.json()),
+        }
+
+    @property
+    def toml(self) -> str:
+        """Text of the machine file."""
+        return machine_file(
+            self.directory, self.file_system, self.parameters, self.checks, self.started, self.host
+        )
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """All settings and times of a calibration. They determine every parameter."""
+
+    directory: str
+    file_system: str
+    started: datetime
+    read: tuple[Parameter, ...]
+    """Settings read from the kernel."""
+    times: tuple[Mapping[str, float], ...]
+    """Seconds of each probe by name, one mapping per round."""
+    checks: Mapping[str, tuple[float, ...]]
+    """Seconds of each check, one value per round."""
+    memory_given_back: bool
+    """True on a virtual machine that reports free pages to its host."""
+    warnings: tuple[dict[str, str], ...] = ()
+    host: str = dataclasses.field(default_factory=platform.node)
+    """Name of the machine."""
+    environment: Environment | None = None
+    """Where and when the calibration ran; None in files of earlier versions."""
+
+    def json(self) -> dict[str, Any]:
+        """Return the part of the JSON document from which parameters can be estimated again."""
+        names = self.times[0]
+        return {
+            "settings": [it.field for it in self.read],
+            "memory_given_back": self.memory_given_back,
+            "probes": [{"name": it, "rounds_s": [of[it] for of in self.times]} for it in names],
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """Read the measurements from a calibration's document, whose field types were checked.
+
+        Raises
+        ------
+        ScenarioError
+            If a probe or check of this version is missing or incomplete.
+        ValueError
+            If a text cannot be parsed.
+        """
+        for kind in ("probes", "checks"):
+            check_once(kind, document[kind])
+        settings = set(document["settings"])
+        parameters = (it for it in document["parameters"] if it["field"] in settings)
+        rounds = {it["name"]: [float(time) for time in it["rounds_s"]] for it in document["probes"]}
+        read = tuple(map(Parameter.from_json, parameters))
+        checks = {
+            it["name"]: tuple(float(of["measured_s"]) for of in it["rounds"])
+            for it in document["checks"]
+        }
+        count = max(map(len, rounds.values()), default=0)
+        estimates = {**rounds, **checks}
+        for name in (*(it.name for it in all_probes(read)), *(case.name for case in CHECKS)):
+            if len(estimates.get(name, ())) != count or count == 0:
+                raise ScenarioError(
+                    f"the probe {name!r} lacks times of some rounds, which this version needs:"
+                    " measure again with headrace twin"
+                )
+        for probe in all_probes(read):
+            if probe.made_by != "null" and min(rounds[probe.name]) <= 0:
+                raise ScenarioError(
+                    f"the probe {probe.name!r} has a time of 0 s: expected more than 0 s"
+                )
+        rounds = {name: times for name, times in rounds.items() if len(times) == count}
+        return cls(
+            str(document["directory"]),
+            str(document["file_system"]),
+            datetime.fromisoformat(document["date"]),
+            read,
+            tuple(
+                {name: times[number] for name, times in rounds.items()} for number in range(count)
+            ),
+            checks,
+            bool(document["memory_given_back"]),
+            tuple(document["warnings"]),
+            str(document["host"]),
+            document.get("environment"),
+        )
+
+    def calibration(self, on_progress: ProgressCallback | None = None) -> Calibration:
+        """Estimate all parameters and simulate all checks.
+
+        Raises
+        ------
+        RunError
+            If no round yields a required parameter.
+        """
+        parameters = [*self.read, *_estimate_parameters(self.times, self.read)]
+        fitted_parameters = fitted_parameters_for(self.read)
+        with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+            machine = Path(folder) / "machine.toml"
+
+            def write() -> None:
+                text = machine_file(
+                    self.directory, self.file_system, parameters, (), self.started, self.host
+                )
+                machine.write_text(text, encoding="utf-8")
+
+            simulations = len(fitted_parameters) + len(CHECKS)
+            for done, fitted in enumerate(fitted_parameters):
+                if on_progress is not None:
+                    on_progress(done, simulations, f"simulated: {fitted.probe.name}")
+                write()
+                applies = self.memory_given_back or not fitted.free_page_reporting_only
+                values = tuple(
+                    fit(fitted, machine, times[fitted.probe.name], own) if applies else 0.0
+                    for times, own in self._rounds(parameters)
+                )
+                parameters.append(fitted_from_majority(fitted, values))
+            write()
+            own = [values for _, values in self._rounds(parameters)]
+            checks = []
+            for number, case in enumerate(CHECKS):
+                if on_progress is not None:
+                    on_progress(
+                        len(fitted_parameters) + number, simulations, f"simulated: {case.name}"
+                    )
+                checks.append(predict_check(str(machine), case, self.checks[case.name], own))
+        return Calibration(
+            self.directory,
+            self.file_system,
+            tuple(parameters),
+            tuple(checks),
+            self.started,
+            self.warnings,
+            self,
+            self.host,
+            self.environment,
+        )
+
+    def _rounds(
+        self, parameters: Iterable[Parameter]
+    ) -> Iterator[tuple[Mapping[str, float], Mapping[str, str]]]:
+        """Yield each round's probe times, and its own parameters by field. One round describes the
+        machine at one time, so its values belong together."""
+        measured = [it for it in parameters if it.measured]
+        for number, times in enumerate(self.times):
+            yield times, {it.field: it.text(it.values[number]) for it in measured}
+
+
+def check_once(kind: str, found: Iterable[Mapping[str, Any]]) -> None:
+    """Check that no name occurs twice in a list of a document.
+
+    Raises
+    ------
+    ScenarioError
+        If one does.
+    """
+    for name, times in Counter(it["name"] for it in found).items():
+        if times > 1:
+            raise ScenarioError(f"{kind}: {name!r} occurs {times} times: expected it once")
+
+
+def fitted_parameters_for(read: Iterable[Parameter]) -> list[FittedParameter]:
+    """Return the fitted parameters for a machine with these settings."""
+    known = {it.field for it in read}
+    return [fitted.for_machine(known) for fitted in FITTED_PARAMETERS]
+
+
+def all_probes(read: Sequence[Parameter]) -> list[Probe]:
+    """Return all probes for a machine with these settings; checks are not included."""
+    return [
+        *probes_for(known_settings(read)),
+        *(fitted.probe for fitted in fitted_parameters_for(read)),
+    ]
+
+
+def fitted_from_majority(fitted: FittedParameter, values: tuple[float, ...]) -> Parameter:
+    """Return a fitted parameter from the values of all rounds.
+
+    The value is 0 if no more than half of the rounds show an effect: in the others something else
+    delayed the device.
+    """
+    method = fitted.method
+    seen = sum(value > 0 for value in values)
+    if 0 < seen <= len(values) / 2:
+        method += f"; set to 0, because only {seen} of {len(values)} rounds showed an effect"
+        values = (0.0,) * len(values)
+    return Parameter(fitted.field, values, "s", method)
+
+
+def _estimate_parameters(
+    times: Sequence[Mapping[str, float]],
+    read: Sequence[Parameter],
+    estimators: Iterable[Estimator] = ESTIMATORS,
+) -> list[Parameter]:
+    """Apply all estimators to the rounds.
+
+    The value of a parameter follows from the Hodges-Lehmann estimates of the probe times. Its
+    spread follows from the single rounds. Parameters that an estimator shares between rounds come
+    first. A round that does not yield a parameter takes the estimate of the others.
+
+    Raises
+    ------
+    RunError
+        If no round yields a required parameter.
+    """
+    middles = {name: hodges_lehmann([of[name] for of in times]) for name in times[0]}
+    known = known_settings(read)
+    # One round describes the machine at one time, so its values belong together.
+    known_then = [dict(known) for _ in times]
+    solved = []
+    for estimator in (it for it in estimators if it.applies(known)):
+        common = estimator.common(middles, known)
+        known |= common
+        rounds = []
+        for of, then in zip(times, known_then, strict=True):
+            then |= common
+            rounds.append(common | estimator.solve(of, then))
+        whole = common | estimator.solve(middles, known)
+        fields = dict.fromkeys(field for found in rounds for field in found)
+        for field in estimator.needed:
+            if field not in fields:
+                raise RunError(
+                    f"{field} cannot be estimated from {estimator.method}: in all {len(rounds)}"
+                    " rounds large transfers took no longer than small ones, because other"
+                    " programs delayed them: repeat when processors and device are less busy, or"
+                    " raise --rounds"
+                )
+        for field in fields:
+            estimates = [found[field] for found in rounds if field in found]
+            pooled = whole.get(field) if len(estimates) == len(rounds) else None
+            known[field] = hodges_lehmann(estimates) if pooled is None else pooled
+            values = tuple(found.get(field, known[field]) for found in rounds)
+            for then, value in zip(known_then, values, strict=True):
+                then[field] = value
+            unit = estimator.units.get(field.rsplit(".", 1)[-1], "s")
+            method = estimator.method
+            if len(estimates) < len(rounds):
+                method += f"; from {len(estimates)} of {len(rounds)} rounds"
+            points = estimator.curves.get(field, {})
+            curve = tuple(
+                f"{name}: {seconds_text(middles[probe.name])}" for name, probe in points.items()
+            )
+            solved.append(Parameter(field, values, unit, method, curve, pooled))
+    return solved

@@ -1,0 +1,81 @@
+"""Fields that every calibrated machine file has; files of earlier versions lack some of them.
+
+A missing parameter takes its default, which has no cost. Predictions then miss that cost, so a
+warning names the field.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from headrace._core import Loaded
+
+MACHINE = (
+    *(f"machine.cpu.{it}" for it in ("system_call", "library_call", "discontiguous_call")),
+    *(f"machine.cpu.{it}" for it in ("between_calls", "transfer", "page_fault")),
+    *(f"machine.copying.{it}" for it in ("read_call", "page_in_l2", "write_share", "contention")),
+    *(f"machine.copying.{it}" for it in ("l3_reach", "reuse_share")),
+    *(f"machine.file_system.{it}" for it in ("write_call", "write_page")),
+    *(f"machine.file_system.buffer_head{it}" for it in ("", "_in_l2", "_in_l3")),
+    *(f"machine.file_system.{it}" for it in ("new_page", "uncached_page")),
+    *(f"machine.file_system.{it}" for it in ("new_folio", "new_folio_order")),
+    *(f"machine.file_system.{it}" for it in ("read_page", "flush_page")),
+    *(f"machine.file_system.{it}" for it in ("create", "unlink", "lookup")),
+    *(f"machine.device.{it}" for it in ("latency", "rate", "write_latency", "device_write_rate")),
+    *(f"machine.device.{it}" for it in ("new_block", "fresh_page", "flush")),
+)
+"""Fields that `headrace calibrate` measures on every machine, whatever its caches and limits."""
+SERVERS = (
+    *(f"network.{it}" for it in ("latency", "bandwidth")),
+    *(f"hosts.cpu.{it}" for it in ("send", "receive", "send_rate", "receive_rate")),
+    *(f"hosts.cpu.{it}" for it in ("serve_read", "serve_write")),
+)
+"""Fields that `headrace calibrate --server` measures."""
+OF_SEVERAL_CORES = "machine.copying.contention"
+"""Missing on machines with one core, which have no contention."""
+
+CONDITION = "not-calibrated"
+
+
+def rounds_of(system: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the calibrated values of each round by field, from a system's file. One round
+    describes the machine at one time, so its values belong together."""
+    calibrated = system.get("calibration", ())
+    every = zip(*(it["values"] for it in calibrated), strict=True)
+    fields = [it["field"] for it in calibrated]
+    return [dict(zip(fields, values, strict=True)) for values in every]
+
+
+def missing_parameters(loaded: Loaded) -> list[dict[str, str]]:
+    """Return a warning if a calibrated machine file lacks fields that this version measures.
+
+    A value that the scenario sets is not missing.
+
+    Parameters
+    ----------
+    loaded
+        The scenario with its system.
+    """
+    system = tomllib.loads(loaded.toml)
+    calibrated = {it["field"] for it in system.get("calibration", ())}
+    if not calibrated:
+        return []
+    measured = MACHINE if any(it.startswith("machine.") for it in calibrated) else SERVERS
+    values = {path: text for path, _, _, text in loaded.quantities()}
+    single = values.get("machine.cpu.cores") == "1"
+    lacks = [
+        f"{field} ({values[field]})"
+        for field in measured
+        # Other kinds of devices have other fields.
+        if field in values
+        and field not in calibrated
+        and not loaded.gives(field)
+        and not (single and field == OF_SEVERAL_CORES)
+    ]
+    if not lacks:
+        return []
+    message = (
+        "the machine file lacks parameters that this version measures; their defaults apply:"
+        f" {', '.join(lacks)}: run headrace calibrate again"
+    )
+    return [{"condition": CONDITION, "message": message}]

@@ -1,0 +1,143 @@
+"""Time in calls by component, from a kernel trace."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from statistics import median
+from typing import Any
+
+from headrace import kernel_trace
+from headrace.calibrate.case import seconds_in_calls
+from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.limiting_resource import DEVICE_AND_QUEUE, waits
+from headrace.calibrate.measurements import ProgressCallback
+from headrace.kernel_trace import Recording
+from headrace.measure import Measurement
+from headrace.measure.traced import in_kernel
+from headrace.validate.breakdown import Breakdown, simulated_device, throttled_share
+from headrace.validate.discrepancy import explanation
+from headrace.validate.point import Point
+from headrace.validate.twin import Twin
+
+KERNEL_TRACE = "kernel trace"
+BENCHMARK = "the benchmark itself"
+"""Time between the benchmark's clock and the system call, including preemption there."""
+
+
+@dataclass(frozen=True)
+class TracedTwin:
+    """A twin whose cases were measured once more under a kernel trace."""
+
+    twin: Twin
+    breakdowns: tuple[Breakdown, ...]
+    recordings: Mapping[str, Recording]
+    """Recordings by name of the case."""
+    cost: float
+    """Relative increase of a case's time by tracing: the median over all cases."""
+
+    def json(self) -> dict[str, Any]:
+        """Return the JSON document."""
+        lost = sum(recording.lost for recording in self.recordings.values())
+        trace = {"cost": self.cost, "lost": lost}
+        return self.twin.json() | explanation(self.breakdowns) | {"trace": trace}
+
+
+def trace_twin(
+    twin: Twin, directory: str | PathLike[str], *, on_progress: ProgressCallback | None = None
+) -> TracedTwin:
+    """Measure each case of a twin once more under a kernel trace.
+
+    Raises
+    ------
+    KernelTraceError
+        If the kernel cannot be traced.
+    RunError, ScenarioError, OSError
+        As `headrace.measure.measure_whole` does.
+    """
+    breakdowns, recordings, costs = [], {}, []
+    with kernel_trace.tracing(directory) as tracing:
+        for number, (case, point) in enumerate(zip(twin.cases, twin.points, strict=True)):
+            if on_progress is not None:
+                on_progress(number, len(twin.cases), case.name)
+            measured, recording = tracing.recorded(partial(case.measure, directory))
+            recordings[case.name] = recording
+            costs.append(case.seconds(measured.document) / hodges_lehmann(point.measured) - 1)
+            breakdowns.append(breakdown_from_trace(point, case.processes, measured, recording))
+    found = tuple(it for it in breakdowns if it is not None)
+    return TracedTwin(twin, found, recordings, median(costs))
+
+
+def breakdown_from_trace(
+    point: Point, processes: int, measured: Measurement, recording: Recording
+) -> Breakdown | None:
+    """Compare a traced measurement with the simulation of its case.
+
+    Returns
+    -------
+    Breakdown or None
+        None if the simulated system is not a machine with a local file system.
+    """
+    return breakdown_from_kernel(
+        point, processes, measured.document, in_kernel(measured.document, recording)
+    )
+
+
+def breakdown_from_kernel(
+    point: Point, processes: int, document: Mapping[str, Any], kernel: Mapping[str, Any]
+) -> Breakdown | None:
+    """Compare the saved trace summary (`kernel`) of a measurement with its simulation."""
+    simulated = point.predicted.document
+    if simulated_device(simulated) is None:
+        return None
+    parts = {name: seconds / processes for name, seconds in kernel["seconds"].items()}
+    parts[BENCHMARK] = seconds_in_calls(document, processes) - sum(parts.values())
+    return Breakdown(
+        point.name,
+        KERNEL_TRACE,
+        parts,
+        simulated_parts(simulated, processes),
+        point.within_repetitions,
+        (kernel["requests"], float(_visits(simulated))),
+    )
+
+
+def simulated_parts(simulated: Mapping[str, Any], processes: int) -> dict[str, float]:
+    """Return the seconds that a simulated process spends at each component.
+
+    Waits for transfers are divided like the transfers' own time, between the I/O queue and the
+    device. Time in which a limit throttles transfers is `other waiting`, because the kernel has no
+    request yet.
+    """
+    found = waits(simulated, processes)
+    on_device = sum(found.pop(name, 0.0) for name in DEVICE_AND_QUEUE)
+    residences = [_residence(simulated, name) for name in DEVICE_AND_QUEUE]
+    queued = residences[1] / sum(residences) if sum(residences) > 0 else 0.0
+    found |= {"device": (1 - queued) * on_device, "I/O queue": queued * on_device}
+    device = simulated_device(simulated)
+    held = throttled_share(simulated, device) if device is not None else 0.0
+    if held > 0:
+        found["other waiting"] = found.get("other waiting", 0.0) + held * found["device"]
+        found["device"] *= 1 - held
+    on_processor = found.pop("processor", 0.0)
+    share = _waiting_for_processor(simulated)
+    found |= {"processor": (1 - share) * on_processor, "processor queue": share * on_processor}
+    return found
+
+
+def _residence(simulated: Mapping[str, Any], name: str) -> float:
+    """Return the total time of all transfers at stations with this name."""
+    stations = [it for it in simulated["stations"] if it["station"].endswith(f"/{name}")]
+    return sum(float(it["visits"] * it["residence"]) for it in stations)
+
+
+def _waiting_for_processor(simulated: Mapping[str, Any]) -> float:
+    """Return the share of processor time that is spent waiting for a processor."""
+    entries = [it for it in simulated["breakdown"] if it["place"].endswith("/processor")]
+    whole = sum(float(it["seconds"]) for it in entries)
+    return sum(float(it["waiting"]) for it in entries) / whole if whole > 0 else 0.0
+
+
+def _visits(simulated: Mapping[str, Any]) -> int:
+    device = simulated_device(simulated)
+    return 0 if device is None else int(device["visits"])
