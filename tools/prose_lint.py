@@ -29,7 +29,7 @@ URL = re.compile(r"https?://\S+")
 ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 SENTENCE_END = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\bet al)(?<!\bfig)(?<!\bsec)"
-    r"[.!?][\"')*_]*(?=\s+[\"'(*_\[]*[A-Z0-9`]|\s*$)"
+    r"[.!?][\"')*_]*(?=\s+[\"'(*_\[]*[A-Za-z0-9`]|\s*$)"
 )
 WORD = re.compile(r"[A-Za-z0-9][\w'./,%:+-]*")
 
