@@ -26,7 +26,7 @@ CODE_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 LINK = re.compile(r"\[([^\]]*)\]\(<?[^)]*>?\)")
 URL = re.compile(r"https?://\S+")
-ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
+ITEM = re.compile(r"^\s*(?:[-*+:]|\d+\.)\s+")
 SENTENCE_END = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\bet al)(?<!\bfig)(?<!\bsec)"
     r"[.!?][\"')*_]*(?=\s+[\"'(*_\[]*[A-Za-z0-9`]|\s*$)"
