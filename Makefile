@@ -28,7 +28,7 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml'
 help:
 	@echo 'make demo    build, run two example scenarios, leave plots in $(SEE)/'
 	@echo 'make test    build, check style and types, run every test'
-	@echo 'make lint    style and types only'
+	@echo 'make lint    style, types and prose only'
 	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, its cost against size, and the load engine'
 	@echo 'make build   build into .venv; the command is then .venv/bin/headrace'
 	@echo 'make docs    build the documentation site into $(SEE)/site'
@@ -61,6 +61,8 @@ lint: rust-tools build
 	@$(PY) -m mypy
 	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/load benches/local benches/scale benches/schedulers benches/striped-read benches/twin
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
+	@echo '== Prose'
+	@$(PY) tools/prose_lint.py
 
 bench: build
 	@$(PY) benches/kernel/compare.py

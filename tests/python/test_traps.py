@@ -1,4 +1,4 @@
-"""Traps that other tools have fallen into, on a real file system: docs/how-to/mixed-load.md."""
+"""Traps of other tools, on a real file system: docs/validation/other-tools.md."""
 
 import contextlib
 import io

@@ -309,7 +309,7 @@ fn a_report_says_why_the_run_ended() {
 
     let long = [
         one_phase,
-        "workload.0.files=200",
+        "workload.0.files=400",
         "workload.0.think_distribution=exponential",
         "run.stop.confidence=0.9",
     ];

@@ -1,0 +1,75 @@
+"""tools/prose_lint.py: what it counts and what it leaves alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from conftest import ROOT
+
+LONG = " ".join(["word"] * 26)
+
+
+def lint(path: Path, *options: str) -> list[str]:
+    """Rules that a file breaks, each as `line: rule`."""
+    run = subprocess.run(
+        [sys.executable, ROOT / "tools" / "prose_lint.py", path, *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == bool(run.stdout), run.stderr
+    return [":".join(line.split(":")[1:3]) for line in run.stdout.splitlines()]
+
+
+def page(folder: Path, text: str) -> Path:
+    path = folder / "page.md"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_long_sentences_are_found_by_line(tmp_path: Path) -> None:
+    assert lint(page(tmp_path, f"Short.\n\nShort too.\n{LONG}.\n")) == ["4: length"]
+    assert lint(page(tmp_path, LONG[5:] + ". " + LONG[5:] + ".")) == []
+
+
+def test_each_item_of_a_list_is_a_sentence(tmp_path: Path) -> None:
+    half = LONG[: len(LONG) // 2]
+    assert lint(page(tmp_path, f"{half}:\n\n- {half}\n- {half}\n1. {half}\n")) == []
+
+
+def test_code_tables_headings_and_link_targets_are_not_counted(tmp_path: Path) -> None:
+    text = f"# {LONG}\n\n```sh\n{LONG}\n```\n\n| {LONG} |\n\nA [link](a/b.md) and `{LONG}`.\n"
+    assert lint(page(tmp_path, text)) == []
+
+
+def test_openings_are_found_but_not_in_questions(tmp_path: Path) -> None:
+    assert lint(page(tmp_path, "What it does is slow. Whether it ends?\nOf two, one.\n")) == [
+        "1: opening",
+        "2: opening",
+    ]
+
+
+def test_words_are_found_in_tables_but_not_in_code(tmp_path: Path) -> None:
+    assert lint(page(tmp_path, "| anew |\n\nThe `ladder` and the laboratory.\n")) == [
+        "1: word",
+        "3: word",
+    ]
+
+
+def test_abbreviations_and_decimals_end_no_sentence(tmp_path: Path) -> None:
+    text = "Liu et al. " + " ".join(["1.5"] * 22) + "."
+    assert lint(page(tmp_path, text)) == []
+    assert lint(page(tmp_path, text[:-1] + " more words.")) == ["1: length"]
+
+
+def test_docstrings_are_read_by_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(f'"""Short."""\n\n\ndef run() -> None:\n    """Run.\n\n    {LONG}.\n    """\n')
+    assert lint(path) == ["7: length"]
+
+
+def test_the_documentation_is_clean() -> None:
+    run = subprocess.run(
+        [sys.executable, ROOT / "tools" / "prose_lint.py"], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout
