@@ -25,15 +25,14 @@ from typing import IO, Any, NoReturn
 import present
 import traces
 
-from headrace import lab
+from headrace import exit_codes, lab
 from headrace._core import VERSION
 from headrace.calibrate import Probing, mount_of
 from headrace.calibrate.case import settle
 from headrace.calibrate.settings import settings
-from headrace.ending import ended
-from headrace.files import check_directory, save_json, whole_file
-from headrace.interruption import told
-from headrace.measure import measure_whole
+from headrace.files import atomic_file, check_directory, save_json
+from headrace.interruption import run_interruptible
+from headrace.measure import measure_strict
 
 LABORATORY = Path(__file__).resolve().with_name("laboratory.toml")
 ROUNDS = 3
@@ -75,7 +74,7 @@ def one_round(
     for case in present.CASES:
         if case.journal == journal:
             text = case.text(folder)
-            measurement = measure_whole(text, directory, settle=settle(case.bound, text))
+            measurement = measure_strict(text, directory, settle=settle(case.bound, text))
             rates[case.name] = case.rate(measurement.document)
     return rates
 
@@ -139,7 +138,7 @@ def measure(out: Path, rounds: int) -> None:
                 for name, rate in it.ask("round").items():
                     rates[name].append(rate)
         machine = hosts[present.JOURNALS[0]].ask("calibration")
-    with whole_file(out / present.MACHINE) as partial:
+    with atomic_file(out / present.MACHINE) as partial:
         partial.write_text(machine, encoding="utf-8")
     first = known[present.JOURNALS[0]]
     document = {
@@ -192,4 +191,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(told(lambda: ended(main)))
+    sys.exit(run_interruptible(lambda: exit_codes.run(main)))

@@ -70,7 +70,7 @@ def of_directory(directory: str | PathLike[str], started: datetime | None = None
     Raises OSError, at all ranks, if there is no such directory.
     """
     here = ranks.current()
-    below = here.agreed(lambda: _file_system(directory) if here.first else {})
+    below = here.run_on_all(lambda: _file_system(directory) if here.first else {})
     hosts = here.gather(here.host)
     environment: Environment = {}
     if hosts is not None:
@@ -89,11 +89,11 @@ def of_document(document: Mapping[str, Any]) -> Environment:
     `place` says."""
     place = document.get("place")
     found = document.get("environment")
-    told = {
+    values = {
         **(place if isinstance(place, Mapping) else {}),
         **(found if isinstance(found, Mapping) else {}),
     }
-    return {key: told[key] for key in KEYS if told.get(key) is not None}
+    return {key: values[key] for key in KEYS if values.get(key) is not None}
 
 
 def started_of(document: Mapping[str, Any]) -> datetime | None:
@@ -128,7 +128,7 @@ def differences(several: Mapping[str, Sequence[Environment]]) -> list[Difference
     found = []
     for key in KEYS:
         values = {
-            name: list(dict.fromkeys(value for it in each if (value := _told(key, it))))
+            name: list(dict.fromkeys(value for it in each if (value := _text(key, it))))
             for name, each in several.items()
         }
         if len({value for each in values.values() for value in each}) > 1:
@@ -137,7 +137,7 @@ def differences(several: Mapping[str, Sequence[Environment]]) -> list[Difference
     return found
 
 
-def _told(key: str, environment: Environment) -> str | None:
+def _text(key: str, environment: Environment) -> str | None:
     if key in environment:
         return shown(key, environment[key])
     # A file system without a device, as a remote one: not one of which it is not known.

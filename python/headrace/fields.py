@@ -19,8 +19,8 @@ class WrongField(Exception):
     """A field is not what it has to be."""
 
     def __init__(self, where: str, value: Any, expected: str) -> None:
-        told = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
-        super().__init__(f"{where} = {told}: expected {expected}")
+        text = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
+        super().__init__(f"{where} = {text}: expected {expected}")
 
 
 def is_number(value: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from headrace import _core
 from headrace.file_formats import FileFormat, check_directory_name, check_format
-from headrace.interruption import held
+from headrace.interruption import defer_signals
 
 MOST_LINKS = 40
 """As in the kernel (path_resolution(7))."""
@@ -41,7 +41,7 @@ class Target(NamedTuple):
 
 
 @contextlib.contextmanager
-def opened_target(path: Path) -> Iterator[Target]:
+def open_target(path: Path) -> Iterator[Target]:
     """The directory of a file, open, and its name there, symbolic links followed.
 
     Raises OSError if there is no such directory, ScenarioError or PermissionError if another user's
@@ -113,7 +113,7 @@ def check_writable(path: Path, format: FileFormat | None = None) -> None:
     """
     if format is not None:
         check_format(path, format)
-    with opened_target(path) as target:
+    with open_target(path) as target:
         if target.kind == stat.S_IFDIR:
             raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
         if _mode(path) is not None and not os.access(path, os.W_OK):
@@ -162,14 +162,14 @@ def check_directory(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def atomic_file(path: Path) -> Iterator[Path]:
     """A file to write, which takes the name `path` when all is written.
 
     If the writing fails, nothing is left and what was at `path` stays. Devices and pipes are
     written in place: a file must never take their name. What is given leads to the open file,
     whatever happens to its directory meanwhile.
     """
-    with opened_target(path) as target:
+    with open_target(path) as target:
         if target.kind == stat.S_IFDIR:
             raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
         if target.kind == 0 and _is_in_place(path):
@@ -240,7 +240,7 @@ def _try_new(directory: int, named: Path) -> None:
     """Makes a file in a directory and takes it away: permissions alone do not tell."""
     name = f".headrace-{secrets.token_hex(8)}.partial"
     try:
-        with held():
+        with defer_signals():
             os.close(os.open(name, NEW, 0o666, dir_fd=directory))
             os.unlink(name, dir_fd=directory)
     except OSError as error:
@@ -250,5 +250,5 @@ def _try_new(directory: int, named: Path) -> None:
 def save_json(path: Path, document: Mapping[str, Any]) -> None:
     """Writes a document in one line; the file appears when it is whole. Raises OSError if it
     cannot."""
-    with whole_file(path) as partial:
+    with atomic_file(path) as partial:
         partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")

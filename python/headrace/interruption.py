@@ -32,7 +32,7 @@ class EndedBySignal(SystemExit):
         return f"ended by {signal.Signals(self.status - 128).name}"
 
 
-TOLD_TO_END = (KeyboardInterrupt, EndedBySignal)
+STOP_EXCEPTIONS = (KeyboardInterrupt, EndedBySignal)
 """What Ctrl-C and the signals to end raise: a benchmark shows what it has at each of them."""
 
 
@@ -45,7 +45,7 @@ def end_at_once() -> None:
         signal.signal(signal.SIGINT, _end)
 
 
-def as_exception() -> None:
+def raise_keyboard_interrupt() -> None:
     """From now on Ctrl-C raises KeyboardInterrupt again."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -63,12 +63,12 @@ def after_polars() -> None:
         signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
 
 
-def told(work: Callable[[], int]) -> int:
+def run_interruptible(work: Callable[[], int]) -> int:
     """Works; gives the exit status, that of an interruption after telling of it."""
     global _commanded
     _commanded = True
     try:
-        as_exception()
+        raise_keyboard_interrupt()
         if "polars" in sys.modules:
             after_polars()
         return work()
@@ -80,7 +80,7 @@ def told(work: Callable[[], int]) -> int:
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """Ctrl-C, and signals to end, wait until this is over: what is made here is somebody's to
     remove by then. Python has them come as soon as a call returns, before its value has a name."""
     if threading.current_thread() is not threading.main_thread():
@@ -132,7 +132,7 @@ def end_process() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def noticed() -> Iterator[list[int]]:
+def record_signals() -> Iterator[list[int]]:
     """Ctrl-C, and signals to end, do what they do, and are noted. What is as good as done may go on
     to its end all the same; whoever has more to do then knows that nobody wants it any more."""
     came: list[int] = []

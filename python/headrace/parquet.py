@@ -13,7 +13,7 @@ from typing import BinaryIO
 import polars as pl
 
 from headrace import interruption
-from headrace.files import whole_file
+from headrace.files import atomic_file
 
 interruption.after_polars()
 
@@ -45,7 +45,7 @@ def reading_parquet(what: object, expected: str = "a Parquet file") -> Iterator[
     """
     try:
         # Signals are deferred: polars calls Python in the midst, where it expects no exception.
-        with _kept_back_on_panic(), interruption.held():
+        with _buffer_standard_error(), interruption.defer_signals():
             yield
     except (FileNotFoundError, PermissionError):
         raise
@@ -61,7 +61,7 @@ _standard_error = threading.Lock()
 
 
 @contextlib.contextmanager
-def _kept_back_on_panic() -> Iterator[None]:
+def _buffer_standard_error() -> Iterator[None]:
     """Keeps back what is written to standard error; passes it on unless polars panics."""
     with _standard_error, contextlib.ExitStack() as closed:
         try:
@@ -92,7 +92,7 @@ def parquet_file(path: Path) -> Iterator[BinaryIO]:
 
     Raises OSError where polars has an error of its own for what the system refuses.
     """
-    with whole_file(path) as partial, partial.open("wb") as file, polars_errors(path):
+    with atomic_file(path) as partial, partial.open("wb") as file, polars_errors(path):
         yield file
 
 

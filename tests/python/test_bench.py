@@ -16,7 +16,7 @@ import headrace.measure as measure
 from command import command
 from headrace import _core
 from headrace.measure import benchmark
-from headrace.measure.removal import removed
+from headrace.measure.removal import remove_directory
 
 WRITE_AND_READ = """
 [clients]
@@ -356,11 +356,11 @@ def test_what_an_interrupted_measurement_has_left_is_noted(
         wait_for_files(below)
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(benchmark, "removed", left)
+    monkeypatch.setattr(benchmark, "remove_directory", left)
     interrupter = threading.Thread(target=interrupt)
     interrupter.start()
     with pytest.raises(KeyboardInterrupt) as raised:
-        measure.measure_whole(FOREVER, below)
+        measure.measure_strict(FOREVER, below)
     interrupter.join()
     assert "it is left" in raised.value.__notes__
 
@@ -394,7 +394,7 @@ def test_a_second_interruption_leaves_the_rest_and_says_where(below: Path) -> No
                 raise KeyboardInterrupt
 
     for times, interrupted, left in ((1, False, False), (2, False, True), (1, True, True)):
-        warning = removed(Slow(times), interrupted=interrupted)  # type: ignore[arg-type]
+        warning = remove_directory(Slow(times), interrupted=interrupted)  # type: ignore[arg-type]
         assert (warning is not None) == left
         if warning is not None:
             assert f"headrace bench clean {below} removes it" in warning["message"]

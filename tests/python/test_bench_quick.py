@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from headrace import _core
-from headrace.measure.jobs import JobsLive, Options, carry_out, quick_start
+from headrace.measure.jobs import JobsLive, Options, quick_start, run_jobs
 from headrace.measure.jobs.target import opened
 from headrace.report.job_tables import Now, live_line
 
@@ -97,7 +97,7 @@ def test_direct_requests_meet_no_page_cache(below: Path) -> None:
         if not target.engine.takes_direct():
             pytest.skip("this file system takes no O_DIRECT")
         options = Options(file=8 << 20, queue_depths=[1], seconds=0.2, calls="posix")
-        result = carry_out(quick_start(below, options), target)
+        result = run_jobs(quick_start(below, options), target)
     document = result.document
     if document["place"]["file_system"] == "tmpfs":
         pytest.skip("all of tmpfs is page cache")
@@ -137,7 +137,7 @@ def test_the_device_has_as_many_requests_in_flight_as_the_queue_depth_says(below
         watcher = threading.Thread(target=watch)
         watcher.start()
         try:
-            result = carry_out(plan, target)
+            result = run_jobs(plan, target)
         finally:
             ends.set()
             watcher.join()
@@ -350,7 +350,7 @@ def test_a_device_is_opened_for_reading_alone(loop_device: Path, tmp_path: Path)
     options = Options(queue_depths=[1], seconds=0.1, calls="posix")
     with opened(loop_device) as target:
         assert target.directory is None
-        carry_out(quick_start(loop_device, options, target.size), target)
+        run_jobs(quick_start(loop_device, options, target.size), target)
         flags = [
             int(line.split()[1], 8)
             for link in Path("/proc/self/fd").iterdir()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from command import command
-from headrace.profile import import_trace, trace_info
+from headrace.trace import import_trace, trace_info
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from command import command
-from headrace import RunError, calibrate, calibrated, simulate
+from headrace import RunError, calibrate, calibration_fields, simulate
 from headrace.calibrate import settings
 from headrace.calibrate.balance import BALANCES, balanced
 from headrace.calibrate.calibration import Probing
@@ -152,8 +152,8 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     depends |= {f"machine.device.{it}time_per_transfer" for it in ("", "write_")}
     always = found.keys() - depends | {"machine.copying.l3_reach", "machine.cpu.discontiguous_call"}
     always |= {it.field for it in BALANCES}
-    assert set(calibrated.MACHINE) == always | {calibrated.OF_SEVERAL_CORES}
-    assert set(calibrated.SERVERS) == set(METHODS)
+    assert set(calibration_fields.MACHINE) == always | {calibration_fields.OF_SEVERAL_CORES}
+    assert set(calibration_fields.SERVERS) == set(METHODS)
     for balance in BALANCES:
         value = balanced(balance, file, probed(balance.probe, file), {})
         expected_value = BALANCED[balance.field.rsplit(".", 1)[-1]]

@@ -99,7 +99,11 @@ def test_one_process_is_measured_on_each_processor_in_turn() -> None:
     def noted(name: str, bound: Bound, processes: int = 1) -> Step:
         return Step(name, bound, lambda: on[name].append(os.sched_getaffinity(0)), processes)
 
-    steps = [noted("cached", "cache"), noted("device", "device"), noted("several", "device", 2)]
+    steps = [
+        noted("cached", "cache"),
+        noted("device", "device"),
+        noted("several", "device", 2),
+    ]
     for _ in in_rounds(steps, "", 4, 2):
         assert os.sched_getaffinity(0) == before
     assert on["several"] == [before] * 4

@@ -52,8 +52,8 @@ def journalled(tmp_path: Path, tracing_allowed: Path) -> Iterator[Path]:
 
 def recorded(directory: Path, work: Callable[[], None]) -> Recording:
     try:
-        with kernel_trace.tracing(directory) as tracing:
-            _, recording = tracing.recorded(work)
+        with kernel_trace.trace_session(directory) as session:
+            _, recording = session.record(work)
     except KernelTraceError as error:
         pytest.skip(str(error))
     return recording

@@ -46,9 +46,9 @@ import polars as pl
 from headrace import kernel_trace
 from headrace.calibrate.case import Case
 work, below = sys.argv[1:]
-with kernel_trace.tracing(below) as tracing:
+with kernel_trace.trace_session(below) as session:
     case = Case("rewrites", "device", work)
-    result, events = tracing.recorded(lambda: case.measured(below))
+    result, events = session.record(lambda: case.measured(below))
 first = kernel_trace.timed(events, result.document["measured_seconds"])["entered_ns"].min()
 blocks = events.of("block_bio_queue").filter(
     (pl.col("time_ns") >= first) & pl.col("rwbs").cast(pl.String).str.contains("W.*M")

@@ -13,9 +13,9 @@ import headrace.measure as measure
 from command import command
 from headrace.measure import cache
 from headrace.measure.cache import Reads
-from headrace.measure.ladder import findings, overall_response
-from headrace.measure.ladder_knee import knee
-from headrace.measure.ladder_search import search
+from headrace.measure.knee import knee
+from headrace.measure.load_search import search
+from headrace.measure.load_sweep import findings, overall_response
 
 WORKLOAD = """
 [clients]
@@ -162,10 +162,10 @@ def test_what_is_no_mix_is_refused(tmp_path: Path, below: Path) -> None:
 
 def test_a_mix_without_calls_goes_on_to_the_engines_own_limit(workload: Path, below: Path) -> None:
     mixed = measure.MixedLoad(str(workload), seconds=0.1, warm_up=0.0, sets=["run.seed=3"])
-    ladder = measure.ladder(mixed.at, below, rates=[500], calls="null")
-    assert not ladder.partial
-    assert ladder.document["seed"] == 3
-    assert ladder.document["steps"][0]["processes"] == 4
+    load_sweep = measure.load_sweep(mixed.at, below, rates=[500], calls="null")
+    assert not load_sweep.partial
+    assert load_sweep.document["seed"] == 3
+    assert load_sweep.document["steps"][0]["processes"] == 4
 
 
 def test_more_clients_than_processors_are_told(workload: Path, below: Path) -> None:

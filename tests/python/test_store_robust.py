@@ -278,7 +278,7 @@ def test_an_older_catalogue_that_may_only_be_read(place: Path) -> None:
     before = _first(store)
     content = (place / "catalogue.sqlite").read_bytes()
     with read_only(place):
-        listed = hr.store.open().listed(hr.store.wanted())
+        listed = hr.store.open().listed(hr.store.make_filter())
         assert len(listed.entries) == len(before["runs"]) and not listed.damaged
         assert hr.store.open().compare([it["id"] for it in listed.entries]).table.height > 0
         with pytest.raises(StoreFailure, match="readonly"):
@@ -334,7 +334,7 @@ def test_what_is_asked_of_the_database_does_not_grow_with_the_results() -> None:
         fresh._database.__dict__["_engine"] = engine
         sa.event.listen(engine, "before_cursor_execute", counted)
         assert fresh.check().results == count
-        fresh.listed(hr.store.wanted())
+        fresh.listed(hr.store.make_filter())
         asked.append(statements)
     assert asked[0] == asked[1] > 0
 

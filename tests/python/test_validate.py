@@ -12,7 +12,7 @@ import pytest
 
 from command import command
 from conftest import MACHINE, SYSTEM
-from headrace import ScenarioError, calibrate, calibrated, simulate, validate
+from headrace import ScenarioError, calibrate, calibration_fields, simulate, validate
 from headrace.calibrate.case import NEW, Case, transfers
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.parameter import Parameter
@@ -254,7 +254,9 @@ def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
     assert "contention" not in told(MACHINE, "machine.cpu.cores=1")
     units = dict.fromkeys(("write_share", "reuse_share", "contention"), "1")
     units |= {"rate": "1 GB/s", "device_write_rate": "1 GB/s", "l3_reach": "1 MiB"}
-    values = {field: units.get(field.rsplit(".")[-1], "1 us") for field in calibrated.MACHINE}
+    values = {
+        field: units.get(field.rsplit(".")[-1], "1 us") for field in calibration_fields.MACHINE
+    }
     several = "".join(
         f'[[calibration]]\nfield = "{field}"\nvalues = ["{it}", "{it}"]\n'
         for field, it in values.items()

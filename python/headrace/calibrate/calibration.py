@@ -43,7 +43,7 @@ def calibrate(
 
     Raises ScenarioError if the file system under the directory is none that a simulation
     knows, RunError if a parameter that is needed cannot be told from any round, otherwise as
-    `headrace.measure.measure_whole` does.
+    `headrace.measure.measure_strict` does.
     """
     probing = Probing(directory)
     for _ in in_rounds(probing.steps, directory, rounds, passes, told):

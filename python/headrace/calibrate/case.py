@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from headrace import _core
 from headrace.calibrate.fresh_inodes import FRESH_INODES
-from headrace.measure import Measurement, measure_whole
+from headrace.measure import Measurement, measure_strict
 from headrace.measure import load as load_workload
 from headrace.measure.conditions import memory_is_given_back
 
@@ -84,14 +84,14 @@ def carried_out(
     what was before, and names where no inodes were freed lately; the document warns if there was
     no such place.
 
-    Raises as `headrace.measure.measure_whole` does.
+    Raises as `headrace.measure.measure_strict` does.
     """
     if NAMES not in text:
-        return measure_whole(text, directory, calls=calls, settle=settle(bound, text))
+        return measure_strict(text, directory, calls=calls, settle=settle(bound, text))
     # By the name that the user knows.
     check_room([text], directory)
     with FRESH_INODES.below(directory) as place:
-        measured = measure_whole(text, place.path, calls=calls, settle=settle(bound, text))
+        measured = measure_strict(text, place.path, calls=calls, settle=settle(bound, text))
     measured.document["warnings"] += place.warnings
     return measured
 

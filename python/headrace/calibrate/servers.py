@@ -20,7 +20,7 @@ from headrace.calibrate.probe import Probe, calls
 from headrace.calibrate.small_file import word
 from headrace.calibrate.warned import Warned
 from headrace.environment import of_directory
-from headrace.measure import measure_whole
+from headrace.measure import measure_strict
 
 SECONDS = 0.3
 """For each size, and at least ten messages (crates/load/src/network/ask.rs)."""
@@ -193,7 +193,7 @@ def _messages(address: str, token: str, size: int) -> Messages:
 
 
 def _seconds(probe: Probe, directory: str | PathLike[str], warned: Warned) -> float:
-    document = measure_whole(probe.text, directory).document
+    document = measure_strict(probe.text, directory).document
     warned.add(document)
     return probe.seconds(document)
 

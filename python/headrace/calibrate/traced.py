@@ -110,17 +110,17 @@ def traced(
     """Carries each probe out twice more: as it is, and with the kernel traced.
 
     Raises KernelTraceError if the kernel cannot be traced, otherwise as
-    `headrace.measure.measure_whole` does.
+    `headrace.measure.measure_strict` does.
     """
     seen: dict[str, Seen] = {}
     costs = []
     every = probes(calibration.parameters)
-    with kernel_trace.tracing(directory) as tracing:
+    with kernel_trace.trace_session(directory) as session:
         for number, probe in enumerate(every):
             if told is not None:
                 told(number, len(every), probe.name)
             plain = _measured(probe, directory)
-            measured, recording = tracing.recorded(partial(_measured, probe, directory))
+            measured, recording = session.record(partial(_measured, probe, directory))
             costs.append(_mean(measured) / _mean(plain) - 1)
             seen[probe.name] = _seen(measured, recording)
     return TracedCalibration(

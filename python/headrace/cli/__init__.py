@@ -22,7 +22,7 @@ def main() -> NoReturn:
             stream.reconfigure(errors="replace")
     from headrace.cli.app import run
 
-    status = interruption.told(lambda: run(sys.argv[1:]))
+    status = interruption.run_interruptible(lambda: run(sys.argv[1:]))
     try:
         sys.stdout.flush()
     except OSError:

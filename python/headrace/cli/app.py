@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from headrace import __version__, ranks
+from headrace import __version__, exit_codes, ranks
 from headrace.cli import (
     bench,
     calibrate,
@@ -24,7 +24,7 @@ from headrace.cli import (
     validate,
     whatif,
 )
-from headrace.ending import ended, failed, with_notes
+from headrace.exit_codes import report_failure, with_notes
 from headrace.interruption import INTERRUPTED, EndedBySignal
 
 app = typer.Typer(
@@ -85,9 +85,9 @@ def run(arguments: list[str]) -> int:
             signal.signal(number, _end)
     status = 1
     try:
-        status = ended(lambda: _run(arguments))
+        status = exit_codes.run(lambda: _run(arguments))
     except EndedBySignal as error:
-        status = failed(with_notes(error), error.status)
+        status = report_failure(with_notes(error), error.status)
     finally:
         status = ranks.leave(status)
     if status == INTERRUPTED:
@@ -101,5 +101,5 @@ def _run(arguments: list[str]) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "headrace"
-        return failed(f"{command}: {error.format_message()} (see {command} --help)", 2)
+        return report_failure(f"{command}: {error.format_message()} (see {command} --help)", 2)
     return status if isinstance(status, int) else 0

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench.options import BelowDirectory
+from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
 from headrace.cli.screen import show, steps
-from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
 from headrace.file_formats import FileFormat
-from headrace.files import check_apart, check_directory, check_writable, whole_file
-from headrace.report.plain import plain_line
+from headrace.files import atomic_file, check_apart, check_directory, check_writable
+from headrace.report.plain_text import plain_line
 
 Rounds = Annotated[
     int, typer.Option("--rounds", min=2, help="How often everything is measured, in turn.")
@@ -80,7 +80,7 @@ def calibrate(
     if server is not None and (trace or trace_to is not None or plot is not None):
         raise ValueError("--server: what servers do is not in this kernel: leave --trace out")
     check_apart({"--output": output, "--trace-to": trace_to, "--plot": plot}, {})
-    trace = may_trace(directory, trace or plot is not None, trace_to)
+    trace = check_tracing(directory, trace or plot is not None, trace_to)
     if plot is not None:
         check_directory(plot)
     found: calibration.Calibration | calibration.TracedCalibration
@@ -96,7 +96,7 @@ def calibrate(
     if trace:
         with steps("trace") as told:
             found = calibration.traced(found, directory, told=told)
-        keep_trace(found.recordings, trace_to)
+        save_trace(found.recordings, trace_to)
         if plot is not None:
             from headrace.report import plots
 
@@ -110,7 +110,7 @@ def calibrate(
 
         show(validation_tables.calibration(found.json()))
     if output is not None:
-        with whole_file(output) as partial:
+        with atomic_file(output) as partial:
             partial.write_text(found.toml, encoding="utf-8")
         if not as_json:
             print(plain_line(f"machine: {output}"))

@@ -9,7 +9,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.lab import Lab
@@ -37,7 +37,7 @@ def up(file: ScenarioFile, sets: Sets = None, name: Name = None, as_json: AsJson
     from headrace.simulate.scenario import load_with_sets
 
     made = lab.up(lab.plan(load_with_sets(file, sets or []), sets or []), lab.name_of(file, name))
-    _tell(made, as_json)
+    _print(made, as_json)
 
 
 @app.command()
@@ -45,7 +45,7 @@ def status(file: LabFile, name: Name = None, as_json: AsJson = False) -> int:
     """Tell of each host, link, disk and process; the exit status is 1 if something is missing."""
     from headrace import lab
 
-    return 0 if _tell(lab.existing(lab.name_of(file, name)), as_json) else 1
+    return 0 if _print(lab.existing(lab.name_of(file, name)), as_json) else 1
 
 
 @app.command()
@@ -101,7 +101,7 @@ def _become(line: list[str]) -> NoReturn:
     os.execvp(line[0], line)
 
 
-def _tell(made: "Lab", as_json: bool) -> bool:
+def _print(made: "Lab", as_json: bool) -> bool:
     from headrace import lab
 
     document = lab.status(made)
@@ -110,5 +110,5 @@ def _tell(made: "Lab", as_json: bool) -> bool:
     else:
         from headrace.report import lab_tables
 
-        show(lab_tables.laboratory(document))
+        show(lab_tables.testbed(document))
     return bool(document["up"])

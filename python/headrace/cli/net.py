@@ -7,8 +7,8 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress
-from headrace.cli.trusting import TrustedFiles, trust
-from headrace.files import check_apart, check_writable, whole_file
+from headrace.cli.trust import TrustedFiles, trust
+from headrace.files import atomic_file, check_apart, check_writable
 
 
 def net(
@@ -43,9 +43,9 @@ def net(
     loads = {}
     if load:
         trusting = trust(trusted)
-        with progress(scenario.name, show_progress) as tell:
-            document = simulate.run(scenario, progress=tell, trust=trusting).document
+        with progress(scenario.name, show_progress) as report:
+            document = simulate.run(scenario, progress=report, trust=trusting).document
         loads = load_of(structure, document["stations"])
     picture = draw(structure, loads)
-    with whole_file(output) as partial:
+    with atomic_file(output) as partial:
         partial.write_text(picture, encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import headrace
-from headrace.cli.trusting import trust
+from headrace.cli.trust import trust
 from headrace.interruption import PAPER_SCRIPT
 
 SCRIPT = "reproduce.py"

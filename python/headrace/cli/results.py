@@ -9,11 +9,11 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from headrace.cli.keeping import parsed_labels
 from headrace.cli.screen import show as show_tables
 from headrace.cli.screen import steps
+from headrace.cli.store_options import parse_labels
 from headrace.files import check_directory, check_writable
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
     help="List, show, compare and hand on the results in the store.",
@@ -129,10 +129,10 @@ def list_(
     if all_ and page > 1:
         raise ValueError("--page has no effect with --all: leave one of them out")
     skip = 0 if all_ else (page - 1) * limit
-    chosen = store.wanted(
+    chosen = store.make_filter(
         kind,
         name,
-        parsed_labels(label or []),
+        parse_labels(label or []),
         since,
         None if all_ else limit,
         calls,
@@ -208,7 +208,7 @@ def compare(
         by=by,
         kind=kind,
         name=name,
-        labels=parsed_labels(label or []),
+        labels=parse_labels(label or []),
         since=since,
         calls=calls,
         step=step,
@@ -238,24 +238,24 @@ def plot(
 
     check_directory(output)
     there = store.open()
-    ladders = {}
+    sweeps = {}
     for identifier in identifiers:
         entry = there.shown(identifier)
         document = entry["document"]
         of = document.get("of") if entry["kind"] == "ladder" else None
         if of == "client-hosts":
             for count, curve in curves(document).items():
-                ladders[f"{in_words(count)}, {_curve(entry)}"] = curve
+                sweeps[f"{in_words(count)}, {_curve(entry)}"] = curve
             continue
         if of != "loads":
             raise ValueError(
                 f"{entry['id']}: expected a mixed load at several loads, as headrace bench mix"
                 f" saves it; this is a {entry['kind']}"
             )
-        ladders[_curve(entry)] = document
+        sweeps[_curve(entry)] = document
     from headrace.report import plots
 
-    for file in plots.save_ladders(output, ladders):
+    for file in plots.save_load_sweeps(output, sweeps):
         print(plain_line(f"plot: {file}"))
 
 
@@ -302,7 +302,7 @@ def import_(
 ) -> None:
     """Take results from files into the store; those it has already stay as they are."""
     from headrace import store
-    from headrace.importing import import_results
+    from headrace.result_import import import_results
 
     there = store.open()
     for file in files:

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from headrace.ranks import current
-from headrace.report.plain import plain, plain_line
+from headrace.report.plain_text import plain, plain_line
 
 WIDE = 1000
 """Columns where there is no terminal that has a width: nothing is cut."""
@@ -103,7 +103,7 @@ def progress(
     task = bar.add_task(plain(title), total=None, detail="")
     running = False
 
-    def tell(seconds: float, requests: int, part: float | None) -> None:
+    def report(seconds: float, requests: int, part: float | None) -> None:
         nonlocal running
         if not running and time.monotonic() - started > PATIENCE_S:
             bar.start()
@@ -113,7 +113,7 @@ def progress(
         bar.update(task, total=total, completed=min(part or 0.0, 1.0), detail=detail)
 
     try:
-        yield tell
+        yield report
     finally:
         if running:
             bar.stop()
@@ -151,10 +151,10 @@ def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
     with bar:
         task = bar.add_task(plain(title), total=None, detail="")
 
-        def tell(done: int, total: int, what: str) -> None:
+        def report(done: int, total: int, what: str) -> None:
             bar.update(task, total=total, completed=done, detail=plain(what))
 
-        yield tell
+        yield report
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from headrace import _core
 from headrace.cli.screen import records, show
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
     help="Import, sum up and synthesize traces of file operations.",
@@ -53,13 +53,13 @@ def import_(
     to_format: TargetFormat = None,
 ) -> None:
     """Read a trace in any known format and write it as Parquet or CSV."""
-    from headrace import profile
+    from headrace import trace as traces
 
     if target.exists() and source.exists() and target.samefile(source):
         raise ValueError(f"{target}: is the source itself: expected another file")
     check_writable(target, _format(target, to_format))
     with records("trace import") as on_progress:
-        made = profile.import_trace(source, target, format, to_format, on_progress)
+        made = traces.import_trace(source, target, format, to_format, on_progress)
     print(plain_line(f"{target}: {made.records:,} records"))
     _warn_of_nothing(source, made.records)
     _show_skipped(made.skipped)
@@ -72,10 +72,10 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Sum up a trace: operations, request sizes, files, and how sequential it is."""
-    from headrace import profile
+    from headrace import trace as traces
 
     with records("trace info") as on_progress:
-        information = profile.trace_info(trace, format, on_progress)
+        information = traces.trace_info(trace, format, on_progress)
     _warn_of_nothing(trace, information.summary["records"])
     if as_json:
         print(json.dumps(asdict(information), allow_nan=False, indent=2))
@@ -103,7 +103,7 @@ def synth(
     seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
 ) -> None:
     """Write a synthetic trace in the terms of the IOR benchmark."""
-    from headrace import profile
+    from headrace import trace as traces
 
     pattern: dict[str, Any] = {
         "block": _parsed("--block", block, _core.parse_bytes),
@@ -112,7 +112,7 @@ def synth(
     }
     check_writable(target, _format(target, to_format))
     with records("trace synth") as on_progress:
-        made = profile.synthesize(
+        made = traces.synthesize(
             target,
             target_format=to_format,
             processes=processes,

@@ -7,9 +7,9 @@ import typer
 
 from headrace.cli.bench.options import directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
+from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
 from headrace.cli.screen import steps
-from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
-from headrace.cli.validate import tell
+from headrace.cli.validate import print_result
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable, save_json
 
@@ -114,7 +114,7 @@ def twin(
             document = validate.again(again, told=told).json()
         keep(document, as_json, plot, output)
         return
-    trace = may_trace(directory, trace, trace_to)
+    trace = check_tracing(directory, trace, trace_to)
     with steps("twin") as told:
         found = validate.twin(
             directory,
@@ -130,12 +130,12 @@ def twin(
         with steps("trace") as told:
             traced = validate.traced(found, directory, told=told)
         document = traced.json()
-        keep_trace(traced.recordings, trace_to)
+        save_trace(traced.recordings, trace_to)
     keep(document, as_json, plot, output)
 
 
 def keep(document: dict[str, Any], as_json: bool, plot: Path | None, output: Path | None) -> None:
     """Shows the document, and saves what was asked for."""
-    tell(document, as_json, plot)
+    print_result(document, as_json, plot)
     if output is not None:
         save_json(output, document)

@@ -8,9 +8,9 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress, show
-from headrace.cli.trusting import TrustedFiles, trust
+from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 
 def validate(
@@ -43,10 +43,10 @@ def validate(
             file, against, sets=sets or [], progress=on_progress, trust=trust(trusted)
         )
     document = found.json()
-    tell(document, as_json, plot)
+    print_result(document, as_json, plot)
 
 
-def tell(document: dict[str, Any], as_json: bool, plot: Path | None) -> None:
+def print_result(document: dict[str, Any], as_json: bool, plot: Path | None) -> None:
     """Prints predictions beside measurements, and draws them if a directory is given."""
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))

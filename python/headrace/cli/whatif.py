@@ -9,7 +9,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show, steps
-from headrace.cli.trusting import TrustedFiles, trust
+from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 
 
@@ -58,7 +58,7 @@ def whatif(
     if as_json:
         print(json.dumps(study.json(), allow_nan=False, indent=2))
         return
-    from headrace.report.plain import plain_line
+    from headrace.report.plain_text import plain_line
     from headrace.report.whatif_tables import what_if
 
     show(what_if(study.json()))

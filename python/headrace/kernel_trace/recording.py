@@ -26,7 +26,7 @@ class Recording:
         """An event's table; an empty one if the kernel does not have it."""
         return self.tables.get(event, pl.DataFrame(schema=EMPTY))
 
-    def together(self) -> pl.DataFrame:
+    def merged_events(self) -> pl.DataFrame:
         """All events in one table, with the `event` in a column and nulls where it lacks one."""
         named = [
             table.select(pl.lit(name).alias("event"), pl.all())
@@ -41,7 +41,7 @@ class Recording:
 def save(recordings: Mapping[str, Recording], path: str | PathLike[str]) -> None:
     """Saves recordings as one Parquet file, the name of each in the column `case`."""
     tables = [
-        recording.together().select(pl.lit(name).alias("case"), pl.all())
+        recording.merged_events().select(pl.lit(name).alias("case"), pl.all())
         for name, recording in recordings.items()
     ]
     together = pl.concat(tables, how="diagonal_relaxed") if tables else pl.DataFrame()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from headrace.interruption import INTERRUPTED, held
+from headrace.interruption import INTERRUPTED, defer_signals
 from headrace.lab import guard, programs
 
 MARK = "HEADRACE_LAB_BENCH"
@@ -36,7 +36,7 @@ def together(lines: Sequence[Sequence[str]]) -> int:
     with _guarded() as marks:
         started = None
         try:
-            with held():
+            with defer_signals():
                 # A session of its own: what the terminal sends comes here alone, and goes on as
                 # one SIGTERM. At SIGINT mpirun writes to standard output, among the results.
                 started = subprocess.Popen(
@@ -68,7 +68,7 @@ def _guarded() -> Iterator[dict[str, str]]:
     killed."""
     mark = secrets.token_hex(8)
     line = [sys.executable, "-I", "-S", str(Path(guard.__file__)), f"{MARK}={mark}"]
-    with held():
+    with defer_signals():
         watching = subprocess.Popen(line, stdin=subprocess.PIPE, start_new_session=True)
     try:
         yield {MARK: mark}

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core, ranks
 from headrace.environment import of_directory
-from headrace.interruption import held, noticed
+from headrace.interruption import defer_signals, record_signals
 from headrace.measure import hosts
 from headrace.measure.cache import cache, reads_now, reads_since
 from headrace.measure.conditions import conditions
 from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
-from headrace.measure.removal import removed
-from headrace.profile.readable import Traces, readable_traces
+from headrace.measure.removal import remove_directory
+from headrace.trace.readable import Traces, readable_traces
 
 
 class Live(NamedTuple):
@@ -66,12 +66,12 @@ def measure(
         RunError: if files that must be there cannot be made.
     """
     environment = of_directory(below)
-    with readable_traces(loaded) as traces, noticed() as came:
+    with readable_traces(loaded) as traces, record_signals() as came:
         measurement = _measured_and_removed(below, loaded, traces, calls, settle, keep, progress)
     measurement.document["environment"] = environment
     if not came or ranks.count() > 1:
         return measurement
-    return replace(measurement, told_to_end=came[0])
+    return replace(measurement, stop_signal=came[0])
 
 
 def _measured_and_removed(
@@ -85,7 +85,7 @@ def _measured_and_removed(
 ) -> Measurement:
     directory = None
     try:
-        with held():
+        with defer_signals():
             directory = hosts.new_directory(below)
         measurement = measure_in(
             directory, loaded, traces=traces, calls=calls, settle=settle, progress=progress
@@ -93,14 +93,14 @@ def _measured_and_removed(
         _check_measured(measurement.document, loaded)
     except BaseException as error:
         if directory is not None:
-            left = removed(directory, interrupted=True, told=removing(progress))
+            left = remove_directory(directory, interrupted=True, on_progress=removing(progress))
             if left is not None:
                 error.add_note(left["message"])
         raise
     if not keep:
         document = measurement.document
         interrupted = document["stop"]["reason"] == "interrupted"
-        left = removed(directory, interrupted=interrupted, told=removing(progress))
+        left = remove_directory(directory, interrupted=interrupted, on_progress=removing(progress))
         if left is not None:
             document["warnings"].append(left)
     return measurement
@@ -129,15 +129,15 @@ def removing(progress: Progress | None) -> Callable[[int], object] | None:
     """What tells how many names are gone, if somebody wants to know; it begins with none."""
     if progress is None:
         return None
-    told = progress
+    on_progress = progress
 
-    def tell(gone: int) -> None:
-        told(Live(False, 0.0, {}, removing=True, removed=gone))
+    def report(gone: int) -> None:
+        on_progress(Live(False, 0.0, {}, removing=True, removed=gone))
 
     # What was measured is not lost because somebody is tired of waiting for the rest.
     with contextlib.suppress(KeyboardInterrupt, SystemExit):
-        tell(0)
-    return tell
+        report(0)
+    return report
 
 
 GONE = {
@@ -162,11 +162,11 @@ def measure_in(
     """
     counters = Counters(directory.path)
     before = reads_now()
-    tell = _told(progress, counters, settle)
+    report = _progress_callback(progress, counters, settle)
     # Also where only one of several takes part: it notices Ctrl-C as they all do.
     if ranks.count() > 1:
-        return _measure_together(directory, loaded, traces, calls, tell, counters)
-    result = _core.measure(loaded, directory, traces=traces, calls=calls, progress=tell)
+        return _measure_ranks(directory, loaded, traces, calls, report, counters)
+    result = _core.measure(loaded, directory, traces=traces, calls=calls, progress=report)
     counters.sample(at_once=True)
     document: dict[str, Any] = json.loads(result["report"])
     files, free = _files(directory)
@@ -181,12 +181,12 @@ def measure_in(
     return measured(document, result, counters.frame())
 
 
-def _measure_together(
+def _measure_ranks(
     directory: _core.BenchmarkDirectory,
     loaded: _core.Loaded,
     traces: Traces,
     calls: str,
-    tell: Callable[[bool, float, list[tuple[int, int]]], None],
+    report: Callable[[bool, float, list[tuple[int, int]]], None],
     counters: Counters,
 ) -> Measurement:
     """This rank's part of it; what all have done, at each."""
@@ -201,7 +201,7 @@ def _measure_together(
             directory,
             traces=traces,
             calls=calls,
-            progress=tell,
+            progress=report,
             share=(here.rank, here.size),
             others=here,
         )
@@ -209,8 +209,10 @@ def _measure_together(
         error = raised
     counters.sample(at_once=True)
     reads = reads_since(before)
-    mine = hosts.Part(here.host, here.number, here.name(), result, error, counters.summary(), reads)
-    document, result = hosts.together(
+    mine = hosts.RankResult(
+        here.host, here.number, here.name(), result, error, counters.summary(), reads
+    )
+    document, result = hosts.merge_ranks(
         loaded, mine, lambda: _files(directory), direct=_is_direct(loaded), calls=str(calls)
     )
     return measured(document, result, counters.frame())
@@ -254,13 +256,13 @@ def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]
     return [Path(path) for path in removed], [(Path(path), why) for path, why in left]
 
 
-def _told(
+def _progress_callback(
     progress: Progress | None, counters: Counters, settle: float
 ) -> Callable[[bool, float, list[tuple[int, int]]], None]:
     names = [name for name, _, _ in _core.operations()]
     prepared = False
 
-    def tell(preparing: bool, seconds: float, operations: list[tuple[int, int]]) -> None:
+    def report(preparing: bool, seconds: float, operations: list[tuple[int, int]]) -> None:
         nonlocal prepared
         if not preparing and not prepared:
             prepared = True
@@ -272,4 +274,4 @@ def _told(
             done = {name: counts for name, counts in counted if counts[0]}
             progress(Live(preparing, seconds, done))
 
-    return tell
+    return report

@@ -75,12 +75,12 @@ def cache(
 def cache_of_all(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What several measurements of one load say of it together: bytes are sums, null where one of
     them does not tell them, and the rate is the mean of theirs, as all rates are."""
-    together: dict[str, Any] = means(several)
-    for key in filter(lambda key: key.endswith("_bytes"), together):
+    combined: dict[str, Any] = means(several)
+    for key in filter(lambda key: key.endswith("_bytes"), combined):
         # Bytes of a kind that one did not meet are none there, if it counted any.
         found = [it.get(key, 0 if "asked_bytes" in it else None) for it in several]
-        together[key] = None if None in found else sum(found)
-    return together
+        combined[key] = None if None in found else sum(found)
+    return combined
 
 
 def _by_pages(pages: Mapping[str, int], read: Reads | None, *, apart: bool) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from headrace import _core, ranks
-from headrace.measure.climb import Climb, SoFar, Watch, carried_out
-from headrace.measure.ladder import (
+from headrace.measure.load_sweep import (
     OVERALL,
     SPEC_SFS,
     AtLoad,
@@ -16,7 +15,8 @@ from headrace.measure.ladder import (
     findings,
     load_step,
 )
-from headrace.measure.ladder_result import Ladder
+from headrace.measure.sweep_result import LoadSweep
+from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
 """The scenario in which so many ranks take part and operations come at a rate."""
@@ -40,7 +40,7 @@ def client_host_sweep(
     watch: Watch | None = None,
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
-) -> Ladder:
+) -> LoadSweep:
     """Carries out the load sweep of `ladder` once for each number of client hosts.
 
     All ranks of the first hosts take part, those of the others wait idle. Hosts are in the order
@@ -63,14 +63,14 @@ def client_host_sweep(
     _check_ranks(resumed, hosts)
     loads.check_room(at_load_on(most), below, calls)
 
-    def steps(climb: Climb) -> None:
-        climb.begin(at_load(first, ranks.count()))
+    def steps(sweep: SweepRunner) -> None:
+        sweep.begin(at_load(first, ranks.count()))
         for count in counts:
-            loads.measure(climb, at_load_on(count), count)
+            loads.measure(sweep, at_load_on(count), count)
 
-    return carried_out(
+    return run_sweep(
         steps,
-        lambda climb: _document(climb, criteria, hosts),
+        lambda sweep: _document(sweep, criteria, hosts),
         below,
         of=OF,
         step_of=_step,
@@ -132,22 +132,22 @@ def on_hosts(what: str, count: int) -> str:
 
 
 def _document(
-    climb: Climb, criteria: Criteria, hosts: Mapping[str, Sequence[int]]
+    sweep: SweepRunner, criteria: Criteria, hosts: Mapping[str, Sequence[int]]
 ) -> dict[str, Any]:
     steps = sorted(
-        climb.steps, key=lambda it: (int(it["client_hosts"]), float(it["requested_per_second"]))
+        sweep.steps, key=lambda it: (int(it["client_hosts"]), float(it["requested_per_second"]))
     )
     steps = [step | {"keeps_up": criteria.met(step)} for step in steps]
     document = {
-        **climb.document(),
+        **sweep.document(),
         "criteria": criteria._asdict(),
         "hosts": [{"name": name, "ranks": list(of_it)} for name, of_it in hosts.items()],
         "steps": steps,
     }
     whole = [step for step in steps if not step.get("partial")]
     document |= _shown(whole)
-    if climb.wanted > 1:
-        document["repetitions"] = list(_repetitions(whole, criteria)) if climb.once else []
+    if sweep.wanted > 1:
+        document["repetitions"] = list(_repetitions(whole, criteria)) if sweep.once else []
     return document
 
 

@@ -45,7 +45,7 @@ class Measurement:
     """What processor, memory and device did meanwhile."""
     histograms: pl.DataFrame
     """How long operations took, as `headrace.histograms` has it."""
-    told_to_end: int | None = None
+    stop_signal: int | None = None
     """The signal to end (Ctrl-C is one) that came meanwhile, perhaps too late to change it:
     whoever would measure more has to know. Of one of several ranks it is left out: they decide
     together."""

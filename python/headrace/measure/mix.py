@@ -103,8 +103,8 @@ class MixedLoad:
             before = f"--set {text}: "
             if str(error).startswith(before):
                 if text != FOREVER:
-                    told = str(error).removeprefix(before).replace(A_TIME, "seconds such as 10")
-                    return ScenarioError(f"{option}: {told}")
+                    message = str(error).removeprefix(before).replace(A_TIME, "seconds such as 10")
+                    return ScenarioError(f"{option}: {message}")
                 return ScenarioError(
                     f"--workload {self._name}: expected a scenario whose first [[workload]] is of"
                     ' kind "operation-mix"'

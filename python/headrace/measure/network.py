@@ -9,8 +9,13 @@ from typing import Any
 from headrace import _core
 from headrace.environment import Environment, of_host
 from headrace.environment import resumed as resumed_environment
-from headrace.interruption import TOLD_TO_END
-from headrace.measure.resuming import check, of_another_scenario, sealed, whole
+from headrace.interruption import STOP_EXCEPTIONS
+from headrace.measure.resume import (
+    check_checksum,
+    check_matches,
+    other_options_error,
+    with_checksum,
+)
 from headrace.report.units import binary_size
 
 PORT = 7417
@@ -51,7 +56,7 @@ def ask(
     sizes: Sequence[int] = SIZES,
     *,
     seconds: float = 0.5,
-    told: Callable[[int, int, str], object] | None = None,
+    on_progress: Callable[[int, int, str], object] | None = None,
     resumed: Mapping[str, Any] | None = None,
     so_far: Callable[[dict[str, Any]], object] | None = None,
 ) -> dict[str, Any]:
@@ -72,15 +77,15 @@ def ask(
     stop = "unfinished"
     try:
         for number, size in enumerate(sizes):
-            if told is not None:
-                told(number, len(sizes), binary_size(size))
+            if on_progress is not None:
+                on_progress(number, len(sizes), binary_size(size))
             if size in known:
                 continue
             known[size] = _measured(address, token, size, seconds)
             if so_far is not None:
                 so_far(_document(address, here, environment, known, stop))
         stop = "done"
-    except TOLD_TO_END:
+    except STOP_EXCEPTIONS:
         stop = "interrupted"
     return _document(address, here, environment, known, stop)
 
@@ -91,12 +96,12 @@ def _known(
     """What an earlier run has, by size."""
     if resumed is None:
         return {}
-    check(resumed, {"kind": KIND}, here)
-    whole(resumed, "messages")
+    check_matches(resumed, {"kind": KIND}, here)
+    check_checksum(resumed, "messages")
     messages = resumed.get("messages", ())
     known = {it["size"]: it for it in messages}
     if any(it["seconds"] != seconds for it in known.values()):
-        raise of_another_scenario(resumed)
+        raise other_options_error(resumed)
     return known
 
 
@@ -140,4 +145,4 @@ def _document(
         },
         "stop": {"reason": stop},
     }
-    return sealed(document, "messages")
+    return with_checksum(document, "messages")

@@ -8,11 +8,11 @@ from typing import Any
 from headrace import _core
 
 
-def removed(
+def remove_directory(
     directory: _core.BenchmarkDirectory,
     *,
     interrupted: bool = False,
-    told: Callable[[int], object] | None = None,
+    on_progress: Callable[[int], object] | None = None,
 ) -> dict[str, str] | None:
     """Removes a benchmark's directory; gives a warning if it is still there: what was measured
     in it holds all the same.
@@ -24,7 +24,7 @@ def removed(
     path = Path(directory.path)
     for _ in range(1 if interrupted else 2):
         try:
-            directory.remove(told)
+            directory.remove(on_progress)
             return None
         except (KeyboardInterrupt, SystemExit):
             # It may have come when all was done.
@@ -41,12 +41,12 @@ def removed(
     )
 
 
-def noted(error: BaseException) -> list[dict[str, str]]:
+def with_note(error: BaseException) -> list[dict[str, str]]:
     """The warnings that what ended a measurement carries as notes: it has no document."""
     return [_warning(note) for note in getattr(error, "__notes__", ())]
 
 
-def left_behind(document: Mapping[str, Any]) -> list[str]:
+def cleanup_failures(document: Mapping[str, Any]) -> list[str]:
     """What a measurement's document says of directories that are still there."""
     return [it["message"] for it in document["warnings"] if it["condition"] == CONDITION]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace._core import Loaded
-from headrace.saved import as_sets, read_saved
+from headrace.document_io import as_sets, read_saved
 
 
 def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Loaded:

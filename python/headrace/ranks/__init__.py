@@ -6,15 +6,15 @@ Without them there is one, which waits for nobody, and MPI is not imported.
 from pathlib import Path
 
 from headrace.interruption import end_process
-from headrace.ranks.alone import Alone
-from headrace.ranks.launcher import communicator, wanted
+from headrace.ranks.launcher import communicator, launched_size
+from headrace.ranks.serial_comm import SerialComm
 
-__all__ = ["Alone", "count", "current", "leave", "of_first"]
+__all__ = ["SerialComm", "count", "current", "first_rank_only", "leave"]
 
-_current: Alone | None = None
+_current: SerialComm | None = None
 
 
-def current() -> Alone:
+def current() -> SerialComm:
     """This program among the ranks. All ranks must come here once before they do anything
     together.
 
@@ -22,16 +22,16 @@ def current() -> Alone:
     """
     global _current
     if _current is None:
-        _current = Alone()
-        size = wanted()
+        _current = SerialComm()
+        size = launched_size()
         if size is not None:
             # MPI waits for all ranks as it begins, and for ever for one that was interrupted; the
             # launcher ends all when a signal ends one.
             with end_process():
                 if (world := communicator(size)) is not None:
-                    from headrace.ranks.many import Many
+                    from headrace.ranks.mpi_comm import MpiComm
 
-                    _current = Many(world)
+                    _current = MpiComm(world)
     return _current
 
 
@@ -40,7 +40,7 @@ def count() -> int:
     return current().total
 
 
-def of_first(path: Path | None) -> Path | None:
+def first_rank_only(path: Path | None) -> Path | None:
     """A file that only the first rank writes."""
     return path if current().first else None
 

@@ -27,7 +27,7 @@ MISSING = (
 )
 
 
-def wanted() -> int | None:
+def launched_size() -> int | None:
     """How many ranks were started; 0 if that is not said, None if nobody started any."""
     for name in SIZES:
         value = os.environ.get(name, "")

@@ -7,8 +7,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.measured_tables import machine
-from headrace.report.plain import plain
+from headrace.report.measurement_tables import machine
+from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, megabytes, milliseconds, short_size, whole
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 from headrace.report.units import size
 
 Document = Mapping[str, Any]
@@ -21,7 +21,7 @@ LIMITS = {
 }
 
 
-def laboratory(document: Document) -> RenderableType:
+def testbed(document: Document) -> RenderableType:
     """Its hosts, disks and processes, and what of the scenario it carries and what not."""
     parts: list[RenderableType] = [
         Text(

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.units import whole
 
 KINDS = 6

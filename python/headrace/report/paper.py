@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-from headrace.ending import ended
-from headrace.files import check_directory, whole_file
-from headrace.interruption import told
-from headrace.report.plain import plain_line
+from headrace import exit_codes
+from headrace.files import atomic_file, check_directory
+from headrace.interruption import run_interruptible
+from headrace.report.plain_text import plain_line
 from headrace.report.plots import write_figure
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class Paper:
         self._write("rows.json", json.dumps(document, indent=2))
 
     def _write(self, name: str, text: str) -> None:
-        with whole_file(self.folder / name) as partial:
+        with atomic_file(self.folder / name) as partial:
             partial.write_text(text, encoding="utf-8")
 
 
@@ -73,7 +73,7 @@ def main(name: str, title: str, reproduce: Callable[[Paper], list[Row]]) -> int:
     parser.add_argument("--out", type=Path, default=Path("out/papers") / name, metavar="DIR")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     options = parser.parse_args()
-    return told(lambda: ended(lambda: _reproduced(options, title, reproduce)))
+    return run_interruptible(lambda: exit_codes.run(lambda: _reproduced(options, title, reproduce)))
 
 
 def _reproduced(

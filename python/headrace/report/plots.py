@@ -10,26 +10,26 @@ import matplotlib as mpl
 import polars as pl
 from matplotlib.figure import Figure
 
-from headrace.files import whole_file
+from headrace.files import atomic_file
 from headrace.histograms import percentiles
 from headrace.report.figures import (
     FIGURES,
     Figures,
     breakdown,
     client_hosts,
+    client_sweep,
     gains,
     jobs,
     kernel_trace,
-    ladder,
-    ladder_of_clients,
-    measured,
+    load_sweep,
+    measurement,
     network,
     percentile,
     study,
-    tuned,
+    tuning,
     validation,
 )
-from headrace.report.figures import ladders as ladders_figure
+from headrace.report.figures import load_sweeps as sweeps_figure
 
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
@@ -44,7 +44,7 @@ def write_figure(figure: Figure, path: Path, metadata: dict[str, Any] | None = N
         warnings.filterwarnings("ignore", category=UserWarning, module="matplotlib|headrace")
         warnings.filterwarnings("ignore", message="Glyph |constrained_layout")
         figure.savefig(picture, format=path.suffix[1:], dpi=RESOLUTION, metadata=metadata)
-    with whole_file(path) as partial:
+    with atomic_file(path) as partial:
         partial.write_bytes(picture.getvalue())
 
 
@@ -71,18 +71,18 @@ def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -
     return _save(directory, {"whatif": gains.draw(name, factor, table)})
 
 
-def save_ladder(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+def save_load_sweep(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Writes what a ladder of loads, of clients or of client hosts shows, as `save` does."""
     if document["of"] == "clients":
-        return _save(directory, {"clients": ladder_of_clients.draw(document)})
+        return _save(directory, {"clients": client_sweep.draw(document)})
     if document["of"] == "client-hosts":
         return _save(directory, {"client-hosts": client_hosts.draw(document)})
-    return _save(directory, {"ladder": ladder.draw(document)})
+    return _save(directory, {"ladder": load_sweep.draw(document)})
 
 
-def save_ladders(directory: Path, ladders: Mapping[str, Mapping[str, Any]]) -> list[Path]:
+def save_load_sweeps(directory: Path, sweeps: Mapping[str, Mapping[str, Any]]) -> list[Path]:
     """Writes the curves of several ladders of loads, by their labels, as `save` does."""
-    return _save(directory, {"ladders": ladders_figure.draw(ladders)})
+    return _save(directory, {"ladders": sweeps_figure.draw(sweeps)})
 
 
 def save_measurement(
@@ -94,9 +94,9 @@ def save_measurement(
 ) -> list[Path]:
     """Writes what was measured over time and how long operations took, as `save` does."""
     figures = {
-        "throughput": measured.throughput(name, series),
+        "throughput": measurement.throughput(name, series),
         "latency": percentile.draw(name, percentiles),
-        "counters": measured.counters(name, counters),
+        "counters": measurement.counters(name, counters),
     }
     return _save(directory, figures)
 
@@ -122,7 +122,7 @@ def save_study(directory: Path, document: Mapping[str, Any]) -> list[Path]:
 
 def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Writes what a tuned mix causes beside what is wanted, as `save` does."""
-    return _save(directory, {"tune": tuned.draw(document)})
+    return _save(directory, {"tune": tuning.draw(document)})
 
 
 def save_validation(directory: Path, document: Mapping[str, Any]) -> list[Path]:

@@ -35,7 +35,7 @@ class Prediction:
         return f"{median:.4g} s ({least:.4g} to {most:.4g})"
 
     @property
-    def error_told(self) -> str:
+    def error_text(self) -> str:
         """The error, and whether it matters."""
         among = ", among the repetitions" if self.in_range else ""
         return f"{100 * self.error:+.1f} %{among}"

@@ -10,23 +10,23 @@ from rich.text import Text
 from headrace.environment import KEYS, shown
 from headrace.report import (
     job_tables,
-    ladder_tables,
-    measured_tables,
+    load_sweep_tables,
+    measurement_tables,
     network_tables,
     study_tables,
     tables,
     tuning_tables,
 )
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain, plain_line
+from headrace.report.plain_text import plain, plain_line
 from headrace.report.units import duration, figure, megabytes, milliseconds, size
 
 Entry = Mapping[str, Any]
 
 SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "simulated": tables.result,
-    "measured": measured_tables.measurement,
-    "ladder": ladder_tables.ladder,
+    "measured": measurement_tables.measurement,
+    "ladder": load_sweep_tables.load_sweep,
     "study": study_tables.study,
     "tuning": tuning_tables.tuned,
     "network": network_tables.messages,
@@ -117,23 +117,23 @@ def one_result(entry: Entry) -> RenderableType:
 
 def environment(of: Mapping[str, Any]) -> list[str]:
     """Where a result was made, in lines; what is not known is left out."""
-    told = {key: shown(key, of[key]) for key in KEYS if key in of}
+    named = {key: shown(key, of[key]) for key in KEYS if key in of}
     host = [
-        told.get("host", ""),
-        told.get("kernel", ""),
-        told.get("processor", ""),
-        f"{told['processors']} processors" if "processors" in told else "",
-        f"{told['memory_bytes']} of memory" if "memory_bytes" in told else "",
+        named.get("host", ""),
+        named.get("kernel", ""),
+        named.get("processor", ""),
+        f"{named['processors']} processors" if "processors" in named else "",
+        f"{named['memory_bytes']} of memory" if "memory_bytes" in named else "",
     ]
     if of.get("client_hosts", 1) > 1:
         host[0] += f" and {of['client_hosts'] - 1} more client hosts"
-    mount = " ".join(filter(None, (told.get("mount_source"), told.get("mount_point"))))
+    mount = " ".join(filter(None, (named.get("mount_source"), named.get("mount_point"))))
     file_system = [
-        told.get("directory", ""),
-        " on ".join(filter(None, (told.get("file_system"), mount))),
-        told.get("mount_options", ""),
+        named.get("directory", ""),
+        " on ".join(filter(None, (named.get("file_system"), mount))),
+        named.get("mount_options", ""),
     ]
-    device = [told.get(f"device{it}", "") for it in ("", "_model", "_kind", "_bytes")]
+    device = [named.get(f"device{it}", "") for it in ("", "_model", "_kind", "_bytes")]
     lines = {"host": host, "directory": file_system, "device": device}
     return [
         f"{name} {', '.join(filter(None, parts))}" for name, parts in lines.items() if any(parts)
@@ -145,7 +145,7 @@ def one_step(entry: Entry) -> RenderableType:
     name, step = plain(entry["name"]), plain(entry["step"]["name"])
     text = Text(f"{entry['id']}: {name}, {step}", style="bold")
     try:
-        return Group(text, measured_tables.step(entry["step"]))
+        return Group(text, measurement_tables.step(entry["step"]))
     except UNSHOWN as error:
         raise ValueError(
             f"{entry['id']}: its {step} lacks what this version shows, or is damaged"

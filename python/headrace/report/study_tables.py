@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.study_values import has_intervals, shown, statistic
 from headrace.report.units import figure, megabytes, percent, short_size
 
@@ -61,8 +61,8 @@ def _of_many(document: Document) -> FittedTable:
 def _of_one(document: Document) -> FittedTable:
     """A row for each test of the only point."""
     point = _named(document, {key: document["summary"][0][key] for key in document["parameters"]})
-    told = ", ".join(f"{key} {value}" for key, value in point.items())
-    title = "; ".join(part for part in (told, _title(document)) if part)
+    text = ", ".join(f"{key} {value}" for key, value in point.items())
+    title = "; ".join(part for part in (text, _title(document)) if part)
     units = list(dict.fromkeys(it["unit"] for it in document["summary"]))
     made = FittedTable(title, 1, ["", *(UNITS[unit] for unit in units), "CPU %"], ("CPU %",))
     for it in document["summary"]:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.left_out_table import left_out_line, left_out_table
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.units import (
     duration,
     figure,
@@ -64,8 +64,8 @@ def result(document: Document) -> RenderableType:
             parts.append(Text(f"\n{whole(failed)} requests failed: nobody answered them."))
     if packets := document.get("packets"):
         parts.append(Text("\n" + _packets(packets)))
-    if told := unfinished(document):
-        parts.append(Text("\n" + told))
+    if text := unfinished(document):
+        parts.append(Text("\n" + text))
     parts += left_out_table(document)
     parts.append(Text("\n" + plain(document["bottleneck"]["sentence"]), style="bold"))
     parts.append(Text(_end(document)))

@@ -15,7 +15,7 @@ SUMMED = ("wall_seconds", "events")
 KEYED = {"stations": "station", "breakdown": "place"}
 
 
-def together(outcomes: Sequence[Outcome], toml: str) -> Outcome:
+def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     """Several replications as one outcome.
 
     Figures are means over the replications, except that `wall_seconds` and `events` are sums
@@ -80,18 +80,18 @@ def _bottleneck(documents: Sequence[Document]) -> Document:
 def _stop(stops: Sequence[Document]) -> Document:
     """What ended all of them, if it was the same; of the precisions, the worst."""
     reasons = {stop["reason"] for stop in stops}
-    together: Document = {"reason": reasons.pop() if len(reasons) == 1 else None}
+    stop: Document = {"reason": reasons.pop() if len(reasons) == 1 else None}
     precisions = [stop["precision"] for stop in stops if "precision" in stop]
     if precisions:
         got = [precision["got"] for precision in precisions]
-        together["precision"] = precisions[0] | {
+        stop["precision"] = precisions[0] | {
             "got": None if None in got else max(got),
             "reached": all(precision["reached"] for precision in precisions),
         }
         drifts = [precision["drifts"] for precision in precisions if "drifts" in precision]
         if drifts:
-            together["precision"]["drifts"] = drifts[0]
-    return together
+            stop["precision"]["drifts"] = drifts[0]
+    return stop
 
 
 def _one(document: Document) -> Document:

@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
+from headrace.document_io import not_a_result, read_saved
 from headrace.environment import Environment
 from headrace.environment import check as check_environment
 from headrace.fields import WrongField
 from headrace.files import save_json
 from headrace.host import this_host
-from headrace.saved import not_a_result, read_saved
 from headrace.simulate import frames
-from headrace.simulate.kept import PREFIX, is_kept, keep, kept
+from headrace.simulate.stored_results import PREFIX, is_stored, keep, stored_record
 from headrace.store import StoreError
 from headrace.store import open as open_store
 
@@ -98,14 +98,14 @@ def load_result(path: str | PathLike[str]) -> Result:
     Raises OSError if the file cannot be read, ScenarioError if it is no saved result,
     StoreError or StoreFailure if there is no such result in the store, or no store.
     """
-    if is_kept(path):
-        record = kept(path)
+    if is_stored(path):
+        record = stored_record(path)
         if record.kind != "simulated":
             raise StoreError(
                 f"{PREFIX}{record.id} is {record.kind}: expected a simulated result; "
                 "headrace.store.open() has its document and its tables"
             )
-        loaded = _whole(Path(f"{PREFIX}{record.id}"), record.contents | _kept_tables(record.id))
+        loaded = _whole(Path(f"{PREFIX}{record.id}"), record.contents | _stored_tables(record.id))
         there = {"started": record.started, **record.environment} if record.environment else None
         return replace(loaded, environment=there)
     return load_saved(Path(path))[0]
@@ -118,17 +118,17 @@ def load_saved(path: Path) -> tuple[Result, dict[str, str]]:
         path.open("rb").close()
         raise not_a_result(path, "it is no JSON object")
     host = document.pop("host", None)
-    told = host if isinstance(host, dict) else {}
+    host_fields = host if isinstance(host, dict) else {}
     there = document.pop("environment", None)
     try:
         check_environment("environment", there)
     except WrongField as error:
         raise not_a_result(path, str(error)) from None
     loaded = replace(_whole(path, document), environment=there)
-    return loaded, {str(key): str(value) for key, value in told.items()}
+    return loaded, {str(key): str(value) for key, value in host_fields.items()}
 
 
-def _kept_tables(identifier: str) -> dict[str, Any]:
+def _stored_tables(identifier: str) -> dict[str, Any]:
     """The tables of a result in the store, as a saved result has them."""
     store = open_store()
     return {
@@ -146,7 +146,7 @@ def _whole(path: Path, document: dict[str, Any]) -> Result:
         tables = (loaded.summary, loaded.stations, loaded.breakdown, loaded.bottleneck)
         _ = (loaded.name, document["seed"], document["simulated_seconds"], tables)
     except (AttributeError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise not_a_result(path, f"its figures are not whole: {_told(error)}") from None
+        raise not_a_result(path, f"its figures are not whole: {_first_line(error)}") from None
     return loaded
 
 
@@ -158,10 +158,10 @@ def _frame(path: Path, document: dict[str, Any], key: str, schema: pl.Schema) ->
     try:
         return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
     except (KeyError, TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise not_a_result(path, f"its {key} is no table: {_told(error)}") from None
+        raise not_a_result(path, f"its {key} is no table: {_first_line(error)}") from None
 
 
-def _told(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     """An error in one line."""
     if isinstance(error, KeyError):
         return f"there is no {error.args[0]!r}"

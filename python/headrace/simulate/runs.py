@@ -5,16 +5,16 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from headrace import _core
-from headrace.calibrated import lacking
+from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
-from headrace.profile.readable import readable_traces
 from headrace.simulate.frames import Outcome, outcome
-from headrace.simulate.replications import together
+from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
 from headrace.simulate.schedulers import broken_off, schedulers
-from headrace.simulate.single_requests import InMemory, Requests, taken_in
+from headrace.simulate.single_requests import InMemory, Requests, collect_requests
 from headrace.simulate.trust import Trust, trust_of
+from headrace.trace.readable import readable_traces
 
 Progress: TypeAlias = Callable[[float, int, float | None], object]
 """Called now and then with simulated seconds, requests done, and the part of the run that is
@@ -46,8 +46,8 @@ def run(
     environment = of_host()
     replications = loaded.replications
     trusted = trust_of(trust)
-    kept = InMemory() if requests is True else None
-    taking: Requests | None = kept if isinstance(requests, bool) else requests
+    in_memory = InMemory() if requests is True else None
+    taking: Requests | None = in_memory if isinstance(requests, bool) else requests
     with readable_traces(loaded) as traces:
 
         def once(number: int) -> Outcome:
@@ -57,7 +57,9 @@ def run(
             try:
                 ended = _core.run(
                     this,
-                    requests=taken_in(taking, this, with_seed=replications > 1) if taking else None,
+                    requests=collect_requests(taking, this, with_seed=replications > 1)
+                    if taking
+                    else None,
                     traces=traces,
                     schedulers=schedulers(this, trusted),
                     progress=progress and _part_of(progress, number, replications),
@@ -71,11 +73,11 @@ def run(
             found = Result(*once(0), environment=environment)
         else:
             every = [once(number) for number in range(replications)]
-            found = Result(*together(every, scenario.toml), environment=environment)
-    if kept is not None:
-        found = replace(found, requests=kept.frame())
+            found = Result(*merge_replications(every, scenario.toml), environment=environment)
+    if in_memory is not None:
+        found = replace(found, requests=in_memory.frame())
     cautions = [{"condition": it, "message": message} for it, message in loaded.cautions()]
-    if warnings := cautions + lacking(loaded):
+    if warnings := cautions + missing_parameters(loaded):
         found.document["warnings"] = warnings
     return found
 
@@ -88,9 +90,9 @@ def rerun(result: Result, **options: Any) -> Result:
 def _part_of(progress: Progress, number: int, replications: int) -> Progress:
     """Tells the progress of one run as that of all."""
 
-    def tell(seconds: float, requests: int, part: float | None) -> None:
+    def report(seconds: float, requests: int, part: float | None) -> None:
         if part is not None:
             part = (number + min(part, 1.0)) / replications
         progress(seconds, requests, part)
 
-    return tell
+    return report

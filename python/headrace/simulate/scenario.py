@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headrace._core import Loaded
-from headrace.profile.readable import readable_traces
-from headrace.saved import as_sets, read_saved
-from headrace.simulate.kept import is_kept, kept_scenario
+from headrace.document_io import as_sets, read_saved
+from headrace.simulate.stored_results import is_stored, stored_scenario
+from headrace.trace.readable import readable_traces
 
 
 class Quantified(NamedTuple):
@@ -98,8 +98,8 @@ def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Sc
     """As `load`, with the values as the command line has them: `path=value`."""
     if isinstance(path_or_text, str) and "\n" in path_or_text:
         return Scenario(Loaded.from_text(path_or_text, "scenario.toml", list(sets)))
-    if is_kept(path_or_text):
-        text, called = kept_scenario(path_or_text)
+    if is_stored(path_or_text):
+        text, called = stored_scenario(path_or_text)
         return Scenario(Loaded.from_text(text, called, list(sets)))
     path = Path(path_or_text)
     saved = read_saved(path)

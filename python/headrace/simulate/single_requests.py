@@ -32,7 +32,7 @@ class Requests(Protocol):
         """Those since the run began do not count: they were its warm-up."""
 
 
-def taken_in(
+def collect_requests(
     requests: Requests, loaded: Loaded, *, with_seed: bool
 ) -> Callable[[Columns | None], None]:
     """What a run is to call with its requests; the seed tells those of several runs apart."""
@@ -99,7 +99,7 @@ class InFile:
         if not self._frames:
             return
         part = self._directory / f"{len(self._parts)}.parquet"
-        with interruption.held(), polars_errors(part):
+        with interruption.defer_signals(), polars_errors(part):
             pl.concat(self._frames).write_parquet(part)
         self._parts.append(part)
         self._frames.clear()
@@ -107,7 +107,7 @@ class InFile:
     def save(self, path: Path) -> None:
         """Writes all of them to a file, which appears when it is whole."""
         self._write_part()
-        with parquet_file(path) as file, interruption.held():
+        with parquet_file(path) as file, interruption.defer_signals():
             pl.scan_parquet(self._parts).sink_parquet(file)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
+from headrace.simulate.parallel_runs import ParallelRuns
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import check_trust
-from headrace.simulate.side_by_side import SideBySide
 from headrace.simulate.trust import Trust, trust_of
 
 
@@ -34,7 +34,7 @@ def sweep(
     scenarios = [scenario.with_(point) for point in points]
     trusted = trust_of(trust)
     check_trust(scenarios, trusted)
-    with SideBySide("sweep", processes, progress, trusted) as runs:
+    with ParallelRuns("sweep", processes, progress, trusted) as runs:
         results = runs.results(scenarios)
     tables = [
         result.summary.select(

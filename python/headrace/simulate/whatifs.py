@@ -12,10 +12,10 @@ import polars as pl
 
 from headrace._core import RunError, ScenarioError, student_quantile
 from headrace.simulate.frames import Document
+from headrace.simulate.parallel_runs import OnProgress, ParallelRuns
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
 from headrace.simulate.schedulers import check_trust
-from headrace.simulate.side_by_side import OnProgress, SideBySide
 from headrace.simulate.trust import Trust, trust_of
 
 LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
@@ -159,7 +159,7 @@ def study(
     seeds = _seeds(scenario)
     trusted = trust_of(trust)
     check_trust([scenario], trusted)
-    with SideBySide("what if: as it is", processes, progress, trusted) as runs:
+    with ParallelRuns("what if: as it is", processes, progress, trusted) as runs:
         results = runs.results(_with_seeds(scenario, seeds))
         warm_up_s = _warm_up(scenario)
         baseline = [_figures(result.document, warm_up_s) for result in results]

@@ -19,7 +19,7 @@ import psutil
 
 from headrace.environment import check as check_environment
 from headrace.fields import WrongField
-from headrace.files import whole_file
+from headrace.files import atomic_file
 from headrace.histograms import check
 from headrace.report.units import size
 from headrace.store.catalogue import Store
@@ -63,7 +63,7 @@ def write_archive(
 ) -> Sequence[str]:
     """Writes results with their tables to a file; gives their identifiers."""
     whole = list(dict.fromkeys(map(store.find, ids)))
-    with whole_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
+    with atomic_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
         digests = {it: sha256(_json(_told(store, it)[0])) for it in whole}
         listed = {"format": FORMAT, "results": whole, DIGESTS: digests}
         _write(archive, LISTED, _json(listed))
@@ -293,11 +293,11 @@ def _tables(
     archive: zipfile.ZipFile, path: Path, tables: Mapping[str, Any], identifier: str
 ) -> Iterator[tuple[str, bytes]]:
     """A result's tables, each of them looked at."""
-    for name, told in tables.items():
+    for name, description in tables.items():
         if not NAME.fullmatch(name):
             raise _broken(path, f'{identifier} has a table "{name}"')
         content = _read(archive, path, _table(identifier, name))
-        digest = told.get("sha256") if isinstance(told, dict) else None
+        digest = description.get("sha256") if isinstance(description, dict) else None
         if sha256(content) != digest:
             raise _broken(path, f"{_table(identifier, name)} is not what was exported")
         check_table_size(content, f"{path}: {_table(identifier, name)}")

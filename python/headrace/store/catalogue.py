@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     import polars as pl
     import sqlalchemy as sa
 
-    from headrace.store.checking import Checked, OnProgress
     from headrace.store.comparison import Comparison
     from headrace.store.database import Database
+    from headrace.store.integrity import Checked, OnProgress
     from headrace.store.listing import Listed
-    from headrace.store.queries import Content, Wanted
+    from headrace.store.queries import Content, Filter
 
 
 class Store:
@@ -141,10 +141,10 @@ class Store:
         text, or how long ago, as `7 d`; `device` is a part of its name, model or kind, and
         `search` a part of the name, of a label, or of where the result was made."""
         from headrace.store import frames, queries
-        from headrace.store.asking import wanted
+        from headrace.store.filters import make_filter
 
         with self._database.reading() as connection:
-            chosen = wanted(
+            chosen = make_filter(
                 kind,
                 name,
                 labels,
@@ -159,7 +159,7 @@ class Store:
             )
             return frames.runs(connection, queries.identifiers(connection, chosen))
 
-    def listed(self, wanted: "Wanted") -> "Listed":
+    def listed(self, wanted: "Filter") -> "Listed":
         """The results that are wanted, with their labels and figures, as JSON has them."""
         from headrace.store import listing
 
@@ -184,7 +184,7 @@ class Store:
 
         with self._database.reading() as connection:
             if ids is None:
-                return frames.figures(connection, queries.identifiers(connection, queries.Wanted()))
+                return frames.figures(connection, queries.identifiers(connection, queries.Filter()))
             return frames.figures(connection, [queries.found(connection, it) for it in ids])
 
     def step_figures(self, ids: Sequence[str]) -> "pl.DataFrame":
@@ -215,8 +215,8 @@ class Store:
         `list` gives by the same words, taken together by `version` or by `date`: those measured
         by other calls, or by nobody knows which, apart from each other. With `step`, what ladders
         did at that step, by operation."""
-        from headrace.store import comparison, merging
-        from headrace.store.asking import compared
+        from headrace.store import comparison, histogram_merge
+        from headrace.store.filters import compared
 
         groups = compared(
             ids,
@@ -235,7 +235,10 @@ class Store:
             if groups is None:
                 return comparison.of_results(connection, ids, step)
             return comparison.of_groups(
-                connection, *groups, lambda several: merging.merged(self, several, step), step
+                connection,
+                *groups,
+                lambda several: histogram_merge.merge_histograms(self, several, step),
+                step,
             )
 
     def find(self, text: str) -> str:
@@ -326,9 +329,9 @@ class Store:
     def check(self, on_progress: "OnProgress | None" = None) -> "Checked":
         """Checks the catalogue, all documents and all tables, and removes tables that no result
         has."""
-        from headrace.store import checking
+        from headrace.store import integrity
 
-        return checking.check(self, on_progress)
+        return integrity.check(self, on_progress)
 
     def reading(self) -> "AbstractContextManager[sa.Connection]":
         """A transaction to read the catalogue in."""

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from headrace.environment import Difference, differences
 from headrace.store import queries, schema
-from headrace.store.asking import By
 from headrace.store.errors import StoreError
 from headrace.store.figures import FIGURES
+from headrace.store.filters import By
 from headrace.store.queries import LARGE
 from headrace.store.record import NO_CALLS, SIMULATED
 from headrace.store.samples import Group, Key, Merged, group
@@ -74,7 +74,7 @@ def of_results(
 
 def of_groups(
     connection: sa.Connection,
-    wanted: queries.Wanted,
+    wanted: queries.Filter,
     by: By,
     merged: Merged,
     step: str | None = None,

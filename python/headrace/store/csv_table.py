@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace.environment import KEYS
-from headrace.files import whole_file
+from headrace.files import atomic_file
 from headrace.store import queries, schema
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def write_csv(store: "Store", ids: Sequence[str], path: Path) -> Sequence[str]:
     order = {identifier: number for number, identifier in enumerate(whole)}
     figures.sort(key=lambda row: order[row["run_id"]])
     with (
-        whole_file(path) as partial,
+        atomic_file(path) as partial,
         partial.open("w", newline="", encoding="utf-8") as file,
     ):
         written = csv.writer(file)

@@ -102,7 +102,7 @@ def connect(catalogue: Path) -> sqlite3.Connection:
 
 def sqlite_failure(catalogue: Path, error: BaseException) -> StoreFailure:
     """An error of SQLite's, told with the place."""
-    told = str(error)
-    if "not a database" in told or "malformed" in told:
-        told += ": move it away, or name another store by HEADRACE_STORE"
-    return StoreFailure(f"{catalogue}: {told}")
+    message = str(error)
+    if "not a database" in message or "malformed" in message:
+        message += ": move it away, or name another store by HEADRACE_STORE"
+    return StoreFailure(f"{catalogue}: {message}")

@@ -24,7 +24,7 @@ class Listed(NamedTuple):
     """What is wrong with results of this page that are left out, a line for each."""
 
 
-def several(connection: sa.Connection, wanted: queries.Wanted) -> Listed:
+def several(connection: sa.Connection, wanted: queries.Filter) -> Listed:
     """The results that are wanted. Those whose rows are damaged are left out, and named."""
     ids = queries.identifiers(connection, wanted)
     tables = (schema.runs, schema.environments, schema.labels, schema.figures)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.files import whole_file
+from headrace.files import atomic_file
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import PATTERN
 from headrace.store.record import sha256
@@ -52,7 +52,7 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> Path:
     unpublished.mkdir(parents=True)
     try:
         for name, content in contents.items():
-            with whole_file(_file(unpublished, name)) as partial:
+            with atomic_file(_file(unpublished, name)) as partial:
                 partial.write_bytes(content)
     except BaseException:
         remove_files(unpublished)

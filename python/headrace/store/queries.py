@@ -40,7 +40,7 @@ class Content(NamedTuple):
     """Parquet; none if it is in a file."""
 
 
-class Wanted(NamedTuple):
+class Filter(NamedTuple):
     """Which results: those that fit all that is given."""
 
     kind: str | None = None
@@ -96,20 +96,20 @@ def found(connection: sa.Connection, text: str) -> str:
     raise StoreError(f'"{text}" begins {count} results, write more of one: {named}')
 
 
-def identifiers(connection: sa.Connection, wanted: Wanted) -> Sequence[str]:
+def identifiers(connection: sa.Connection, wanted: Filter) -> Sequence[str]:
     """Those that are wanted, the newest first."""
     query = _chosen(sa.select(runs.c.id), wanted).order_by(*NEWEST_FIRST)
     query = query.limit(wanted.limit).offset(wanted.skip or None)
     return connection.execute(query).scalars().all()
 
 
-def count(connection: sa.Connection, wanted: Wanted) -> int:
+def count(connection: sa.Connection, wanted: Filter) -> int:
     """How many results there are of those that are wanted, whatever `limit` and `skip`."""
     query = _chosen(sa.select(sa.func.count()).select_from(runs), wanted)
     return int(connection.execute(query).scalar_one())
 
 
-def _chosen(query: sa.Select[Any], wanted: Wanted) -> sa.Select[Any]:
+def _chosen(query: sa.Select[Any], wanted: Filter) -> sa.Select[Any]:
     if wanted.kind is not None:
         query = query.where(runs.c.kind == wanted.kind)
     if wanted.name is not None:
@@ -240,8 +240,8 @@ class _Damage:
         return isinstance(value, TYPES[type(column.type)])
 
     def _told(self, column: sa.Column[Any], value: Any) -> tuple[str, str]:
-        told = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
-        return f"{self._table.name}.{column.name}", f" = {told}"
+        text = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
+        return f"{self._table.name}.{column.name}", f" = {text}"
 
 
 LONGEST = 40

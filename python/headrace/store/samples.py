@@ -84,8 +84,8 @@ def group(
             found[_key(row)][_sample(run, row)] = row["value"]
     samples = {key: list(values.values()) for key, values in found.items() if key not in lacking}
     means = {key: mean(samples.get(key, several)) for key, several in values.items()}
-    together = {key: value for key, value in merged(ids).items() if key in means}
-    return Group(label, runs, means | together, samples, bool(together))
+    combined = {key: value for key, value in merged(ids).items() if key in means}
+    return Group(label, runs, means | combined, samples, bool(combined))
 
 
 def mean(values: Sequence[float]) -> float:

@@ -53,7 +53,7 @@ def difference(first: Sequence[float], other: Sequence[float]) -> Difference | N
     # It takes a tenth of a second to import.
     from scipy.special import stdtr, stdtrit
 
-    def kept(ratio: float) -> bool:
+    def accepted(ratio: float) -> bool:
         statistic, freedom = _test(one, two, ratio)
         return abs(statistic) <= float(stdtrit(freedom, 0.5 + CONFIDENCE / 2))
 
@@ -61,8 +61,8 @@ def difference(first: Sequence[float], other: Sequence[float]) -> Difference | N
     estimate = two.value / one.value if one.value else LARGEST_RATIO
     if estimate >= LARGEST_RATIO:
         return Difference(p, 0.0, None)
-    low = 0.0 if kept(0.0) else _edge(kept, estimate, 0.0)
-    high = None if kept(LARGEST_RATIO) else _edge(kept, estimate, LARGEST_RATIO)
+    low = 0.0 if accepted(0.0) else _edge(accepted, estimate, 0.0)
+    high = None if accepted(LARGEST_RATIO) else _edge(accepted, estimate, LARGEST_RATIO)
     return Difference(p, low, high)
 
 
@@ -85,11 +85,11 @@ def _test(one: _Mean, two: _Mean, ratio: float) -> tuple[float, float]:
     return apart / math.sqrt(variance), freedom
 
 
-def _edge(kept: Callable[[float], bool], inside: float, outside: float) -> float:
+def _edge(accepted: Callable[[float], bool], inside: float, outside: float) -> float:
     """Where ratios are no longer kept."""
     for _ in range(HALVINGS):
         middle = (inside + outside) / 2
         if middle in (inside, outside):
             break
-        inside, outside = (middle, outside) if kept(middle) else (inside, middle)
+        inside, outside = (middle, outside) if accepted(middle) else (inside, middle)
     return inside

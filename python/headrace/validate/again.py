@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from headrace import calibrated, environment
+from headrace import calibration_fields, environment
 from headrace._core import RunError, ScenarioError
 from headrace.calibrate import Measured
 from headrace.calibrate.measured import Told, check_once
+from headrace.document_io import read_document
 from headrace.fields import (
     WrongField,
     amount,
@@ -22,7 +23,6 @@ from headrace.fields import (
     or_null,
     text,
 )
-from headrace.saved import read_document
 from headrace.validate import wide
 from headrace.validate.beyond import beyond
 from headrace.validate.breakdown import COUNTERS, Breakdown, beside
@@ -67,7 +67,7 @@ FIELDS = an_object(
         "warnings": WARNINGS,
     }
 )
-OF_PREDICTIONS = (calibrated.CONDITION, wide.CONDITION)
+OF_PREDICTIONS = (calibration_fields.CONDITION, wide.CONDITION)
 """Warnings that are made anew."""
 
 

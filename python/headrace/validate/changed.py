@@ -11,7 +11,7 @@ from headrace._core import ScenarioError
 from headrace.calibrate.limits import FIELDS
 from headrace.calibrate.machine_work import work_on
 from headrace.calibrate.parameter import Parameter
-from headrace.calibrated import rounds_of
+from headrace.calibration_fields import rounds_of
 from headrace.simulate import Scenario
 
 NO_LIMIT = {"B/s": "1e15 B/s", "": "1e9"}

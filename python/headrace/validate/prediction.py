@@ -11,7 +11,7 @@ from headrace import simulate
 from headrace._core import parse_seconds
 from headrace.calibrate.case import Bound
 from headrace.calibrate.middle import middle
-from headrace.calibrated import rounds_of
+from headrace.calibration_fields import rounds_of
 
 COVERAGE = 0.9
 """Which part of new measurements the interval is to hold."""

@@ -14,7 +14,7 @@ from headrace.calibrate.measured import Told
 from headrace.calibrate.middle import middle
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
-from headrace.measure.traced import in_kernel
+from headrace.measure.kernel_traced import in_kernel
 from headrace.validate.breakdown import Breakdown, held_share, simulated_device
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point
@@ -49,14 +49,14 @@ def traced(twin: Twin, directory: str | PathLike[str], *, told: Told | None = No
     """Carries each case of a twin out once more, and records what the kernel does.
 
     Raises KernelTraceError if the kernel cannot be traced, otherwise as
-    `headrace.measure.measure_whole` does.
+    `headrace.measure.measure_strict` does.
     """
     breakdowns, recordings, costs = [], {}, []
-    with kernel_trace.tracing(directory) as tracing:
+    with kernel_trace.trace_session(directory) as session:
         for number, (case, point) in enumerate(zip(twin.cases, twin.points, strict=True)):
             if told is not None:
                 told(number, len(twin.cases), case.name)
-            measured, recording = tracing.recorded(partial(case.measured, directory))
+            measured, recording = session.record(partial(case.measured, directory))
             recordings[case.name] = recording
             costs.append(case.seconds(measured.document) / middle(point.measured) - 1)
             breakdowns.append(from_trace(point, case.processes, measured, recording))

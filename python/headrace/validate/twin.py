@@ -17,7 +17,7 @@ from headrace.calibrate.case import Case, check_room
 from headrace.calibrate.measured import Told
 from headrace.calibrate.middle import middle
 from headrace.calibrate.settings import settings
-from headrace.calibrated import lacking
+from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, of_directory
 from headrace.measure import Measurement
 from headrace.validate.beyond import beyond
@@ -91,7 +91,7 @@ def twin(
     `passes` times in each round; their middle is one repetition.
 
     Raises ScenarioError if the file describes no system that can be simulated, or nothing is
-    known of the file system; otherwise as `headrace.measure.measure_whole` does.
+    known of the file system; otherwise as `headrace.measure.measure_strict` does.
     """
     now = settings(mount_of(directory))
     environment = of_directory(directory)
@@ -186,7 +186,7 @@ def predicted(
         points.append(Point(case.name, bound_by(found.document), tuple(of), found))
         breakdowns.append(went(number, points[-1]))
     loaded = simulate.load(work_on(machine, cases[0].work), sets=sets).loaded
-    for warning in (*lacking(loaded), *wide(points, machine, cases, sets)):
+    for warning in (*missing_parameters(loaded), *wide(points, machine, cases, sets)):
         warned[warning["condition"]] = warning
     return Twin(
         machine.read_text(encoding="utf-8"),

@@ -10,7 +10,7 @@ from typing import Any
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.case import seconds_in_calls
-from headrace.calibrated import lacking
+from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, differences, of_document
 from headrace.simulate.runs import Progress
 from headrace.simulate.scenario import load_with_sets
@@ -88,7 +88,7 @@ def validate(
         tuple(points),
         _breakdown(loaded.name, predicted, documents),
         over,
-        (*lacking(loaded.loaded), *_other_environments(against, documents)),
+        (*missing_parameters(loaded.loaded), *_other_environments(against, documents)),
         documents[0].get("environment"),
     )
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from headrace import simulate
 from headrace.calibrate.case import Bound, Case
 from headrace.calibrate.machine_work import work_on
-from headrace.calibrated import rounds_of
+from headrace.calibration_fields import rounds_of
 from headrace.report.units import duration
 from headrace.validate.point import Point
 from headrace.validate.prediction import NOTHING, check_errors

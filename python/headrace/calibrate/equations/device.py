@@ -107,7 +107,7 @@ class Sharing:
 
 
 @dataclass(frozen=True)
-class Alone:
+class SerialComm:
     """A transfer of one process while nobody else has any, in seconds."""
 
     on_processor: float
@@ -154,7 +154,7 @@ class Alone:
         return work, total
 
 
-def _alone(times: Times, known: Known, direction: str) -> Alone | None:
+def _alone(times: Times, known: Known, direction: str) -> SerialComm | None:
     """None if it cannot be told."""
     processor = known["machine.cpu.system_call"] + known.get("machine.cpu.transfer", 0.0)
     probes = MEANS if direction in unlimited(known) else PROBES
@@ -167,7 +167,7 @@ def _alone(times: Times, known: Known, direction: str) -> Alone | None:
     fixed, largest = map(float, costs((np.ones(len(sizes)), sizes), in_device, whole))
     if FASTEST * largest < LARGE:
         return None
-    return Alone(processor, known.get("machine.cpu.cores", math.inf), fixed, LARGE / largest)
+    return SerialComm(processor, known.get("machine.cpu.cores", math.inf), fixed, LARGE / largest)
 
 
 def unlimited(known: Container[str]) -> Iterator[str]:

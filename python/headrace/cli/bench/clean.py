@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench.options import BelowDirectory
-from headrace.ending import failed
-from headrace.report.plain import plain_line
+from headrace.exit_codes import report_failure
+from headrace.report.plain_text import plain_line
 
 TO_BE_LEFT = ("it carries no mark of a benchmark", "its benchmark is still running")
 """The reasons of the engine for leaving a directory that are none of a failure
@@ -45,4 +45,4 @@ def clean(
     if not not_removed:
         return 0
     names = ", ".join(map(str, not_removed))
-    return failed(f"not removed, though no benchmark uses it any more: {names}", 1)
+    return report_failure(f"not removed, though no benchmark uses it any more: {names}", 1)

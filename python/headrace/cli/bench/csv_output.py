@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from headrace.file_formats import FileFormat
-from headrace.files import check_writable, whole_file
+from headrace.files import atomic_file, check_writable
 
 STANDARD_OUTPUT = Path("-")
 
@@ -41,5 +41,5 @@ def write_csv(path: Path, document: Mapping[str, Any]) -> None:
     if path == STANDARD_OUTPUT:
         sys.stdout.write(text.getvalue())
         return
-    with whole_file(path) as partial:
+    with atomic_file(path) as partial:
         partial.write_text(text.getvalue(), encoding="utf-8")

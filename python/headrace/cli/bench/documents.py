@@ -10,10 +10,10 @@ from typing import Any
 from rich.console import RenderableType
 
 from headrace.cli.bench.csv_output import STANDARD_OUTPUT, write_csv
-from headrace.cli.bench.resuming import saver, tell_how_to_go_on
-from headrace.cli.keeping import kept
+from headrace.cli.bench.resume import print_resume_command, saver
 from headrace.cli.screen import show
-from headrace.ending import failed
+from headrace.cli.store_options import save_to_store
+from headrace.exit_codes import report_failure
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.interruption import INTERRUPTED
@@ -49,14 +49,14 @@ class Destination:
         """Keeps, prints, draws and saves it, and says how to go on; gives the exit status."""
         identifier = None
         if self.stored and (document.get("steps") or document.get("messages")):
-            identifier = _kept(document, self.labels)
-        tell(document, self.as_json, table, identifier, self.csv)
+            identifier = _save_to_store(document, self.labels)
+        print_result(document, self.as_json, table, identifier, self.csv)
         if self.plot is not None and document["stop"]["reason"] == "done":
             draw(self.plot, document)
         if self.output is not None:
             # Last: what is printed is not lost with a disk that is full.
             Saved(document).save(self.output)
-        tell_how_to_go_on(document["stop"], self.output, identifier)
+        print_resume_command(document["stop"], self.output, identifier)
         return status(document["stop"])
 
 
@@ -71,14 +71,16 @@ class Saved:
         save_json(path, {**self.document, "host": this_host()})
 
 
-def _kept(document: Document, labels: Mapping[str, str] | None) -> str | None:
+def _save_to_store(document: Document, labels: Mapping[str, str] | None) -> str | None:
     """Keeps a document in the store; gives its identifier."""
     from headrace import store
 
-    return kept(lambda: store.open().add(document, kind=str(document["kind"]), labels=labels))
+    return save_to_store(
+        lambda: store.open().add(document, kind=str(document["kind"]), labels=labels)
+    )
 
 
-def tell(
+def print_result(
     document: Document,
     as_json: bool,
     table: Callable[[Document], RenderableType],
@@ -102,6 +104,6 @@ def status(stop: Mapping[str, Any]) -> int:
         case "interrupted":
             return INTERRUPTED
         case "failed":
-            return failed(str(stop["error"]), 1)
+            return report_failure(str(stop["error"]), 1)
         case _:
             return 0

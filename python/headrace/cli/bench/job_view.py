@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.live import Live as Screen
 
 from headrace.report.job_tables import Now, live, live_line
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import JobsLive
@@ -40,11 +40,11 @@ def job_view(title: str, shown: bool) -> Iterator[Callable[["JobsLive"], None] |
 def _lines(now: Now) -> Callable[["JobsLive"], None]:
     last = time.monotonic()
 
-    def tell(progress: "JobsLive") -> None:
+    def report(progress: "JobsLive") -> None:
         nonlocal last
         now.add(progress)
         if time.monotonic() - last >= EVERY_S:
             last = time.monotonic()
             print(plain_line(live_line(now)), file=sys.stderr, flush=True)
 
-    return tell
+    return report

@@ -9,12 +9,12 @@ import typer
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.options import BelowDirectory, Plot
-from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
+from headrace.cli.bench.resume import Resume, earlier_result, output_of, print_resume_command, saver
 from headrace.cli.bench.sizes import check_whole_blocks, counts, size, sizes
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.screen import steps
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_directory
-from headrace.ranks import current, of_first
+from headrace.ranks import current, first_rank_only
 
 if TYPE_CHECKING:
     from headrace.measure.micro import Study
@@ -74,7 +74,7 @@ def sweep(
     from headrace.measure import micro
 
     study = micro.sweep(sizes(files), sizes(blocks), direct=direct)
-    return _carry_out(
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
     )
 
@@ -102,7 +102,7 @@ def blocks(
 
     check_whole_blocks("--file", size(file), sizes(block_sizes))
     study = micro.blocks(size(file), sizes(block_sizes), processes=processes, direct=direct)
-    return _carry_out(
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
     )
 
@@ -130,7 +130,7 @@ def clients(
 
     check_whole_blocks("--file", size(file), [size(block)])
     study = micro.clients(counts(processes), size(file), size(block), direct=direct)
-    return _carry_out(
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
     )
 
@@ -161,8 +161,8 @@ def meta(
     from headrace.measure import micro
 
     each = 0 if file.strip() == "0" else size(file)
-    study = micro.names(counts(processes), files, size=each, own=own)
-    return _carry_out(
+    study = micro.metadata(counts(processes), files, size=each, own=own)
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
     )
 
@@ -192,7 +192,7 @@ def disk(
     bytes_of_file = twice if file is None else size(file)
     check_whole_blocks("--file", bytes_of_file, [micro.BLOCK_OF_DISK])
     study = micro.disk(bytes_of_file)
-    return _carry_out(
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume
     )
 
@@ -237,20 +237,18 @@ def copy(
     if tree:
         if file is not None:
             raise ValueError("--file: a tree has files of many sizes: expected --sizes with --tree")
-        study = micro.copying_a_tree(
-            directories or 16, files or 100, sizes or SizesOfFiles.SMALL, each
-        )
+        study = micro.copy_tree(directories or 16, files or 100, sizes or SizesOfFiles.SMALL, each)
     else:
         given = {"--directories": directories, "--files": files, "--sizes": sizes}
         if without := [option for option, value in given.items() if value is not None]:
             raise ValueError(f"{without[0]}: expected --tree with it")
-        study = micro.copying(size(file or "256 MiB"), each)
-    return _carry_out(
+        study = micro.copy_file(size(file or "256 MiB"), each)
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume
     )
 
 
-def _carry_out(
+def _run(
     study: "Study",
     directory: Path,
     repeats: int,
@@ -265,30 +263,30 @@ def _carry_out(
 ) -> int:
     from headrace.measure import micro
 
-    labels = labels_to_keep(label or [], stored)
-    resumed = earlier(resume)
-    output, plot = output_of(output, resume), of_first(plot)
+    labels = check_labels(label or [], stored)
+    resumed = earlier_result(resume)
+    output, plot = output_of(output, resume), first_rank_only(plot)
     stored = stored and current().first
     check_csv(csv, as_json)
     if plot is not None:
         check_directory(plot)
-    with steps(f"bench {study.name}") as told:
-        result = micro.carry_out(
+    with steps(f"bench {study.name}") as on_progress:
+        result = micro.run_study(
             study,
             directory,
             repeats=repeats,
             seconds=seconds,
-            told=told,
+            on_progress=on_progress,
             resumed=resumed,
             so_far=saver(output),
         )
     document, stop = result.document, result.document["stop"]
     identifier = None
     if stored and result.rows.height:
-        identifier = kept(lambda: result.keep(labels=labels))
+        identifier = save_to_store(lambda: result.keep(labels=labels))
     from headrace.report import study_tables
 
-    documents.tell(document, as_json, study_tables.study, identifier, csv)
+    documents.print_result(document, as_json, study_tables.study, identifier, csv)
     if plot is not None and result.rows.height:
         from headrace.report import plots
 
@@ -296,5 +294,5 @@ def _carry_out(
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         result.save(output)
-    tell_how_to_go_on(stop, output, identifier)
+    print_resume_command(stop, output, identifier)
     return documents.status(stop)

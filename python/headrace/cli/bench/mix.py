@@ -10,15 +10,15 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.live import live_view
+from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption
-from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
+from headrace.cli.bench.resume import Resume, earlier_result, output_of, print_resume_command, saver
 from headrace.cli.bench.sizes import counts, different_counts
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import Sets
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_apart, check_directory
-from headrace.ranks import current, of_first
-from headrace.report.plain import plain_line
+from headrace.ranks import current, first_rank_only
+from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.benchmark import Progress
@@ -109,9 +109,9 @@ def mix(
     """
     from headrace import measure
 
-    labels = labels_to_keep(label or [], stored)
-    resumed = earlier(resume)
-    output, plot = output_of(output, resume), of_first(plot)
+    labels = check_labels(label or [], stored)
+    resumed = earlier_result(resume)
+    output, plot = output_of(output, resume), first_rank_only(plot)
     stored = stored and current().first
     if output is not None:
         check_apart({"--output": output}, {"the scenario": Path(workload)})
@@ -136,7 +136,7 @@ def mix(
             raise ValueError("--client-hosts: expected no --clients beside it")
         if rates is not None or processes is not None:
             raise ValueError("--clients: expected no --rates and no --processes beside it")
-        ladder = measure.ladder_of_clients(
+        load_sweep = measure.client_sweep(
             mixed.with_processes, directory, counts(clients), warm_up=warm_up, **common
         )
     else:
@@ -148,26 +148,28 @@ def mix(
         }
         if client_hosts is not None:
             found = different_counts("--client-hosts", client_hosts)
-            ladder = measure.client_host_sweep(mixed.at, directory, found, **common)
+            load_sweep = measure.client_host_sweep(mixed.at, directory, found, **common)
         else:
-            ladder = measure.ladder(mixed.at, directory, **common)
+            load_sweep = measure.load_sweep(mixed.at, directory, **common)
     identifier = None
-    if stored and ladder.document["steps"]:
-        identifier = kept(lambda: ladder.keep(labels=labels))
-    from headrace.report import ladder_tables
+    if stored and load_sweep.document["steps"]:
+        identifier = save_to_store(lambda: load_sweep.keep(labels=labels))
+    from headrace.report import load_sweep_tables
 
-    documents.tell(ladder.document, as_json, ladder_tables.ladder, identifier, csv)
+    documents.print_result(
+        load_sweep.document, as_json, load_sweep_tables.load_sweep, identifier, csv
+    )
     if plot is not None:
         from headrace.report import plots
 
-        plots.save_ladder(plot, ladder.document)
+        plots.save_load_sweep(plot, load_sweep.document)
         if not as_json:
             print(plain_line(f"plots: {plot}"))
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
-        ladder.save(output)
-    stop = ladder.document["stop"]
-    tell_how_to_go_on(stop, output, identifier)
+        load_sweep.save(output)
+    stop = load_sweep.document["stop"]
+    print_resume_command(stop, output, identifier)
     return documents.status(stop)
 
 
@@ -189,7 +191,7 @@ def watching(shown: bool) -> Callable[[str], AbstractContextManager["Progress | 
 
     @contextmanager
     def watch(title: str) -> Iterator["Progress | None"]:
-        with live_view(title, shown) as tell:
-            yield tell
+        with live_view(title, shown) as report:
+            yield report
 
     return watch

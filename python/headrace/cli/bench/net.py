@@ -10,12 +10,12 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import Plot
-from headrace.cli.bench.resuming import Resume, earlier, output_of
+from headrace.cli.bench.resume import Resume, earlier_result, output_of
 from headrace.cli.bench.sizes import sizes as read_sizes
-from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.cli.screen import steps
+from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.files import check_directory
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
     help="Messages between two hosts: latency and throughput by size.", no_args_is_help=True
@@ -69,20 +69,20 @@ def ask(
     """Send messages to a host that answers, and measure how long they take there and back."""
     from headrace.measure import network
 
-    labels = labels_to_keep(label or [], stored)
+    labels = check_labels(label or [], stored)
     check_csv(csv, as_json)
-    resumed = earlier(resume)
+    resumed = earlier_result(resume)
     output = output_of(output, resume)
     if plot is not None:
         check_directory(plot)
     to = documents.Destination(as_json, output, plot, stored, labels, csv)
-    with steps("bench net") as told:
+    with steps("bench net") as on_progress:
         document = network.ask(
             address,
             token,
             read_sizes(sizes),
             seconds=seconds,
-            told=told,
+            on_progress=on_progress,
             resumed=resumed,
             so_far=to.save_so_far,
         )

@@ -16,10 +16,10 @@ from headrace.cli.bench.job_view import job_view
 from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import Calls, Plot
 from headrace.cli.bench.sizes import counts, size
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import Options, Plan
@@ -123,7 +123,7 @@ def quick(
         raise ValueError(f"{without[0]}: {first} says it: expected a directory alone with it")
     common = (as_json, csv, output, plot, label, stored, show_progress)
     if first is not None:
-        return carry_out_file(first, where, seconds, *common)
+        return run_job_file(first, where, seconds, *common)
 
     options = _options(given, seconds)
     if calls is not None and calls != Calls.IO_URING:
@@ -139,10 +139,10 @@ def quick(
         fitting = _fitting(options, target, direct, calls)
         return jobs.quick_start(where, fitting, target.size)
 
-    return _carry_out(planned, where, None, *common)
+    return _run(planned, where, None, *common)
 
 
-def carry_out_file(
+def run_job_file(
     job_file: Path,
     where: Path,
     seconds: float | None,
@@ -163,7 +163,7 @@ def carry_out_file(
     # What is wrong with it is told before anything is made.
     jobs.read_fio_file(job_file, device_size=_device_size(where), stops=seconds)
     common = (as_json, csv, output, plot, label, stored, show_progress)
-    return _carry_out(planned, where, job_file, *common)
+    return _run(planned, where, job_file, *common)
 
 
 def is_job_file(path: Path) -> bool:
@@ -266,7 +266,7 @@ def _device_size(where: Path) -> int | None:
         return target.size
 
 
-def _carry_out(
+def _run(
     planned: "Callable[[Target], Plan]",
     where: Path,
     job_file: Path | None,
@@ -281,24 +281,24 @@ def _carry_out(
     from headrace.measure import jobs
     from headrace.measure.jobs.target import opened
 
-    labels = labels_to_keep(label or [], stored)
+    labels = check_labels(label or [], stored)
     check_csv(csv, as_json)
     if output is not None:
         check_writable(output, FileFormat.JSON)
     check_apart({"--output": output, "--csv": csv}, {"the job file": job_file})
     if plot is not None:
         check_directory(plot)
-    with job_view("bench", show_progress) as tell, opened(where) as target:
+    with job_view("bench", show_progress) as report, opened(where) as target:
         plan = planned(target)
-        result = jobs.carry_out(plan, target, progress=tell)
+        result = jobs.run_jobs(plan, target, progress=report)
     if target.left is not None:
         result.document["warnings"].append(target.left)
     identifier = None
     if stored and result.document["jobs"]:
-        identifier = kept(lambda: result.keep(labels=labels))
+        identifier = save_to_store(lambda: result.keep(labels=labels))
     from headrace.report import job_tables
 
-    documents.tell(result.document, as_json, job_tables.jobs, identifier, csv)
+    documents.print_result(result.document, as_json, job_tables.jobs, identifier, csv)
     if plot is not None and result.histograms.height:
         from headrace.report import plots
 

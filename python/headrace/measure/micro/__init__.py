@@ -5,11 +5,11 @@ was measured. To add one, write a file with a function that gives a `Study`, and
 """
 
 from headrace.measure.micro.blocks import blocks
-from headrace.measure.micro.carrying_out import StudyResult, carry_out
 from headrace.measure.micro.clients import clients
-from headrace.measure.micro.copying import block_of_cp, copying, copying_a_tree
 from headrace.measure.micro.disk import BLOCK_OF_DISK, disk
-from headrace.measure.micro.names import names
+from headrace.measure.micro.file_copy import block_of_cp, copy_file, copy_tree
+from headrace.measure.micro.metadata import metadata
+from headrace.measure.micro.run import StudyResult, run_study
 from headrace.measure.micro.study import Figure, Point, Study
 from headrace.measure.micro.sweep import sweep
 
@@ -21,11 +21,11 @@ __all__ = [
     "StudyResult",
     "block_of_cp",
     "blocks",
-    "carry_out",
     "clients",
-    "copying",
-    "copying_a_tree",
+    "copy_file",
+    "copy_tree",
     "disk",
-    "names",
+    "metadata",
+    "run_study",
     "sweep",
 ]

@@ -9,7 +9,7 @@ from headrace.environment import Environment
 from headrace.intervals import FEWEST, half_width
 from headrace.measure.calls import POSIX
 from headrace.measure.micro.study import RATE, THROUGHPUT, Study, called
-from headrace.measure.resuming import ranks_told
+from headrace.measure.resume import rank_count_field
 
 KIND = "study"
 
@@ -69,7 +69,7 @@ def summed_up(
         ],
     }
     # The clients of each point's scenario, each with its processes.
-    document |= ranks_told()
+    document |= rank_count_field()
     # As the store catalogues them: one figure for each point and test.
     return document | _catalogued(study, [(it, it["median"]) for it in summary])
 

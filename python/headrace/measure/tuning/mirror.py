@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from headrace.interruption import held
+from headrace.interruption import defer_signals
 from headrace.measure.tuning.mirror_connection import Connection
 from headrace.mountinfo import mounted
 
@@ -138,14 +138,14 @@ def mirror(directory: Path, given: Options) -> Iterator[Mirror]:
 
     Raises OSError if it cannot be mounted.
     """
-    for dead in left_behind():
+    for dead in stale_mounts():
         take_down(dead)
     with contextlib.ExitStack() as undo:
         # A signal comes when what is made is to be undone, and waits while it is.
-        with held():
+        with defer_signals():
             at = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
             undo.callback(_removed, at)
-        with held():
+        with defer_signals():
             mounted = Mirror(directory.resolve(strict=True), at, given)
             undo.callback(_closed, mounted)
         mounted.wait_until_mounted()
@@ -154,16 +154,16 @@ def mirror(directory: Path, given: Options) -> Iterator[Mirror]:
 
 def _removed(at: Path) -> None:
     # It stays if it is still mounted: what is in it is the user's.
-    with held(), contextlib.suppress(OSError):
+    with defer_signals(), contextlib.suppress(OSError):
         at.rmdir()
 
 
 def _closed(mirror: Mirror) -> None:
-    with held():
+    with defer_signals():
         mirror.close()
 
 
-def left_behind() -> list[Path]:
+def stale_mounts() -> list[Path]:
     """Where mirrors are still mounted whose process was killed."""
     folder = Path(tempfile.gettempdir()).resolve()
     mounted = (Path(at) for at in _mounted())

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headrace import RunError, _core
-from headrace.interruption import held, noticed
+from headrace.interruption import defer_signals, record_signals
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import Matrix, Vector
 from headrace.measure.workload import load
@@ -66,8 +66,8 @@ class Profile:
         predicted = shares @ self.counts
         seen = (predicted > 0) & (caused > 0)
         factors = np.divide(caused, predicted, out=np.ones_like(predicted), where=seen)
-        carried_out = (shares > LEAST_SHARE)[:, np.newaxis]
-        return replace(self, counts=np.where(carried_out, self.counts * factors, self.counts))
+        is_used = (shares > LEAST_SHARE)[:, np.newaxis]
+        return replace(self, counts=np.where(is_used, self.counts * factors, self.counts))
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: in
     )
 
 
-def seen(
+def count_requests(
     watched: Watched, weights: Mapping[str, float], number: int, amount: Amount, seed: int = 1
 ) -> Counted:
     """What the protocol counts while so many operations of a mix are carried out, or as many as
@@ -121,8 +121,8 @@ def seen(
                 raise
 
     loaded = load(workload(weights, number, amount, seed))
-    with contextlib.ExitStack() as undo, noticed() as came:
-        with held(), _blaming(watched):
+    with contextlib.ExitStack() as undo, record_signals() as came:
+        with defer_signals(), _blaming(watched):
             directory = _core.BenchmarkDirectory(watched.below)
             undo.callback(_remove, directory, watched)
         with _blaming(watched):
@@ -158,7 +158,7 @@ def _blaming(watched: Watched) -> Iterator[None]:
 
 def _remove(directory: _core.BenchmarkDirectory, watched: Watched) -> None:
     """Removes it, from behind the profiler if that has ended; signals wait so long."""
-    with held():
+    with defer_signals():
         try:
             directory.remove()
         except OSError:
@@ -171,7 +171,7 @@ def profile(
     counted: Callable[[Mapping[str, float], int], Counted],
     operations: Sequence[str],
     amount: Amount,
-    told: Callable[[int, str], object],
+    on_progress: Callable[[int, str], object],
 ) -> Profile:
     """Carries every file operation out alone, so many times, and reads the protocol's counters:
     `counted` does so with so many operations of a mix. Counts are per completed operation. An
@@ -182,7 +182,7 @@ def profile(
     rows: dict[str, Counted] = {}
     left_out: dict[str, str] = {}
     for number, operation in enumerate(operations):
-        told(number, operation)
+        on_progress(number, operation)
         try:
             row = counted({operation: 1.0}, amount.alone)
         except Refused as error:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from headrace.measure.tuning.error_paths import rename_directory_in_errors
 from headrace.measure.tuning.mirror import mirror, options
-from headrace.measure.tuning.naming import told_as
 
 Profiler: TypeAlias = Callable[[], Mapping[str, int]]
 """Counts so far, by the protocol's operations in small letters."""
@@ -30,7 +30,7 @@ PATIENCE_S = 30
 """How long a command may take."""
 
 
-def of_rpc(path: Path) -> Profiler:
+def rpc_profiler(path: Path) -> Profiler:
     """The kernel's NFS client or server."""
 
     def read() -> dict[str, int]:
@@ -48,7 +48,7 @@ def of_rpc(path: Path) -> Profiler:
     return read
 
 
-def of_command(command: str) -> Profiler:
+def command_profiler(command: str) -> Profiler:
     """A command that prints counts so far as a JSON object."""
 
     def read() -> dict[str, int]:
@@ -74,7 +74,7 @@ def of_command(command: str) -> Profiler:
     return read
 
 
-def of_gluster(volume: str) -> Profiler:
+def gluster_profiler(volume: str) -> Profiler:
     """A GlusterFS volume on whose bricks `gluster volume profile VOLUME start` was said: calls
     of all bricks since then."""
 
@@ -121,18 +121,18 @@ Watching: TypeAlias = Callable[[Path], AbstractContextManager[Watched]]
 """Begins to watch what is done in a directory."""
 
 
-def in_place(profiler: Profiler) -> Watching:
+def watch_directly(profiler: Profiler) -> Watching:
     """Counts what is done in the directory itself."""
     return lambda below: nullcontext(Watched(below, profiler))
 
 
-def of_fuse(text: str) -> Watching:
+def fuse_profiler(text: str) -> Watching:
     """A mirror of the directory. Raises ValueError if its options are none."""
     given = options(text)
 
     @contextmanager
     def watching(below: Path) -> Iterator[Watched]:
-        with mirror(below, given) as mounted, told_as(below, mounted.at):
+        with mirror(below, given) as mounted, rename_directory_in_errors(below, mounted.at):
             yield Watched(mounted.at, mounted, below)
 
     return watching
@@ -153,11 +153,11 @@ class Kind:
 
 
 PROFILERS: dict[str, Kind] = {
-    "fuse": Kind("[OPTIONS]", of_fuse),
-    "nfs-client": Kind("", lambda _: in_place(of_rpc(Path("/proc/net/rpc/nfs")))),
-    "nfs-server": Kind("", lambda _: in_place(of_rpc(Path("/proc/net/rpc/nfsd")))),
-    "gluster": Kind("VOLUME", lambda volume: in_place(of_gluster(volume))),
-    "command": Kind("COMMAND", lambda command: in_place(of_command(command))),
+    "fuse": Kind("[OPTIONS]", fuse_profiler),
+    "nfs-client": Kind("", lambda _: watch_directly(rpc_profiler(Path("/proc/net/rpc/nfs")))),
+    "nfs-server": Kind("", lambda _: watch_directly(rpc_profiler(Path("/proc/net/rpc/nfsd")))),
+    "gluster": Kind("VOLUME", lambda volume: watch_directly(gluster_profiler(volume))),
+    "command": Kind("COMMAND", lambda command: watch_directly(command_profiler(command))),
 }
 
 

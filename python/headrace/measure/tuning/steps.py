@@ -8,8 +8,8 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from headrace.measure.resuming import of_another_scenario, whole
-from headrace.measure.tuning.profile import Amount, Counted, Refused, seen, workload
+from headrace.measure.resume import check_checksum, other_options_error
+from headrace.measure.tuning.profile import Amount, Counted, Refused, count_requests, workload
 from headrace.measure.tuning.profilers import Watched
 
 DIGEST = "scenario_sha256"
@@ -28,7 +28,7 @@ class Steps:
     ) -> None:
         """`done` is called after each step. Raises ValueError if what is resumed is damaged."""
         if resumed is not None:
-            whole(resumed)
+            check_checksum(resumed)
         # All that the earlier run has counted, whether or not it is wanted again.
         self.all: list[dict[str, Any]] = [dict(it) for it in (resumed or {}).get("steps", ())]
         self._watched, self._amount, self._done = watched, amount, done
@@ -40,13 +40,13 @@ class Steps:
         often. Raises ValueError if it has none."""
         alone = (self._text({name: 1.0}, self._amount.alone, 1) for name in operations)
         if self._resumed is not None and not any(_digest(text) in self._known for text in alone):
-            raise of_another_scenario(self._resumed)
+            raise other_options_error(self._resumed)
 
-    def seen(self, weights: Mapping[str, float], number: int, seed: int = 1) -> Counted:
+    def count_requests(self, weights: Mapping[str, float], number: int, seed: int = 1) -> Counted:
         """What the protocol counts while so many operations of a mix are carried out, now or in
         the earlier run. Raises as `headrace.measure.tuning.profile.seen`."""
         digest = _digest(self._text(weights, number, seed))
-        step = self._known.get(digest) or self._carried_out(digest, weights, number, seed)
+        step = self._known.get(digest) or self._run(digest, weights, number, seed)
         if digest not in self._known:
             self.all.append(dict(step))
             self._done()
@@ -54,12 +54,12 @@ class Steps:
             raise Refused(step["refused"])
         return Counted(step.get("completed", step["amount"]), dict(step["counts"]))
 
-    def _carried_out(
+    def _run(
         self, digest: str, weights: Mapping[str, float], number: int, seed: int
     ) -> dict[str, Any]:
         step: dict[str, Any] = {DIGEST: digest, "weights": dict(weights), "amount": number}
         try:
-            counted = seen(self._watched, weights, number, self._amount, seed)
+            counted = count_requests(self._watched, weights, number, self._amount, seed)
             return step | {"completed": counted.completed, "counts": dict(counted.counts)}
         except Refused as error:
             return step | {"refused": str(error)}

@@ -10,13 +10,13 @@ import numpy as np
 from headrace import _core
 from headrace.environment import of_directory
 from headrace.environment import resumed as resumed_environment
-from headrace.interruption import TOLD_TO_END
+from headrace.interruption import STOP_EXCEPTIONS
 from headrace.measure.calls import POSIX
-from headrace.measure.place import place
-from headrace.measure.resuming import check, sealed
+from headrace.measure.measurement_site import measurement_site
+from headrace.measure.resume import check_matches, with_checksum
+from headrace.measure.tuning.infeasible_targets import infeasible_targets
 from headrace.measure.tuning.profile import LEAST_SHARE, Amount, Profile, profile
 from headrace.measure.tuning.profilers import Watched
-from headrace.measure.tuning.reach import unreached
 from headrace.measure.tuning.search import Tuned, Vector, nearest, pairwise
 from headrace.measure.tuning.steps import Steps
 from headrace.measure.tuning.targets import shares
@@ -60,7 +60,7 @@ def tune(
     methods: Sequence[str] = tuple(METHODS),
     rounds: int = 2,
     amount: Amount | None = None,
-    told: Callable[[int, int, str], object] | None = None,
+    on_progress: Callable[[int, int, str], object] | None = None,
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
 ) -> dict[str, Any]:
@@ -76,9 +76,9 @@ def tune(
     resumed is of another profiler, target, version, host or file system, or of other amounts.
     """
     much = amount or Amount()
-    here = place(watched.directory)
+    here = measurement_site(watched.directory)
     if resumed is not None:
-        check(resumed, {"kind": KIND, "profiler": watched.name}, here)
+        check_matches(resumed, {"kind": KIND, "profiler": watched.name}, here)
         _check_target(resumed, wanted)
     document: dict[str, Any] = {
         "kind": KIND,
@@ -99,17 +99,17 @@ def tune(
 
     def done() -> None:
         if so_far is not None:
-            so_far(sealed(document))
+            so_far(with_checksum(document))
 
     steps = Steps(watched, much, resumed, done)
     document["steps"] = steps.all
     steps.expect(operations)
     try:
-        _found(steps, document, wanted, operations, methods, rounds, much, told)
+        _found(steps, document, wanted, operations, methods, rounds, much, on_progress)
         document["stop"] = {"reason": "done"}
-    except TOLD_TO_END:
+    except STOP_EXCEPTIONS:
         document["stop"] = {"reason": "interrupted"}
-    return sealed(document)
+    return with_checksum(document)
 
 
 def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> None:
@@ -117,10 +117,10 @@ def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> No
     that one, and what they caused would stand beside the other."""
     before = resumed.get("wanted")
     if before != dict(wanted):
-        told = ", ".join(f"{name} {share:g}" for name, share in dict(before or {}).items())
+        shares = ", ".join(f"{name} {share:g}" for name, share in dict(before or {}).items())
         raise ValueError(
             f"{resumed.get('named', 'what is to be resumed')}: it is of another --target"
-            f" ({told or 'unknown'}): expected the one that it was begun with, or no --resume"
+            f" ({shares or 'unknown'}): expected the one that it was begun with, or no --resume"
         )
 
 
@@ -132,18 +132,18 @@ def _found(
     methods: Sequence[str],
     rounds: int,
     much: Amount,
-    told: Callable[[int, int, str], object] | None,
+    on_progress: Callable[[int, int, str], object] | None,
 ) -> None:
     """Adds the profile, and the mix of each method."""
     done, all_steps = 0, len(operations) + len(methods) * (rounds + 1)
 
     def next_is(what: str) -> None:
         nonlocal done
-        if told is not None:
-            told(done, all_steps, what)
+        if on_progress is not None:
+            on_progress(done, all_steps, what)
         done += 1
 
-    found = profile(steps.seen, operations, much, lambda _, operation: next_is(operation))
+    found = profile(steps.count_requests, operations, much, lambda _, operation: next_is(operation))
     document["profile"] = {
         operation: {
             name: float(count) for name, count in zip(found.protocol, row, strict=True) if count
@@ -170,7 +170,7 @@ def _found(
 def _measured(
     steps: Steps, found: Profile, tuned: Tuned, wanted: Vector, amount: Amount, seed: int
 ) -> Round:
-    completed, counts = steps.seen(_weights(found, tuned), amount.mixed, seed)
+    completed, counts = steps.count_requests(_weights(found, tuned), amount.mixed, seed)
     if not completed:
         return Round(tuned, np.zeros_like(wanted), None, None)
     measured = found.vector(shares(counts, "what the mix caused") if counts else {})
@@ -192,7 +192,7 @@ def _mix(found: Profile, final: Round, wanted: Vector, tried: Sequence[Round]) -
         "measured": None if final.measured is None else _named(found, final.measured),
         "measured_distance": final.distance,
         "largest_difference": final.largest_difference(wanted),
-        "unreached": unreached(found, final.tuned, wanted),
+        "unreached": infeasible_targets(found, final.tuned, wanted),
         "steps": final.tuned.steps,
         "rounds": [
             {

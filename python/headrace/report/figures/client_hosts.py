@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from headrace.report.client_host_curves import curves, in_words
-from headrace.report.figures.ladder import WIDE, plain_numbers
+from headrace.report.figures.load_sweep import WIDE, plain_numbers
 from headrace.report.figures.steps import draw_steps
 from headrace.report.figures.style import COLOURS, nothing, short
 

@@ -1,0 +1,75 @@
+"""What the file of a calibrated machine says of every machine, and files of earlier versions not.
+
+A parameter that was not measured stands at its default, which assumes nothing of it: predictions
+are off by what the parameter is there for, and nothing else tells.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from headrace._core import Loaded
+
+MACHINE = (
+    *(f"machine.cpu.{it}" for it in ("system_call", "library_call", "discontiguous_call")),
+    *(f"machine.cpu.{it}" for it in ("between_calls", "transfer", "page_fault")),
+    *(f"machine.copying.{it}" for it in ("read_call", "page_in_l2", "write_share", "contention")),
+    *(f"machine.copying.{it}" for it in ("l3_reach", "reuse_share")),
+    *(f"machine.file_system.{it}" for it in ("write_call", "write_page")),
+    *(f"machine.file_system.buffer_head{it}" for it in ("", "_in_l2", "_in_l3")),
+    *(f"machine.file_system.{it}" for it in ("new_page", "uncached_page")),
+    *(f"machine.file_system.{it}" for it in ("new_folio", "new_folio_order")),
+    *(f"machine.file_system.{it}" for it in ("read_page", "flush_page")),
+    *(f"machine.file_system.{it}" for it in ("create", "unlink", "lookup")),
+    *(f"machine.device.{it}" for it in ("latency", "rate", "write_latency", "device_write_rate")),
+    *(f"machine.device.{it}" for it in ("new_block", "fresh_page", "flush")),
+)
+"""What `headrace calibrate` measures of a machine, whatever caches or limits that has."""
+SERVERS = (
+    *(f"network.{it}" for it in ("latency", "bandwidth")),
+    *(f"hosts.cpu.{it}" for it in ("send", "receive", "send_rate", "receive_rate")),
+    *(f"hosts.cpu.{it}" for it in ("serve_read", "serve_write")),
+)
+"""What it measures of servers and the way to them."""
+OF_SEVERAL_CORES = "machine.copying.contention"
+"""One core has nobody to disturb it."""
+
+CONDITION = "not-calibrated"
+
+
+def rounds_of(system: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What each round of a calibration gave, by the fields' paths, by a system's file. One round
+    is what the machine was at a time: its values go together."""
+    calibrated = system.get("calibration", ())
+    every = zip(*(it["values"] for it in calibrated), strict=True)
+    fields = [it["field"] for it in calibrated]
+    return [dict(zip(fields, values, strict=True)) for values in every]
+
+
+def missing_parameters(loaded: Loaded) -> list[dict[str, str]]:
+    """A warning, as documents have it, if a scenario takes a calibrated machine's file that says
+    nothing of parameters which this version measures; else nothing. A value that was given is
+    nobody's default."""
+    system = tomllib.loads(loaded.toml)
+    calibrated = {it["field"] for it in system.get("calibration", ())}
+    if not calibrated:
+        return []
+    measured = MACHINE if any(it.startswith("machine.") for it in calibrated) else SERVERS
+    values = {path: text for path, _, _, text in loaded.quantities()}
+    single = values.get("machine.cpu.cores") == "1"
+    lacks = [
+        f"{field} ({values[field]})"
+        for field in measured
+        # Other kinds of devices have other fields.
+        if field in values
+        and field not in calibrated
+        and not loaded.gives(field)
+        and not (single and field == OF_SEVERAL_CORES)
+    ]
+    if not lacks:
+        return []
+    message = (
+        "the machine's file says nothing of what this version measures, and defaults hold:"
+        f" {', '.join(lacks)}: calibrate again"
+    )
+    return [{"condition": CONDITION, "message": message}]

@@ -1,0 +1,66 @@
+"""A file that one benchmark saves to, and no other at the same time."""
+
+import atexit
+import contextlib
+import fcntl
+import os
+import stat
+from pathlib import Path
+
+from headrace.files import open_target
+
+LONGEST = 200
+"""Characters of a file's name in that of its lock: names have a limit of 255."""
+_held: set[Path] = set()
+
+
+def lock_output(path: Path) -> None:
+    """Keeps others from saving to a file, or going on with it, until the command ends.
+
+    What is locked is a file beside it, since the file itself is another one with each saving.
+    Where that cannot be made, or the file system knows no locks, nothing is kept.
+
+    Raises ValueError if another benchmark has it.
+    """
+    beside = Path(os.path.realpath(path))
+    if beside in _held:
+        return
+    with contextlib.suppress(OSError), open_target(path) as target:
+        if target.kind not in (0, stat.S_IFREG):
+            return
+        name = f".headrace-{target.name[-LONGEST:]}.lock"
+        lock = _locked(path, target.directory, name)
+        if lock is not None:
+            _held.add(beside)
+            atexit.register(_release, os.dup(target.directory), name, lock)
+
+
+def _release(directory: int, name: str, lock: int) -> None:
+    # The name goes while the lock holds: who waits for it looks again.
+    with contextlib.suppress(OSError):
+        os.unlink(name, dir_fd=directory)
+    os.close(lock)
+
+
+def _locked(path: Path, directory: int, name: str) -> int | None:
+    flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    while True:
+        try:
+            lock = os.open(name, flags, 0o644, dir_fd=directory)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise ValueError(
+                f"{path}: another benchmark is saving to it: wait for its end, or take another file"
+            ) from None
+        except OSError:
+            os.close(lock)
+            return None
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(lock), os.stat(name, dir_fd=directory)):
+                return lock
+        # Another had it, and has removed the name since it was opened.
+        os.close(lock)

@@ -1,0 +1,118 @@
+"""What long benchmarks have in common: they save what is done so far, and go on with it."""
+
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Protocol, TypeAlias
+
+import typer
+
+from headrace.cli.bench.output_lock import lock_output
+from headrace.file_formats import FileFormat
+from headrace.files import check_writable
+from headrace.ranks import current, first_rank_only
+from headrace.report.plain_text import plain
+
+PREFIX = "results:"
+
+Resume: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--resume",
+        metavar="FILE",
+        help="Go on with what the same command saved by -o, or keeps in the store (results:ID).",
+    ),
+]
+
+
+class Savable(Protocol):
+    """What can be saved before it is whole."""
+
+    def save(self, path: Path) -> None:
+        """Saves it as JSON."""
+
+
+def earlier_result(resume: str | None) -> dict[str, Any] | None:
+    """What `--resume` names; the first rank reads it for all, and nobody else goes on with it
+    meanwhile. Raises as `headrace.measure.resume.earlier`, ValueError if somebody does."""
+
+    from headrace.measure.resume import read_earlier
+
+    if resume is None:
+        return None
+    here, read = current(), []
+
+    def reading() -> None:
+        if here.first:
+            if not resume.startswith(PREFIX):
+                lock_output(Path(resume))
+            read.append(read_earlier(resume))
+
+    here.run_on_all(reading)
+    found: dict[str, Any] = here.broadcast(read)[0]
+    return found
+
+
+def output_of(output: Path | None, resume: str | None) -> Path | None:
+    """Where a result is saved, by nobody else meanwhile: a file that is resumed gets the rest as
+    well. Raises OSError if it cannot be written, ValueError if another benchmark saves to it."""
+    if output is None and resume is not None and not resume.startswith(PREFIX):
+        output = Path(resume)
+        format = None
+    else:
+        format = FileFormat.JSON
+    output = first_rank_only(output)
+    current().run_on_all(lambda: _take(output, format))
+    return output
+
+
+def _take(output: Path | None, format: FileFormat | None) -> None:
+    if output is not None:
+        check_writable(output, format)
+        lock_output(output)
+
+
+def saver(output: Path | None) -> Callable[[Savable], None]:
+    """What saves all that is done so far, after each point.
+
+    A disk that is full must not end a benchmark: it is told once, and again at the end.
+    """
+    has_warned = False
+
+    def save(result: Savable) -> None:
+        nonlocal has_warned
+        if output is None:
+            return
+        try:
+            result.save(output)
+        except OSError as error:
+            if not has_warned:
+                reason = f"warning: {output} cannot be written: {error.strerror or error}"
+                print(plain(reason), file=sys.stderr)
+            has_warned = True
+
+    return save
+
+
+def print_resume_command(
+    stop: Mapping[str, Any], output: Path | None, identifier: str | None
+) -> None:
+    """Prints the command that goes on with what was interrupted."""
+    if stop["reason"] != "interrupted":
+        return
+    saved = str(output) if output is not None else identifier and f"{PREFIX}{identifier}"
+    if saved is None:
+        return
+    command = shlex.join(["headrace", *_without_resume(sys.argv[1:]), "--resume", saved])
+    print(plain(f"to go on: {command}"), file=sys.stderr)
+
+
+def _without_resume(arguments: list[str]) -> list[str]:
+    rest: list[str] = []
+    value = False
+    for argument in arguments:
+        if not value and argument != "--resume" and not argument.startswith("--resume="):
+            rest.append(argument)
+        value = argument == "--resume"
+    return rest

@@ -1,0 +1,75 @@
+"""How commands end: 0 done, 1 failed, 2 the input was wrong, 130 interrupted."""
+
+import errno
+import sys
+import traceback
+from collections.abc import Callable
+
+from headrace import RunError
+from headrace.report.plain_text import plain
+from headrace.store.errors import StoreFailure
+
+REFUSALS = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EROFS,
+        errno.EIO,
+        errno.ESTALE,
+        errno.ENODEV,
+        errno.ENOTCONN,
+        errno.ESHUTDOWN,
+        errno.ETIMEDOUT,
+        errno.EMFILE,
+        errno.ENFILE,
+    }
+)
+"""A name was right, and the file system, or the system, refused all the same: that is a failure,
+where a name that leads nowhere, or to what somebody may not use, is wrong input."""
+
+
+def run(work: Callable[[], int]) -> int:
+    """Works; gives the exit status. What goes wrong is told in one line on standard error."""
+    try:
+        return work()
+    except (RunError, StoreFailure) as error:
+        return report_failure(with_notes(error), 1)
+    except ValueError as error:
+        return report_failure(with_notes(error), 2)
+    except OSError as error:
+        return _of_system(error)
+    except MemoryError:
+        return report_failure("there is not enough memory", 1)
+    except Exception as error:
+        return report_failure(
+            f"this is an error of Headrace's, please report it: {_where(error)}", 1
+        )
+
+
+def with_notes(error: BaseException) -> str:
+    """What notes say too: of what a benchmark that failed has left."""
+    return "; ".join([str(error), *getattr(error, "__notes__", ())])
+
+
+def report_failure(message: str, status: int) -> int:
+    """One line, whatever the message; gives the status."""
+    print(plain(" ".join(message.split())), file=sys.stderr)
+    return status
+
+
+def _where(error: Exception) -> str:
+    """An error in one line, with the place in the source that raised it."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+
+
+def _of_system(error: OSError) -> int:
+    if error.errno == errno.EPIPE:
+        return 1
+    if error.errno is None:
+        return report_failure(str(error), 2)
+    # Without a name it is the output; what is full was right.
+    wrong = error.filename is not None and error.errno not in REFUSALS
+    name = "cannot write" if error.filename is None else str(error.filename)
+    reason = error.strerror or str(error)
+    return report_failure(f"{name}: {reason[:1].lower()}{reason[1:]}", 2 if wrong else 1)

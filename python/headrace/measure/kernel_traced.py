@@ -1,0 +1,38 @@
+"""A measurement during which the kernel is traced."""
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import Any
+
+from headrace import kernel_trace
+from headrace.kernel_trace import Recording
+from headrace.measure.measurement import Measurement
+
+
+def measure_with_kernel_trace(
+    measure: Callable[[], Measurement], below: str | PathLike[str]
+) -> tuple[Measurement, Recording]:
+    """Measures below a directory, and records what the kernel does meanwhile; the document has
+    what that tells as `kernel`.
+
+    Raises KernelTraceError if the kernel cannot be traced, and what the measurement raises.
+    """
+    with kernel_trace.trace_session(below) as session:
+        measurement, recording = session.record(measure)
+    measurement.document["kernel"] = in_kernel(measurement.document, recording)
+    return measurement, recording
+
+
+def in_kernel(document: Mapping[str, Any], recording: Recording) -> dict[str, Any]:
+    """What a recording tells of the calls that the load engine timed: where their time went, in
+    seconds of all processes together, how many requests the device had from the first of them
+    on, and how many events are missing."""
+    made = kernel_trace.timed(recording, document["measured_seconds"])
+    requests = kernel_trace.requests(recording)
+    start = made["entered_ns"].min()
+    during = requests.filter(requests["issued_ns"] >= start) if start is not None else requests
+    return {
+        "seconds": kernel_trace.breakdown(recording, made),
+        "requests": during.height,
+        "lost": recording.lost,
+    }

@@ -1,0 +1,212 @@
+"""A ladder of loads: what a system achieves of what is asked, and how long it takes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any, NamedTuple, TypeAlias
+
+from headrace import _core, ranks
+from headrace.measure.calls import NULL
+from headrace.measure.knee import knee
+from headrace.measure.load_search import search
+from headrace.measure.sweep_result import LoadSweep
+from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
+from headrace.measure.sweep_steps import step as step_of
+
+AtLoad: TypeAlias = Callable[[float], _core.Loaded]
+"""The scenario in which operations come at a rate."""
+
+
+OVERALL = "overall response"
+"""What the store catalogues the overall response time as."""
+
+
+class Criteria(NamedTuple):
+    """When a system keeps up with a load."""
+
+    achieved: float = 0.95
+    """Which part of the offered load has to be achieved."""
+    response_s: float = 0.020
+    """How long the mean response time may be: SPEC SFS2008 reports no load above 20 ms (its
+    run rules; SFS 1.1 allowed 50 ms)."""
+
+    def met(self, step: dict[str, Any]) -> bool:
+        """Whether a step kept up."""
+        achieved = step["achieved_per_second"] >= self.achieved * step["offered_per_second"]
+        return bool(achieved and step["response"]["mean"] <= self.response_s)
+
+
+SPEC_SFS = Criteria()
+
+
+class Loads(NamedTuple):
+    """The loads of a load sweep: `rates`, or those that a search from `start` on finds."""
+
+    rates: Sequence[float]
+    start: float
+    refinements: int
+    criteria: Criteria
+
+    def check_room(self, at_load: AtLoad, below: str | PathLike[str], calls: str) -> None:
+        """Raises RunError or ScenarioError if the files of the highest rate do not fit."""
+        if self.rates and calls != NULL:
+            loaded = at_load(max(self.rates))
+            ranks.current().run_on_all(lambda: _core.check_room(loaded, below))
+
+    def measure(self, sweep: SweepRunner, at_load: AtLoad, client_hosts: int | None = None) -> None:
+        """Measures one step for each load, on all hosts or on the first of them."""
+        on = "" if client_hosts is None else f", {client_hosts_in_words(client_hosts)}"
+
+        def keeps_up(rate: float) -> bool:
+            loaded, what = at_load(rate), f"{rate:g} operations/s{on}"
+            search_on = not self.rates and sweep.tried and sweep.calls != NULL
+            if search_on and not sweep.has_room(loaded, what):
+                return False
+            step = sweep.step(loaded, what, client_hosts)
+            return step is not None and self.criteria.met(step)
+
+        if self.rates:
+            for rate in sorted(set(self.rates)):
+                keeps_up(rate)
+        else:
+            search(keeps_up, self.start, self.refinements)
+
+
+def client_hosts_in_words(count: int) -> str:
+    """A number of client hosts for messages."""
+    return "1 client host" if count == 1 else f"{count} client hosts"
+
+
+def load_sweep(
+    at_load: AtLoad,
+    below: str | PathLike[str],
+    *,
+    rates: Sequence[float] = (),
+    start: float = 100.0,
+    refinements: int = 4,
+    criteria: Criteria = SPEC_SFS,
+    calls: str = "posix",
+    repeats: int = 1,
+    keep: bool = False,
+    watch: Watch | None = None,
+    resumed: Mapping[str, Any] | None = None,
+    so_far: SoFar | None = None,
+) -> LoadSweep:
+    """Carries a mix out at one load after another, in a directory of its own below a given one.
+
+    The loads are `rates`; without, they are found: from `start` on doubled until the system
+    stays behind or the files of the next load do not fit, then refined so often between. Files
+    that are there stay for the next step, as long as they were at first. With `repeats`, the
+    whole ladder is measured so often: loads that were found in the first are measured again, and
+    what is shown is of all together. Steps that `resumed` has, what an earlier ladder saved, are
+    part of it and not measured again; `so_far` is told the ladder after each step.
+
+    Raises:
+        ScenarioError: if the workload cannot be carried out on a real file system.
+        OSError: if nothing can be made below the directory.
+        RunError: if files that must be there cannot be made.
+        ValueError: if what is resumed is of another scenario, version, host or file system.
+    """
+    loads = Loads(rates, start, refinements, criteria)
+    loads.check_room(at_load, below, calls)
+    return run_sweep(
+        lambda sweep: loads.measure(sweep, at_load),
+        lambda sweep: _document(sweep, criteria),
+        below,
+        of="loads",
+        step_of=load_step,
+        calls=calls,
+        repeats=repeats,
+        keep=keep,
+        watch=watch,
+        resumed=resumed,
+        so_far=so_far,
+    )
+
+
+def load_step(document: dict[str, Any]) -> dict[str, Any] | None:
+    """What a ladder shows of a measurement; None if nothing was done in it."""
+    load = document.get("load")
+    if load is None or not document["operations"]:
+        return None
+    return step_of(f"{load['requested_per_second']:.12g}/s", document)
+
+
+def _document(sweep: SweepRunner, criteria: Criteria) -> dict[str, Any]:
+    steps = sorted(sweep.steps, key=lambda step: float(step["requested_per_second"]))
+    steps = [step | {"keeps_up": criteria.met(step)} for step in steps]
+    document = {**sweep.document(), "criteria": criteria._asdict(), "steps": steps}
+    whole = [step for step in steps if not step.get("partial")]
+    document |= _shown(whole)
+    if sweep.wanted > 1:
+        document["repetitions"] = list(_repetitions(whole, criteria)) if sweep.once else []
+    return document
+
+
+def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What whole steps in order of load show, and the figures that the store catalogues, so that
+    ladders can be compared step by step."""
+    found = findings(steps)
+    points = {
+        name.replace("_", " "): {"per_second": found[name]["requested_per_second"]}
+        for name in ("knee", "kept_up", "cut_off")
+        if found[name] is not None
+    }
+    overall = found["overall_response_s"]
+    overall_response = {} if overall is None else {OVERALL: {"mean": overall}}
+    rates = {step["name"]: {"per_second": step["achieved_per_second"]} for step in steps}
+    responses = {step["name"]: step["response"] for step in steps}
+    return {**found, "operations": points | rates, "latency": overall_response | responses}
+
+
+def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
+    """What each repeat of the ladder shows that came to its end."""
+    for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
+        of_it = filter(None, map(load_step, several))
+        yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])
+
+
+def findings(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What steps in order of load show: the loads requested at the knee and at the cut-off,
+    and the largest that was kept up with. None of what they do not show."""
+    kept = 0
+    while kept < len(steps) and steps[kept]["keeps_up"]:
+        kept += 1
+    # The first that stays behind is the curve's end: later ones say only how long they lasted.
+    curve = steps[: kept + 1] if kept < len(steps) else []
+    place = knee(
+        [step["requested_per_second"] for step in curve],
+        [step["response"]["mean"] for step in curve],
+    )
+    achieved = [step["achieved_per_second"] for step in steps]
+    return {
+        "knee": _point(curve[place]) if place is not None else None,
+        "kept_up": _point(steps[kept - 1]) if kept else None,
+        "cut_off": _point(steps[kept]) if kept < len(steps) else None,
+        "achieved_at_most_per_second": max(achieved, default=None),
+        "overall_response_s": overall_response(
+            [(step["achieved_per_second"], step["response"]["mean"]) for step in steps[:kept]]
+        ),
+    }
+
+
+def overall_response(curve: Sequence[tuple[float, float]]) -> float | None:
+    """The overall response time of SPEC SFS (2.0 and later): the area under the curve of load
+    achieved and mean response time, divided by the largest load achieved; None without a load.
+
+    The points are those of the loads that were kept up with. Below the smallest of them, the
+    response time is taken as that of the smallest.
+    """
+    points = sorted(curve)
+    if not points or points[-1][0] <= 0:
+        return None
+    load, response = points[0]
+    area = load * response
+    for next_load, next_response in points[1:]:
+        area += (next_load - load) * (response + next_response) / 2
+        load, response = next_load, next_response
+    return area / load
+
+
+def _point(step: dict[str, Any]) -> dict[str, Any]:
+    keys = ("requested_per_second", "achieved_per_second")
+    return {key: step[key] for key in keys} | {"response_mean_s": step["response"]["mean"]}

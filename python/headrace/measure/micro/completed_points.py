@@ -1,0 +1,81 @@
+"""What an earlier run of a study has measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from headrace.measure.micro.study import Point, Study
+from headrace.measure.micro.summary import KIND
+from headrace.measure.resume import check_matches, other_options_error
+
+
+@dataclass(frozen=True)
+class CompletedPoints:
+    """What an earlier run of a study has measured."""
+
+    resumed: Mapping[str, Any]
+
+    @staticmethod
+    def of(
+        study: Study, here: Mapping[str, str], resumed: Mapping[str, Any] | None
+    ) -> "CompletedPoints":
+        """Raises ValueError if it is of another study or place."""
+        if resumed is None:
+            return CompletedPoints({})
+        check_matches(resumed, {"kind": KIND, "benchmark": study.name}, here)
+        known = CompletedPoints(resumed)
+        # A point of the same parameters that did something else would be shown as the same.
+        asked = [dict(point.parameters) for point in study.points]
+        changed = any(it["parameters"] in asked for it in known.others(study))
+        if changed or not any(known.has(point) for point in study.points):
+            raise other_options_error(resumed)
+        return known
+
+    def others(self, study: Study) -> list[Mapping[str, Any]]:
+        """Its points that are not of a study, as it saved them."""
+        asked = [_saved(point) for point in study.points]
+        return [it for it in self.resumed.get("points", ()) if it not in asked]
+
+    def with_points_of(self, study: Study) -> Study:
+        """A study with all of its points and those of another one, from the least to the most."""
+        others = [Point(it["parameters"], it["scenario"], ()) for it in self.others(study)]
+        if not others:
+            return study
+        points = sorted([*study.points, *others], key=lambda it: tuple(it.parameters.values()))
+        return replace(study, points=points)
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """All that it gave: what is not asked for again is not lost either."""
+        return pl.DataFrame(self.resumed.get("rows") or {}).to_dicts()
+
+    @property
+    def warnings(self) -> dict[str, dict[str, str]]:
+        """By their conditions."""
+        return {it["condition"]: it for it in self.resumed.get("warnings", ())}
+
+    def has(self, point: Point) -> bool:
+        """Whether it was one of the points."""
+        return _saved(point) in self.resumed.get("points", ())
+
+    def measured(self, point: Point, repeat: int) -> bool:
+        """Whether it has all figures of a point in a repeat."""
+        if not self.has(point):
+            return False
+        found = [row for row in self.rows if is_of(row, point, repeat)]
+        return len(found) == len(point.tests)
+
+
+def is_of(row: Mapping[str, Any], point: Point, repeat: int) -> bool:
+    """Whether a row is one of those that a point gave in a repeat."""
+    wanted = {**point.parameters, "repeat": repeat}
+    of_it = any(row["test"] == test.name for test in point.tests)
+    return of_it and all(row[key] == value for key, value in wanted.items())
+
+
+def _saved(point: Point) -> dict[str, Any]:
+    """A point as a study's document has it."""
+    return {"parameters": dict(point.parameters), "scenario": point.scenario}

@@ -1,0 +1,109 @@
+"""Long work that goes on where an earlier run of it ended."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from headrace import ranks
+from headrace._core import VERSION
+from headrace.document_io import read_document
+from headrace.store import open as open_store
+
+PREFIX = "results:"
+"""Before the identifier of a result in the store."""
+CHECKSUM = "steps_sha256"
+"""Where a document has the digest of its steps."""
+
+
+def read_earlier(named: str) -> dict[str, Any]:
+    """What an earlier run has saved: a file, or `results:ID` in the store, with its tables.
+
+    Raises ValueError if the file is no result, OSError if it cannot be read, StoreError or
+    StoreFailure if there is no such result in the store.
+    """
+    if not named.startswith(PREFIX):
+        return read_document(Path(named)) | {"named": named}
+    store = open_store()
+    record = store.record(named.removeprefix(PREFIX))
+    tables = {
+        it.name: store.table(record.id, it.name).to_dict(as_series=False)
+        for it in store.contents(record.id)
+    }
+    return {**record.contents, **tables, "named": f"{PREFIX}{record.id}"}
+
+
+def check_matches(
+    before: Mapping[str, Any], what: Mapping[str, str], place: Mapping[str, str]
+) -> None:
+    """Makes sure that what was measured before and what is to be measured belong together:
+    `what` are the words that say what it is, by the document's keys.
+
+    Raises ValueError, which says why they do not.
+    """
+    named = before.get("named", "what is to be resumed")
+    for key, word in what.items():
+        if before.get(key) != word:
+            raise ValueError(
+                f'{named}: its {key} is "{before.get(key)}": expected one that the same command'
+                f' saved, of {key} "{word}"'
+            )
+    if before.get("version") != VERSION:
+        raise ValueError(
+            f"{named}: it is of version {before.get('version')}, and this is {VERSION}:"
+            " begin anew without --resume"
+        )
+    if before.get("ranks", 1) != ranks.count():
+        raise ValueError(
+            f"{named}: it is of {before.get('ranks', 1)} ranks, and these are {ranks.count()}:"
+            " begin anew without --resume"
+        )
+    if before.get("place") != dict(place):
+        raise ValueError(
+            f"{named}: it was measured at another place ({_site_text(before.get('place'))}; here"
+            f" {_site_text(place)}): begin anew without --resume"
+        )
+
+
+def with_checksum(document: dict[str, Any], steps: str = "steps") -> dict[str, Any]:
+    """A document with the digest of its steps, by which one that was damaged is known: they
+    stand under the key `steps`."""
+    return document | {CHECKSUM: _digest(document.get(steps))}
+
+
+def check_checksum(before: Mapping[str, Any], steps: str = "steps") -> None:
+    """Makes sure that the steps of what is resumed are as they were saved.
+
+    Raises ValueError if they are not.
+    """
+    if before.get(CHECKSUM) != _digest(before.get(steps)):
+        raise ValueError(
+            f"{before.get('named', 'what is to be resumed')}: its {steps} are not as they were"
+            " saved: begin anew without --resume"
+        )
+
+
+def _digest(steps: Any) -> str:
+    return hashlib.sha256(json.dumps(steps, sort_keys=True).encode()).hexdigest()
+
+
+def other_options_error(before: Mapping[str, Any]) -> ValueError:
+    """The error for what was measured with other options."""
+    return ValueError(
+        f"{before.get('named', 'what is to be resumed')}: it is of another workload or of other"
+        " times: expected the options that it was measured with, or no --resume"
+    )
+
+
+def rank_count_field() -> dict[str, int]:
+    """How many ranks there are, for a document, if there are several."""
+    return {"ranks": ranks.count()} if ranks.count() > 1 else {}
+
+
+def _site_text(place: Any) -> str:
+    if not isinstance(place, Mapping):
+        return "unknown"
+    if "peer" in place:
+        return f"{place.get('host')} to {place['peer']}"
+    return f"{place.get('file_system')} {place.get('file_system_id')} on {place.get('host')}"

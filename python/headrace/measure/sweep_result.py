@@ -1,0 +1,73 @@
+"""A ladder: its document and its tables, to be kept and saved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from headrace.files import save_json
+from headrace.host import this_host
+from headrace.measure.saved_results import TABLES
+from headrace.store import open as open_store
+
+KIND = "ladder"
+
+
+@dataclass(frozen=True)
+class LoadSweep:
+    """The steps of a ladder, and what they show.
+
+    The tables are those of the steps' measurements (`headrace.measure.Measurement`), one below
+    the other, with the columns `step`, the step's name, and `repetition`, from 1.
+    """
+
+    document: dict[str, Any]
+    series: pl.DataFrame
+    """Operations, bytes and latency over time, by operation."""
+    counters: pl.DataFrame
+    """What processor, memory and device did meanwhile."""
+    histograms: pl.DataFrame
+    """How long operations took, as `headrace.histograms` has it."""
+
+    @property
+    def name(self) -> str:
+        """What the scenario is called."""
+        return str(self.document["scenario"].get("name", ""))
+
+    @property
+    def partial(self) -> bool:
+        """Whether it ended before its time."""
+        return bool(self.document["stop"]["reason"] != "done")
+
+    def keep(
+        self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
+    ) -> str:
+        """Keeps it in the store; gives the identifier."""
+        tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES_OF_IT}
+        return open_store().add(
+            self.document,
+            {name: table for name, table in tables.items() if table.height},
+            kind=KIND,
+            started=started,
+            labels=labels,
+        )
+
+    def saved(self) -> dict[str, Any]:
+        """All of it, as it is saved and gone on with."""
+        tables = {
+            key: getattr(self, name).to_dict(as_series=False)
+            for key, name in TABLES.items()
+            if name in TABLES_OF_IT
+        }
+        return {**self.document, "host": this_host(), **tables}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Saves it as JSON; the file appears when it is whole."""
+        save_json(Path(path), self.saved())
+
+
+TABLES_OF_IT = ("series", "counters", "histograms")

@@ -1,0 +1,424 @@
+"""What every ladder does: one step after another in one directory, until one ends early."""
+
+import contextlib
+import hashlib
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from headrace import _core, ranks
+from headrace.environment import Environment, of_directory
+from headrace.environment import resumed as resumed_environment
+from headrace.interruption import STOP_EXCEPTIONS, defer_signals, record_signals
+from headrace.measure.benchmark import Progress, ended_early, measure_in, removing
+from headrace.measure.calls import check_calls
+from headrace.measure.hosts import EARLY, new_directory
+from headrace.measure.measurement import Measurement
+from headrace.measure.measurement_site import measurement_site
+from headrace.measure.removal import remove_directory
+from headrace.measure.repetitions import merge_repetitions
+from headrace.measure.resume import (
+    check_checksum,
+    check_matches,
+    other_options_error,
+    rank_count_field,
+    with_checksum,
+)
+from headrace.measure.sweep_result import KIND, LoadSweep
+from headrace.measure.sweep_steps import DIGEST, SCHEMAS, EarlierMeasurements, for_step, numbered
+
+Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress | None]]
+"""Given the name of a step, or at last the directory that is removed: what its progress is told
+to while it goes on."""
+Step: TypeAlias = dict[str, Any]
+SoFar: TypeAlias = Callable[[LoadSweep], object]
+"""Told what has been measured so far, after each step."""
+
+
+CACHE_HITS = 0.10
+"""The part of what is read that caches may answer before it is worth a warning: Wang 2002, section
+3.3.8, keeps hits below it."""
+
+
+class SweepStopped(Exception):
+    """A step was interrupted or failed: no other is begun."""
+
+
+@dataclass(eq=False)
+class StepResult:
+    """What is measured at one step: once, or in each repeat of the ladder."""
+
+    digest: str
+    measurements: list[Measurement] = field(default_factory=list)
+    step: Step = field(default_factory=dict)
+    """Of all of them together."""
+
+
+@dataclass(frozen=True)
+class StepRequest:
+    """A step that this ladder is to measure."""
+
+    tried: StepResult
+    loaded: _core.Loaded
+    what: str
+    client_hosts: int | None
+    """How many hosts take part; None for all."""
+
+
+@dataclass
+class SweepRunner:
+    """The steps of a ladder so far."""
+
+    directory: _core.BenchmarkDirectory
+    of: str
+    """Of what it is a ladder: `loads`, `clients` or `client-hosts`."""
+    place: Mapping[str, str]
+    environment: Environment
+    step_of: Callable[[dict[str, Any]], Step | None]
+    """What a ladder shows of a measurement, or of several together; None if nothing was done."""
+    calls: str
+    repeats: int
+    watch: Watch
+    on_step: Callable[["SweepRunner"], None]
+    """Called after each step that was measured whole."""
+    resumed: Mapping[str, Any] | None
+    """The document of an earlier run."""
+    tried: list[StepResult] = field(default_factory=list)
+    """First those of the earlier run: what it has stays, whether or not it is asked for again."""
+    asked: list[StepRequest] = field(default_factory=list)
+    once: bool = False
+    """Whether the first ladder has come to its end."""
+    too_late: bool = False
+    """Whether Ctrl-C, or a signal to end, came too late to change a measurement."""
+    without_room: list[str] = field(default_factory=list)
+    """Steps whose files do not fit."""
+    empty: list[str] = field(default_factory=list)
+    """Steps in which nothing was done, which have no figures."""
+    scenario: dict[str, Any] = field(default_factory=dict)
+    """That of the first step."""
+    seed: int | None = None
+    stop: dict[str, Any] = field(default_factory=lambda: {"reason": "unfinished"})
+
+    def __post_init__(self) -> None:
+        self.earlier = EarlierMeasurements(self.resumed)
+
+    def begin(self, loaded: _core.Loaded) -> None:
+        """Takes the steps of an earlier run, and a scenario as that of the ladder. Without it, the
+        ladder's scenario is that of its first step.
+
+        Raises ValueError if the earlier run is of another scenario.
+        """
+        self._check(loaded)
+        self._take_earlier()
+        self.seed = loaded.seed
+        self.scenario = {
+            "name": loaded.name,
+            "description": tomllib.loads(loaded.toml).get("description", ""),
+            "toml": loaded.toml,
+        }
+
+    def step(self, loaded: _core.Loaded, what: str, client_hosts: int | None = None) -> Step | None:
+        """Measures a scenario for the first time, on all hosts or on the first of them, or takes
+        what is known of it.
+
+        Raises BrokenOffError if it ended early: what is there of it has been added.
+        """
+        asked_for = loaded.toml
+        if client_hosts is not None:
+            asked_for += f"\n# client hosts: {client_hosts}"
+        digest = hashlib.sha256(asked_for.encode()).hexdigest()
+        if not self.scenario:
+            self.begin(loaded)
+        there = (it for it in self.tried if it.digest == digest)
+        tried = next(there, None) or StepResult(digest)
+        self.asked.append(StepRequest(tried, loaded, what, client_hosts))
+        self._run(self.asked[-1], 1)
+        # A search goes on by what it saw first, however often it has been measured since.
+        return self._step_of(tried.measurements[:1]) if tried.step else None
+
+    def has_room(self, loaded: _core.Loaded, what: str) -> bool:
+        """Whether the files of another step fit beside those that are there; a warning tells of
+        those that do not."""
+
+        def fits() -> bool:
+            _, there = self.directory.usage()
+            system = os.statvfs(self.directory.path)
+            wanted, _ = _core.room_needed(loaded)
+            return wanted <= there + system.f_bavail * system.f_frsize
+
+        here = ranks.current()
+        if here.broadcast(fits() if here.first else None):
+            return True
+        self.without_room.append(what)
+        return False
+
+    def again(self) -> None:
+        """Measures all steps as often as is wanted, ladder by ladder, in the order in which they
+        were first tried: machines drift, and so all steps have their share of it.
+
+        Raises as `step` does; what ended early is left out.
+        """
+        for repetition in range(2, self.repeats + 1):
+            for asked in self.asked:
+                if asked.tried.step:
+                    self._run(asked, repetition)
+
+    def document(self) -> dict[str, Any]:
+        """What the documents of all ladders have."""
+        several = {"wanted_repeats": self.wanted} if self.wanted > 1 else {}
+        return {
+            "kind": KIND,
+            "of": self.of,
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "version": _core.VERSION,
+            "place": dict(self.place),
+            "environment": self.environment,
+            "calls": self.calls,
+            "cores": len(os.sched_getaffinity(0)),
+            **several,
+            "steps": self.steps,
+            "stop": self.stop,
+            **rank_count_field(),
+        }
+
+    @property
+    def wanted(self) -> int:
+        """How often each step is to be measured: no less than there is of one."""
+        return max([self.repeats, *(len(it.measurements) for it in self.tried)])
+
+    @property
+    def steps(self) -> list[Step]:
+        """Those of which anything is there, in the order in which they were tried."""
+        return [dict(it.step) for it in self.tried]
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The tables of all measurements, step by step."""
+        each = [
+            numbered(it.step["name"], repetition, measurement)
+            for it in self.tried
+            for repetition, measurement in enumerate(it.measurements, 1)
+        ]
+        return {
+            name: pl.concat([pl.DataFrame(schema=schema), *(tables[name] for tables in each)])
+            for name, schema in SCHEMAS.items()
+        }
+
+    def _take_earlier(self) -> None:
+        """Takes all whole steps that the earlier run has."""
+        found = self.earlier.measurements()
+        self.tried = [StepResult(digest, several) for digest, several in found.items()]
+        for tried in self.tried:
+            self._show(tried, tried.measurements)
+
+    def _run(self, asked: StepRequest, repetition: int) -> None:
+        tried = asked.tried
+        if len(tried.measurements) >= repetition:
+            return
+        if self.too_late:
+            self.stop = {"reason": "interrupted"}
+            raise SweepStopped
+        measured = self._measure(asked, repetition)
+        early = self.stop["reason"] in EARLY
+        if not early and measured is not None and not measured.document["operations"]:
+            self.empty.append(asked.what)
+        if measured is not None and not (early and repetition > 1):
+            self._add(tried, measured, early)
+        if early:
+            raise SweepStopped
+        self.on_step(self)
+
+    def _add(self, tried: StepResult, measured: Measurement, early: bool) -> None:
+        """Puts a measurement to those of its step that there are."""
+        several = [*tried.measurements, for_step(measured)]
+        if not self._show(tried, several, early):
+            return
+        if tried not in self.tried:
+            self.tried.append(tried)
+
+    def _show(self, tried: StepResult, several: list[Measurement], early: bool = False) -> bool:
+        """Makes these a step's measurements, unless nothing was done in them."""
+        step = self._step_of(several)
+        if step is None:
+            return False
+        step[DIGEST] = tried.digest
+        if early:
+            step["partial"] = True
+        tried.measurements, tried.step = several, step
+        return True
+
+    def _step_of(self, several: list[Measurement]) -> Step | None:
+        """What a ladder shows of a step's measurements; None if nothing was done."""
+        wanted = max(self.wanted, len(several))
+        whole = several[0] if wanted == 1 else merge_repetitions(several, wanted)
+        return self.step_of(whole.document)
+
+    def _check(self, loaded: _core.Loaded) -> None:
+        """Raises ValueError if what is resumed was another load."""
+        if self.resumed is None:
+            return
+        before = self.resumed.get("scenario", {}).get("toml", "[clients]\n[[workload]]")
+        if _without_load(before, self.of) != _without_load(loaded.toml, self.of):
+            raise other_options_error(self.resumed)
+
+    def _measure(self, asked: StepRequest, repetition: int) -> Measurement | None:
+        title = f"{asked.loaded.name}, {asked.what}"
+        if self.repeats > 1:
+            title += f", repeat {repetition} of {self.repeats}"
+        try:
+            with self.watch(title) as report, record_signals() as came:
+                measured = self._measured(asked, report)
+        except STOP_EXCEPTIONS:
+            # While files were made: there is nothing of this step.
+            self.stop = {"reason": "interrupted"}
+            return None
+        self.stop = ended_early(measured.document) or self.stop
+        # Ranks decide together, by what they have measured.
+        self.too_late = bool(came) and ranks.count() == 1
+        return measured
+
+    def _measured(self, asked: StepRequest, progress: Progress | None) -> Measurement:
+        def work() -> Measurement:
+            return measure_in(self.directory, asked.loaded, calls=self.calls, progress=progress)
+
+        if asked.client_hosts is None:
+            return work()
+        return ranks.current().on_hosts(asked.client_hosts, work)
+
+
+def run_sweep(
+    steps: Callable[[SweepRunner], object],
+    document: Callable[[SweepRunner], dict[str, Any]],
+    below: str | PathLike[str],
+    *,
+    of: str,
+    step_of: Callable[[dict[str, Any]], Step | None],
+    calls: str,
+    repeats: int,
+    keep: bool,
+    watch: Watch | None,
+    resumed: Mapping[str, Any] | None,
+    so_far: SoFar | None,
+) -> LoadSweep:
+    """Carries the steps out in a directory of their own below an existing one, so often as
+    `repeats` says, whole ladder by whole ladder; gives the ladder of those there are. Those that
+    `resumed` has are part of it and not measured again; `so_far` is told the ladder after each.
+
+    Raises as `ladder` does.
+    """
+    directory = None
+    interrupted = False
+
+    def on_step(sweep: SweepRunner) -> None:
+        if so_far is not None:
+            so_far(LoadSweep(with_checksum(document(sweep)), **sweep.tables()))
+
+    try:
+        with defer_signals():
+            directory = new_directory(below)
+        here = measurement_site(below)
+        environment = of_directory(below)
+        if resumed is not None:
+            check_matches(resumed, {"kind": KIND, "of": of}, here)
+            check_calls(resumed, calls)
+            check_checksum(resumed)
+        sweep = SweepRunner(
+            directory,
+            of,
+            here,
+            resumed_environment(environment, resumed),
+            step_of,
+            str(calls),
+            repeats,
+            watch or _unwatched,
+            on_step,
+            resumed,
+        )
+        try:
+            steps(sweep)
+            sweep.once = True
+            sweep.again()
+            sweep.stop = {"reason": "done"}
+        except SweepStopped:
+            pass
+        except STOP_EXCEPTIONS:
+            # Between two steps; ranks cannot know where the others are.
+            if not sweep.scenario or ranks.count() > 1:
+                raise
+            sweep.stop = {"reason": "interrupted"}
+        interrupted = sweep.stop["reason"] == "interrupted"
+    finally:
+        left = None
+        if directory is not None and not keep:
+            left = _removed(directory, interrupted, watch or _unwatched)
+    if sweep.stop["reason"] == "done" and not sweep.tried:
+        raise nothing_done_error(sweep.empty)
+    done = with_checksum(document(sweep))
+    warnings = list(_warnings(sweep))
+    if left is not None:
+        warnings.append(left)
+    if warnings:
+        done["warnings"] = warnings
+    return LoadSweep(done, **sweep.tables())
+
+
+def _warnings(sweep: SweepRunner) -> Iterator[dict[str, str]]:
+    """What a reader should know of the steps as a whole."""
+    if sweep.empty:
+        yield {"condition": "nothing-done", "message": str(nothing_done_error(sweep.empty))}
+    if sweep.without_room:
+        yield {
+            "condition": "no-room",
+            "message": f"there is no room for the files of {', '.join(sweep.without_room)}: these"
+            " loads were not tried; expected a larger file system or fewer files, as by --set"
+            " workload.0.files=10000",
+        }
+    rates = [
+        (rate, step["name"])
+        for step in sweep.steps
+        if (rate := step.get("cache", {}).get("hit_rate")) is not None and rate > CACHE_HITS
+    ]
+    if rates:
+        most, name = max(rates)
+        yield {
+            "condition": "cache-hits",
+            "message": f"{len(rates)} of {len(sweep.steps)} steps read more than {CACHE_HITS:.0%}"
+            f" from the page cache, {name} {most:.0%}: steps differ by what was in memory, too;"
+            " take more or larger files, or longer warm-ups",
+        }
+
+
+def nothing_done_error(steps: Sequence[str]) -> ValueError:
+    """That steps have no figures."""
+    return ValueError(
+        f"no request was done in the measured time at {', '.join(dict.fromkeys(steps))}: expected"
+        " a longer time (--time) or a higher load (--rates, --start)"
+    )
+
+
+def _removed(
+    directory: _core.BenchmarkDirectory, interrupted: bool, watch: Watch
+) -> dict[str, str] | None:
+    with watch(str(directory.path)) as report:
+        return remove_directory(directory, interrupted=interrupted, on_progress=removing(report))
+
+
+def _unwatched(_: str) -> AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
+def _without_load(toml: str, of: str) -> dict[str, Any]:
+    """A scenario without what differs from step to step of a ladder of this."""
+    scenario = tomllib.loads(toml)
+    if of == "clients":
+        scenario["clients"].pop("processes", None)
+    else:
+        for workload in scenario["workload"]:
+            workload.pop("rate", None)
+    return scenario

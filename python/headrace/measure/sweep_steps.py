@@ -1,0 +1,136 @@
+"""What a step of a ladder keeps of its measurements, and gives back where a ladder goes on."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from headrace.histograms import SCHEMA as HISTOGRAMS
+from headrace.histograms import check, with_exact
+from headrace.measure.counters import SERIES as COUNTERS
+from headrace.measure.measurement import SERIES, Measurement
+from headrace.measure.saved_results import TABLES
+
+DIGEST = "scenario_sha256"
+"""The key of a step by which it is known again: all that it was asked for."""
+OF_THE_SWEEP = ("kind", "scenario", "seed", "version", "calls")
+"""What a ladder says once for all its steps."""
+NOT_SAVED = (*OF_THE_SWEEP, "phases", "stop", "error")
+LOAD = ("requested_per_second", "offered_per_second", "achieved_per_second")
+OF_ALL = {"response": "latency_from_intended", "service": "latency"}
+"""Keys of a step for the latency of all operations, and where a measurement has it."""
+NOT_FIGURES = ("load", "wanted_repeats", "intervals")
+OF_A_STEP = (
+    *("name", DIGEST, "partial", "keeps_up", "client_hosts", *LOAD, *OF_ALL),
+    *("oversubscribed", "operations_per_second", "speedup", "efficiency"),
+)
+"""What a step has beside the figures of its measurement."""
+NUMBERED = pl.Schema({"step": pl.String, "repetition": pl.UInt32})
+"""Columns of a ladder's tables: the step's name, and the repeat, from 1."""
+SCHEMAS = {
+    "series": pl.Schema([*SERIES.items(), *NUMBERED.items()]),
+    "counters": pl.Schema([*COUNTERS.items(), *NUMBERED.items()]),
+    "histograms": pl.Schema([*HISTOGRAMS.items(), *NUMBERED.items()]),
+}
+"""A ladder's tables: those of its measurements, one below the other."""
+
+
+def for_step(measurement: Measurement) -> Measurement:
+    """What is kept of a measurement: all figures, without what the ladder says."""
+    document = {key: it for key, it in measurement.document.items() if key not in NOT_SAVED}
+    return replace(measurement, document=document)
+
+
+def step(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """A step: its load, and all figures of its measurement, or of several together, as
+    `headrace.measure.repetitions.together` gives them."""
+    figures = {key: it for key, it in document.items() if key not in NOT_FIGURES}
+    made = {"name": name, **document.get("load", {}), **_of_all(document), **figures}
+    if found := dict(document.get("intervals", {})):
+        load = found.pop("load", {})
+        load = {key: it for key, it in load.items() if key in LOAD[1:]}
+        made["intervals"] = {**load, **_of_all(found), **found}
+    return made
+
+
+def _of_all(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The latencies of all operations, as a step has them."""
+    there = {key: document[it] for key, it in OF_ALL.items() if it in document}
+    return {key: it.get("all") for key, it in there.items()}
+
+
+def numbered(name: str, repetition: int, measurement: Measurement) -> dict[str, pl.DataFrame]:
+    """The tables of one of a step's measurements, with the columns that tell which it is."""
+    return {
+        table: getattr(measurement, table)
+        .with_columns(step=pl.lit(name), repetition=pl.lit(repetition, dtype=pl.UInt32))
+        .cast(schema)
+        for table, schema in SCHEMAS.items()
+    }
+
+
+class EarlierMeasurements:
+    """The measurements of an earlier run of a ladder."""
+
+    def __init__(self, resumed: Mapping[str, Any] | None) -> None:
+        """Raises ValueError if the tables of what is resumed are none."""
+        steps = (resumed or {}).get("steps", ())
+        self._steps = {step.get(DIGEST): step for step in steps if not step.get("partial")}
+        self._tables = {name: _table(resumed or {}, name) for name in SCHEMAS}
+
+    def measurements(self) -> dict[str, list[Measurement]]:
+        """Those of each whole step, in the order of the repeats, by its digest; without what
+        lacks its tables."""
+        found = {str(digest): list(self._of(step)) for digest, step in self._steps.items()}
+        return {digest: several for digest, several in found.items() if several}
+
+    def _of(self, step: Mapping[str, Any]) -> Iterator[Measurement]:
+        """A step's measurements, up to the first that lacks its tables."""
+        documents = step.get("repetitions") or [_figures(step)]
+        for repetition, document in enumerate(documents, 1):
+            measurement = self._measurement(step, repetition, document)
+            if measurement is None:
+                return
+            yield measurement
+
+    def _measurement(
+        self, step: Mapping[str, Any], repetition: int, document: Mapping[str, Any]
+    ) -> Measurement | None:
+        tables = {
+            name: table.filter(step=step["name"], repetition=repetition).drop(*NUMBERED)
+            for name, table in self._tables.items()
+        }
+        if not tables["histograms"].height:
+            return None
+        processes = {"processes": step["processes"]}
+        return Measurement(
+            {**processes, **document},
+            series=tables["series"],
+            counters=tables["counters"],
+            histograms=tables["histograms"],
+        )
+
+
+def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
+    """A table of what was saved, which a file and the store call differently."""
+    saved = next(key for key, table in TABLES.items() if table == name)
+    columns = resumed.get(saved) or resumed.get(name) or {}
+    try:
+        if name == "histograms":
+            columns = with_exact(columns)
+        table = pl.DataFrame(columns, schema=SCHEMAS[name])
+        if name == "histograms":
+            check(table)
+        return table
+    except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError):
+        named = resumed.get("named", "what is to be resumed")
+        raise ValueError(
+            f"{named}: its {saved} are not as they were saved: begin anew without --resume"
+        ) from None
+
+
+def _figures(step: Mapping[str, Any]) -> dict[str, Any]:
+    """What was kept of a step's only measurement."""
+    load = {"load": {key: step[key] for key in LOAD}} if LOAD[0] in step else {}
+    return load | {key: it for key, it in step.items() if key not in OF_A_STEP}

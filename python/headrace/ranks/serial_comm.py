@@ -1,0 +1,73 @@
+"""A program without others, and what all ranks have in common."""
+
+import platform
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class Clock(NamedTuple):
+    """How the monotonic clock of a rank differs from the first one's."""
+
+    ahead_s: float
+    uncertainty_s: float
+
+
+class SerialComm:
+    """The only rank."""
+
+    rank = 0
+    """Its number among the ranks that take part."""
+    size = 1
+    """How many ranks take part: all, but within `on_hosts`."""
+    number = 0
+    """Its number among all ranks that were started."""
+    total = 1
+    """How many ranks were started."""
+
+    def __init__(self) -> None:
+        self.host = platform.node()
+
+    @property
+    def first(self) -> bool:
+        """Whether it is the rank that prints and saves."""
+        return self.rank == 0
+
+    def name(self) -> str:
+        """What this rank is called in messages."""
+        return f"rank {self.number} on {self.host}"
+
+    def gather(self, what: Any, *, early: bool = False) -> list[Any] | None:
+        """What all ranks give, in their order, at the first one; None at the others. `early`
+        has the others end what they are measuring."""
+        return [what]
+
+    def broadcast(self, what: Any) -> Any:
+        """What the first rank gives."""
+        return what
+
+    def run_on_all(self, work: Callable[[], T]) -> T:
+        """Works on all ranks. Raises at all of them what any of them raised."""
+        return work()
+
+    def hosts(self) -> dict[str, list[int]]:
+        """The numbers of each host's ranks, by its name, in the order in which the ranks name
+        them."""
+        return {self.host: [0]}
+
+    def on_hosts(self, count: int, work: Callable[[], T]) -> T:
+        """Works on the ranks of the first `count` hosts. The others wait idle, and return or raise
+        what the first rank does."""
+        return work()
+
+    def begin(self, expected: Sequence[int]) -> None:
+        """Before a measurement, in which so many ranks have processes of each workload."""
+
+    def clocks(self) -> list[Clock]:
+        """The ranks' clocks, at the first one, from the last `begin`."""
+        return [Clock(0.0, 0.0)]
+
+    def leave(self, status: int) -> int:
+        """See `headrace.ranks.leave`."""
+        return status
