@@ -9,7 +9,7 @@ from headrace import measure, simulate
 from headrace.document_io import read_document
 from headrace.store.documents import check_document
 from headrace.store.errors import StoreError
-from headrace.store.record import KINDS, SIMULATED
+from headrace.store.record import KINDS, SIMULATED, current_kind
 
 if TYPE_CHECKING:
     from headrace.store import Store
@@ -38,6 +38,6 @@ def import_results(
         check_document(saved)
     except StoreError as error:
         raise StoreError(f"{path}: {error}") from None
-    if saved.get("kind") in KINDS and saved["kind"] != SIMULATED:
+    if current_kind(str(saved.get("kind"))) in KINDS and saved["kind"] != SIMULATED:
         return measure.import_saved(store, path, saved)
     return simulate.import_saved(store, path)

@@ -1,8 +1,11 @@
 """Ladders and studies: kept in the store, compared, and gone on with."""
 
+import contextlib
 import json
+import os
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -18,9 +21,11 @@ import headrace as hr
 import headrace.measure as measure
 from command import command
 from conftest import MIX
+from headrace.cli.app import run
 from headrace.measure import micro
 from headrace.measure.benchmark import Live, Progress
-from headrace.measure.resume import with_checksum
+from headrace.measure.resume import read_earlier, with_checksum
+from headrace.report.csv_rows import rows
 from headrace.result_import import import_results
 from headrace.store import StoreError
 
@@ -246,7 +251,7 @@ def test_ladders_are_compared_step_by_step(workload: Path, below: Path) -> None:
     other = measure.load_sweep(load.at, below, rates=[100, 200])
     ids = [first.keep(labels={"disk": "old"}), other.keep()]
     store = hr.store.open()
-    assert store.list(kind="ladder")["id"].to_list() == ids[::-1]
+    assert store.list(kind="load-sweep")["id"].to_list() == ids[::-1]
     compared = store.compare(ids)
     ratios = compared.table.filter(group=ids[1], figure="operations_per_s")
     assert ratios.filter(operation="100/s")["ratio"].is_not_null().all()
@@ -256,6 +261,36 @@ def test_ladders_are_compared_step_by_step(workload: Path, below: Path) -> None:
     study = micro.run_study(STUDY, below, repeats=1).keep()
     with pytest.raises(StoreError, match="no figure in common"):
         store.compare([ids[0], study])
+
+
+def test_load_sweeps_saved_as_ladders_are_read(
+    workload: Path, below: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load = mixed(workload)
+    broken = measure.load_sweep(load.at, below, rates=[50])
+    broken.save(tmp_path / "sweep.json")
+    saved = json.loads((tmp_path / "sweep.json").read_text())
+    (tmp_path / "old.json").write_text(json.dumps(saved | {"kind": "ladder"}))
+    resumed = read_earlier(str(tmp_path / "old.json"))
+    whole = measure.load_sweep(load.at, below, rates=[50, 100], resumed=resumed)
+    assert whole.document["steps"][0] == saved["steps"][0]
+    store = hr.store.open()
+    (imported,) = import_results(store, tmp_path / "old.json")
+    with contextlib.closing(
+        sqlite3.connect(os.environ["HEADRACE_STORE"] + "/catalogue.sqlite")
+    ) as db:
+        db.execute("UPDATE runs SET kind = 'ladder'")
+        db.execute("UPDATE headrace_schema SET version_num = '0005'")
+        db.commit()
+    ids = [imported, whole.keep()]
+    assert run(["results", "list", "--kind", "ladder", "--json"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == "--kind ladder: this kind is now called load-sweep\n"
+    assert {it["id"] for it in json.loads(shown.out)["results"]} == set(ids)
+    assert {it["kind"] for it in json.loads(shown.out)["results"]} == {"load-sweep"}
+    assert run(["results", "show", imported]) == 0 and "requested" in capsys.readouterr().out
+    assert store.compare(ids).table.height
+    assert rows(store.shown(imported)["document"])
 
 
 def test_what_benchmarks_save_is_shown_handed_on_and_taken_in(
@@ -270,7 +305,7 @@ def test_what_benchmarks_save_is_shown_handed_on_and_taken_in(
     assert done.returncode == 0 and " ± " in done.stdout
     store = hr.store.open()
     assert store.list(labels={"disk": "old"})["kind"].to_list() == ["study"]
-    for kind, title in (("ladder", "requested"), ("study", "block")):
+    for kind, title in (("load-sweep", "requested"), ("study", "block")):
         (identifier,) = store.list(kind=kind)["id"]
         shown = subprocess.run(
             [sys.executable, "-m", "headrace", "results", "show", identifier],

@@ -195,7 +195,7 @@ def test_what_a_simulation_ran_on_is_no_difference(store: Store) -> None:
 
 def test_earlier_documents_say_their_place(store: Store) -> None:
     at = {"host": "node3", "file_system": "ext3", "file_system_id": "1f"}
-    identifier = store.add(document(place=at), kind="ladder")
+    identifier = store.add(document(place=at), kind="load-sweep")
     assert store.record(identifier).environment == {"host": "node3", "file_system": "ext3"}
 
 

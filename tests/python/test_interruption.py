@@ -24,7 +24,7 @@ def test_what_comes_meanwhile_comes_afterwards() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.parametrize("ladder", [False, True])
+@pytest.mark.parametrize("load_sweep", [False, True])
 def test_no_directory_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load_sweep: bool
 ) -> None:

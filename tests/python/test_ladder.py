@@ -136,7 +136,7 @@ def test_the_command_prints_one_document_of_all_steps(workload: Path, below: Pat
         assert one["files"]["bytes"] >= 25 * (4 + 64) * 1024
         # Who waits for a process is not in the service time.
         assert one["response"]["mean"] >= one["service"]["mean"]
-    assert (plots / "ladder.png").stat().st_size > 1000
+    assert (plots / "load-sweep.png").stat().st_size > 1000
     assert list(below.iterdir()) == []
 
 

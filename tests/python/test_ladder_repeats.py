@@ -235,7 +235,7 @@ def test_steps_are_catalogued_by_operation(
     ]
     names = ("series", "counters", "histograms")
     ids = [
-        store.add(it.document, {name: getattr(it, name) for name in names}, kind="ladder")
+        store.add(it.document, {name: getattr(it, name) for name in names}, kind="load-sweep")
         for it in ladders
     ]
     found = store.step_figures([ids[0]])
@@ -266,7 +266,7 @@ def test_steps_are_catalogued_by_operation(
     # Percentiles of several ladders are of all their operations at the step.
     for version, it in (("0.0.1", ladders[0]), ("0.0.1", ladders[1]), ("0.0.2", ladders[0])):
         tables = {name: getattr(it, name) for name in names}
-        store.add(it.document | {"version": version}, tables, kind="ladder")
+        store.add(it.document | {"version": version}, tables, kind="load-sweep")
     together = store.compare(name="mix", by="version", step="200/s").table
     p99 = together.filter(group="0.0.1", operation="read", figure="response_p99_s")
     all_of_it = pl.concat([it.histograms for it in ladders])
@@ -286,7 +286,7 @@ def test_the_command_repeats_and_shows_a_step(load: measure.MixedLoad, below: Pa
     mix += ("--time", "0.2", "--warm-up", "0", "--repeats", "2", "--json")
     document = json.loads(headrace(*mix, "--plot", below.parent / "plots"))
     assert [len(it["repetitions"]) for it in document["steps"]] == [2, 2]
-    assert (below.parent / "plots" / "ladder.png").stat().st_size > 1000
+    assert (below.parent / "plots" / "load-sweep.png").stat().st_size > 1000
     text = headrace("results", "show", "last", "--step", "100/s")
     assert "2 repeats" in text and "Response time" in text and "stat" in text
     told = json.loads(headrace("results", "show", "last", "--step", "100/s", "--json"))
@@ -376,7 +376,7 @@ def test_curves_of_several_ladders_are_in_one_figure(load: measure.MixedLoad, be
     plots = below.parent / "plots"
     done = command("results", "plot", first, second, "-o", plots)
     assert (done.returncode, done.stderr) == (0, "")
-    picture = (plots / "ladders.svg").read_text()
+    picture = (plots / "load-sweeps.svg").read_text()
     assert first in picture and second in picture and "disk=old" in picture
     overall = hr.store.open().shown(second)["figures"]
     assert overall["overall response"]["latency_mean_s"] > 0

@@ -186,7 +186,7 @@ def test_a_step_without_a_name_is_of_an_earlier_version(
         key: load_sweep[key] for key in ("kind", "of", "scenario", "seed", "version", "criteria")
     }
     steps = [{key: it for key, it in step.items() if key != "name"} for step in load_sweep["steps"]]
-    hr.store.open().add(kept | {"steps": steps}, kind="ladder")
+    hr.store.open().add(kept | {"steps": steps}, kind="load-sweep")
     refused = headrace("results", "show", "last", "--step", "200/s")
     assert refused.returncode == 2 and "have no names" in refused.stderr
     assert "which it is not" not in refused.stderr
@@ -198,7 +198,7 @@ def test_what_an_earlier_version_took_in_damaged_is_told(
     damaged = put(load_sweep, "steps/0/operations/read/count", "x")
     with pytest.raises(StoreError, match="count = 'x'"):
         check_document(damaged)
-    hr.store.open().add(damaged, kind="ladder")
+    hr.store.open().add(damaged, kind="load-sweep")
     refused = headrace("results", "show", "last", "--step", "200/s")
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
     assert "its 200/s lacks" in refused.stderr

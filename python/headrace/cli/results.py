@@ -41,11 +41,23 @@ class By(StrEnum):
     DATE = "date"
 
 
+def _current_kind(kind: str | None) -> str | None:
+    """Return the present name of a kind; name it on standard error if it was renamed."""
+    from headrace.store.record import current_kind
+
+    if kind is None or (current := current_kind(kind)) == kind:
+        return kind
+    print(f"--kind {kind}: this kind is now called {current}", file=sys.stderr)
+    return current
+
+
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Kind: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--kind", help="Only these: simulated, measured, jobs, ladder, study, tuning, network."
+        "--kind",
+        callback=_current_kind,
+        help="Only these: simulated, measured, jobs, load-sweep, study, tuning, network.",
     ),
 ]
 Name: TypeAlias = Annotated[
@@ -242,7 +254,7 @@ def plot(
     for identifier in identifiers:
         entry = there.shown(identifier)
         document = entry["document"]
-        of = document.get("of") if entry["kind"] == "ladder" else None
+        of = document.get("of") if entry["kind"] == "load-sweep" else None
         if of == "client-hosts":
             for count, curve in curves(document).items():
                 sweeps[f"{in_words(count)}, {_curve(entry)}"] = curve

@@ -10,6 +10,7 @@ from headrace import ranks
 from headrace._core import VERSION
 from headrace.document_io import read_document
 from headrace.store import open as open_store
+from headrace.store.record import current_kind
 
 PREFIX = "results:"
 """Before the identifier of a result in the store."""
@@ -44,7 +45,8 @@ def check_matches(
     """
     named = before.get("named", "what is to be resumed")
     for key, word in what.items():
-        if before.get(key) != word:
+        found = before.get(key)
+        if (current_kind(str(found)) if key == "kind" else found) != word:
             raise ValueError(
                 f'{named}: its {key} is "{before.get(key)}": expected one that the same command'
                 f' saved, of {key} "{word}"'

@@ -14,7 +14,7 @@ from headrace.host import this_host
 from headrace.measure.saved_results import TABLES
 from headrace.store import open as open_store
 
-KIND = "ladder"
+KIND = "load-sweep"
 
 
 @dataclass(frozen=True)

@@ -77,12 +77,12 @@ def save_load_sweep(directory: Path, document: Mapping[str, Any]) -> list[Path]:
         return _save(directory, {"clients": client_sweep.draw(document)})
     if document["of"] == "client-hosts":
         return _save(directory, {"client-hosts": client_hosts.draw(document)})
-    return _save(directory, {"ladder": load_sweep.draw(document)})
+    return _save(directory, {"load-sweep": load_sweep.draw(document)})
 
 
 def save_load_sweeps(directory: Path, sweeps: Mapping[str, Mapping[str, Any]]) -> list[Path]:
     """Writes the curves of several ladders of loads, by their labels, as `save` does."""
-    return _save(directory, {"ladders": sweeps_figure.draw(sweeps)})
+    return _save(directory, {"load-sweeps": sweeps_figure.draw(sweeps)})
 
 
 def save_measurement(

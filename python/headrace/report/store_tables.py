@@ -26,7 +26,7 @@ Entry = Mapping[str, Any]
 SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "simulated": tables.result,
     "measured": measurement_tables.measurement,
-    "ladder": load_sweep_tables.load_sweep,
+    "load-sweep": load_sweep_tables.load_sweep,
     "study": study_tables.study,
     "tuning": tuning_tables.tuned,
     "network": network_tables.messages,

@@ -7,7 +7,7 @@ from enum import StrEnum
 from headrace._core import parse_seconds
 from headrace.store.errors import StoreError
 from headrace.store.queries import Filter
-from headrace.store.record import CALLS, KINDS
+from headrace.store.record import CALLS, KINDS, current_kind
 
 
 class By(StrEnum):
@@ -31,6 +31,7 @@ def make_filter(
     search: str | None = None,
 ) -> Filter:
     """What results must be to be listed. Raises StoreError if it makes no sense."""
+    kind = None if kind is None else current_kind(kind)
     if kind is not None and kind not in KINDS:
         raise StoreError(f'--kind "{kind}": expected one of {", ".join(KINDS)}')
     if calls is not None and calls not in CALLS:

@@ -14,10 +14,12 @@ from headrace.host import this_host
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import new_identifier
 
-KINDS = ("simulated", "measured", "ladder", "study", "tuning", "network", "jobs")
-"""A simulation; a benchmark of one load, of a ladder of loads or of clients, of points over a
-range, of protocol operations, of messages between hosts, and of jobs: the quick start or a fio job
-file."""
+KINDS = ("simulated", "measured", "load-sweep", "study", "tuning", "network", "jobs")
+"""A simulation, and the benchmarks: one load; a load sweep over rates, clients or client hosts; a
+study of points over a range; protocol operations; messages between hosts; jobs (the quick start or
+a fio job file)."""
+RENAMED_KINDS = {"ladder": "load-sweep"}
+"""Kinds in documents and archives of earlier versions, and their present names."""
 CALLS = ("posix", "io-uring", "null")
 """By which a measurement may have been made."""
 NO_CALLS = CALLS[2]
@@ -26,6 +28,11 @@ WITHOUT_EFFECT = ("name", "description")
 BY_CHANCE = ("seed", "replications")
 LARGEST = 2**63 - 1
 """Of a database's integers."""
+
+
+def current_kind(kind: str) -> str:
+    """Return the present name of a kind, which an earlier version may have named otherwise."""
+    return RENAMED_KINDS.get(kind, kind)
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,7 @@ class Record:
 
         Raises StoreError if the document lacks what every result has.
         """
+        kind = current_kind(kind)
         if kind not in KINDS:
             raise StoreError(f'kind = "{kind}": expected one of {", ".join(KINDS)}')
         name, scenario = _scenario(document)

@@ -1,6 +1,6 @@
 """Which schema this version of Headrace writes."""
 
-HEAD = "0005"
+HEAD = "0006"
 """The last migration."""
 VERSION_TABLE = "headrace_schema"
 """Where a database says which schema it has; Alembic's own name may be another program's."""
