@@ -1,4 +1,4 @@
-"""What the file of a calibrated machine says of every machine, and files of earlier versions not.
+"""Fields that the file of a calibrated machine gives, and a check for those that it lacks.
 
 A parameter that was not measured stands at its default, which assumes nothing of it: predictions
 are off by what the parameter is there for, and nothing else tells.
@@ -24,13 +24,13 @@ MACHINE = (
     *(f"machine.device.{it}" for it in ("latency", "rate", "write_latency", "device_write_rate")),
     *(f"machine.device.{it}" for it in ("new_block", "fresh_page", "flush")),
 )
-"""What `headrace calibrate` measures of a machine, whatever caches or limits that has."""
+"""Fields that `headrace calibrate` measures on every machine."""
 SERVERS = (
     *(f"network.{it}" for it in ("latency", "bandwidth")),
     *(f"hosts.cpu.{it}" for it in ("send", "receive", "send_rate", "receive_rate")),
     *(f"hosts.cpu.{it}" for it in ("serve_read", "serve_write")),
 )
-"""What it measures of servers and the way to them."""
+"""Fields that `headrace calibrate` measures of servers and of the network to them."""
 OF_SEVERAL_CORES = "machine.copying.contention"
 """One core has nobody to disturb it."""
 
@@ -38,8 +38,8 @@ CONDITION = "not-calibrated"
 
 
 def rounds_of(system: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What each round of a calibration gave, by the fields' paths, by a system's file. One round
-    is what the machine was at a time: its values go together."""
+    """Return the values of each calibration round, by field path, from a system's file. The values
+    of one round belong together."""
     calibrated = system.get("calibration", ())
     every = zip(*(it["values"] for it in calibrated), strict=True)
     fields = [it["field"] for it in calibrated]

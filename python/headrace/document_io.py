@@ -1,4 +1,4 @@
-"""What commands read: values put over a scenario's, and results that were saved."""
+"""Read saved results, and write values as the command line gives them."""
 
 import json
 from collections.abc import Mapping

@@ -18,7 +18,8 @@ from headrace.mountinfo import Mounted, mounted
 from headrace.report.units import size
 
 Environment = dict[str, Any]
-"""By the keys below; without those that do not apply or that the kernel does not report."""
+"""Environment of a result by the keys below, without those that do not apply or that the kernel
+does not report."""
 TEXTS = (
     *("host", "kernel", "processor", "directory", "file_system"),
     *("mount_point", "mount_source", "mount_options", "device", "device_model", "device_kind"),
@@ -44,7 +45,7 @@ KINDS = {
     "pmem": "persistent memory",
     "mmcblk": "flash card",
 }
-"""What a block device is, by how the kernel's names of such devices begin."""
+"""Kinds of block devices, by the prefix of the kernel's device names."""
 
 
 def of_host(started: datetime | None = None) -> Environment:
@@ -85,8 +86,7 @@ def of_device(path: str | PathLike[str], started: datetime | None = None) -> Env
 
 
 def of_document(document: Mapping[str, Any]) -> Environment:
-    """What a result's document says of its environment; of those of earlier versions, what its
-    `place` says."""
+    """Return the environment in a result's document; for earlier versions, its `place`."""
     place = document.get("place")
     found = document.get("environment")
     values = {
@@ -97,7 +97,7 @@ def of_document(document: Mapping[str, Any]) -> Environment:
 
 
 def started_of(document: Mapping[str, Any]) -> datetime | None:
-    """When a result was started, if its document says it."""
+    """Return the start time in a result's document, or None if it has none."""
     found = document.get("environment")
     text = found.get("started") if isinstance(found, Mapping) else None
     return datetime.fromisoformat(text) if isinstance(text, str) else None
@@ -114,17 +114,17 @@ class Difference(NamedTuple):
 
     key: str
     values: Mapping[str, str]
-    """By what has it."""
+    """Value of each result or group, by its name."""
 
     def sentence(self) -> str:
-        """Which key, and all values."""
+        """Return the key and all its values as text."""
         name = self.key.replace("_", " ")
         return f"{name}: " + ", ".join(f"{of} {value}" for of, value in self.values.items())
 
 
 def differences(several: Mapping[str, Sequence[Environment]]) -> list[Difference]:
-    """In what results, or groups of them by name, differ. Those that do not say it, as results of
-    earlier versions, are left out of it."""
+    """Return the environment keys in which results, or groups of them by name, differ. Results that
+    lack a key are not compared by it."""
     found = []
     for key in KEYS:
         values = {

@@ -1,4 +1,4 @@
-"""How commands end: 0 done, 1 failed, 2 the input was wrong, 130 interrupted."""
+"""Exit codes of commands: 0 done, 1 failed, 2 wrong input, 130 interrupted."""
 
 import errno
 import sys
@@ -47,7 +47,7 @@ def run(work: Callable[[], int]) -> int:
 
 
 def with_notes(error: BaseException) -> str:
-    """What notes say too: of what a benchmark that failed has left."""
+    """Return an error's text with its notes, such as names of directories that were not removed."""
     return "; ".join([str(error), *getattr(error, "__notes__", ())])
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 Check: TypeAlias = Callable[[str, Any], None]
 
 LEAST, MOST = 1e-18, 1e18
-"""Of anything, if it is not 0: products and quotients of such numbers can be written down."""
+"""Range of numbers other than 0, so that their products and quotients are finite."""
 
 LONGEST = 40
 """Characters that an error has of a value."""
@@ -24,7 +24,7 @@ class WrongField(Exception):
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number, as which JSON's true and false do not count."""
+    """Return whether a value is a number; JSON's true and false are not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -35,11 +35,11 @@ def text(where: str, value: Any) -> None:
 
 
 def anything(where: str, value: Any) -> None:
-    """Nothing of it is read."""
+    """Accept any value; the field is not read."""
 
 
 def or_null(of: Check) -> Check:
-    """It may not be known."""
+    """Accept null, or what `of` accepts."""
 
     def check(where: str, value: Any) -> None:
         if value is not None:
@@ -97,14 +97,14 @@ def number(where: str, value: Any) -> None:
 
 
 def amount(where: str, value: Any) -> None:
-    """Such a number, and not less than nothing."""
+    """Accept a number that is 0 or more."""
     number(where, value)
     if value < 0:
         raise WrongField(where, value, "0 or more")
 
 
 def count(where: str, value: Any) -> None:
-    """How many of something there are."""
+    """Accept a positive whole number."""
     if not (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST):
         raise WrongField(where, value, "a whole number, 1 or more")
 

@@ -14,7 +14,7 @@ class FileFormat(Enum):
 
     @property
     def title(self) -> str:
-        """As messages call it."""
+        """Name of the format in messages."""
         return "Parquet" if self is FileFormat.PARQUET else self.name
 
 

@@ -20,19 +20,19 @@ from headrace.file_formats import FileFormat, check_directory_name, check_format
 from headrace.interruption import defer_signals
 
 MOST_LINKS = 40
-"""As in the kernel (path_resolution(7))."""
+"""Limit on followed symbolic links, as in the kernel (path_resolution(7))."""
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Target(NamedTuple):
-    """Where a file is or is to be."""
+    """Directory, name and status of a file that exists or is to be written."""
 
     directory: int
     """A descriptor of its directory."""
     name: str
-    """In it; no symbolic link."""
+    """Name in the directory; no symbolic link."""
     status: os.stat_result | None
-    """None if there is nothing of that name yet."""
+    """Status of the file; None if it does not exist yet."""
 
     @property
     def kind(self) -> int:
@@ -73,7 +73,7 @@ def _directory(directory: Path, path: Path) -> int:
 
 
 def _link(directory: int, name: str, path: Path) -> str | None:
-    """Where a symbolic link leads; None if it is none."""
+    """Return the target of a symbolic link, or None if the name is no symbolic link."""
     try:
         link = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     except FileNotFoundError:
@@ -223,13 +223,14 @@ def _descriptor(descriptor: int, path: Path) -> Iterator[Path]:
 
 
 def _is_in_place(path: Path) -> bool:
-    """Whether a name leads to a device or a pipe."""
+    """Return whether a name leads to a device or a pipe."""
     mode = _mode(path)
     return mode is not None and not stat.S_ISREG(mode)
 
 
 def _mode(path: Path) -> int | None:
-    """What a name stands for, links followed; None if for nothing. Raises OSError."""
+    """Return the file mode behind a name, links followed, or None if it does not exist. Raises
+    OSError."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:

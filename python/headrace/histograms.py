@@ -19,9 +19,9 @@ SCHEMA = pl.Schema([*TEXTS.items(), *EXACT.items()])
 Part: TypeAlias = tuple[str, tuple[int, int, int] | None]
 """A histogram, and what is known exactly of its values."""
 ALL = "all"
-"""In the place of an operation: all of them together."""
+"""Name under which all operations are merged."""
 By: TypeAlias = Literal["operation", "group"]
-"""What is put together: each operation, or each group of operations."""
+"""Key by which histograms are merged: each operation, or each group of operations."""
 LATENCIES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 

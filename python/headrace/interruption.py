@@ -14,15 +14,15 @@ from typing import NoReturn
 
 INTERRUPTED = 130
 PAPER_SCRIPT = "headrace.cli.paper_script"
-"""What `headrace papers` runs a script by; the command itself then says how it ended."""
+"""Module by which `headrace papers` runs a script. The command itself reports the interruption."""
 LOOK_S = 0.05
-"""How long to wait for another thread at a time: polars' handlers have the system begin waits for
-locks anew (pola-rs/polars issue 21739), so that Ctrl-C would only be seen after them."""
+"""Seconds to wait for another thread at a time. Polars' handlers restart the system's waits for
+locks (pola-rs/polars issue 21739), so a longer wait would delay Ctrl-C."""
 _commanded = False
 
 
 class EndedBySignal(SystemExit):
-    """Somebody ends the process."""
+    """A signal ended the process."""
 
     def __init__(self, number: int) -> None:
         self.status = 128 + number
@@ -33,7 +33,8 @@ class EndedBySignal(SystemExit):
 
 
 STOP_EXCEPTIONS = (KeyboardInterrupt, EndedBySignal)
-"""What Ctrl-C and the signals to end raise: a benchmark shows what it has at each of them."""
+"""Exceptions that Ctrl-C and the signals SIGTERM and SIGHUP raise. A benchmark then shows its
+partial result."""
 
 
 def end_at_once() -> None:
@@ -46,13 +47,13 @@ def end_at_once() -> None:
 
 
 def raise_keyboard_interrupt() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt again."""
+    """Let Ctrl-C raise KeyboardInterrupt again."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def after_polars() -> None:
-    """Has Ctrl-C raise KeyboardInterrupt in a command as before polars was imported.
+    """Restore Python's handler of Ctrl-C, which importing polars replaces, in a command.
 
     Polars' own handler, which it puts before Python's as it is imported, has its threads panic
     where they are, and those that wait for them tell of it on standard error (pola-rs/polars

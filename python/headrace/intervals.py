@@ -41,7 +41,8 @@ def half_width(values: Sequence[float]) -> float | None:
 
 
 def half_widths(values: Sequence[Any]) -> Any:
-    """Of each figure in documents of one shape; none for figures that not all have."""
+    """Return the half-width of each figure in documents of one shape; None for figures that some
+    documents lack."""
     first = values[0]
     if isinstance(first, Mapping):
         keys = [key for key in first if all(key in value for value in values)]

@@ -25,8 +25,8 @@ TraceTo = Annotated[
 
 
 def check_tracing(directory: Path, trace: bool, trace_to: Path | None) -> bool:
-    """Whether to trace. Raises KernelTraceError and OSError if that is not possible, before
-    anything is measured."""
+    """Return whether to trace the kernel. Raises KernelTraceError or OSError, before anything is
+    measured, if it cannot be traced."""
     if not trace and trace_to is None:
         return False
     from headrace import kernel_trace

@@ -35,7 +35,7 @@ PAGE = 100
 
 
 class By(StrEnum):
-    """What results are taken together by."""
+    """Keys by which results are grouped for a comparison."""
 
     VERSION = "version"
     DATE = "date"
@@ -272,7 +272,7 @@ def plot(
 
 
 def _curve(entry: Mapping[str, Any]) -> str:
-    """What tells a curve from others: mix, place, labels and identifier."""
+    """Return the label of a curve: mix, place, labels and identifier."""
     place = entry["document"].get("place", {})
     where = " ".join(str(place[key]) for key in ("host", "file_system") if key in place)
     labels = ", ".join(f"{key}={value}" for key, value in entry["labels"].items())

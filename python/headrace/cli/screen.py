@@ -1,4 +1,4 @@
-"""What people see: tables on standard output, progress on standard error."""
+"""Terminal output: tables on standard output, progress on standard error."""
 
 import contextlib
 import sys
@@ -16,11 +16,11 @@ from headrace.report.plain_text import plain, plain_line
 WIDE = 1000
 """Columns where there is no terminal that has a width: nothing is cut."""
 PATIENCE_S = 0.5
-"""What takes longer gets a progress bar."""
+"""Seconds after which a command shows a progress bar."""
 LINES_S = 10.0
-"""At least between two lines of progress, where standard error is no terminal."""
+"""Seconds between two progress lines, at least, where standard error is no terminal."""
 LOOK_LINES_S = 1.0
-"""How often it is checked whether a line is due."""
+"""Seconds between two checks for a due progress line."""
 
 
 class ProgressLines:
@@ -77,8 +77,8 @@ def show(what: RenderableType) -> None:
 def progress(
     title: str, shown: bool
 ) -> Iterator[Callable[[float, int, float | None], None] | None]:
-    """What to tell a run's progress to; it shows a bar if the run takes long, or lines where
-    standard error is no terminal."""
+    """Yield a callback for the progress of a run. It draws a bar if the run takes long, or prints
+    lines where standard error is no terminal."""
     if not shown:
         yield None
         return
@@ -126,8 +126,8 @@ def _run_so_far(seconds: float, requests: int, part: float | None) -> str:
 
 @contextlib.contextmanager
 def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
-    """What to tell steps to, done and in all, and what is next; it shows a bar, or lines where
-    standard error is no terminal."""
+    """Yield a callback for the steps done, their total and the name of the next one. It draws a
+    bar, or prints lines where standard error is no terminal."""
     if not sys.stderr.isatty():
         lines, state = ProgressLines(title), "beginning"
 
@@ -159,8 +159,8 @@ def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
 
 @contextlib.contextmanager
 def records(title: str) -> Iterator[Callable[[int], None]]:
-    """What to tell how many records of a trace are done; it shows the number if the trace takes
-    long, or lines where standard error is no terminal."""
+    """Yield a callback for the number of trace records read. It shows the number if the trace takes
+    long, or prints lines where standard error is no terminal."""
     if not sys.stderr.isatty():
         lines, done = ProgressLines(title), 0
 

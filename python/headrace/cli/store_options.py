@@ -1,4 +1,4 @@
-"""What commands that make results have in common: they keep them in the store."""
+"""Options of commands that save results in the store."""
 
 import sys
 from collections.abc import Callable, Sequence

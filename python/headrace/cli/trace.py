@@ -38,7 +38,7 @@ TargetFormat = Annotated[
 
 
 class Phases(StrEnum):
-    """What a synthetic trace does."""
+    """Phases of a synthetic trace."""
 
     WRITE = "write"
     READ = "read"

@@ -22,7 +22,7 @@ TrustedFiles: TypeAlias = Annotated[
 
 
 def trust(files: list[Path] | None) -> "Trust":
-    """What a command trusts; it asks about other files on a terminal.
+    """Return the trust settings of a command. On a terminal the command asks about other files.
 
     Raises OSError if one of the files cannot be read.
     """

@@ -1,5 +1,5 @@
-"""What the kernel itself tells of file systems and devices, by its tracing (Linux,
-Documentation/trace/ftrace.rst). Needs root, and tracefs."""
+"""Trace file systems and devices with the kernel's ftrace (Linux, Documentation/trace/ftrace.rst).
+Needs root, and tracefs."""
 
 from headrace.kernel_trace.activity import activity, commits, folios, write_back
 from headrace.kernel_trace.calls import system_calls, timed

@@ -16,7 +16,7 @@ SCHEMA = pl.Schema(
     }
 )
 WORKER = re.compile(r"process \d+\.\d+")
-"""What the load engine calls the threads that carry out a workload."""
+"""Name pattern of the load engine's worker threads."""
 
 
 def system_calls(recording: Recording) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from pathlib import Path
 from headrace.kernel_trace.errors import KernelTraceError
 
 MINOR_BITS = 20
-"""Of a device's number within the kernel (Linux, include/linux/kdev_t.h)."""
+"""Bits of the minor number within the kernel's device number (Linux, include/linux/kdev_t.h)."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Device:
     """A file system's device."""
 
     name: str
-    """As 254:1, by which the kernel also calls what writes back to it."""
+    """Device number such as 254:1, by which the kernel also names its write-back."""
     file_system: int
     """The number that events of the file system have."""
     disk: int

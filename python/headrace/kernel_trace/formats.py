@@ -1,4 +1,4 @@
-"""What the kernel says of its events' records: the `format` files (Linux,
+"""Record layouts of the kernel's events, from its `format` files (Linux,
 Documentation/trace/events.rst)."""
 
 import re
@@ -36,7 +36,7 @@ class Format:
 
     name: str
     number: int
-    """What records of the event begin with."""
+    """Event identifier at the start of each record."""
     fields: tuple[Field, ...]
     """Numbers and texts of a fixed length; whatever else there is, is left out."""
 

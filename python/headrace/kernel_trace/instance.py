@@ -19,13 +19,13 @@ PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 BUFFER = 128 << 20
 """Bytes of all processors: more than a million records. The memory is taken at once."""
 CLOCK = "mono"
-"""That of CLOCK_MONOTONIC, which is the same on all processors."""
+"""Trace clock equal to CLOCK_MONOTONIC, which is the same on all processors."""
 NAME = re.compile(r"headrace-(\d+)-(\d+)-\d+")
 _numbers = itertools.count()
 
 
 def tracefs() -> Path:
-    """Where the kernel's tracing is.
+    """Return the directory of the kernel's tracing file system.
 
     Raises KernelTraceError if it is not there, or is not allowed.
     """
@@ -75,7 +75,7 @@ class Instance:
             raise
 
     def has(self, event: str) -> bool:
-        """Whether the kernel has an event, given as block/block_rq_issue."""
+        """Return whether the kernel has an event, given as block/block_rq_issue."""
         return (self.path / "events" / event / "format").exists()
 
     def enable(self, events: Mapping[str, str | None]) -> None:
@@ -106,7 +106,7 @@ class Instance:
 
     @property
     def formats(self) -> Mapping[str, Format]:
-        """Of the events that were asked for and that the kernel has."""
+        """Return the formats of the requested events that the kernel has."""
         return self._formats
 
     def lost(self) -> int:
@@ -171,7 +171,7 @@ def remove_orphans(root: Path) -> None:
 
 
 def _namespace() -> int:
-    """That of process identifiers."""
+    """Return the identifier of the PID namespace."""
     return os.stat("/proc/self/ns/pid").st_ino
 
 

@@ -1,4 +1,4 @@
-"""What the kernel did, as tables: one for each event."""
+"""Recorded kernel events as tables, one for each event."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ class Recording:
     """Events between two instants, each a table in the order of their times."""
 
     tables: Mapping[str, pl.DataFrame]
-    """By the event's name, as block_rq_issue: `time_ns`, `processor`, `thread`, and the event's
-    own fields."""
+    """Tables by event name, such as block_rq_issue: `time_ns`, `processor`, `thread`, and the
+    event's own fields."""
     lost: int = 0
     """Records for which there was no room."""
 

@@ -32,16 +32,16 @@ class Records:
     data: NDArray[np.uint8]
     """All pages, one behind another."""
     times: NDArray[np.uint64]
-    """When each was written, in ns of the trace's clock."""
+    """Time of each record, in ns of the trace's clock."""
     offsets: NDArray[np.int64]
-    """Where each begins in the data."""
+    """Offset of each record in the data."""
     sizes: NDArray[np.int64]
     """Bytes of each, at the most."""
 
 
 @dataclass(frozen=True)
 class PageHeader:
-    """What a page begins with."""
+    """Header of a page of the ring buffer."""
 
     data: int
     """The first byte of records."""

@@ -1,4 +1,4 @@
-"""What the kernel does for this process and for a file system, recorded."""
+"""Record what the kernel does for this process and for a file system."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def _of_device(device: Device) -> dict[str, str | None]:
 
 
 WORKERS = '"process *"'
-"""What the load engine calls the threads that carry out a workload."""
+"""Name pattern of the load engine's worker threads."""
 REQUESTS = (
     "block_bio_queue",
     "block_bio_backmerge",

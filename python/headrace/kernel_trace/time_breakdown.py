@@ -1,4 +1,4 @@
-"""Where the time of system calls went: on the processor, or waiting, and for what."""
+"""Time of system calls on the processor and in each kind of wait."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from headrace.kernel_trace.recording import Recording
 from headrace.kernel_trace.requests import requests
 
 WAITS = ("dirty limit", "journal", "device", "I/O queue", "processor queue", "other waiting")
-"""What a call can wait for. What holds for more than one is counted with the first of them."""
+"""Kinds of waits. Time that fits several kinds is counted with the first of them."""
 ON_PROCESSOR = "processor"
 SYNCING = ("write", "pwrite64", "pwritev", "pwritev2", "fsync", "fdatasync", "sync_file_range")
 """Calls that may wait for a commit of the journal."""
@@ -21,7 +21,7 @@ SYNCING = ("write", "pwrite64", "pwritev", "pwritev2", "fsync", "fdatasync", "sy
 
 @dataclass(frozen=True)
 class _World:
-    """What all calls may wait for."""
+    """Intervals of waits that are common to all calls."""
 
     commits: Intervals
     device: Intervals
@@ -29,8 +29,8 @@ class _World:
 
 
 def breakdown(recording: Recording, made: pl.DataFrame) -> dict[str, float]:
-    """Where the time of calls went, in seconds of all of them: on the processor, and waiting for
-    each of `WAITS`. Together it is the time from entering to leaving them."""
+    """Return the time of all calls in seconds: on the processor, and in each of `WAITS`. The sum is
+    the time from entry to exit of the calls."""
     world = _World(commits(recording), *_device(recording))
     found = dict.fromkeys((ON_PROCESSOR, *WAITS), 0.0)
     switches = recording.of("sched_switch")
@@ -58,7 +58,7 @@ def breakdown(recording: Recording, made: pl.DataFrame) -> dict[str, float]:
 
 
 def _device(recording: Recording) -> tuple[Intervals, Intervals]:
-    """When the device had requests, and when requests were queued before it."""
+    """Return the intervals in which the device had requests, and in which requests were queued."""
     found = requests(recording)
     issued = found["issued_ns"].to_numpy()
     served = _nanoseconds(found["service_s"])
@@ -73,8 +73,8 @@ def _nanoseconds(seconds: pl.Series) -> NDArray[np.int64]:
 def _away(
     switches: pl.DataFrame, wakings: pl.DataFrame, thread: int
 ) -> tuple[Intervals, Intervals]:
-    """When a thread was not on a processor; and when of that it could have gone on, had one been
-    free: after it was woken, or because another was preferred.
+    """Return the intervals in which a thread was off the processor, and in which of them it was
+    runnable: after it was woken, or because another thread preempted it.
 
     Where the return of a thread to an idle processor is not told, as some virtual machines leave
     it out, it was back when it was woken.
@@ -97,7 +97,7 @@ def _away(
 
 
 LAST = np.iinfo(np.int64).max
-"""No such time."""
+"""A time later than all others."""
 
 
 def _next(times: NDArray[np.int64], after: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -108,7 +108,8 @@ def _next(times: NDArray[np.int64], after: NDArray[np.int64]) -> NDArray[np.int6
 
 
 def _pauses(recording: Recording, thread: int) -> Intervals:
-    """When a thread was to pause because too much was dirty; the kernel gives it in ms."""
+    """Return the intervals in which the kernel paused a thread because of too many dirty pages. The
+    kernel gives them in ms."""
     found = recording.of("balance_dirty_pages")
     if not found.height:
         return NEVER
@@ -118,7 +119,7 @@ def _pauses(recording: Recording, thread: int) -> Intervals:
 
 
 def in_device(recording: Recording, made: pl.DataFrame) -> Sequence[float]:
-    """Of each call, the seconds in which the device had requests."""
+    """Return, for each call, the seconds in which the device had requests."""
     device, _ = _device(recording)
     order = made.sort("entered_ns")
     each = Intervals(order["entered_ns"].to_numpy(), order["left_ns"].to_numpy())

@@ -24,22 +24,23 @@ from headrace.trace.readable import Traces, readable_traces
 
 
 class Live(NamedTuple):
-    """How far a measurement is."""
+    """Progress of a measurement."""
 
     preparing: bool
-    """Whether files that must be there are still being made."""
+    """True while files are being prepared."""
     seconds: float
-    """Since the processes began."""
+    """Seconds since the processes began."""
     operations: dict[str, tuple[int, int]]
     """Operations done and bytes moved, by operation."""
     removing: bool = False
-    """Whether everything is measured, and files are being removed."""
+    """True when all is measured and files are being removed."""
     removed: int = 0
-    """How many names are gone, then."""
+    """Number of names removed so far."""
 
 
 Progress: TypeAlias = Callable[[Live], object]
-"""Called some times a second. What it raises ends the measurement."""
+"""Callback for the progress of a measurement, called some times a second. An exception that it
+raises ends the measurement."""
 
 
 def measure(
@@ -126,7 +127,8 @@ def _check_measured(document: Mapping[str, Any], loaded: _core.Loaded) -> None:
 
 
 def removing(progress: Progress | None) -> Callable[[int], object] | None:
-    """What tells how many names are gone, if somebody wants to know; it begins with none."""
+    """Return a callback for the number of removed names; None without `progress`. It first reports
+    0."""
     if progress is None:
         return None
     on_progress = progress
@@ -156,7 +158,7 @@ def measure_in(
     settle: float = 0.0,
     progress: Progress | None = None,
 ) -> Measurement:
-    """As `measure`, in a directory that was made for several measurements, one after another.
+    """Measure as `measure` does, in a directory that several measurements share.
 
     `traces` are what `readable_traces` gives.
     """
@@ -231,14 +233,13 @@ def _files(directory: _core.BenchmarkDirectory) -> tuple[dict[str, int], float]:
 
 
 def _is_direct(loaded: _core.Loaded) -> bool:
-    """Whether all workloads pass the page cache by."""
+    """Return whether all workloads bypass the page cache (O_DIRECT)."""
     workloads = tomllib.loads(loaded.toml)["workload"]
     return all(workload.get("io", {}).get("direct", False) for workload in workloads)
 
 
 def ended_early(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Why a measurement ended before its time, with the error if there was one; None if it did
-    not."""
+    """Return why a measurement ended early, with the error if there was one; None if it did not."""
     if document["stop"]["reason"] not in hosts.EARLY:
         return None
     return {**document["stop"], **{key: document[key] for key in ("error",) if key in document}}

@@ -1,4 +1,4 @@
-"""How much of what was read came from memory."""
+"""Page-cache hit rate of a measurement."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,8 +18,9 @@ class Reads(NamedTuple):
 
 
 def reads_now() -> Reads | None:
-    """What the kernel has counted so far (proc(5), /proc/pid/io: rchar and read_bytes, which
-    holds for file systems on block devices only); None if it does not."""
+    """Return the bytes that this process has read so far (proc(5), /proc/pid/io: rchar and
+    read_bytes). None if the kernel does not count them. read_bytes holds for file systems on block
+    devices only."""
     try:
         lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -32,7 +33,7 @@ def reads_now() -> Reads | None:
 
 
 def reads_since(before: Reads | None) -> Reads | None:
-    """What was read since then; None if it is not counted."""
+    """Return the bytes read since `before`; None if they are not counted."""
     after = reads_now()
     if before is None or after is None:
         return None
@@ -73,8 +74,8 @@ def cache(
 
 
 def cache_of_all(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What several measurements of one load say of it together: bytes are sums, null where one of
-    them does not tell them, and the rate is the mean of theirs, as all rates are."""
+    """Merge the cache figures of several measurements of one load. Bytes are sums, or null if a
+    measurement lacks them. The hit rate is the mean."""
     combined: dict[str, Any] = means(several)
     for key in filter(lambda key: key.endswith("_bytes"), combined):
         # Bytes of a kind that one did not meet are none there, if it counted any.

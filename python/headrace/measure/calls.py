@@ -1,4 +1,4 @@
-"""By which calls operations are carried out, which a measurement's figures depend on."""
+"""Ways to make system calls, on which a measurement's figures depend."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from headrace.store.record import CALLS
 POSIX = "posix"
 """System calls, one after the other: what benchmarks make that leave no choice."""
 NULL = "null"
-"""None: what remains is what the engine itself costs."""
+"""No calls: the figures are the cost of the load engine itself."""
 
 
 def check_calls(before: Mapping[str, Any], calls: str) -> None:

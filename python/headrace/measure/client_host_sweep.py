@@ -21,7 +21,7 @@ from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
 """The scenario in which so many ranks take part and operations come at a rate."""
 OF = "client-hosts"
-"""What the document says that it is a ladder of."""
+"""Value of `of` in the document."""
 POINTS = ("knee", "kept_up", "cut_off")
 
 
@@ -117,7 +117,7 @@ def _check_ranks(resumed: Mapping[str, Any] | None, hosts: Mapping[str, Sequence
 
 
 def _step(document: dict[str, Any]) -> dict[str, Any] | None:
-    """What the sweep shows of a measurement; None if nothing was done in it."""
+    """Return the sweep's step for a measurement; None if no operation was done."""
     step = load_step(document)
     if step is None:
         return None
@@ -174,7 +174,7 @@ def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
-    """What each whole repeat of the sweep shows."""
+    """Yield the figures of each complete repetition of the sweep."""
     for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
         of_it = filter(None, map(_step, several))
         yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])

@@ -67,7 +67,7 @@ def _document(sweep: SweepRunner, warm_up: float) -> dict[str, Any]:
 
 
 def _catalogued(steps: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """As the store catalogues steps, so that ladders can be compared step by step."""
+    """Return the figures that the store catalogues, so that sweeps can be compared step by step."""
     return {
         "operations": {
             name: {"per_second": step["operations_per_second"]} for name, step in steps.items()
@@ -77,7 +77,7 @@ def _catalogued(steps: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _shown(document: Mapping[str, Any], warm_up: float) -> dict[str, Any]:
-    """What the store catalogues of one measurement."""
+    """Return the figures of one measurement that the store catalogues."""
     return {
         "operations_per_second": _rate(document, warm_up),
         "service": document["latency"].get("all"),
@@ -108,7 +108,7 @@ def _rate(document: Mapping[str, Any], warm_up: float) -> float:
 
 
 def _is_oversubscribed(document: dict[str, Any]) -> bool:
-    """Whether processes wait for each other, on any host."""
+    """Return whether processes outnumber processors on any host."""
     if "hosts" not in document:
         return bool(document["processes"] > len(os.sched_getaffinity(0)))
     return any(it["condition"] == "oversubscribed" for it in document["warnings"])

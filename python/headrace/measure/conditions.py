@@ -1,4 +1,4 @@
-"""What a reader should know before believing a measurement."""
+"""Warnings about conditions that make a measurement unreliable."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -116,12 +116,12 @@ def _memory_given_back(document: Mapping[str, Any], direct: bool, _free: float) 
 
 
 def memory_is_given_back() -> bool:
-    """Whether a host takes back what memory this virtual machine has free."""
+    """Return whether this virtual machine gives free memory back to its host."""
     return reports_free_pages(BALLOONS)
 
 
 def reports_free_pages(drivers: Path) -> bool:
-    """Whether one of a driver's devices has the feature (virtio 1.2, section 5.5.3:
+    """Return whether one of a driver's devices reports free pages (virtio 1.2, section 5.5.3:
     VIRTIO_BALLOON_F_PAGE_REPORTING, bit 5; the file has a character for each bit)."""
     found = (_word(device / "features") for device in drivers.glob("virtio*"))
     return any(word is not None and word[REPORTING : REPORTING + 1] == "1" for word in found)
@@ -168,4 +168,4 @@ CHECKS: dict[str, Callable[[Mapping[str, Any], bool, float], str | None]] = {
     "governor": _governor,
     "nearly-full": _nearly_full,
 }
-"""To add a warning, write a function and name it here."""
+"""Checks by condition. To add a warning, write a function and name it here."""

@@ -1,4 +1,4 @@
-"""What the machine did meanwhile: processor, memory, and the device below the directory."""
+"""Samples of processor, memory and device counters during a measurement."""
 
 import os
 import resource
@@ -34,7 +34,7 @@ benchmark's own. `device_busy` has no flushes, so that these have a column of th
 the sum of their times. Without a device below the directory, the device's are null."""
 
 INTERVAL_S = 1.0
-"""Between two samples, at least: reading them takes a fraction of a millisecond."""
+"""Least seconds between two samples. Reading them takes a fraction of a millisecond."""
 
 
 class Counters:
@@ -121,7 +121,8 @@ def _between(before: dict[str, Any], after: dict[str, Any], start: float) -> dic
 
 
 def _own_seconds() -> float:
-    """On processors, of all threads: getrusage(2) counts it finer than the ticks of /proc."""
+    """Return the processor seconds of all threads. getrusage(2) counts finer than the ticks of
+    /proc."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 

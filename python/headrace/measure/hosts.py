@@ -14,19 +14,19 @@ from headrace.measure.conditions import conditions
 from headrace.ranks.mpi_comm import first_error
 
 EARLY = ("interrupted", "failed")
-"""Why a measurement may end before its time."""
+"""Reasons for which a measurement ends early."""
 Files: TypeAlias = Callable[[], tuple[dict[str, int], float]]
 
 
 @dataclass(frozen=True)
 class RankResult:
-    """What one rank did."""
+    """Result of one rank."""
 
     host: str
     rank: int
     name: str
     result: dict[str, Any]
-    """As the engine gives it; empty if it could not begin."""
+    """Result of the load engine; empty if the rank could not begin."""
     error: BaseException | None
     counters: dict[str, Any]
     reads: Reads | None
@@ -95,8 +95,8 @@ def merge_ranks(
 def _merge(
     loaded: _core.Loaded, parts: Sequence[RankResult], files: Files
 ) -> tuple[BaseException | None, dict[str, Any], dict[str, Any], dict[int, dict[str, Any]]]:
-    """What went wrong or the document without warnings, the result of the engines, and what the
-    first rank of each host looks at for its warnings."""
+    """Merge the results of all ranks. Return the error, or the document without warnings, the
+    engines' result, and for the first rank of each host the figures that its warnings depend on."""
     wrong = [(part.name, part.error) for part in parts if part.error is not None]
     if wrong:
         return first_error(wrong, len(parts)), {}, {}, {}
@@ -137,7 +137,7 @@ def _host(name: str, parts: Sequence[RankResult]) -> dict[str, Any]:
 
 
 def _reads(parts: Sequence[RankResult]) -> Reads | None:
-    """What all ranks read."""
+    """Return the bytes read by all ranks; None if a rank does not count them."""
     counted = [part.reads for part in parts if part.reads is not None]
     if len(counted) < len(parts):
         return None
@@ -145,7 +145,7 @@ def _reads(parts: Sequence[RankResult]) -> Reads | None:
 
 
 def _start(parts: Sequence[RankResult]) -> dict[str, float]:
-    """How far apart the ranks began, and how well that is known."""
+    """Return the skew between the starts of the ranks, and its uncertainty, in seconds."""
     clocks = ranks.current().clocks()
     begun = [
         part.result["started_s"] - clock.ahead_s for part, clock in zip(parts, clocks, strict=True)

@@ -24,9 +24,8 @@ def measure_with_kernel_trace(
 
 
 def in_kernel(document: Mapping[str, Any], recording: Recording) -> dict[str, Any]:
-    """What a recording tells of the calls that the load engine timed: where their time went, in
-    seconds of all processes together, how many requests the device had from the first of them
-    on, and how many events are missing."""
+    """Return the time breakdown of the timed calls (seconds of all processes), the number of device
+    requests since the first call, and the number of lost events."""
     made = kernel_trace.timed(recording, document["measured_seconds"])
     requests = kernel_trace.requests(recording)
     start = made["entered_ns"].min()

@@ -1,4 +1,4 @@
-"""Where a curve of load and response time bends."""
+"""Knee of a curve of load and response time."""
 
 from collections.abc import Sequence
 

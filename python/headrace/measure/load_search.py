@@ -1,4 +1,4 @@
-"""Which loads to try, until it is known where a system stays behind."""
+"""Search for the highest load that a system sustains."""
 
 import math
 from collections.abc import Callable

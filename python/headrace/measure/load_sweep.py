@@ -17,20 +17,20 @@ AtLoad: TypeAlias = Callable[[float], _core.Loaded]
 
 
 OVERALL = "overall response"
-"""What the store catalogues the overall response time as."""
+"""Name under which the store catalogues the overall response time."""
 
 
 class Criteria(NamedTuple):
-    """When a system keeps up with a load."""
+    """Criteria by which a system sustains a load."""
 
     achieved: float = 0.95
-    """Which part of the offered load has to be achieved."""
+    """Least share of the offered load that must be achieved."""
     response_s: float = 0.020
-    """How long the mean response time may be: SPEC SFS2008 reports no load above 20 ms (its
-    run rules; SFS 1.1 allowed 50 ms)."""
+    """Largest mean response time in seconds. SPEC SFS2008 reports no load above 20 ms (its run
+    rules; SFS 1.1 allowed 50 ms)."""
 
     def met(self, step: dict[str, Any]) -> bool:
-        """Whether a step kept up."""
+        """Return whether a step met the criteria."""
         achieved = step["achieved_per_second"] >= self.achieved * step["offered_per_second"]
         return bool(achieved and step["response"]["mean"] <= self.response_s)
 
@@ -124,7 +124,7 @@ def load_sweep(
 
 
 def load_step(document: dict[str, Any]) -> dict[str, Any] | None:
-    """What a ladder shows of a measurement; None if nothing was done in it."""
+    """Return the step of a load sweep for a measurement; None if no operation was done."""
     load = document.get("load")
     if load is None or not document["operations"]:
         return None
@@ -143,8 +143,8 @@ def _document(sweep: SweepRunner, criteria: Criteria) -> dict[str, Any]:
 
 
 def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What whole steps in order of load show, and the figures that the store catalogues, so that
-    ladders can be compared step by step."""
+    """Return the findings of complete steps in order of load, and the figures that the store
+    catalogues, so that sweeps can be compared step by step."""
     found = findings(steps)
     points = {
         name.replace("_", " "): {"per_second": found[name]["requested_per_second"]}
@@ -159,15 +159,15 @@ def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
-    """What each repeat of the ladder shows that came to its end."""
+    """Yield the figures of each complete repetition of the sweep."""
     for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
         of_it = filter(None, map(load_step, several))
         yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])
 
 
 def findings(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What steps in order of load show: the loads requested at the knee and at the cut-off,
-    and the largest that was kept up with. None of what they do not show."""
+    """Return the findings of steps in order of load: the knee, the cut-off, and the highest
+    sustained load. Each is None if the steps do not show it."""
     kept = 0
     while kept < len(steps) and steps[kept]["keeps_up"]:
         kept += 1

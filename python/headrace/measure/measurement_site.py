@@ -1,4 +1,4 @@
-"""Where something is measured: figures of two places are not of one measurement."""
+"""Site of a measurement: its host and file system. Figures of two sites do not belong together."""
 
 import os
 import platform

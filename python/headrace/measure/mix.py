@@ -15,13 +15,13 @@ PER_RATE = (
     "workload.0.names.directories_per_rate=10",
     "workload.0.names.symbolic_links_per_rate=100",
 )
-"""What its files, directories and links are for each operation a second (section 3.3.3.4)."""
+"""Files, directories and links for each operation a second (section 3.3.3.4)."""
 FILES = "workload.0.files="
 """A number of files that is set replaces the scaling."""
 FOREVER = "workload.0.amount=forever"
-"""Only time ends it."""
+"""Settings by which only the time limit ends the mix."""
 A_TIME = 'a time such as "0.2 ms" or "10 s"'
-"""What scenarios take, where the options take seconds."""
+"""Time syntax in scenarios, where the command's options take seconds."""
 PROCESSES = 16
 """A pool that is wide enough for a system to have several operations under way. What finds all
 of them busy is late, which response times show."""

@@ -1,4 +1,4 @@
-"""What a network gives between two hosts: messages there and back, over TCP."""
+"""Latency and throughput of messages between two hosts over TCP."""
 
 import ipaddress
 import platform
@@ -19,7 +19,7 @@ from headrace.measure.resume import (
 from headrace.report.units import binary_size
 
 PORT = 7417
-"""Where a host answers, if nothing else is said: none that IANA has given away."""
+"""Default port; IANA has not assigned it."""
 SIZES = tuple(1 << step for step in range(0, 25, 2))
 """1 B to 16 MiB, as NetPIPE begins with one byte and goes up."""
 
@@ -30,7 +30,7 @@ def new_token() -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs on this host can reach an address."""
+    """Return whether an address is reachable from this host only."""
     if host == "localhost":
         return True
     try:
@@ -93,7 +93,7 @@ def ask(
 def _known(
     resumed: Mapping[str, Any] | None, seconds: float, here: Mapping[str, str]
 ) -> dict[int, dict[str, Any]]:
-    """What an earlier run has, by size."""
+    """Return the messages of an earlier run, by size."""
     if resumed is None:
         return {}
     check_matches(resumed, {"kind": KIND}, here)

@@ -47,7 +47,7 @@ def with_note(error: BaseException) -> list[dict[str, str]]:
 
 
 def cleanup_failures(document: Mapping[str, Any]) -> list[str]:
-    """What a measurement's document says of directories that are still there."""
+    """Return the messages of a measurement's document about directories that were not removed."""
     return [it["message"] for it in document["warnings"] if it["condition"] == CONDITION]
 
 

@@ -134,7 +134,7 @@ def _unfinished(several: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
 
 
 def _left_out(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What was not carried out, counted over all repetitions."""
+    """Count unsupported operations over all repetitions."""
     counts: dict[tuple[str, str, str], int] = {}
     for entry in (entry for it in documents for entry in it.get("left_out", ())):
         key = (entry["by"], entry["what"], entry["reason"])
@@ -172,7 +172,7 @@ def _operation_groups(
 def _by_name(
     documents: Sequence[dict[str, Any]], key: str
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """What the documents that have it say of each operation or group."""
+    """Yield each operation or group with its entries in the documents that have it."""
     for name in dict.fromkeys(name for it in documents for name in it[key]):
         yield name, [it[key][name] for it in documents if name in it[key]]
 
@@ -213,7 +213,7 @@ def _percentiles(latency: dict[str, Any]) -> dict[str, Any]:
 
 
 def _one(document: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of each repetition: all but what they have in common."""
+    """Return a repetition's figures without those that all repetitions share."""
     common = ("kind", "scenario", "seed", "version", "processes", "calls", "environment")
     return {key: value for key, value in document.items() if key not in common}
 

@@ -13,13 +13,13 @@ from headrace.store import open as open_store
 from headrace.store.record import current_kind
 
 PREFIX = "results:"
-"""Before the identifier of a result in the store."""
+"""Prefix of a result's identifier in the store."""
 CHECKSUM = "steps_sha256"
-"""Where a document has the digest of its steps."""
+"""Key of the digest of a document's steps."""
 
 
 def read_earlier(named: str) -> dict[str, Any]:
-    """What an earlier run has saved: a file, or `results:ID` in the store, with its tables.
+    """Read the result of an earlier run with its tables: a file, or `results:ID` in the store.
 
     Raises ValueError if the file is no result, OSError if it cannot be read, StoreError or
     StoreFailure if there is no such result in the store.
@@ -99,7 +99,7 @@ def other_options_error(before: Mapping[str, Any]) -> ValueError:
 
 
 def rank_count_field() -> dict[str, int]:
-    """How many ranks there are, for a document, if there are several."""
+    """Return the document's field for the number of ranks; empty for one rank."""
     return {"ranks": ranks.count()} if ranks.count() > 1 else {}
 
 

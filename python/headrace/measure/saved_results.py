@@ -1,4 +1,4 @@
-"""What benchmarks have saved, into the store."""
+"""Import of saved benchmark results into the store."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -29,18 +29,18 @@ class LoadSweep:
     series: pl.DataFrame
     """Operations, bytes and latency over time, by operation."""
     counters: pl.DataFrame
-    """What processor, memory and device did meanwhile."""
+    """Processor, memory and device counters over time."""
     histograms: pl.DataFrame
-    """How long operations took, as `headrace.histograms` has it."""
+    """Latency histograms, as `headrace.histograms` defines them."""
 
     @property
     def name(self) -> str:
-        """What the scenario is called."""
+        """Name of the scenario."""
         return str(self.document["scenario"].get("name", ""))
 
     @property
     def partial(self) -> bool:
-        """Whether it ended before its time."""
+        """True if the sweep ended early."""
         return bool(self.document["stop"]["reason"] != "done")
 
     def keep(

@@ -1,4 +1,4 @@
-"""What every ladder does: one step after another in one directory, until one ends early."""
+"""Runner of load sweeps: measures one step after another in one directory, until one ends early."""
 
 import contextlib
 import hashlib
@@ -52,12 +52,12 @@ class SweepStopped(Exception):
 
 @dataclass(eq=False)
 class StepResult:
-    """What is measured at one step: once, or in each repeat of the ladder."""
+    """Measurements of one step: one, or one for each repetition of the sweep."""
 
     digest: str
     measurements: list[Measurement] = field(default_factory=list)
     step: Step = field(default_factory=dict)
-    """Of all of them together."""
+    """Figures of all measurements of the step."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class StepRequest:
     loaded: _core.Loaded
     what: str
     client_hosts: int | None
-    """How many hosts take part; None for all."""
+    """Number of hosts that take part; None for all."""
 
 
 @dataclass
@@ -77,31 +77,32 @@ class SweepRunner:
 
     directory: _core.BenchmarkDirectory
     of: str
-    """Of what it is a ladder: `loads`, `clients` or `client-hosts`."""
+    """Variable of the sweep: `loads`, `clients` or `client-hosts`."""
     place: Mapping[str, str]
     environment: Environment
     step_of: Callable[[dict[str, Any]], Step | None]
-    """What a ladder shows of a measurement, or of several together; None if nothing was done."""
+    """Function that returns the step for a measurement, or for merged repetitions; None if no
+    operation was done."""
     calls: str
     repeats: int
     watch: Watch
     on_step: Callable[["SweepRunner"], None]
-    """Called after each step that was measured whole."""
+    """Callback after each complete step."""
     resumed: Mapping[str, Any] | None
     """The document of an earlier run."""
     tried: list[StepResult] = field(default_factory=list)
     """First those of the earlier run: what it has stays, whether or not it is asked for again."""
     asked: list[StepRequest] = field(default_factory=list)
     once: bool = False
-    """Whether the first ladder has come to its end."""
+    """True when the first repetition of the sweep is complete."""
     too_late: bool = False
-    """Whether Ctrl-C, or a signal to end, came too late to change a measurement."""
+    """True if Ctrl-C, or a signal to end, came too late to stop a measurement."""
     without_room: list[str] = field(default_factory=list)
     """Steps whose files do not fit."""
     empty: list[str] = field(default_factory=list)
     """Steps in which nothing was done, which have no figures."""
     scenario: dict[str, Any] = field(default_factory=dict)
-    """That of the first step."""
+    """Scenario of the first step."""
     seed: int | None = None
     stop: dict[str, Any] = field(default_factory=lambda: {"reason": "unfinished"})
 
@@ -143,7 +144,7 @@ class SweepRunner:
         return self._step_of(tried.measurements[:1]) if tried.step else None
 
     def has_room(self, loaded: _core.Loaded, what: str) -> bool:
-        """Whether the files of another step fit beside those that are there; a warning tells of
+        """Return whether the files of another step fit beside those that exist. A warning names
         those that do not."""
 
         def fits() -> bool:
@@ -170,7 +171,7 @@ class SweepRunner:
                     self._run(asked, repetition)
 
     def document(self) -> dict[str, Any]:
-        """What the documents of all ladders have."""
+        """Return the fields that the documents of all sweeps share."""
         several = {"wanted_repeats": self.wanted} if self.wanted > 1 else {}
         return {
             "kind": KIND,
@@ -190,12 +191,12 @@ class SweepRunner:
 
     @property
     def wanted(self) -> int:
-        """How often each step is to be measured: no less than there is of one."""
+        """Number of repetitions of each step, at least as many as any step already has."""
         return max([self.repeats, *(len(it.measurements) for it in self.tried)])
 
     @property
     def steps(self) -> list[Step]:
-        """Those of which anything is there, in the order in which they were tried."""
+        """Steps with any measurement, in the order in which they were tried."""
         return [dict(it.step) for it in self.tried]
 
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -254,7 +255,7 @@ class SweepRunner:
         return True
 
     def _step_of(self, several: list[Measurement]) -> Step | None:
-        """What a ladder shows of a step's measurements; None if nothing was done."""
+        """Return the step for its measurements; None if no operation was done."""
         wanted = max(self.wanted, len(several))
         whole = several[0] if wanted == 1 else merge_repetitions(several, wanted)
         return self.step_of(whole.document)
@@ -369,7 +370,7 @@ def run_sweep(
 
 
 def _warnings(sweep: SweepRunner) -> Iterator[dict[str, str]]:
-    """What a reader should know of the steps as a whole."""
+    """Yield the warnings about the sweep as a whole."""
     if sweep.empty:
         yield {"condition": "nothing-done", "message": str(nothing_done_error(sweep.empty))}
     if sweep.without_room:
@@ -395,7 +396,7 @@ def _warnings(sweep: SweepRunner) -> Iterator[dict[str, str]]:
 
 
 def nothing_done_error(steps: Sequence[str]) -> ValueError:
-    """That steps have no figures."""
+    """Return the error for steps in which no operation was done."""
     return ValueError(
         f"no request was done in the measured time at {', '.join(dict.fromkeys(steps))}: expected"
         " a longer time (--time) or a higher load (--rates, --start)"

@@ -1,4 +1,4 @@
-"""What a step of a ladder keeps of its measurements, and gives back where a ladder goes on."""
+"""Steps of a load sweep: stored figures of their measurements, and their recovery on resume."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ from headrace.measure.saved_results import TABLES
 DIGEST = "scenario_sha256"
 """The key of a step by which it is known again: all that it was asked for."""
 OF_THE_SWEEP = ("kind", "scenario", "seed", "version", "calls")
-"""What a ladder says once for all its steps."""
+"""Keys that a sweep has once for all its steps."""
 NOT_SAVED = (*OF_THE_SWEEP, "phases", "stop", "error")
 LOAD = ("requested_per_second", "offered_per_second", "achieved_per_second")
 OF_ALL = {"response": "latency_from_intended", "service": "latency"}
@@ -25,7 +25,7 @@ OF_A_STEP = (
     *("name", DIGEST, "partial", "keeps_up", "client_hosts", *LOAD, *OF_ALL),
     *("oversubscribed", "operations_per_second", "speedup", "efficiency"),
 )
-"""What a step has beside the figures of its measurement."""
+"""Keys of a step that are not figures of its measurement."""
 NUMBERED = pl.Schema({"step": pl.String, "repetition": pl.UInt32})
 """Columns of a ladder's tables: the step's name, and the repeat, from 1."""
 SCHEMAS = {
@@ -37,7 +37,7 @@ SCHEMAS = {
 
 
 def for_step(measurement: Measurement) -> Measurement:
-    """What is kept of a measurement: all figures, without what the ladder says."""
+    """Return a measurement without the keys that the sweep has once."""
     document = {key: it for key, it in measurement.document.items() if key not in NOT_SAVED}
     return replace(measurement, document=document)
 
@@ -80,8 +80,8 @@ class EarlierMeasurements:
         self._tables = {name: _table(resumed or {}, name) for name in SCHEMAS}
 
     def measurements(self) -> dict[str, list[Measurement]]:
-        """Those of each whole step, in the order of the repeats, by its digest; without what
-        lacks its tables."""
+        """Return the measurements of each complete step, in the order of repetitions, by digest.
+        Steps without tables are left out."""
         found = {str(digest): list(self._of(step)) for digest, step in self._steps.items()}
         return {digest: several for digest, several in found.items() if several}
 
@@ -131,6 +131,6 @@ def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
 
 
 def _figures(step: Mapping[str, Any]) -> dict[str, Any]:
-    """What was kept of a step's only measurement."""
+    """Return the saved figures of a step's only measurement."""
     load = {"load": {key: step[key] for key in LOAD}} if LOAD[0] in step else {}
     return load | {key: it for key, it in step.items() if key not in OF_A_STEP}

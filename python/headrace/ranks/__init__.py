@@ -36,7 +36,7 @@ def current() -> SerialComm:
 
 
 def count() -> int:
-    """How many ranks there are."""
+    """Return the number of ranks."""
     return current().total
 
 

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Place: TypeAlias = int | None
-"""Where ranks wait for each other: at a barrier of a workload, or all of them."""
+"""Barrier at which ranks wait: that of a workload, or of all."""
 RoundMessage: TypeAlias = tuple[int, int, int | None]
 """About a round of operations at the same moment, as the load engine says it."""
 Kept: TypeAlias = tuple[int, tuple[int, RoundMessage]]
 """A workload, and what its keeper of rounds tells: whose message, and the message."""
 
 SHORTEST_S, LONGEST_S = 20e-6, 2e-3
-"""Between two looks for messages: at first, and after a while."""
+"""Shortest and longest pause, in seconds, between two polls for messages."""
 ROUNDS = 20
 """Messages there and back by which a clock is compared; the quickest counts."""
 WRONG_INPUT = 2
@@ -144,7 +144,7 @@ class MpiComm(SerialComm):
     def _work_of(
         self, members: Sequence[int], work: Callable[[], T]
     ) -> tuple[T | None, BaseException | None]:
-        """What work gives or raises while no other ranks take part."""
+        """Run work while the other ranks are idle; return its result or its exception."""
         self._take_part(members)
         try:
             return work(), None
@@ -296,13 +296,13 @@ class MpiComm(SerialComm):
                 self._send(rank, "told", (workload, answer))
 
     def _forget(self) -> None:
-        """What was said while something was measured that is over."""
+        """Discard the messages of a measurement that has ended."""
         self._opened.clear()
         self._heard.clear()
         self._waiting = 0
 
     def _stop_all(self) -> None:
-        """Has all others end what they measure, once."""
+        """Stop the measurements of all other ranks, once."""
         if not self._stop_sent:
             self._stop_sent = True
             for rank in self._members[1:]:
@@ -340,7 +340,7 @@ class MpiComm(SerialComm):
         return kind(f"{name}: {' '.join(said.split()) or 'it has left the others'}")
 
     def _compare(self, rank: int) -> Clock:
-        """How far the clock of a rank is ahead of this one's."""
+        """Return the offset of a rank's clock to this one's."""
         best = Clock(0.0, float("inf"))
         for _ in range(ROUNDS):
             self._pong = None

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Clock(NamedTuple):
-    """How the monotonic clock of a rank differs from the first one's."""
+    """Offset of a rank's monotonic clock to that of the first rank."""
 
     ahead_s: float
     uncertainty_s: float
@@ -18,33 +18,33 @@ class SerialComm:
     """The only rank."""
 
     rank = 0
-    """Its number among the ranks that take part."""
+    """Number among the ranks that take part."""
     size = 1
-    """How many ranks take part: all, but within `on_hosts`."""
+    """Number of ranks that take part: all, except within `on_hosts`."""
     number = 0
-    """Its number among all ranks that were started."""
+    """Number among all ranks that were started."""
     total = 1
-    """How many ranks were started."""
+    """Number of ranks that were started."""
 
     def __init__(self) -> None:
         self.host = platform.node()
 
     @property
     def first(self) -> bool:
-        """Whether it is the rank that prints and saves."""
+        """True on the rank that prints and saves."""
         return self.rank == 0
 
     def name(self) -> str:
-        """What this rank is called in messages."""
+        """Return the name of this rank in messages."""
         return f"rank {self.number} on {self.host}"
 
     def gather(self, what: Any, *, early: bool = False) -> list[Any] | None:
-        """What all ranks give, in their order, at the first one; None at the others. `early`
-        has the others end what they are measuring."""
+        """Return the values of all ranks, in their order, on the first rank; None on the others.
+        `early` stops the measurements of the others."""
         return [what]
 
     def broadcast(self, what: Any) -> Any:
-        """What the first rank gives."""
+        """Return the first rank's value on all ranks."""
         return what
 
     def run_on_all(self, work: Callable[[], T]) -> T:
@@ -62,7 +62,8 @@ class SerialComm:
         return work()
 
     def begin(self, expected: Sequence[int]) -> None:
-        """Before a measurement, in which so many ranks have processes of each workload."""
+        """Prepare a measurement; `expected` is the number of ranks with processes of each
+        workload."""
 
     def clocks(self) -> list[Clock]:
         """The ranks' clocks, at the first one, from the last `begin`."""

@@ -60,7 +60,7 @@ def _touch(a: Run, b: Run, clearance: float) -> bool:
 
 
 def _cost(left: Run, right: Run, clearance: float) -> int:
-    """What it costs to turn `left` on a track west of that of `right`."""
+    """Return the cost of turning `left` on a track west of that of `right`."""
     crossings = right.spans(left.east) + left.spans(right.west)
     return crossings + OVERLAP_COST * (abs(left.east - right.west) < clearance)
 

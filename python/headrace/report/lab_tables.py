@@ -22,7 +22,8 @@ LIMITS = {
 
 
 def testbed(document: Document) -> RenderableType:
-    """Its hosts, disks and processes, and what of the scenario it carries and what not."""
+    """Return the tables of a testbed: its hosts, disks and processes, and the fields of the
+    scenario that it implements."""
     parts: list[RenderableType] = [
         Text(
             plain_line(f"{document['name']}: {'up' if document['up'] else 'something is missing'}")

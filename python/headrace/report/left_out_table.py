@@ -1,4 +1,4 @@
-"""What of a workload was not carried out, as a table and as one line."""
+"""Unsupported operations of a workload, as a table and as one line."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,8 @@ def left_out_table(document: Mapping[str, Any]) -> list[RenderableType]:
 
 
 def left_out_line(document: Mapping[str, Any]) -> list[RenderableType]:
-    """What was left out, most first, in one line; none if nothing was."""
+    """Return the unsupported operations in one line, most frequent first; empty if there are
+    none."""
     counts: dict[str, int] = {}
     for entry in document.get("left_out", ()):
         counts[entry["what"]] = counts.get(entry["what"], 0) + entry["count"]

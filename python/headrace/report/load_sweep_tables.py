@@ -15,7 +15,7 @@ from headrace.report.units import duration, figure, milliseconds, percent, whole
 Document = Mapping[str, Any]
 
 LESS = ("read ahead %", "unfinished", "offered", "service p99 ms", "p50 ms", "service ms")
-"""What narrow terminals go without, the first first."""
+"""Columns that narrow terminals omit, in this order."""
 ENDS = {
     "interrupted": "It was interrupted: these are the steps until then.",
     "failed": "An operation failed: these are the steps until then.",
@@ -77,7 +77,7 @@ def client_hosts(document: Document) -> RenderableType:
 
 
 def _curves(document: Document) -> FittedTable:
-    """What the curve of each number of client hosts shows."""
+    """Return the findings of the curve of each number of client hosts."""
     columns = ("hosts", "knee", "kept up with", "cut-off", "achieved at most", "overall ms")
     made = FittedTable("By the number of client hosts, in operations a second", 1, columns)
     for count, curve in curves(document).items():
@@ -107,7 +107,7 @@ def _heading(document: Document) -> Text:
 
 
 def _repeats(document: Document) -> list[Text]:
-    """How often each step was measured, if that was more than once."""
+    """Return the number of repetitions of each step in words, if there are several."""
     wanted = document.get("wanted_repeats", 1)
     if wanted == 1:
         return []
@@ -121,7 +121,7 @@ def _repeats(document: Document) -> list[Text]:
 
 
 def _cache(cache: Document) -> tuple[str, str]:
-    """Which part of what was read was in memory, and which had been read ahead."""
+    """Return the hit and read-ahead shares of reads in words."""
     ahead = cache.get("read_ahead_bytes")
     return percent(cache["hit_rate"]), percent(
         ahead / cache["asked_bytes"] if ahead is not None else None
@@ -129,7 +129,7 @@ def _cache(cache: Document) -> tuple[str, str]:
 
 
 def _ending(document: Document) -> list[Text]:
-    """How it ended, if not as it should, and what is left of it."""
+    """Return how the sweep ended, if it ended early, and what it left."""
     left = document.get("warnings", ())
     notes = [Text(f"Note: {plain(it['message'])}.", style="yellow") for it in left]
     ends = ENDS.get(document["stop"]["reason"])
@@ -169,13 +169,14 @@ def _steps(document: Document) -> FittedTable:
 
 
 def _unfinished(step: Document) -> str:
-    """How many requests were due and never issued; results of earlier versions do not say it."""
+    """Return the number of requests that were due and never issued. Results of earlier versions
+    lack it."""
     found = step.get("unfinished")
     return "" if found is None else whole(found["count"])
 
 
 def _left(document: Document) -> str:
-    """Which steps had requests that were due and never issued."""
+    """Return the steps with requests that were due and never issued, in words."""
     found = [(step, step.get("unfinished") or {"count": 0}) for step in document["steps"]]
     left = [
         f"{whole(it['count'])} at {step['name']} (up to {duration(it['max'])} late by then)"
@@ -224,7 +225,7 @@ def _criteria(document: Document) -> str:
 
 
 def _of_each(document: Document, which: str) -> str:
-    """Between which loads a point was in the single repeats, if they do not agree."""
+    """Return the range of a point over the repetitions, if they differ."""
     found = [it.get(which) for it in document.get("repetitions", ())]
     loads = [it["requested_per_second"] for it in found if it]
     if not loads or min(loads) == max(loads):
@@ -240,4 +241,4 @@ def _point(point: Mapping[str, Any]) -> str:
 
 
 OF = {"loads": loads, "clients": clients, "client-hosts": client_hosts}
-"""Of what a ladder may be."""
+"""Tables by the variable of the sweep."""

@@ -24,7 +24,7 @@ Document = Mapping[str, Any]
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
 LESS = ("p50 ms", "p95 ms", "data", "max ms", "operations")
-"""What narrow terminals go without, the first first."""
+"""Columns that narrow terminals omit, in this order."""
 ENDS = {
     "workload": "It ended with its workload.",
     "time": "It ended at run.stop.time.",
@@ -49,7 +49,7 @@ def step(document: Document) -> RenderableType:
 
 
 def _figures(document: Document) -> list[RenderableType]:
-    """What a measurement shows beside how it was made and ended."""
+    """Return the figures of a measurement without its heading and its end."""
     parts: list[RenderableType] = [_performance(document)]
     # Results of earlier versions have none.
     if len(document.get("operation_groups", {})) > 1:
@@ -122,7 +122,8 @@ def _performance(document: Document) -> FittedTable:
 
 
 def _operation_groups(document: Document) -> FittedTable:
-    """As the table of operations; response time beside service time, where there is one."""
+    """Return the table of operation groups, with response time beside service time where there is
+    one."""
     groups = document["operation_groups"]
     intended = any("latency_from_intended" in it for it in groups.values())
     columns = ["group", "operations", "data", "MB/s", "operations/s"]
@@ -166,14 +167,14 @@ def with_spread(
 
 
 def _latencies(document: Document, which: str, operation: str) -> list[str]:
-    """Those of an operation; the mean with its interval."""
+    """Return the latencies of an operation; the mean with its confidence interval."""
     latency = document[which][operation]
     mean = with_spread(document, (which, operation, "mean"), latency["mean"], milliseconds)
     return [mean, *(milliseconds(latency[key]) for key in LATENCIES[1:])]
 
 
 def machine(counters: Document) -> str:
-    """What the machine did meanwhile, in a line."""
+    """Return the machine's counters in one line."""
     # Ticks of 10 ms make more than all of a short time.
     used = min(counters["cpu_user"] + counters["cpu_system"], 1.0)
     text = f"Processors {percent(used)} % busy, {percent(counters['cpu_iowait'])} % waiting for I/O"
@@ -189,7 +190,7 @@ def machine(counters: Document) -> str:
 
 
 def _cache(cache: Document) -> str:
-    """Which part of what was read was in memory, if that is known."""
+    """Return the cache hit rate in words, if it is known."""
     if cache["hit_rate"] is None:
         return ""
     text = f"Of the bytes read {percent(cache['hit_rate'])} % were in the page cache"
@@ -199,7 +200,7 @@ def _cache(cache: Document) -> str:
 
 
 def _sharing(rounds: Document) -> str:
-    """How often processes carried out an operation at the same moment."""
+    """Return the number of rounds in which processes issued an operation together, in words."""
     text = f"Processes shared an operation {whole(rounds['rounds'])} times"
     if rounds["broken_off"]:
         text += f"; {whole(rounds['broken_off'])} more were broken off"
@@ -212,7 +213,7 @@ def _sharing(rounds: Document) -> str:
 
 
 def _file_sets(sets: Sequence[Document]) -> str:
-    """Which files groups of operations had to themselves."""
+    """Return the file sets that groups of operations have to themselves."""
     text = (f"{it['group']} {whole(it['files'])} ({size(it['bytes'])})" for it in sets)
     return f"Files of each group: {', '.join(text)}."
 
@@ -239,7 +240,7 @@ class Now:
         self._before: tuple[float, dict[str, tuple[int, int]]] = (0.0, {})
 
     def add(self, preparing: bool, seconds: float, operations: dict[str, tuple[int, int]]) -> None:
-        """How far it is now. Rates are over the last second at least."""
+        """Add the current progress. Rates are over one second at least."""
         self.preparing, self.seconds, self.operations = preparing, seconds, operations
         since, before = self._before
         if seconds - since < 1.0:

@@ -41,7 +41,7 @@ EXPLAINED = {
 
 
 def entries(graph: Graph, load: Mapping[int, Load]) -> list[str]:
-    """What there is to explain, in a fixed order."""
+    """Return the names of the legend's entries, in a fixed order."""
     used = {symbol.kind for symbol in graph.symbols}
     for symbol in graph.symbols:
         if isinstance(symbol.item, Node):

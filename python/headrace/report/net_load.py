@@ -1,4 +1,4 @@
-"""How busy a run found the stations of a net, for its picture."""
+"""Utilisation of a net's stations in a run, for the net diagram."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

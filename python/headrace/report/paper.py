@@ -30,11 +30,11 @@ class Row:
     error: str
     """The relative error, where the published result is a number."""
     holds: bool
-    """Whether ours is as published, by the bound that the paper's script states."""
+    """True if the reproduced value agrees within the bound that the paper's script states."""
 
 
 class Paper:
-    """Where a paper's reproduction reports its steps and leaves its figures."""
+    """Reproduction of a paper: reports its steps and saves its figures."""
 
     def __init__(self, folder: Path, report: Callable[[str], None] = lambda _: None) -> None:
         self.folder = folder

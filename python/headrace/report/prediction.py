@@ -21,11 +21,12 @@ class Prediction:
 
     @property
     def in_range(self) -> bool:
-        """Whether it lies among the repetitions."""
+        """True if the prediction lies among the repetitions."""
         return bool(self.case["least"] <= self.ours <= self.case["most"])
 
     def holds_within(self, bound: float) -> bool:
-        """Whether its error is no larger than the bound, or it lies among the repetitions."""
+        """Return whether the error is within the bound, or the prediction lies among the
+        repetitions."""
         return abs(self.error) <= bound or self.in_range
 
     @property

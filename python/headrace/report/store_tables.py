@@ -32,9 +32,9 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "network": network_tables.messages,
     "jobs": job_tables.jobs,
 }
-"""As the command that made it shows it, by the kind of a result."""
+"""Tables by the kind of a result, as the command that measured it shows them."""
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What tables raise of documents that lack something, or in which it is something else."""
+"""Exceptions that tables raise for documents with missing or malformed fields."""
 LESS_TO_RESULTS = (
     *(
         "took",
@@ -49,7 +49,7 @@ LESS_TO_RESULTS = (
         "labels",
     ),
 )
-"""What narrow terminals go without, the first first."""
+"""Columns that narrow terminals omit, in this order."""
 
 
 def results(entries: Sequence[Entry]) -> RenderableType:
@@ -97,7 +97,7 @@ def results(entries: Sequence[Entry]) -> RenderableType:
 
 
 def one_result(entry: Entry) -> RenderableType:
-    """How a result was made, and what it shows."""
+    """Return how a result was made, and its figures."""
     text = Text(f"{entry['id']}: {entry['kind']}", style="bold")
     lines = [
         f"started {when(entry['started'])} with version {plain(entry['version'])}"
@@ -116,7 +116,7 @@ def one_result(entry: Entry) -> RenderableType:
 
 
 def environment(of: Mapping[str, Any]) -> list[str]:
-    """Where a result was made, in lines; what is not known is left out."""
+    """Return the environment of a result in lines, without unknown fields."""
     named = {key: shown(key, of[key]) for key in KEYS if key in of}
     host = [
         named.get("host", ""),
@@ -141,7 +141,7 @@ def environment(of: Mapping[str, Any]) -> list[str]:
 
 
 def one_step(entry: Entry) -> RenderableType:
-    """What a ladder did at one of its steps."""
+    """Return the figures of one step of a load sweep."""
     name, step = plain(entry["name"]), plain(entry["step"]["name"])
     text = Text(f"{entry['id']}: {name}, {step}", style="bold")
     try:
@@ -154,8 +154,8 @@ def one_step(entry: Entry) -> RenderableType:
 
 
 def _figures(entry: Entry) -> RenderableType:
-    """What the command that made it showed; of results that other versions made, and that lack
-    what this one shows, the catalogued figures."""
+    """Return the tables of the command that made the result. For results of other versions without
+    some of its fields, return the catalogued figures."""
     try:
         return SHOWN[entry["kind"]](entry["document"])
     except UNSHOWN:

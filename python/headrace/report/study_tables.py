@@ -72,7 +72,7 @@ def _of_one(document: Document) -> FittedTable:
 
 
 def _cpu(it: Document) -> str:
-    """Of one processor; results of earlier versions have none."""
+    """Return the share of one processor; results of earlier versions have none."""
     return percent(it["cpu"]) if "cpu" in it else ""
 
 

@@ -32,7 +32,7 @@ LESS_TO_PERFORMANCE = (
     "p99 ms",
     "operations/s",
 )
-"""What narrow terminals go without, the first first; so below."""
+"""Columns that narrow terminals omit, in this order; the same below."""
 LESS_TO_STATIONS = ("servers", "copies", "visits", "busiest %", "service ms", "queue")
 ENDS = {
     "workload": "with its workload",
@@ -41,7 +41,7 @@ ENDS = {
     "precision": "with run.stop.precision",
     None: "by a condition of its own",
 }
-"""How a run ends, by what ended it; none if replications ended differently."""
+"""Descriptions of a run's end by its reason; none if replications ended differently."""
 PLACES = 10
 """Rows of the breakdown that are shown."""
 
@@ -75,7 +75,7 @@ def result(document: Document) -> RenderableType:
 
 
 def _end(document: Document) -> str:
-    """Why the run ended, and how well the mean latency is known if that was asked for."""
+    """Return why the run ended, and the precision of the mean latency if one was requested."""
     runs = document.get("replications")
     stop = document["stop"]
     end = f"{'Each run' if runs else 'The run'} ended {ENDS[stop['reason']]}"
@@ -177,7 +177,7 @@ def _operations(part: Document, intervals: Document) -> Iterator[list[str]]:
 
 
 def _from_intended(document: Document) -> FittedTable:
-    """What users of a timed trace wait: requests that could not start when they should."""
+    """Return the response times of a timed trace, from the intended start of requests."""
     columns = ["operation", "requests", *(f"{name} ms" for name in LATENCIES)]
     made = FittedTable("Latency from the intended start", 1, columns, LESS_TO_PERFORMANCE)
     late = document["latency_from_intended"]
@@ -189,7 +189,8 @@ def _from_intended(document: Document) -> FittedTable:
 
 
 def unfinished(document: Document) -> str:
-    """How many requests were due before the end of the run and were not done, if any."""
+    """Return the number of requests that were due before the end of the run and not done, if
+    any."""
     found = document.get("unfinished")
     if not found or not found["count"]:
         return ""

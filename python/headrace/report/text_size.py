@@ -1,4 +1,4 @@
-"""How wide a text will be in a sans-serif font, without asking a font."""
+"""Width of a text in a sans-serif font, estimated without a font."""
 
 from unicodedata import category, combining, east_asian_width
 

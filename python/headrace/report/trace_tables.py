@@ -1,4 +1,4 @@
-"""What a trace holds, as tables for a terminal."""
+"""Summary of a trace, as tables for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -52,7 +52,7 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
 
 
 def skipped_lines(skipped: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """What was skipped or assumed."""
+    """Return the skipped lines and the assumptions of an import."""
     columns = ("what", "why", "count", "first line")
     made = FittedTable("Skipped or assumed", 2, columns, ("first line",))
     for kind in skipped:

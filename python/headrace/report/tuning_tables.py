@@ -47,7 +47,7 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
 
 
 def _distances(method: str, mix: Mapping[str, Any]) -> str:
-    """How near a mix came."""
+    """Return the distance of a mix from its target."""
     predicted = f"{method}: distance {mix['predicted_distance']:.4f} predicted"
     if mix["measured"] is None:
         return f"{predicted}; not measured: no operation of the mix was completed within --time."

@@ -1,7 +1,7 @@
 """Figures for people: a few digits, in units that fit."""
 
 LARGEST = 1e15
-"""From here on a figure is shown with an exponent."""
+"""Figures from here on are shown with an exponent."""
 
 
 def figure(value: float | None) -> str:
@@ -56,7 +56,7 @@ def binary_size(amount: int) -> str:
 
 
 MOST_BINARY = 10**6
-"""Of a unit, beyond which a size is shorter in another."""
+"""Number of a unit above which a larger unit gives a shorter size."""
 
 
 def short_size(amount: int) -> str:

@@ -39,7 +39,7 @@ def calibration(document: Document) -> RenderableType:
 
 
 def _in_kernel(kernel: Document) -> list[RenderableType]:
-    """What the kernel says of the parameters, and the device of its requests."""
+    """Return the parameters as the kernel trace gives them, and the device's service times."""
     columns = ["", "field", "in the kernel", "5 %", "95 %", "n", "from outside", "difference %"]
     times = FittedTable("In the kernel", 1, columns, ["5 %", "95 %", "n", "field"])
     for it in kernel["times"]:
@@ -106,7 +106,7 @@ def validation(document: Document) -> RenderableType:
 
 
 def _of_intervals(document: Document) -> list[RenderableType]:
-    """What the intervals promise, where predictions have one."""
+    """Return the coverage of the prediction intervals, where there are any."""
     if all(point["interval_s"] is None for point in document["points"]):
         return []
     return [Text(), Text(INTERVALS)]
@@ -122,7 +122,7 @@ INTERVALS = (
 
 
 def _notes(document: Document) -> list[Text]:
-    """Its warnings, but those that cached reads make on purpose."""
+    """Return the warnings, without those that cached reads cause on purpose."""
     return [
         Text(f"Note: {plain(warning['message'])}.", style="yellow")
         for warning in document.get("warnings", [])
@@ -131,7 +131,7 @@ def _notes(document: Document) -> list[Text]:
 
 
 def _settings(document: Document) -> list[RenderableType]:
-    """What is put over a scenario, or over a machine's file if it is something else."""
+    """Return the settings that override the scenario or the machine's file."""
     if sets := document["scenario"].get("sets"):
         return [Text(plain(f"With {', '.join(sets)}.")), Text()]
     settings = document.get("settings")
@@ -148,7 +148,7 @@ def _settings(document: Document) -> list[RenderableType]:
 
 
 def _breakdowns(document: Document) -> list[RenderableType]:
-    """Where the time went: measured and simulated, by component, and what that points at."""
+    """Return the measured and simulated time by component, and the component that differs."""
     of_all = document["breakdowns"]
     if not of_all:
         return []
@@ -173,6 +173,6 @@ BOTH = ("measured_s", "simulated_s")
 
 
 def _of_trace(trace: Document) -> str:
-    """What tracing itself does to figures."""
+    """Return the effect of tracing on the figures."""
     lost = f"; {trace['lost']:,} records were lost" if trace["lost"] else ""
     return f"Tracing changed the times by {100 * trace['cost']:+.1f} % (median){lost}."

@@ -1,4 +1,4 @@
-"""What changes of a scenario would do, as tables for a terminal."""
+"""Gains from changes of a scenario, as tables for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ LESS = ("p95 ms", "operations/s", "MB/s")
 
 
 def what_if(document: Document) -> RenderableType:
-    """What helps as a table, most first; everything else in a line each."""
+    """Return the table of changes that help, largest gain first; all others in a line each."""
     changes: Sequence[Document] = document["changes"]
     parts: list[RenderableType] = [_heading(document), _table(document, changes)]
     helped = {change["path"] for change in changes if change["effect"] == "helps"}

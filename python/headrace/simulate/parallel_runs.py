@@ -22,7 +22,7 @@ OnProgress: TypeAlias = Callable[[int, int, str], object]
 
 
 class _Stopped(Exception):
-    """It is over before this run."""
+    """The study was stopped before this run."""
 
 
 class ParallelRuns:

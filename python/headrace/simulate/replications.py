@@ -9,7 +9,7 @@ from headrace.intervals import half_widths, means
 from headrace.simulate.frames import LATENCY_DISTRIBUTION, Document, Outcome
 
 MOST_POINTS = 500
-"""Of the distribution of latency over all replications."""
+"""Most points of the latency distribution over all replications."""
 
 SUMMED = ("wall_seconds", "events")
 KEYED = {"stations": "station", "breakdown": "place"}
@@ -66,7 +66,7 @@ def _rows(tables: Sequence[list[Document]], name: str) -> list[Document]:
 
 
 def _bottleneck(documents: Sequence[Document]) -> Document:
-    """That of the first replication which names what most of them name."""
+    """Return the bottleneck that most replications name, from the first of them."""
     named = [document["bottleneck"]["station"] for document in documents]
     most = max(named, key=named.count)
     document = documents[named.index(most)]
@@ -78,7 +78,8 @@ def _bottleneck(documents: Sequence[Document]) -> Document:
 
 
 def _stop(stops: Sequence[Document]) -> Document:
-    """What ended all of them, if it was the same; of the precisions, the worst."""
+    """Return the reason of the end if all replications share it, and the worst of the
+    precisions."""
     reasons = {stop["reason"] for stop in stops}
     stop: Document = {"reason": reasons.pop() if len(reasons) == 1 else None}
     precisions = [stop["precision"] for stop in stops if "precision" in stop]

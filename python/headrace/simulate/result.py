@@ -22,7 +22,7 @@ from headrace.store import open as open_store
 
 @dataclass(frozen=True)
 class Result:
-    """What a run showed. Frames have SI units in their columns' names."""
+    """Result of a simulation. Column names of its frames end in SI units."""
 
     document: dict[str, Any]
     """All figures, as `headrace run --json` prints them."""
@@ -34,12 +34,12 @@ class Result:
     requests: pl.DataFrame | None = None
     """Every single request, if they were kept."""
     environment: Environment | None = None
-    """Where and when it was simulated, as `headrace.environment` has it: not part of the document,
-    which the scenario and its seed decide."""
+    """Place and time of the simulation, as `headrace.environment` has it. It is not part of the
+    document, which depends on the scenario and its seed only."""
 
     @property
     def name(self) -> str:
-        """What the scenario is called."""
+        """Name of the scenario."""
         return str(self.document["scenario"]["name"])
 
     @property
@@ -55,7 +55,7 @@ class Result:
 
     @property
     def breakdown(self) -> pl.DataFrame:
-        """Where requests spend their time, most first."""
+        """Time that requests spend in each place, most first."""
         return frames.breakdown(self.document)
 
     @property

@@ -17,8 +17,8 @@ from headrace.simulate.trust import Trust, trust_of
 from headrace.trace.readable import readable_traces
 
 Progress: TypeAlias = Callable[[float, int, float | None], object]
-"""Called now and then with simulated seconds, requests done, and the part of the run that is
-over, or None if that is not known. What it raises breaks the run off."""
+"""Callback for the progress of a run: simulated seconds, completed requests, and the completed part
+of the run, or None if it is unknown. An exception that it raises stops the run."""
 
 
 def run(

@@ -20,9 +20,9 @@ class Quantified(NamedTuple):
     quantity: str
     """`rate`, `bytes`, `seconds`, `count` or `number`."""
     amount: float
-    """In bytes per second, bytes, seconds, or as it is."""
+    """Amount in bytes per second, bytes or seconds, or without a unit."""
     text: str
-    """As the scenario writes it."""
+    """Text of the value in the scenario."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the scenario."""
         return self.loaded.name
 
     @property
@@ -61,12 +61,12 @@ class Scenario:
 
     @property
     def quantities(self) -> list[Quantified]:
-        """How much there is of everything that it counts or measures, defaults included."""
+        """Return every field with a quantity, defaults included."""
         return [Quantified(*each) for each in self.loaded.quantities()]
 
     def gives(self, path: str) -> bool:
-        """Whether a field was given a value: by the scenario, a file that it names or `--set`, and
-        not by a preset or a default."""
+        """Return whether a field was set by the scenario, a file that it names or `--set`, and not
+        by a preset or a default."""
         return self.loaded.gives(path)
 
     def structure(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = Non
 
 
 def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Scenario:
-    """As `load`, with the values as the command line has them: `path=value`."""
+    """Load as `load` does, with settings in the command line's form: `path=value`."""
     if isinstance(path_or_text, str) and "\n" in path_or_text:
         return Scenario(Loaded.from_text(path_or_text, "scenario.toml", list(sets)))
     if is_stored(path_or_text):

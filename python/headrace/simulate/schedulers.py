@@ -166,7 +166,7 @@ def _named(error: BaseException) -> str:
 
 
 def _is_of_a_signal(error: BaseException | None) -> TypeGuard[SystemExit]:
-    """Whether the command's own handler of SIGTERM raised it."""
+    """Return whether the command's own handler of SIGTERM raised the error."""
     if not isinstance(error, SystemExit):
         return False
     frames = traceback.extract_tb(error.__traceback__)

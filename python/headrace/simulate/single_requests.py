@@ -29,13 +29,13 @@ class Requests(Protocol):
         """Some more are done."""
 
     def forget(self) -> None:
-        """Those since the run began do not count: they were its warm-up."""
+        """Discard the requests since the run began: they were its warm-up."""
 
 
 def collect_requests(
     requests: Requests, loaded: Loaded, *, with_seed: bool
 ) -> Callable[[Columns | None], None]:
-    """What a run is to call with its requests; the seed tells those of several runs apart."""
+    """Return a callback for a run's requests; the seed distinguishes those of several runs."""
     groups = pl.Series(loaded.groups, dtype=pl.String)
     seed = pl.lit(loaded.seed, dtype=pl.UInt64).alias("seed")
     requests.begin()

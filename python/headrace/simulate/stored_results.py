@@ -20,7 +20,7 @@ PREFIX = "results:"
 
 
 def is_stored(path_or_text: str | PathLike[str]) -> bool:
-    """Whether this names a result in the store: `results:ID`."""
+    """Return whether the text names a result in the store: `results:ID`."""
     return str(path_or_text).startswith(PREFIX)
 
 

@@ -1,5 +1,5 @@
-"""Which Python files a run may execute: a scheduler of one's own is code, and can do whatever its
-user can.
+"""Trust in the Python files that a run may execute: a user's scheduler is code with all of the
+user's rights.
 
 A file is trusted by its content, wherever it lies; by the directory that it is in, if
 `HEADRACE_TRUST` names that; or for one run, by whoever starts it.

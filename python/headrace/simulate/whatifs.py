@@ -1,4 +1,4 @@
-"""What if there were more of this, or that took less time: which change would help most."""
+"""What-if studies: the gain from more of a resource, or from less time in a component."""
 
 import math
 import statistics
@@ -19,14 +19,14 @@ from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust, trust_of
 
 LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
-"""What is asked of the system, and how it is simulated or stood up: no resource."""
+"""Fields of the load and of the simulation, which are no resources."""
 HOW_IT_ASKS = (
     "workload.*.transfer",
     "workload.*.request",
     "workload.*.buffers",
     "workload.*.io.buffer",
 )
-"""What of a workload changes only how the same work is done."""
+"""Fields of a workload that change only how the same work is done."""
 EFFECT = 0.01
 """Changes of a gain up to this are taken for none."""
 CONFIDENCE = 0.95
@@ -57,7 +57,7 @@ SCHEMA = pl.Schema(
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What each change of a scenario would do."""
+    """Result of a what-if study: the gain from each change of a scenario."""
 
     table: pl.DataFrame
     """One row for each change that was tried, what helps most first; see `whatif`."""
@@ -97,7 +97,7 @@ class _Change:
 
 @dataclass(frozen=True)
 class _Figures:
-    """What one run shows, over all operations."""
+    """Figures of one run, over all operations."""
 
     bytes_per_s: float
     operations_per_s: float
@@ -151,7 +151,7 @@ def study(
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> WhatIf:
-    """As `whatif`, with what the changes are compared to."""
+    """Run `whatif`, and return the baseline as well."""
     if not (math.isfinite(by) and by > 1):
         raise ValueError(f"a factor of {by:g}: expected a number above 1, such as 2")
     chosen = _chosen(scenario.quantities, only)
@@ -306,7 +306,7 @@ def _row(
 
 
 def _ratio(one: float, other: float) -> float | None:
-    """None if there is nothing to compare."""
+    """Return the ratio, or None if one value is missing."""
     if other > 0:
         return one / other
     return 1.0 if one == 0 else None
@@ -325,7 +325,7 @@ def _mean(gains: Sequence[float | None]) -> tuple[float | None, float | None]:
 
 
 def _is_worse(row: dict[str, Any]) -> bool:
-    """Whether the other way may be better."""
+    """Return whether the opposite change may be better."""
     if row["effect"] == "failed":
         return True
     gains = (row.get("throughput_gain"), row.get("latency_p95_gain"))
@@ -333,7 +333,7 @@ def _is_worse(row: dict[str, Any]) -> bool:
 
 
 def _ranked(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """What helps throughput most first; gains that are as good as equal, by latency."""
+    """Sort the changes by throughput gain, largest first; equal gains are sorted by latency."""
 
     def rank(row: dict[str, Any]) -> tuple[float, float, str]:
         throughput = row.get("throughput_gain") or 0.0

@@ -33,14 +33,14 @@ from headrace.store.table_size import check_table_size
 FORMAT = 1
 LISTED = "headrace-results.json"
 DIGESTS = "sha256"
-"""Where the list has the digest of each result.json; earlier archives lack it."""
+"""Key of the digest of each result.json in the list; earlier archives lack it."""
 MAGIC = b"PK\x03\x04"
 HISTOGRAMS = "histograms"
 """The table that is read again, to put results together."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""Of every entry: the same results give the same archive."""
+"""Date of every entry, so that the same results give the same archive."""
 NAME = re.compile("[a-z][a-z0-9_]{0,62}")
-"""What a table may be called."""
+"""Valid names of tables."""
 LARGEST_ENTRY = 1 << 30
 """Bytes of one entry: more is no table of Headrace's."""
 LARGEST_DOCUMENT = 1 << 28
@@ -55,7 +55,7 @@ SHARE_OF_MEMORY = 4
 
 
 OnProgress = Callable[[int, int, str], object]
-"""Called before each result with how many are done, how many there are, and which is next."""
+"""Callback before each result: results done, their total, and the next one's name."""
 
 
 def write_archive(
@@ -110,20 +110,20 @@ def read_archive(
 
 
 def _told(store: Store, identifier: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """What an archive says of a result, and its tables."""
+    """Return the archive's entry of a result, and its tables."""
     names = [content.name for content in store.contents(identifier)]
     tables = {name: store.parquet(identifier, name) for name in names}
     return _entry(store.record(identifier), tables), tables
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file begins like one. Raises OSError if it cannot be read."""
+    """Return whether a file begins like an archive. Raises OSError if it cannot be read."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
 def _entry(record: Record, tables: Mapping[str, bytes]) -> dict[str, Any]:
-    """What cannot be told from the document, and the document."""
+    """Return the fields that are not in the document, and the document."""
     return {
         "id": record.id,
         "kind": record.kind,
@@ -224,7 +224,7 @@ def _document(
 
 
 def _listed(archive: zipfile.ZipFile, path: Path) -> tuple[list[str], Mapping[str, str] | None]:
-    """Which results there are, and the digest of what is said of each, if the archive has them."""
+    """Return the listed results, and the digests of their entries if the archive has them."""
     listed = _document(archive, path, LISTED)
     if listed.get("format") != FORMAT:
         raise _broken(

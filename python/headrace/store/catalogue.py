@@ -249,7 +249,7 @@ class Store:
             return queries.found(connection, text)
 
     def has(self, identifier: str) -> bool:
-        """Whether there is a result with this whole identifier."""
+        """Return whether a result with this full identifier exists."""
         from headrace.store import queries
 
         with self._database.reading() as connection:
@@ -298,7 +298,7 @@ class Store:
             return queries.record(connection, queries.found(connection, text))
 
     def contents(self, text: str) -> "Sequence[Content]":
-        """Which tables a result has, without what is in them."""
+        """Return the names and sizes of a result's tables."""
         from headrace.store import queries
 
         with self._database.reading() as connection:
@@ -359,7 +359,7 @@ class Store:
         return Database(self.location)
 
     def _files(self, identifier: str) -> Path | None:
-        """Where a result's tables are, if they are in files."""
+        """Return the directory of a result's tables, if they are in files."""
         if isinstance(self.location, Directory):
             return self.location.tables / identifier
         return None

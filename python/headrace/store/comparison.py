@@ -41,15 +41,15 @@ class Comparison:
     """Results or groups of them, compared with the first."""
 
     groups: Sequence[Mapping[str, Any]]
-    """What is compared."""
+    """Compared groups of results."""
     table: pl.DataFrame
     """A figure of a group in each row. `ratio` is over the first group's; `ratio_low`,
     `ratio_high` its 95 % confidence interval and `p` the probability of such a difference by
     chance, where there are samples to tell."""
     notes: Sequence[str]
-    """What must be known to read it."""
+    """Notes that a reader needs to interpret the comparison."""
     differences: Sequence[Difference] = ()
-    """In which keys of their environment measurements differ, and versions of Headrace."""
+    """Environment keys, and versions of Headrace, in which measurements differ."""
 
     def json(self) -> dict[str, Any]:
         """All of it."""
@@ -145,8 +145,8 @@ def _compared(groups: Sequence[Group], by: By) -> Comparison:
 
 
 def _differences(groups: Sequence[Group], by: By) -> Iterator[Difference]:
-    """In what the groups' measurements differ but for what was done. A simulation is the same
-    wherever it runs."""
+    """Return the differences between the environments of the groups' measurements. A simulation
+    does not depend on the machine."""
     if by is not By.VERSION:
         versions = {it.label: _told(it.runs, "version") for it in groups}
         if len(set(versions.values())) > 1:
@@ -163,7 +163,7 @@ def _told(runs: Sequence[Mapping[str, Any]], key: str) -> str:
 
 
 def _kinds(it: Group) -> str:
-    """What results are, in words."""
+    """Return the kinds of results in words."""
     kinds = ", ".join(sorted({str(run["kind"]) for run in it.runs}))
     return f"{it.label}: {kinds} of {', '.join(sorted({str(run['name']) for run in it.runs}))}"
 
@@ -239,7 +239,7 @@ def _notes(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def _calls_noted(groups: Sequence[Group]) -> Iterator[str]:
-    """By which calls the groups were measured, where that is not the same for all."""
+    """Return the calls by which the groups were measured, if they differ."""
     calls = {it.label: it.runs[0]["calls"] for it in groups}
     if len(set(calls.values())) == 1:
         return

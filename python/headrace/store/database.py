@@ -17,10 +17,10 @@ from headrace.store.location import Directory, Location, Server
 from headrace.store.version import HEAD, PATIENCE_S, VERSION_TABLE
 
 UPGRADE_LOCK = 0x4865616472616365
-"""Of advisory locks in PostgreSQL: any number that other programs will not take."""
+"""Key of a PostgreSQL advisory lock, chosen to be unlike that of other programs."""
 
 PRIMARY = 0xFF
-"""Of an error code of SQLite's, the bits that extended codes have in common with theirs."""
+"""Mask of the primary bits in an extended error code of SQLite."""
 NOT_WRITABLE = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
@@ -142,7 +142,7 @@ class Database:
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
-        """What the database says, as a StoreFailure in one line."""
+        """Return the database's error as a StoreFailure with one line."""
         try:
             yield
         except DBAPIError as error:

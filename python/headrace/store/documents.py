@@ -24,8 +24,8 @@ from headrace.store.errors import StoreError
 from headrace.store.record import CALLS, LARGEST
 
 LEAST, MOST = 1e-30, 1e30
-"""Of a figure that is not 0: squares, products and quotients of such figures are numbers too. Times
-in ns and bytes of the largest systems are far from both."""
+"""Range of figures other than 0, so that their squares, products and quotients are finite. Times in
+ns and bytes of the largest systems are far from both ends."""
 DEEPEST = 100
 """Levels of a document; Headrace's own have fewer than 20, and Python's JSON ends at some 1,000."""
 
@@ -100,7 +100,7 @@ def _calls(where: str, value: Any) -> None:
 
 
 def _list_or_count(of: Check) -> Check:
-    """What some documents have each of, and others the number of."""
+    """Accept a list, or the number of its members."""
 
     def check(where: str, value: Any) -> None:
         if not is_number(value):
@@ -184,7 +184,7 @@ _FIGURES: dict[str, Check] = {
     "overall_response_s": or_null(_amount),
     "wanted_repeats": _amount,
 }
-"""What a measurement has, and each repetition, and each step of a ladder."""
+"""Fields of a measurement, of each repetition, and of each step of a load sweep."""
 _CURVES = each_in_list(
     an_object(
         {"client_hosts": _amount},
@@ -192,7 +192,7 @@ _CURVES = each_in_list(
         | {"overall_response_s": or_null(_amount), "achieved_at_most_per_second": or_null(_amount)},
     )
 )
-"""Of a sweep over client hosts, a curve for each number of them."""
+"""Curves of a client-host sweep, one for each number of hosts."""
 _REPETITION = an_object({}, _FIGURES | {"curves": _CURVES})
 _STEP = an_object(
     {},

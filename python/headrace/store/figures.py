@@ -11,8 +11,8 @@ FIGURES = (
     *(THROUGHPUT, RATE),
     *(f"{time}_{name}_s" for time in ("latency", "response") for name in LATENCIES),
 )
-"""As the columns of `Result.summary` are called, in the order in which they are shown; of the
-steps of a ladder also response times, from the intended start."""
+"""Figures under the column names of `Result.summary`, in display order. Steps of a load sweep also
+have response times, from the intended start."""
 
 
 class Figure(NamedTuple):
@@ -29,7 +29,7 @@ def group(name: str) -> str:
 
 
 REPEATED = ("replications", "repetitions", "repeats")
-"""Where a document has the same figures of each replication or repeat."""
+"""Keys under which a document has the figures of each replication or repetition."""
 
 
 def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
@@ -83,7 +83,7 @@ class StepFigure(NamedTuple):
 
     step: str
     repetition: int
-    """From 1; 0 of all together."""
+    """Number of the repetition, from 1; 0 for all together."""
     operation: str
     figure: str
     value: float

@@ -1,4 +1,4 @@
-"""Which results are wanted, in words."""
+"""Filters of results."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from headrace.store.record import CALLS, KINDS, current_kind
 
 
 class By(StrEnum):
-    """What results are taken together by."""
+    """Keys by which results are grouped."""
 
     VERSION = "version"
     DATE = "date"
@@ -30,7 +30,7 @@ def make_filter(
     device: str | None = None,
     search: str | None = None,
 ) -> Filter:
-    """What results must be to be listed. Raises StoreError if it makes no sense."""
+    """Build a filter of results. Raises StoreError if a value is invalid."""
     kind = None if kind is None else current_kind(kind)
     if kind is not None and kind not in KINDS:
         raise StoreError(f'--kind "{kind}": expected one of {", ".join(KINDS)}')
@@ -54,8 +54,8 @@ def compared(
     device: str | None = None,
     search: str | None = None,
 ) -> tuple[Filter, By] | None:
-    """Which results are compared by what; none if by their identifiers. Raises StoreError if it
-    makes no sense."""
+    """Return a filter and a key to compare results by; None to compare by identifiers. Raises
+    StoreError if the arguments conflict."""
     chosen = name is not None or bool(labels)
     if by is None:
         if chosen or any((kind, since, calls, host, file_system, device, search)) or not ids:

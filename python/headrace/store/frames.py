@@ -1,4 +1,4 @@
-"""What the catalogue says, as tidy frames."""
+"""Contents of the catalogue as tidy frames."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What several measurements say together, from the histograms that the store has of each."""
+"""Percentiles over several measurements, from the histograms in the store."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TABLE = "histograms"
 TIMES = {"service": "latency", "response": "response"}
-"""How the catalogue's figures of each time begin."""
+"""Prefixes of the catalogue's figures for each kind of time."""
 
 
 def merge_histograms(

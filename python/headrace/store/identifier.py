@@ -1,4 +1,4 @@
-"""What results are called: short, and sorted by when they were made."""
+"""Identifiers of results: short, and sorted by creation time."""
 
 import re
 import secrets

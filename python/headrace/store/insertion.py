@@ -16,7 +16,7 @@ from headrace.store.location import Directory, Location
 from headrace.store.version import HEAD, PATIENCE_S, VERSION_TABLE
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
-"""By the name of the table. A row has every column, or leaves out what is NULL."""
+"""Rows by the name of their table. A row has every column, or omits columns that are NULL."""
 
 
 class AlreadyStored(Exception):

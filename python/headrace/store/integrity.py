@@ -26,18 +26,18 @@ AT_ONCE = 50
 
 
 class Checked(NamedTuple):
-    """What was found."""
+    """Result of an integrity check."""
 
     results: int
     """Results that were checked."""
     removed: Sequence[Path]
     """Tables that a killed run had left, which are gone now."""
     damaged: Sequence[str]
-    """What is wrong with the catalogue, a document or a table, a line for each."""
+    """Damage of the catalogue, a document or a table, one line each."""
 
 
 OnProgress = Callable[[int, int, str], object]
-"""Called with how many results are checked, how many there are, and what is next."""
+"""Callback with the results checked, their total, and the next one's name."""
 
 
 def check(store: "Store", on_progress: OnProgress | None = None) -> Checked:
@@ -79,7 +79,7 @@ def check(store: "Store", on_progress: OnProgress | None = None) -> Checked:
 
 
 def _of_file(connection: sa.Connection) -> list[str]:
-    """What SQLite itself finds wrong."""
+    """Return the damage that SQLite's own check finds."""
     if connection.dialect.name != "sqlite":
         return []
     problems = connection.exec_driver_sql("PRAGMA quick_check(20)").scalars().all()
@@ -158,7 +158,7 @@ def _file(location: Directory, identifier: object, name: object) -> tuple[str, b
 
 
 def _directories(location: object) -> list[Path]:
-    """Where tables of results are; only names that results have."""
+    """Return the directories of results' tables; other names are skipped."""
     if not isinstance(location, Directory) or not location.tables.is_dir():
         return []
     names = sorted(os.listdir(location.tables))

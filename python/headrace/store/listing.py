@@ -1,4 +1,4 @@
-"""What the catalogue says, as JSON."""
+"""Contents of the catalogue as JSON."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,11 +17,11 @@ class Listed(NamedTuple):
     """A page of the results that are wanted."""
 
     entries: Sequence[dict[str, Any]]
-    """With their labels and figures, the newest first."""
+    """Results with their labels and figures, newest first."""
     total: int
-    """How many results there are on all pages."""
+    """Number of results on all pages."""
     damaged: Sequence[str]
-    """What is wrong with results of this page that are left out, a line for each."""
+    """Damage of results that this page omits, one line each."""
 
 
 def several(connection: sa.Connection, wanted: queries.Filter) -> Listed:

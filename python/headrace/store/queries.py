@@ -1,4 +1,4 @@
-"""What is asked of the catalogue."""
+"""Queries of the catalogue."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +14,9 @@ from headrace.store.insertion import AlreadyStored, Rows
 from headrace.store.record import Record, moment, sha256, timestamp
 
 LAST = "last"
-"""In the place of an identifier: the result that was started last."""
+"""Name of the newest result, in place of an identifier."""
 NAMED = 5
-"""How many identifiers a message names at the most."""
+"""Most identifiers in a message."""
 MOST_FOUND = 1000
 """Results that the beginning of an identifier is compared with."""
 AT_ONCE = 500
@@ -41,7 +41,7 @@ class Content(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Which results: those that fit all that is given."""
+    """Conditions on results, all of which must hold."""
 
     kind: str | None = None
     name: str | None = None
@@ -50,7 +50,7 @@ class Filter(NamedTuple):
     limit: int | None = None
     calls: str | None = None
     skip: int = 0
-    """How many of the newest are left out."""
+    """Number of newest results to skip."""
     host: str | None = None
     file_system: str | None = None
     device: str | None = None
@@ -97,14 +97,14 @@ def found(connection: sa.Connection, text: str) -> str:
 
 
 def identifiers(connection: sa.Connection, wanted: Filter) -> Sequence[str]:
-    """Those that are wanted, the newest first."""
+    """Return the identifiers of the matching results, newest first."""
     query = _chosen(sa.select(runs.c.id), wanted).order_by(*NEWEST_FIRST)
     query = query.limit(wanted.limit).offset(wanted.skip or None)
     return connection.execute(query).scalars().all()
 
 
 def count(connection: sa.Connection, wanted: Filter) -> int:
-    """How many results there are of those that are wanted, whatever `limit` and `skip`."""
+    """Return the number of matching results, ignoring `limit` and `skip`."""
     query = _chosen(sa.select(sa.func.count()).select_from(runs), wanted)
     return int(connection.execute(query).scalar_one())
 
@@ -205,7 +205,7 @@ TYPES: Mapping[type, tuple[type, ...]] = {
     sa.Double: (float, int),
     sa.LargeBinary: (bytes, memoryview),
 }
-"""What Python has of each type of column. SQLite enforces none of them."""
+"""Python types of each column type. SQLite enforces none of them."""
 
 
 class _Damage:
@@ -275,7 +275,7 @@ def labels(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str,
 
 
 def environments(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Where each of these results was made, as far as it is known."""
+    """Return the environment of each result, as far as it is known."""
     found: dict[str, dict[str, Any]] = {identifier: {} for identifier in ids}
     for row in rows(connection, schema.environments, ids):
         identifier = row.pop("run_id")
@@ -296,12 +296,12 @@ def record(connection: sa.Connection, identifier: str) -> Record:
 
 
 def altered(identifier: str) -> str:
-    """What is wrong with a result whose document has another digest."""
+    """Return the message for a result whose document has another digest."""
     return f"runs.document of {identifier}: it is not what was stored there"
 
 
 def contents(connection: sa.Connection, identifier: str) -> list[Content]:
-    """Which tables a result has."""
+    """Return the names and sizes of a result's tables."""
     return [
         Content(row["name"], row["bytes"], row["sha256"], None)
         for row in rows(connection, schema.contents, [identifier], without=("data",))
@@ -325,7 +325,7 @@ def known(connection: sa.Connection, document_sha256: str) -> str | None:
 
 
 def has(connection: sa.Connection, identifier: str) -> bool:
-    """Whether there is this result."""
+    """Return whether a result exists."""
     return (
         connection.execute(sa.select(runs.c.id).where(runs.c.id == identifier)).first() is not None
     )
@@ -348,7 +348,7 @@ def insert_rows(connection: sa.Connection, rows: Rows, same_document: bool) -> N
 
 
 INSERT_LOCK = 0x4865616472616366
-"""Of advisory locks in PostgreSQL: any number that other programs do not take."""
+"""Key of a PostgreSQL advisory lock, chosen to be unlike that of other programs."""
 
 
 def remove(connection: sa.Connection, identifier: str) -> None:

@@ -1,4 +1,4 @@
-"""What is kept of a result."""
+"""Records of results in the catalogue."""
 
 import hashlib
 import json
@@ -21,13 +21,13 @@ a fio job file)."""
 RENAMED_KINDS = {"ladder": "load-sweep"}
 """Kinds in documents and archives of earlier versions, and their present names."""
 CALLS = ("posix", "io-uring", "null")
-"""By which a measurement may have been made."""
+"""Ways in which a measurement makes its calls."""
 NO_CALLS = CALLS[2]
 SIMULATED = KINDS[0]
 WITHOUT_EFFECT = ("name", "description")
 BY_CHANCE = ("seed", "replications")
 LARGEST = 2**63 - 1
-"""Of a database's integers."""
+"""Largest integer of a database."""
 
 
 def current_kind(kind: str) -> str:
@@ -55,16 +55,16 @@ class Record:
     system: str
     """The operating system where it was made."""
     started: str
-    """In UTC, as 2026-11-22T13:17:28.123456Z: sorted as text, it is sorted by time."""
+    """Start time in UTC, such as 2026-11-22T13:17:28.123456Z; its text sorts by time."""
     duration_s: float | None
     calls: str | None
-    """Those it was measured by; None of what makes none, and of what does not say it."""
+    """Calls of the measurement; None if it makes none or does not name them."""
     document: str
     """All figures, as JSON."""
     document_sha256: str
     labels: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
-    """Where it was made, by `headrace.environment.KEYS`, as far as it is known."""
+    """Environment of the result by `headrace.environment.KEYS`, as far as it is known."""
 
     @classmethod
     def of(

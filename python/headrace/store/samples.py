@@ -1,4 +1,4 @@
-"""What several results say of one figure together."""
+"""Samples of one figure over several results."""
 
 import statistics
 import sys
@@ -15,7 +15,7 @@ from headrace.store.record import SIMULATED
 Key: TypeAlias = tuple[str, str]
 """An operation and a figure."""
 Sample: TypeAlias = tuple[Any, ...]
-"""What tells one sample from others."""
+"""Key of a sample."""
 
 
 Merged: TypeAlias = Callable[[Sequence[str]], Mapping[Key, float]]
@@ -37,7 +37,7 @@ class Group(NamedTuple):
     """Independent samples; not there for figures that a result does not have of each of its
     replications or repeats."""
     merged: bool = False
-    """Whether percentiles are of all operations together."""
+    """True if percentiles are over all operations together."""
 
 
 def group(

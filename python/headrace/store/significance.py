@@ -1,4 +1,4 @@
-"""Whether two sets of samples differ by more than chance."""
+"""Significance of the difference between two sets of samples."""
 
 import math
 import statistics
@@ -12,26 +12,26 @@ HALVINGS = 100
 
 
 class Difference(NamedTuple):
-    """How the means of two sets of samples differ."""
+    """Difference between the means of two sets of samples."""
 
     p: float
-    """How probable a difference as large as this is if there is none: Welch's t test."""
+    """Probability of a difference this large if there is none: Welch's t test."""
     low: float
-    """Of the confidence interval of the ratio of the means."""
+    """Lower bound of the confidence interval of the ratio of the means."""
     high: float | None
-    """None if it has no bound: the first mean may as well be 0."""
+    """Upper bound; None if there is none, because the first mean may be 0."""
 
 
 class _Mean(NamedTuple):
     value: float
     variance: float
-    """Of the mean."""
+    """Variance of the mean."""
     freedom: int
 
 
 def difference(first: Sequence[float], other: Sequence[float]) -> Difference | None:
-    """How `other` differs from `first`, by their means; none if neither varies, or if there are
-    fewer than two samples of one.
+    """Return the difference of `other` from `first` by their means; None if neither varies, or if
+    one has fewer than two samples.
 
     Welch's test (Biometrika 34, 1947, 28-35) does not take the variances for equal. The interval
     has the ratios that the same test does not reject, after Fieller (J. R. Stat. Soc. B 16,
@@ -86,7 +86,7 @@ def _test(one: _Mean, two: _Mean, ratio: float) -> tuple[float, float]:
 
 
 def _edge(accepted: Callable[[float], bool], inside: float, outside: float) -> float:
-    """Where ratios are no longer kept."""
+    """Return the ratio at which acceptance ends."""
     for _ in range(HALVINGS):
         middle = (inside + outside) / 2
         if middle in (inside, outside):

@@ -19,7 +19,7 @@ BATCH = 1 << 16
 
 
 class Reader(Protocol):
-    """What gives a trace's records in batches."""
+    """Source of a trace's records in batches."""
 
     def next_batch(self, max: int) -> Batch | None:
         """Up to `max` records; none at the end."""
@@ -31,10 +31,10 @@ class Reader(Protocol):
         """The names of processes met so far."""
 
     def skipped(self) -> str:
-        """What was skipped or assumed so far, as JSON."""
+        """Return the skipped lines and assumptions so far, as JSON."""
 
     def cancel(self) -> None:
-        """Has another thread's `next_batch` that waits for a pipe end with an error."""
+        """Make another thread's `next_batch` that waits for a pipe raise an error."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What users do with traces: import them, look into them, synthesize them."""
+"""Import, inspect and synthesize traces."""
 
 import json
 from collections.abc import Callable
@@ -14,22 +14,22 @@ from headrace.trace.frames import PARQUET, ParquetReader, write_parquet
 PARQUET_BEGINS = b"PAR1"
 
 OnProgress: TypeAlias = Callable[[int], object]
-"""Called with the records done so far, batch by batch."""
+"""Callback with the number of records done, once a batch."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did."""
+    """Result of an import."""
 
     records: int
     skipped: list[dict[str, Any]]
-    """What the source holds that is no record, and what had to be assumed:
-    name, reason, count and example lines of each kind."""
+    """Skipped lines and assumptions of an import: name, reason, count and example lines of each
+    kind."""
 
 
 @dataclass(frozen=True)
 class Information:
-    """What a trace holds."""
+    """Summary of a trace."""
 
     summary: dict[str, Any]
     """The figures, in SI units; see `Summary` in the crate `headrace-trace`."""
@@ -62,7 +62,7 @@ def _is_parquet(path: Path, format: str | None) -> bool:
 
 
 def _holds_parquet(path: Path) -> bool:
-    """Whether a file begins as Parquet does; a pipe is not asked."""
+    """Return whether a file begins as Parquet does; pipes are not read."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

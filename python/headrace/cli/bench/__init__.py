@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 ONE_HOST = (DEFAULT, "tune", "net", "clean")
-"""What is of one host: its counters, a connection, or what is left behind."""
+"""Commands that run on one host only and refuse several ranks."""
 app.command(DEFAULT)(quick.quick)
 app.command("run")(run.run)
 app.command("mix")(mix.mix)

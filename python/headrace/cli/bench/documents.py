@@ -1,4 +1,4 @@
-"""What commands do with a benchmark's document: keep, print, save."""
+"""Save, print and plot the document of a benchmark."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Destination:
-    """Where a document without tables goes."""
+    """Destinations of a document without tables: file, store, standard output, plot."""
 
     as_json: bool
     output: Path | None
@@ -99,7 +99,7 @@ def print_result(
 
 
 def status(stop: Mapping[str, Any]) -> int:
-    """How a benchmark's command ends: what was measured until then has been shown."""
+    """Return the exit status of a benchmark. Its results have been shown already."""
     match stop["reason"]:
         case "interrupted":
             return INTERRUPTED

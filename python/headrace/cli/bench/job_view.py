@@ -1,4 +1,4 @@
-"""How far jobs are: live on a terminal, a line every ten seconds elsewhere."""
+"""Progress of jobs: live on a terminal, one line every ten seconds elsewhere."""
 
 import contextlib
 import sys
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headrace.measure.jobs import JobsLive
 
 EVERY_S = 10.0
-"""Between two lines where there is no terminal."""
+"""Seconds between two progress lines where standard error is no terminal."""
 
 
 @contextlib.contextmanager

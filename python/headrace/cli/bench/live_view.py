@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def live_view(title: str, shown: bool) -> Iterator[Callable[["Live"], None] | None]:
-    """What to tell a benchmark's progress to; it shows the figures, or lines where standard error
-    is no terminal."""
+    """Yield a progress callback that shows the figures live, or as lines where standard error is no
+    terminal."""
     if not shown:
         yield None
         return

@@ -182,7 +182,7 @@ def disk(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """What one process gets of a disk: characters, blocks, seeks and names, as bonnie++."""
+    """Measure a disk with one process as bonnie++ does: characters, blocks, seeks and names."""
     import psutil
 
     from headrace.measure import micro

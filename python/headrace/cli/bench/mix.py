@@ -187,7 +187,7 @@ def numbers(option: str, text: str | None) -> list[float]:
 
 
 def watching(shown: bool) -> Callable[[str], AbstractContextManager["Progress | None"]]:
-    """What shows the figures of one step after another."""
+    """Return a function that shows the figures of one step after another."""
 
     @contextmanager
     def watch(title: str) -> Iterator["Progress | None"]:

@@ -26,7 +26,7 @@ BelowDirectory = Annotated[
 
 
 class Calls(StrEnum):
-    """How calls are made."""
+    """Ways to make system calls."""
 
     POSIX = "posix"
     IO_URING = "io-uring"

@@ -167,7 +167,7 @@ def run_job_file(
 
 
 def is_job_file(path: Path) -> bool:
-    """Whether a file's name is that of a fio job file."""
+    """Return whether a file's name is that of a fio job file."""
     return path.suffix in JOB_FILES
 
 

@@ -1,4 +1,4 @@
-"""What long benchmarks have in common: they save what is done so far, and go on with it."""
+"""Save partial results of long benchmarks and resume from them."""
 
 import shlex
 import sys
@@ -27,15 +27,16 @@ Resume: TypeAlias = Annotated[
 
 
 class Savable(Protocol):
-    """What can be saved before it is whole."""
+    """A result that can be saved before it is complete."""
 
     def save(self, path: Path) -> None:
         """Saves it as JSON."""
 
 
 def earlier_result(resume: str | None) -> dict[str, Any] | None:
-    """What `--resume` names; the first rank reads it for all, and nobody else goes on with it
-    meanwhile. Raises as `headrace.measure.resume.earlier`, ValueError if somebody does."""
+    """Read the result that `--resume` names and lock its file. The first rank reads it for all
+    ranks. Raises as `headrace.measure.resume.read_earlier` does, and ValueError if another
+    benchmark holds the file."""
 
     from headrace.measure.resume import read_earlier
 
@@ -55,8 +56,8 @@ def earlier_result(resume: str | None) -> dict[str, Any] | None:
 
 
 def output_of(output: Path | None, resume: str | None) -> Path | None:
-    """Where a result is saved, by nobody else meanwhile: a file that is resumed gets the rest as
-    well. Raises OSError if it cannot be written, ValueError if another benchmark saves to it."""
+    """Return the output file and lock it; without `-o`, a resumed file is also the output. Raises
+    OSError if it cannot be written, ValueError if another benchmark saves to it."""
     if output is None and resume is not None and not resume.startswith(PREFIX):
         output = Path(resume)
         format = None
@@ -74,7 +75,7 @@ def _take(output: Path | None, format: FileFormat | None) -> None:
 
 
 def saver(output: Path | None) -> Callable[[Savable], None]:
-    """What saves all that is done so far, after each point.
+    """Return a function that saves the partial result after each point.
 
     A disk that is full must not end a benchmark: it is told once, and again at the end.
     """

@@ -68,7 +68,7 @@ class _Section:
 
 
 class _Reader:
-    """What is known of a file while it is read."""
+    """State of the parser: the file, its notes and its errors."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -108,7 +108,7 @@ def read_fio_file(
 def parse(
     text: str, file: Path, *, device_size: int | None = None, stops: float | None = None
 ) -> Plan:
-    """As `read_fio_file`, of a file's text."""
+    """Parse the text of a fio job file as `read_fio_file` does."""
     reader = _Reader(file)
     sections = _sections(reader, text)
     if not sections:
@@ -367,7 +367,7 @@ class _Values:
         return share, random
 
     def calls(self) -> tuple[str, int]:
-        """By which calls, and the queue depth."""
+        """Return the kind of calls and the queue depth."""
         engine = self.text("ioengine") or "psync"
         if engine not in ENGINES:
             raise self._wrong("ioengine", engine)

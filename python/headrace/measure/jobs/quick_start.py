@@ -13,17 +13,16 @@ FILE = 1 << 30
 LEAST = 16 << 20
 """Bytes of a file in any case."""
 LAYOUT_S = 4.0
-"""After how long all files together are as large as they have become: 240 MB of a disk of
-60 MB/s."""
+"""Seconds after which the layout of all files ends: 240 MB on a disk of 60 MB/s."""
 FREE = 4
 """All files together take this part of the free space at the most: one in so many."""
 UNIT = 4 << 20
-"""What sizes of files are multiples of."""
+"""Unit, in bytes, of which file sizes are multiples."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What can be chosen."""
+    """Options of the quick start."""
 
     file: int | None = None
     """Bytes of each process's file, laid out whole; else `FILE`, as far as time and space allow."""
@@ -32,7 +31,7 @@ class Options:
     queue_depths: Sequence[int] = (1, 16)
     processes: int = 1
     seconds: float = 1.5
-    """Of each step."""
+    """Seconds of each step."""
     rate: float | None = None
     """Requests per second of all processes together; as many as they can without."""
     direct: bool = True

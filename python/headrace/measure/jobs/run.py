@@ -31,19 +31,19 @@ from headrace.store import open as open_store
 KIND = "jobs"
 OPERATIONS = ("read", "write", "sync")
 HITS = 0.01
-"""From which share of the bytes on that came from the page cache it is worth a warning. Declared:
-below it, what it does to a figure is less than its usual spread."""
+"""Share of page-cache hits from which on a warning is given. Below it, the effect on a figure is
+less than its usual spread."""
 
 
 class JobsLive(NamedTuple):
-    """How far jobs are."""
+    """Progress of jobs."""
 
     step: int
     """The stage, from 1; 0 while files are made."""
     steps: int
     name: str
     seconds: float
-    """Since the stage began."""
+    """Seconds since the stage began."""
     requested: float | None
     """Requests per second; None for as many as the storage answers."""
     counts: tuple[int, int, float]
@@ -57,7 +57,7 @@ Progress: TypeAlias = Callable[[JobsLive], object]
 
 @dataclass(frozen=True)
 class JobsResult:
-    """What jobs did."""
+    """Result of jobs."""
 
     document: dict[str, Any]
     """All figures, as the command prints them with `--json`."""
@@ -355,7 +355,7 @@ def _warnings(
 
 
 def _conditions(document: Mapping[str, Any], target: Target) -> list[dict[str, str]]:
-    """What measurements are warned of, as far as it is not of single operations."""
+    """Return the warnings that jobs share with measurements of workloads."""
     free = 1.0
     if not target.is_device:
         room = os.statvfs(target.path)

@@ -1,4 +1,4 @@
-"""What jobs work on: a directory, or a block device that is only read."""
+"""Target of jobs: a directory, or a block device that is only read."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ MEMORY = ("tmpfs", "ramfs")
 
 @dataclass
 class Target:
-    """What jobs work on."""
+    """A directory or a block device that jobs use."""
 
     path: Path
     engine: _core.JobTarget
@@ -30,7 +30,7 @@ class Target:
 
     @property
     def is_device(self) -> bool:
-        """Whether it is a block device."""
+        """True if the target is a block device."""
         return self.directory is None
 
     @property
@@ -41,12 +41,12 @@ class Target:
 
 
 def is_device(path: Path) -> bool:
-    """Whether a path leads to a block device. Raises OSError if it leads nowhere."""
+    """Return whether a path leads to a block device. Raises OSError if it does not exist."""
     return stat.S_ISBLK(os.stat(path).st_mode)
 
 
 def in_memory(target: Target) -> bool:
-    """Whether a directory is on a file system that has nothing but the page cache."""
+    """Return whether a directory is on a file system that is only in memory."""
     return not target.is_device and measurement_site(target.path)["file_system"] in MEMORY
 
 

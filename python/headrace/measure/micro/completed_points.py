@@ -1,4 +1,4 @@
-"""What an earlier run of a study has measured."""
+"""Points that an earlier run of a study has measured."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from headrace.measure.resume import check_matches, other_options_error
 
 @dataclass(frozen=True)
 class CompletedPoints:
-    """What an earlier run of a study has measured."""
+    """Points that an earlier run of a study has measured."""
 
     resumed: Mapping[str, Any]
 
@@ -35,7 +35,7 @@ class CompletedPoints:
         return known
 
     def others(self, study: Study) -> list[Mapping[str, Any]]:
-        """Its points that are not of a study, as it saved them."""
+        """Return the saved points that are not of this study."""
         asked = [_saved(point) for point in study.points]
         return [it for it in self.resumed.get("points", ()) if it not in asked]
 
@@ -54,15 +54,15 @@ class CompletedPoints:
 
     @property
     def warnings(self) -> dict[str, dict[str, str]]:
-        """By their conditions."""
+        """Warnings of the earlier run, by condition."""
         return {it["condition"]: it for it in self.resumed.get("warnings", ())}
 
     def has(self, point: Point) -> bool:
-        """Whether it was one of the points."""
+        """Return whether the earlier run had a point."""
         return _saved(point) in self.resumed.get("points", ())
 
     def measured(self, point: Point, repeat: int) -> bool:
-        """Whether it has all figures of a point in a repeat."""
+        """Return whether the earlier run has all figures of a point in a repetition."""
         if not self.has(point):
             return False
         found = [row for row in self.rows if is_of(row, point, repeat)]
@@ -70,7 +70,7 @@ class CompletedPoints:
 
 
 def is_of(row: Mapping[str, Any], point: Point, repeat: int) -> bool:
-    """Whether a row is one of those that a point gave in a repeat."""
+    """Return whether a row belongs to a point and a repetition."""
     wanted = {**point.parameters, "repeat": repeat}
     of_it = any(row["test"] == test.name for test in point.tests)
     return of_it and all(row[key] == value for key, value in wanted.items())

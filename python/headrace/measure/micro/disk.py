@@ -1,5 +1,5 @@
-"""What one process gets of a disk: characters, blocks, blocks again, seeks and names, as bonnie++
-does it."""
+"""Throughput of one process on a disk, as bonnie++ measures it: characters, blocks, rewritten
+blocks, seeks and names."""
 
 from headrace.measure.micro.ior import ior
 from headrace.measure.micro.study import Figure, Point, Study

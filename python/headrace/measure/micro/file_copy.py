@@ -27,8 +27,8 @@ def copy_file(file: int, block: int) -> Study:
 
 
 def copy_tree(directories: int, files: int, sizes: str, block: int) -> Study:
-    """So many directories with so many files each, whose sizes are one of the named sets:
-    looked up, made, read and written in blocks, and closed."""
+    """Copy a tree of directories whose file sizes are one of the named sets: look up, create, read
+    and write in blocks, and close each file."""
     scenario = (
         "[clients]\nprocesses = 1\n"
         f'[[workload]]\nkind = "tree-copy"\ndirectories = {directories}\nfiles = {files}\n'

@@ -8,8 +8,8 @@ PHASES = ("create", "stat", "unlink")
 
 
 def metadata(counts: Sequence[int], files: int, *, size: int = 0, own: bool = False) -> Study:
-    """For each count, so many processes with so many files each, empty or of some bytes, all
-    in one directory or in one of each process."""
+    """Measure, for each count, processes that create, stat and unlink files, in one directory or in
+    one directory each."""
     phases = list(PHASES)
     if size:
         phases.insert(2, "read")

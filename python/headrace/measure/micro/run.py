@@ -27,12 +27,12 @@ from headrace.measure.workload import load
 from headrace.store import open as open_store
 
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]
-"""Called before each measurement with how many are done, how many there are, and what is next."""
+"""Callback before each measurement: points done, their total, and the name of the next one."""
 
 
 @dataclass(frozen=True)
 class StudyResult:
-    """What the points gave."""
+    """Result of a study: one row for each figure of a point and repetition."""
 
     document: dict[str, Any]
     """All figures, as the command prints them with `--json`."""

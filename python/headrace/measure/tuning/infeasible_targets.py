@@ -1,4 +1,4 @@
-"""Why a wanted mix is not reached: protocol operations that no file operation causes alone."""
+"""Targets that no mix of file operations reaches, with the reasons."""
 
 import numpy as np
 

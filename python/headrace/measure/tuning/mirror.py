@@ -39,32 +39,32 @@ PROCEDURES: dict[str, str] = {
     "statfs": "fsstat",
     "access": "access",
 }
-"""What requests of the kernel are in NFS version 3 (RFC 1813, section 3.3). Left out is what that
-has no procedure for: open, release, flush and the like, extended attributes, locks."""
+"""Procedures of NFS version 3 (RFC 1813, section 3.3) for the kernel's FUSE requests. Requests
+without a procedure are left out: open, release, flush, extended attributes, locks."""
 
 PREFIX = "headrace-mirror-"
-"""How the directories begin at which mirrors are mounted."""
+"""Prefix of the directories at which mirrors are mounted."""
 SOURCE = "headrace-mirror"
-"""What the kernel calls the device of a mirror's mount."""
+"""Name of the device of a mirror's mount."""
 
 PATIENCE_S = 30
-"""How long a command may take."""
+"""Time limit of a command in seconds."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the kernel may keep instead of asking the mirror. The defaults let counts follow from
-    what is done and not from when; a directory's attributes hold as long as with an NFS client of
-    Linux at the least (nfs(5), acdirmin)."""
+    """Cache settings of the kernel for a mirror. With the defaults, counts depend on the operations
+    and not on their timing. Attributes of directories hold as long as the minimum of Linux's NFS
+    client (nfs(5), acdirmin)."""
 
     attribute_timeout: float = 0.0
-    """How long attributes of files hold, s; an NFS client: 3 to 60."""
+    """Seconds for which attributes of files hold; an NFS client: 3 to 60."""
     entry_timeout: float = 0.0
-    """How long names of files hold, s."""
+    """Seconds for which names of files hold."""
     directory_timeout: float = 30.0
-    """How long names and attributes of directories hold, s."""
+    """Seconds for which names and attributes of directories hold."""
     readdirplus: bool = True
-    """Whether directories are listed with attributes, where the kernel thinks it good."""
+    """True if directories are listed with attributes, where the kernel chooses to."""
 
 
 def options(text: str) -> Options:
@@ -164,14 +164,14 @@ def _closed(mirror: Mirror) -> None:
 
 
 def stale_mounts() -> list[Path]:
-    """Where mirrors are still mounted whose process was killed."""
+    """Return the mount points of mirrors whose process was killed."""
     folder = Path(tempfile.gettempdir()).resolve()
     mounted = (Path(at) for at in _mounted())
     return [at for at in mounted if at.parent == folder and is_dead(at)]
 
 
 def is_dead(at: Path) -> bool:
-    """Whether a mirror is mounted that answers nothing: its process is gone."""
+    """Return whether a mirror is mounted and its process is gone."""
     if str(at) not in _mounted():
         return False
     try:
@@ -182,8 +182,8 @@ def is_dead(at: Path) -> bool:
 
 
 def _mounted() -> list[str]:
-    """Where mirrors are mounted, by the kernel's own list: what a name in a directory that all
-    may write leads to is no mount of ours."""
+    """Return the mount points of mirrors from the kernel's list. A name in a world-writable
+    directory is not trusted."""
     return [
         str(it.at)
         for it in mounted()

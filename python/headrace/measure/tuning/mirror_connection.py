@@ -15,12 +15,12 @@ from typing import IO
 from headrace._core import RunError
 
 PATIENCE_S = 30.0
-"""How long a mirror may take to answer. It answers between requests of the kernel, in a thread of
-its own: one that does not was stopped, and so are all who use it."""
+"""Time limit, in seconds, of a mirror's answer. A mirror answers from its own thread: one that does
+not answer was stopped."""
 START_S = 60.0
-"""How long it may take to mount: most of that is Python's own start."""
+"""Time limit, in seconds, of mounting; most of it is the start of Python."""
 BEAT_S = 1.0
-"""How often it is looked after."""
+"""Seconds between two checks of the mirror's process."""
 
 
 class Connection:
@@ -49,7 +49,7 @@ class Connection:
         self._keeper = threading.Thread(target=self._look_after, daemon=True)
 
     def began(self) -> Mapping[str, object]:
-        """What it says first. Raises RunError if it says nothing."""
+        """Return the first answer of the process. Raises RunError if there is none."""
         with self._asking:
             answer = self._answer(START_S)
         self._keeper.start()
@@ -98,7 +98,7 @@ class Connection:
         return answer
 
     def _end(self) -> str:
-        """How it ended."""
+        """Return how the process ended."""
         if self._silent is not None:
             return f"did not answer for {self._silent:g} s, and was ended"
         with contextlib.suppress(subprocess.TimeoutExpired):

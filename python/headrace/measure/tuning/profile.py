@@ -1,4 +1,4 @@
-"""What each file operation causes in the protocol below, measured one after the other."""
+"""Protocol operations that each file operation causes, measured one after the other."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from headrace.measure.tuning.search import Matrix, Vector
 from headrace.measure.workload import load
 
 LEAST_SHARE = 1e-6
-"""Of a file operation that is carried out in a mix."""
+"""Least share of a file operation that is run in a mix."""
 
 
 class Refused(ValueError):
@@ -42,7 +42,7 @@ class Profile:
     protocol: Sequence[str]
     """Protocol operations, by column."""
     counts: Matrix
-    """How many of each one file operation causes, its preparation among them."""
+    """Protocol operations that one file operation causes, its preparation included."""
     left_out: Mapping[str, str] = field(default_factory=dict)
     """File operations that the file system refused, and why."""
 
@@ -72,16 +72,16 @@ class Profile:
 
 @dataclass(frozen=True)
 class Amount:
-    """How much is carried out."""
+    """Number of operations and files of a tuning."""
 
     alone: int = 500
-    """How often each operation alone."""
+    """Number of operations when one is measured alone."""
     mixed: int = 50_000
-    """How many operations of a mix. A share of 27 % of so many is off by 0.2 percentage points,
-    one standard deviation (binomial)."""
+    """Number of operations of a mix. The standard deviation of a share of 27 % is then 0.2
+    percentage points (binomial)."""
     files: int = 10
-    """How many files there are. A process keeps 64 open, in up to four ways each: with more,
-    reading and writing would cost a lookup each."""
+    """Number of files. A process keeps 64 open, in up to four modes each: with more files, reads
+    and writes would cost a lookup each."""
     processes: int = 1
     time_s: float | None = None
     """Longest duration of a step; None is no limit."""
@@ -101,8 +101,8 @@ def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: in
 def count_requests(
     watched: Watched, weights: Mapping[str, float], number: int, amount: Amount, seed: int = 1
 ) -> Counted:
-    """What the protocol counts while so many operations of a mix are carried out, or as many as
-    the time limit allows; making the files is left out, and so is removing them.
+    """Count protocol operations while a mix runs for a number of operations, or until the time
+    limit. Creating and removing the files is not counted.
 
     Raises ValueError if the profiler cannot be read, RunError if it has ended, Refused if the mix
     fails, KeyboardInterrupt if it was interrupted.
@@ -148,7 +148,7 @@ def count_requests(
 
 @contextlib.contextmanager
 def _blaming(watched: Watched) -> Iterator[None]:
-    """What fails because the profiler has ended is told by the profiler."""
+    """Raise the profiler's own error if the profiler has ended."""
     try:
         yield
     except (OSError, RunError):
@@ -208,6 +208,6 @@ def _within(amount: Amount) -> str:
 
 
 def _nothing_left(left_out: Mapping[str, str]) -> str:
-    """Why no operation has a profile."""
+    """Return the error for a profile without any operation."""
     reasons = "; ".join(f"{operation}: {why}" for operation, why in left_out.items())
     return reasons or "expected at least one file operation"

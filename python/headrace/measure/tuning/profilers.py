@@ -1,5 +1,5 @@
-"""What the protocol below a file system counts. To add a profiler, write a function that reads
-its counters and name it in `PROFILERS`."""
+"""Counters of the protocol below a file system. To add a profiler, write a function that reads its
+counters and name it in `PROFILERS`."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ NFSV3 = (
 VERSIONS = {"proc2": NFSV2.split(), "proc3": NFSV3.split()}
 
 PATIENCE_S = 30
-"""How long a command may take."""
+"""Time limit of a command in seconds."""
 
 
 def rpc_profiler(path: Path) -> Profiler:
@@ -143,12 +143,11 @@ class Kind:
     """A kind of profiler."""
 
     argument: str
-    """What stands behind its name, after a colon; in brackets if it may be left out, empty if
-    nothing does."""
+    """Name of the argument after the colon; in brackets if optional, empty if there is none."""
     make: Callable[[str], Watching]
 
     def takes(self, argument: str) -> bool:
-        """Whether that much was given."""
+        """Return whether the profiler accepts this argument."""
         return self.argument.startswith("[") or bool(argument) == bool(self.argument)
 
 

@@ -1,4 +1,4 @@
-"""What was carried out and counted so far, so that a tuning can go on where it was interrupted.
+"""Steps of a tuning, from which an interrupted tuning is resumed.
 
 Which mix is carried out next follows from what was counted before: the same counts lead to the
 same mixes, and what an earlier run has counted is taken from there.
@@ -17,7 +17,7 @@ DIGEST = "scenario_sha256"
 
 
 class Steps:
-    """What was carried out, in order."""
+    """Steps of a tuning in order."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class Steps:
             raise other_options_error(self._resumed)
 
     def count_requests(self, weights: Mapping[str, float], number: int, seed: int = 1) -> Counted:
-        """What the protocol counts while so many operations of a mix are carried out, now or in
-        the earlier run. Raises as `headrace.measure.tuning.profile.seen`."""
+        """Count protocol operations while a mix runs, or return the count of the earlier run.
+        Raises as `headrace.measure.tuning.profile.count_requests` does."""
         digest = _digest(self._text(weights, number, seed))
         step = self._known.get(digest) or self._run(digest, weights, number, seed)
         if digest not in self._known:

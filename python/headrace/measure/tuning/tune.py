@@ -27,7 +27,7 @@ METHODS: dict[str, Callable[[Any, Vector], Tuned]] = {
 }
 
 SEED = 1
-"""Of the mixes that are corrected; what is told of the result comes from the next one."""
+"""Seed of the mixes that are corrected; the final mix has the next one."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,15 @@ class Round:
 
     tuned: Tuned
     caused: Vector
-    """How many of each protocol operation came for each file operation."""
+    """Protocol operations for each file operation."""
     measured: Vector | None
     """The shares of those; None if no operation was completed."""
     distance: float | None
     """Euclidean, between that and the wanted one; None if no operation was completed."""
 
     def largest_difference(self, wanted: Vector) -> float | None:
-        """Between a measured share and the wanted one; None if no operation was completed."""
+        """Return the largest difference between a measured and a wanted share; None if no operation
+        was completed."""
         return None if self.measured is None else float(np.abs(self.measured - wanted).max())
 
 

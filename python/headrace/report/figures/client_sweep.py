@@ -11,7 +11,7 @@ from headrace.report.figures.style import nothing, sheet
 
 
 def draw(document: Mapping[str, Any]) -> Figure:
-    """What was achieved, beside what the first step would give if each process added as much."""
+    """Draw the achieved throughput beside that of linear scaling from the first step."""
     figure, axes = sheet("Operations a second with more processes", _name(document))
     axes.set_xlabel("processes")
     axes.set_ylabel("operations/s")

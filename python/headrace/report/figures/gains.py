@@ -1,4 +1,4 @@
-"""What changes of a scenario would gain."""
+"""Figure of the gains from changes of a scenario."""
 
 import numpy as np
 import polars as pl

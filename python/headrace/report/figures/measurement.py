@@ -1,4 +1,4 @@
-"""What was measured over time: operations, and what the machine did beside them."""
+"""Figures of a measurement over time: operations, and counters of the machine."""
 
 import numpy as np
 import polars as pl
@@ -72,7 +72,7 @@ def _wider(series: pl.DataFrame) -> pl.DataFrame:
 
 
 def _first(table: pl.DataFrame) -> pl.DataFrame:
-    """Of several repetitions the first: they lie on top of each other."""
+    """Return the rows of the first repetition; those of others would lie on top of them."""
     return table.filter(repetition=1) if "repetition" in table.columns else table
 
 

@@ -16,7 +16,7 @@ from headrace.report.units import short_size
 WIDE = 20.0
 """Figures that differ by more than this factor are drawn on a logarithmic axis."""
 MOST_LINES = 7
-"""In one panel: as many as there are colours."""
+"""Most lines in one panel, one for each colour."""
 
 
 def draw(document: Mapping[str, Any]) -> Figure:

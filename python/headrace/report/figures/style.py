@@ -1,4 +1,4 @@
-"""What all figures share: size, colours, grid."""
+"""Size, colours and grid that all figures share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,19 +26,19 @@ def short(name: str, longest: int = LONGEST_NAME) -> str:
 
 @dataclass(frozen=True)
 class Figures:
-    """What figures are drawn from."""
+    """Data from which a simulation's figures are drawn."""
 
     name: str
-    """What the scenario is called."""
+    """Name of the scenario."""
     requests: float
-    """How many requests were done."""
+    """Number of completed requests."""
     ends_s: Sequence[float]
-    """When each run ended."""
+    """End of each run in seconds."""
     series: pl.DataFrame
     latency_distribution: pl.DataFrame
     stations: pl.DataFrame
     outages: Sequence[tuple[float, float | None]] = ()
-    """When servers failed, and when they were back."""
+    """Times at which servers failed and came back."""
 
 
 def sheet(title: str, name: str, height: float = 4.2) -> tuple[Figure, Axes]:

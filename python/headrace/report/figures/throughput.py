@@ -11,10 +11,11 @@ from headrace.report.figures.style import COLOURS, DASHES, Figures, nothing, she
 
 MOST_IN_LEGEND = 14
 REQUESTS_IN_WINDOW = 10
-"""On average: with fewer, a line would show single requests rather than a rate."""
+"""Mean number of requests in a window. With fewer, a line would show single requests rather than a
+rate."""
 FEWEST_WINDOWS = 10
 AWAY: dict[str, Any] = {"color": "#bbbbbb", "alpha": 0.35, "linewidth": 0.0, "zorder": 0.5}
-"""How the time looks in which a server is away."""
+"""Style of the time in which a server is down."""
 
 
 def draw(data: Figures) -> Figure:

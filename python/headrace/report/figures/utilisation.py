@@ -1,4 +1,4 @@
-"""How busy each station is."""
+"""Figure of the utilisation of each station."""
 
 import numpy as np
 import polars as pl

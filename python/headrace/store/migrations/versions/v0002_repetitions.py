@@ -37,7 +37,7 @@ def upgrade() -> None:
 
 
 def _rows(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What documents had of each replication before this schema."""
+    """Return the figures of each replication in a document of the earlier schema."""
     for number, replication in enumerate(document.get("replications", ()), 1):
         common = {"number": number, "seed": replication["seed"]}
         for operation, value in replication["throughput"].items():

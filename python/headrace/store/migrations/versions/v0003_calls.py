@@ -1,4 +1,4 @@
-"""By which calls results were measured, so that those of others are not taken together."""
+"""Add the calls of measurements, so that results of different calls are not merged."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Where results were made, so that they can be found and compared by it."""
+"""Add the environments of results, so that results can be found and compared by them."""
 
 import json
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def upgrade() -> None:
 
 
 def _place(text: object) -> dict[str, str]:
-    """What a document of an earlier version says of its place."""
+    """Return the place in a document of an earlier version."""
     try:
         place = json.loads(text)["place"]  # type: ignore[arg-type]
     except (json.JSONDecodeError, LookupError, RecursionError, TypeError):
