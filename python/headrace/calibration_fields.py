@@ -1,7 +1,7 @@
 """Fields that the file of a calibrated machine gives, and a check for those that it lacks.
 
-A parameter that was not measured stands at its default, which assumes nothing of it: predictions
-are off by what the parameter is there for, and nothing else tells.
+A parameter that was not measured has its default. The default assumes nothing about the machine, so
+predictions are wrong by the effect of the parameter.
 """
 
 import tomllib
@@ -32,7 +32,7 @@ SERVERS = (
 )
 """Fields that `headrace calibrate` measures of servers and of the network to them."""
 OF_SEVERAL_CORES = "machine.copying.contention"
-"""One core has nobody to disturb it."""
+"""Parameter that a machine with one core does not need."""
 
 CONDITION = "not-calibrated"
 
@@ -47,9 +47,8 @@ def rounds_of(system: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def missing_parameters(loaded: Loaded) -> list[dict[str, str]]:
-    """A warning, as documents have it, if a scenario takes a calibrated machine's file that says
-    nothing of parameters which this version measures; else nothing. A value that was given is
-    nobody's default."""
+    """Return a warning if a calibrated machine's file lacks parameters that this version measures;
+    else an empty list. Parameters that the scenario sets are not missing."""
     system = tomllib.loads(loaded.toml)
     calibrated = {it["field"] for it in system.get("calibration", ())}
     if not calibrated:

@@ -65,8 +65,8 @@ def of_host(started: datetime | None = None) -> Environment:
 
 
 def of_directory(directory: str | PathLike[str], started: datetime | None = None) -> Environment:
-    """This host and the file system below a directory. With several ranks, called by all of
-    them: the first one's, and how many hosts the ranks are on.
+    """Return this host and the file system below a directory. All ranks must call it: the result is
+    that of the first rank, with the number of hosts.
 
     Raises OSError, at all ranks, if there is no such directory.
     """
@@ -104,7 +104,7 @@ def started_of(document: Mapping[str, Any]) -> datetime | None:
 
 
 def resumed(environment: Environment, before: Mapping[str, Any] | None) -> Environment:
-    """An environment with the start time of an earlier run, if one is resumed that says it."""
+    """Return an environment with the start time of the resumed run, if it has one."""
     started = None if before is None else started_of(before)
     return environment if started is None else environment | {"started": timestamp(started)}
 
@@ -145,12 +145,12 @@ def _text(key: str, environment: Environment) -> str | None:
 
 
 def shown(key: str, value: Any) -> str:
-    """A value for people."""
+    """Format a value for display."""
     return size(value) if key.endswith("_bytes") else str(value)
 
 
 def check(where: str, value: Any) -> None:
-    """Raises WrongField if an environment in a document from outside is damaged."""
+    """Raise WrongField if an environment in a document from outside is damaged."""
     optional = dict.fromkeys(TEXTS, or_null(text)) | dict.fromkeys(COUNTS, or_null(amount))
     if value is None:
         return

@@ -24,12 +24,12 @@ REFUSALS = frozenset(
         errno.ENFILE,
     }
 )
-"""A name was right, and the file system, or the system, refused all the same: that is a failure,
-where a name that leads nowhere, or to what somebody may not use, is wrong input."""
+"""Errors of the file system or the system itself, for which a command exits with 1. Other errors of
+a named file are wrong input."""
 
 
 def run(work: Callable[[], int]) -> int:
-    """Works; gives the exit status. What goes wrong is told in one line on standard error."""
+    """Run work and return the exit status. Errors are printed in one line on standard error."""
     try:
         return work()
     except (RunError, StoreFailure) as error:
@@ -52,7 +52,7 @@ def with_notes(error: BaseException) -> str:
 
 
 def report_failure(message: str, status: int) -> int:
-    """One line, whatever the message; gives the status."""
+    """Print a message in one line on standard error and return the status."""
     print(plain(" ".join(message.split())), file=sys.stderr)
     return status
 

@@ -1,6 +1,6 @@
-"""The fields of documents from outside, of which each is looked at before it is read.
+"""Checks for the fields of documents from other programs and versions.
 
-A check is given where a value is, and the value, and raises `WrongField` if it is none such.
+A check takes the field's path and its value, and raises `WrongField` if the value is invalid.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ LONGEST = 40
 
 
 class WrongField(Exception):
-    """A field is not what it has to be."""
+    """The value of a field is invalid."""
 
     def __init__(self, where: str, value: Any, expected: str) -> None:
         text = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
@@ -73,8 +73,7 @@ def each_in_object(of: Check) -> Check:
 
 
 def an_object(fields: Mapping[str, Check], maybe: Mapping[str, Check] | None = None) -> Check:
-    """An object that has these fields, and may have others: those in `maybe` are looked at where
-    they are there, and the rest is not read."""
+    """Accept an object that has `fields`. Those in `maybe` are optional; others are ignored."""
 
     def check(where: str, value: Any) -> None:
         if not isinstance(value, dict):

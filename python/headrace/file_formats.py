@@ -57,7 +57,7 @@ KNOWN = IMAGES | COMPRESSED | OTHERS | {suffix for it in FileFormat for suffix i
 
 
 def check_format(path: Path, format: FileFormat) -> None:
-    """Makes sure that the name of a file does not end as another format's files do.
+    """Check that the suffix of a file does not belong to another format.
 
     Raises ValueError if it does.
     """
@@ -72,7 +72,7 @@ def check_format(path: Path, format: FileFormat) -> None:
 
 
 def check_directory_name(path: Path) -> None:
-    """Makes sure that the name of a directory for plots is no image's, unless it is there.
+    """Check that the name of a plot directory has no suffix of an image, unless it exists.
 
     Raises ValueError if it is.
     """

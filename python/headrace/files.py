@@ -1,8 +1,8 @@
-"""Output files: whole or not there at all. Everything that Headrace writes passes here.
+"""Atomic output files. Headrace writes all its files through this module.
 
-Where root writes, the directory may be another user's, who can put a symbolic link wherever a file
-is expected. So names are opened relative to a descriptor of their directory, what is new has a
-random name and is made exclusively, and links of other users are refused.
+Where root writes, the directory may belong to another user, who can place symbolic links in it. So
+names are opened relative to a descriptor of their directory, new files have random names and are
+created exclusively, and links of other users are refused.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ class Target(NamedTuple):
 
     @property
     def kind(self) -> int:
-        """The type of what is there; 0 if nothing is."""
+        """File type; 0 if there is no file."""
         return 0 if self.status is None else stat.S_IFMT(self.status.st_mode)
 
 
@@ -106,8 +106,7 @@ def _status(directory: int, name: str, path: Path) -> os.stat_result | None:
 
 
 def check_writable(path: Path, format: FileFormat | None = None) -> None:
-    """Makes sure that a file can be written before long work begins, in the format that its name
-    ends in.
+    """Check before long work that a file can be written, in the format of its suffix.
 
     Raises OSError if it cannot, ValueError if the name is of another format.
     """
@@ -123,9 +122,10 @@ def check_writable(path: Path, format: FileFormat | None = None) -> None:
 
 
 def check_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | None]) -> None:
-    """Makes sure that no output takes the place of an input or of another output.
+    """Check that no output has the path of an input or of another output.
 
-    Both by what they are called in the message; None is none. Raises ValueError if one does.
+    The keys are the names in the message; None means no file. Raises ValueError if two paths are
+    equal.
     """
     known = dict(inputs)
     for what, path in outputs.items():
@@ -144,7 +144,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def check_directory(path: Path) -> None:
-    """Makes sure that files can be written to a directory, which may still have to be made.
+    """Check that files can be written to a directory, which need not exist yet.
 
     Raises OSError if they cannot, ValueError if it has the name of an image.
     """
@@ -163,11 +163,10 @@ def check_directory(path: Path) -> None:
 
 @contextlib.contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """A file to write, which takes the name `path` when all is written.
+    """Yield a temporary file that takes the name `path` when it is complete.
 
-    If the writing fails, nothing is left and what was at `path` stays. Devices and pipes are
-    written in place: a file must never take their name. What is given leads to the open file,
-    whatever happens to its directory meanwhile.
+    If writing fails, the temporary file is removed and `path` is unchanged. Devices and pipes are
+    written in place. The yielded path refers to the open file, even if its directory is moved.
     """
     with open_target(path) as target:
         if target.kind == stat.S_IFDIR:
@@ -210,7 +209,7 @@ def _replaced(target: Target, path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _descriptor(descriptor: int, path: Path) -> Iterator[Path]:
-    """A name of what a descriptor has open, which is closed at the end; errors name the path."""
+    """Yield a path to an open descriptor and close it at the end; errors name `path`."""
     given = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
     try:
         yield given
@@ -238,7 +237,8 @@ def _mode(path: Path) -> int | None:
 
 
 def _try_new(directory: int, named: Path) -> None:
-    """Makes a file in a directory and takes it away: permissions alone do not tell."""
+    """Create a file in a directory and remove it: permissions alone do not show whether that
+    works."""
     name = f".headrace-{secrets.token_hex(8)}.partial"
     try:
         with defer_signals():
@@ -249,7 +249,6 @@ def _try_new(directory: int, named: Path) -> None:
 
 
 def save_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Writes a document in one line; the file appears when it is whole. Raises OSError if it
-    cannot."""
+    """Write a document in one line, atomically. Raises OSError if it cannot be written."""
     with atomic_file(path) as partial:
         partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")

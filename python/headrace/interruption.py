@@ -38,9 +38,9 @@ partial result."""
 
 
 def end_at_once() -> None:
-    """Ends the process at Ctrl-C until `as_exception` is called, unless it is ignored.
+    """End the process at Ctrl-C until `raise_keyboard_interrupt` is called, unless it is ignored.
 
-    In the middle of an import, an exception may end up anywhere.
+    During an import, an exception may be raised anywhere.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler and not _of_command():
         signal.signal(signal.SIGINT, _end)
@@ -53,19 +53,18 @@ def raise_keyboard_interrupt() -> None:
 
 
 def after_polars() -> None:
-    """Restore Python's handler of Ctrl-C, which importing polars replaces, in a command.
+    """Restore Python's handler of Ctrl-C in a command after polars has replaced it.
 
-    Polars' own handler, which it puts before Python's as it is imported, has its threads panic
-    where they are, and those that wait for them tell of it on standard error (pola-rs/polars
-    pull request 20961, crates/polars-error/src/signals.rs). In a notebook it is left: there,
-    queries of the user's own are ended by it.
+    Importing polars installs a handler that makes its threads panic, and waiting threads print that
+    on standard error (pola-rs/polars pull request 20961, crates/polars-error/src/signals.rs). In a
+    notebook it stays, because it ends queries of the user.
     """
     if _commanded and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
 
 
 def run_interruptible(work: Callable[[], int]) -> int:
-    """Works; gives the exit status, that of an interruption after telling of it."""
+    """Run work and return the exit status. On Ctrl-C, print a message and return 130."""
     global _commanded
     _commanded = True
     try:
@@ -82,8 +81,8 @@ def run_interruptible(work: Callable[[], int]) -> int:
 
 @contextlib.contextmanager
 def defer_signals() -> Iterator[None]:
-    """Ctrl-C, and signals to end, wait until this is over: what is made here is somebody's to
-    remove by then. Python has them come as soon as a call returns, before its value has a name."""
+    """Defer Ctrl-C and signals to end until the context exits. Without it, Python raises them
+    before a new resource has a name by which it could be removed."""
     if threading.current_thread() is not threading.main_thread():
         yield  # They come to the main thread alone.
         return
@@ -134,8 +133,8 @@ def end_process() -> Iterator[None]:
 
 @contextlib.contextmanager
 def record_signals() -> Iterator[list[int]]:
-    """Ctrl-C, and signals to end, do what they do, and are noted. What is as good as done may go on
-    to its end all the same; whoever has more to do then knows that nobody wants it any more."""
+    """Record Ctrl-C and signals to end while their handlers run as usual. A measurement that is
+    nearly complete may finish; its caller then starts no other."""
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield came  # They come to the main thread alone.

@@ -9,8 +9,8 @@ from headrace._core import student_quantile
 
 CONFIDENCE = 0.95
 FEWEST = 3
-"""Measured values of which an interval is told: that of two is thirteen times as wide as they are
-apart."""
+"""Fewest values for a confidence interval. For two values, it is thirteen times as wide as their
+difference."""
 
 
 def means(values: Sequence[Any], key: str = "") -> Any:

@@ -20,12 +20,11 @@ def import_results(
     path: str | PathLike[str],
     on_progress: Callable[[int, int, str], object] | None = None,
 ) -> dict[str, bool]:
-    """Keeps what a file holds: results as `headrace results export` writes them, or one as
-    `headrace run -o` and the benchmarks' `-o` do. Tells of each identifier whether it is new
-    to the store.
+    """Import the results of a file: an archive of `headrace results export`, or one result that
+    `-o` saved. Return each identifier, and whether it is new to the store.
 
-    Raises StoreError or ScenarioError if the file holds neither, or a damaged one, of which
-    nothing is kept; OSError if it cannot be read.
+    Raises StoreError or ScenarioError if the file holds neither, or is damaged; then nothing is
+    imported. Raises OSError if the file cannot be read.
     """
     # It takes 0.2 s to import, as the store's database does.
     from headrace.store.archive import is_archive

@@ -77,7 +77,7 @@ def _end(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def run(arguments: list[str]) -> int:
-    """Runs one command; gives the exit status."""
+    """Run one command and return its exit status."""
     # So that temporary files, and a benchmark's, go when somebody ends the process or the
     # terminal is closed; nohup has the latter ignored.
     for number in (signal.SIGTERM, signal.SIGHUP):

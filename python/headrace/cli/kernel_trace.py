@@ -38,7 +38,7 @@ def check_tracing(directory: Path, trace: bool, trace_to: Path | None) -> bool:
 
 
 def save_trace(recordings: "Mapping[str, Recording]", trace_to: Path | None) -> None:
-    """Saves recordings if a file is given."""
+    """Save recordings if a file is given."""
     if trace_to is not None:
         from headrace import kernel_trace
 

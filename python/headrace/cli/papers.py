@@ -57,7 +57,7 @@ def papers(
 
 
 def _require_trust(script: Path) -> None:
-    """Asks about a script that is not of this source's repository. Raises ValueError."""
+    """Ask about a script that is not of this source's repository. Raises ValueError."""
     from headrace.simulate.trust import UntrustedCode
 
     try:

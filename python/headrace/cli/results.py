@@ -376,7 +376,7 @@ def path() -> None:
 
 
 def _ask(question: str) -> None:
-    """Goes on if a person agrees. Raises ValueError where there is nobody to ask."""
+    """Ask for confirmation. Raises ValueError where standard input is no terminal."""
     if not sys.stdin.isatty():
         raise ValueError("nobody can be asked here: expected --yes to remove results")
     if not typer.confirm(question, err=True):

@@ -37,7 +37,7 @@ class ProgressLines:
             ProgressLines._begun = ProgressLines._last = time.monotonic()
 
     def write(self, text: Callable[[], str]) -> None:
-        """Writes how far the work is, if the last line is ten seconds old."""
+        """Write how far the work is, if the last line is ten seconds old."""
         with self._lock:
             now, begun = time.monotonic(), ProgressLines._begun or 0.0
             if now - ProgressLines._last < LINES_S or not current().first:
@@ -50,7 +50,7 @@ class ProgressLines:
 
     @contextlib.contextmanager
     def repeated(self, text: Callable[[], str]) -> Iterator[None]:
-        """Writes a line every ten seconds within it, however long a single step takes."""
+        """Write a line every ten seconds within it, however long a single step takes."""
         over = threading.Event()
 
         def repeat() -> None:
@@ -67,7 +67,7 @@ class ProgressLines:
 
 
 def show(what: RenderableType) -> None:
-    """Prints tables or text."""
+    """Print tables or text."""
     width = None if sys.stdout.isatty() else WIDE
     # A line too long for the terminal is still better than half a line.
     Console(width=width, highlight=False, markup=False).print(what, crop=False)

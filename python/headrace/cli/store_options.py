@@ -41,9 +41,9 @@ def check_labels(texts: Sequence[str], stored: bool) -> dict[str, str]:
 
 
 def save_to_store(keep: Callable[[], str]) -> str | None:
-    """Keeps a result; gives its identifier, or says why it is not kept.
+    """Save a result in the store and return its identifier; on failure, warn and return None.
 
-    A result must not be lost because a store is full or away.
+    A full or unreachable store must not lose a result.
     """
     try:
         return keep()

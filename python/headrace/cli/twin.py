@@ -135,7 +135,7 @@ def twin(
 
 
 def keep(document: dict[str, Any], as_json: bool, plot: Path | None, output: Path | None) -> None:
-    """Shows the document, and saves what was asked for."""
+    """Print the document, and write the outputs that the options name."""
     print_result(document, as_json, plot)
     if output is not None:
         save_json(output, document)

@@ -47,7 +47,7 @@ def validate(
 
 
 def print_result(document: dict[str, Any], as_json: bool, plot: Path | None) -> None:
-    """Prints predictions beside measurements, and draws them if a directory is given."""
+    """Print predictions beside measurements, and draw them if a directory is given."""
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
     else:

@@ -20,11 +20,11 @@ class Device:
     file_system: int
     """The number that events of the file system have."""
     disk: int
-    """The number that requests have: of a partition, that of the whole."""
+    """Device number of the requests; for a partition, that of its disk."""
 
 
 def device_of(directory: str | PathLike[str]) -> Device:
-    """Raises KernelTraceError if the directory's file system is on no block device, OSError if
+    """Raise KernelTraceError if the directory's file system is on no block device, OSError if
     there is no such directory."""
     number = os.stat(directory).st_dev
     name = f"{os.major(number)}:{os.minor(number)}"

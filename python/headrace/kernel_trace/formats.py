@@ -53,7 +53,7 @@ LINE = re.compile(
 
 
 def format_of(text: str, event: str) -> Format:
-    """Reads a `format` file. Raises KernelTraceError if it is none."""
+    """Read a `format` file. Raises KernelTraceError if it is none."""
     number = re.search(r"^ID:\s*(\d{1,5})\s*$", text, re.MULTILINE)
     name = re.search(r"^name:\s*(\w+)\s*$", text, re.MULTILINE)
     if number is None or name is None or int(number[1]) > 0xFFFF:

@@ -17,7 +17,7 @@ from headrace.kernel_trace.ring_buffer import PageHeader, Records, records
 
 PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 BUFFER = 128 << 20
-"""Bytes of all processors: more than a million records. The memory is taken at once."""
+"""Bytes of the buffers of all processors: more than a million records, allocated at once."""
 CLOCK = "mono"
 """Trace clock equal to CLOCK_MONOTONIC, which is the same on all processors."""
 NAME = re.compile(r"headrace-(\d+)-(\d+)-\d+")
@@ -53,7 +53,7 @@ class Instance:
     """Records events between `start` and `stop`. Removed when its `with` ends."""
 
     def __init__(self, *, buffer: int = BUFFER) -> None:
-        """Makes it; removes those of processes that have died.
+        """Make it; removes those of processes that have died.
 
         Raises KernelTraceError if that cannot be done.
         """
@@ -79,7 +79,7 @@ class Instance:
         return (self.path / "events" / event / "format").exists()
 
     def enable(self, events: Mapping[str, str | None]) -> None:
-        """Asks for events, each with a filter or none. Those the kernel lacks are left out."""
+        """Ask for events, each with a filter or none. Those the kernel lacks are left out."""
         for event, chosen in events.items():
             if not self.has(event):
                 continue
@@ -92,12 +92,12 @@ class Instance:
             self._write(f"events/{event}/enable", "1")
 
     def follow(self, threads: Iterable[int]) -> None:
-        """Records only what these threads do, and those that they start from now on."""
+        """Record these threads only, and those that they start from now on."""
         self._write("options/event-fork", "1")
         self._write("set_event_pid", " ".join(map(str, threads)))
 
     def start(self) -> None:
-        """Begins to record."""
+        """Begin to record."""
         self._write("tracing_on", "1")
 
     def stop(self) -> None:
@@ -131,7 +131,7 @@ class Instance:
             return [records(_pages(it / "trace_pipe_raw", size), header) for it in processors]
 
     def remove(self) -> None:
-        """Removes it; nothing is left of it."""
+        """Remove the instance from the tracing file system."""
         _remove(self.path)
 
     def __enter__(self) -> Self:
@@ -160,7 +160,7 @@ class Instance:
 
 
 def remove_orphans(root: Path) -> None:
-    """Removes instances whose process has died."""
+    """Remove instances whose process has died."""
     with contextlib.suppress(OSError):
         for path in (root / "instances").iterdir():
             found = NAME.fullmatch(path.name)

@@ -1,4 +1,4 @@
-"""Sets of instants: intervals, and what they have in common."""
+"""Sets of time intervals, and their intersections."""
 
 from dataclasses import dataclass
 

@@ -39,7 +39,7 @@ class Recording:
 
 
 def save(recordings: Mapping[str, Recording], path: str | PathLike[str]) -> None:
-    """Saves recordings as one Parquet file, the name of each in the column `case`."""
+    """Save recordings as one Parquet file, the name of each in the column `case`."""
     tables = [
         recording.merged_events().select(pl.lit(name).alias("case"), pl.all())
         for name, recording in recordings.items()

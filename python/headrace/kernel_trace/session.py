@@ -27,7 +27,7 @@ CALLS = (
 
 
 def _of_device(device: Device) -> dict[str, str | None]:
-    """The device's requests, the journal, what is written back, and what threads wait."""
+    """Return the events of the device: requests, journal, write-back and context switches."""
     requests = f"dev == {device.disk}"
     journal = f"dev == {device.file_system}"
     name = f'name == "{device.name}"'
@@ -58,7 +58,7 @@ JOURNAL = ("jbd2_start_commit", "jbd2_end_commit", "jbd2_run_stats", "jbd2_check
 
 
 def _of_process(device: Device) -> dict[str, str | None]:
-    """This process's calls, its pauses, and what it brings into memory."""
+    """Return the events of this process: calls, throttling, and pages brought into memory."""
     calls = [f"syscalls/sys_{end}_{call}" for call in CALLS for end in ("enter", "exit")]
     return {
         **dict.fromkeys((*calls, "task/task_rename")),
@@ -76,7 +76,7 @@ class TraceSession:
     process: Instance
 
     def record(self, work: Callable[[], Done]) -> tuple[Done, Recording]:
-        """Works, and gives what it gives with what the kernel did meanwhile.
+        """Run work, and return its result with the recording.
 
         Raises KernelTraceError, and what the work raises.
         """
@@ -99,7 +99,7 @@ class TraceSession:
 
 
 def check(directory: str | PathLike[str]) -> None:
-    """Raises as `tracing` would, before anything is measured."""
+    """Raise as `tracing` would, before anything is measured."""
     device_of(directory)
     events = tracefs() / "events"
     for event in NEEDED:
@@ -114,12 +114,12 @@ NEEDED = (
     *("block/block_rq_issue", "block/block_rq_complete", "sched/sched_switch"),
     *("syscalls/sys_enter_pread64", "syscalls/sys_exit_pread64", "task/task_rename"),
 )
-"""Events without which nothing can be said; others tell more where the kernel has them."""
+"""Events that every analysis needs; others add detail where the kernel has them."""
 
 
 @contextmanager
 def trace_session(directory: str | PathLike[str]) -> Iterator[TraceSession]:
-    """Makes ready to record what this process and the device below a directory do.
+    """Prepare to record what this process and the device below a directory do.
 
     Raises KernelTraceError if the kernel cannot be traced, lacks a tracepoint that is needed, or
     has no block device there, OSError if there is no such directory.

@@ -76,8 +76,8 @@ def _away(
     """Return the intervals in which a thread was off the processor, and in which of them it was
     runnable: after it was woken, or because another thread preempted it.
 
-    Where the return of a thread to an idle processor is not told, as some virtual machines leave
-    it out, it was back when it was woken.
+    Some virtual machines do not record the return of a thread to an idle processor. The thread is
+    then taken to run again when it was woken.
     """
     if not switches.height:
         return NEVER, NEVER

@@ -1,4 +1,4 @@
-"""Measuring: a scenario's workloads carried out on a real file system."""
+"""Measure a scenario's workloads on a real file system."""
 
 from headrace.histograms import percentiles
 from headrace.measure.benchmark import Live, clean, measure

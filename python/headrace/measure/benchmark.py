@@ -52,19 +52,18 @@ def measure(
     keep: bool = False,
     progress: Progress | None = None,
 ) -> Measurement:
-    """Carries a scenario's workloads out, in a directory of its own below an existing one.
+    """Run a scenario's workloads in a new directory below an existing one.
 
-    That directory is removed at the end unless `keep` is given. `calls` are made by
-    `"posix"` system calls, through `"io-uring"` as far as it has them, or not at all (`"null"`:
-    what remains is what the engine itself costs). Between preparation and measurement the system
-    is left alone for `settle` seconds. On Ctrl-C the measurement ends early and says so
-    (`Measurement.partial`).
+    The directory is removed at the end unless `keep` is given. `calls` are `"posix"` system calls,
+    `"io-uring"` where it has the operation, or `"null"`: none, which measures the engine itself.
+    The benchmark waits `settle` seconds between preparation and measurement. On Ctrl-C the
+    measurement ends early and `Measurement.partial` is true.
 
     Raises:
-        ScenarioError: if a workload cannot be carried out on a real file system, or it ended
-            before anything was measured.
-        OSError: if nothing can be made below the directory.
-        RunError: if files that must be there cannot be made.
+        ScenarioError: if a workload cannot be run on a real file system, or it ended before
+            statistics began.
+        OSError: if the directory cannot be created.
+        RunError: if files of the workload cannot be created.
     """
     environment = of_directory(below)
     with readable_traces(loaded) as traces, record_signals() as came:
@@ -108,7 +107,7 @@ def _measured_and_removed(
 
 
 def _check_measured(document: Mapping[str, Any], loaded: _core.Loaded) -> None:
-    """Raises ScenarioError if the run came to its end and nothing was measured."""
+    """Raise ScenarioError if the run came to its end and nothing was measured."""
     reason = document["stop"]["reason"]
     if document["operations"] or reason in hosts.EARLY:
         return
@@ -160,7 +159,7 @@ def measure_in(
 ) -> Measurement:
     """Measure as `measure` does, in a directory that several measurements share.
 
-    `traces` are what `readable_traces` gives.
+    `traces` come from `readable_traces`.
     """
     counters = Counters(directory.path)
     before = reads_now()
@@ -191,7 +190,7 @@ def _measure_ranks(
     report: Callable[[bool, float, list[tuple[int, int]]], None],
     counters: Counters,
 ) -> Measurement:
-    """This rank's part of it; what all have done, at each."""
+    """Run this rank's part of a measurement and return the merged result of all ranks."""
     here = ranks.current()
     here.begin(_core.hosts_of_each(loaded, here.size))
     before = reads_now()
@@ -246,10 +245,10 @@ def ended_early(document: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """Removes what killed benchmarks have left below a directory.
+    """Remove the directories that killed benchmarks left below a directory.
 
-    Only directories that carry a benchmark's mark and are not in use. Gives the paths that are
-    gone, and those that are not with the reason.
+    Only directories with a benchmark's mark that are not in use are removed. Return the removed
+    paths, and the others with the reason.
 
     Raises OSError if the directory cannot be read.
     """

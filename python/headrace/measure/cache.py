@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from headrace.intervals import means
 
 LEAST = 1_000_000
-"""Bytes read below which a rate says nothing: what counts them reads some kilobytes itself."""
+"""Bytes read below which no hit rate is given: reading the counters itself takes some kilobytes."""
 
 
 class Reads(NamedTuple):
@@ -47,14 +47,14 @@ def cache(
     *,
     apart: bool = True,
 ) -> dict[str, Any]:
-    """The part of the bytes read that was in memory when it was asked for.
+    """Return the page-cache hit rate of reads.
 
-    Of a mix, `pages` are the bytes that the engine found so, read by read; what was there only
-    because it had been read ahead is no hit, unless both cannot be told `apart`. Of other loads it
-    is the part that no device was asked for, and what was read ahead counts as read: bytes that
-    nobody asks for make the rate lower, and nothing is told if they are the most.
+    For a mix, `pages` are bytes that the engine classified read by read. Pages that were only read
+    ahead are no hits, unless the engine cannot tell them `apart`. For other loads the rate is the
+    share of bytes that no device read. Read-ahead then counts as a miss, and no rate is given if
+    more was read ahead than requested.
 
-    `hit_rate` is null, with a `note`, where it cannot be told.
+    `hit_rate` is null, with a `note`, where it is unknown.
     """
     if pages is not None and pages["asked_bytes"]:
         return _by_pages(pages, read if device else None, apart=apart)

@@ -6,15 +6,15 @@ from typing import Any
 from headrace.store.record import CALLS
 
 POSIX = "posix"
-"""System calls, one after the other: what benchmarks make that leave no choice."""
+"""System calls, one after the other, as benchmarks without that choice make them."""
 NULL = "null"
 """No calls: the figures are the cost of the load engine itself."""
 
 
 def check_calls(before: Mapping[str, Any], calls: str) -> None:
-    """Makes sure that what is resumed was measured by the same calls.
+    """Check that a resumed result was measured by the same calls.
 
-    Raises ValueError, which says by which it was.
+    Raises ValueError, which names its calls.
     """
     found = before.get("calls")
     if found == calls:

@@ -19,7 +19,7 @@ from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
-"""The scenario in which so many ranks take part and operations come at a rate."""
+"""Function that returns the scenario for a rate and a number of ranks."""
 OF = "client-hosts"
 """Value of `of` in the document."""
 POINTS = ("knee", "kept_up", "cut_off")
@@ -41,13 +41,13 @@ def client_host_sweep(
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
 ) -> LoadSweep:
-    """Carries out the load sweep of `ladder` once for each number of client hosts.
+    """Run `load_sweep` once for each number of client hosts.
 
-    All ranks of the first hosts take part, those of the others wait idle. Hosts are in the order
-    in which the ranks name them; the numbers are measured in the order of `counts`. Without
-    `rates`, each number of hosts has a search of its own.
+    All ranks of the first hosts take part; the ranks of the others are idle. Hosts are in the order
+    of their ranks, the numbers in the order of `counts`. Without `rates`, each number of hosts has
+    its own search.
 
-    Raises as `ladder` does, and ValueError for more hosts than there are.
+    Raises as `load_sweep` does, and ValueError for more hosts than there are.
     """
     hosts = ranks.current().hosts()
     _check_counts(counts, hosts)
@@ -84,7 +84,7 @@ def client_host_sweep(
 
 
 def _check_counts(counts: Sequence[int], hosts: Mapping[str, Sequence[int]]) -> None:
-    """Raises ValueError if more hosts are asked for than there are."""
+    """Raise ValueError if there are fewer hosts than requested."""
     most, there = max(counts), len(hosts)
     if most > there:
         names = ", ".join(list(hosts)[:3]) + (", ..." if there > 3 else "")
@@ -95,7 +95,7 @@ def _check_counts(counts: Sequence[int], hosts: Mapping[str, Sequence[int]]) -> 
 
 
 def _check_clients(loaded: _core.Loaded, wanted: int) -> None:
-    """Raises ScenarioError if there are fewer clients than ranks that take part."""
+    """Raise ScenarioError if there are fewer clients than ranks that take part."""
     clients = tomllib.loads(loaded.toml).get("clients", {}).get("count")
     if isinstance(clients, int) and clients < wanted:
         raise _core.ScenarioError(
@@ -105,7 +105,7 @@ def _check_clients(loaded: _core.Loaded, wanted: int) -> None:
 
 
 def _check_ranks(resumed: Mapping[str, Any] | None, hosts: Mapping[str, Sequence[int]]) -> None:
-    """Raises ValueError if what is resumed had its ranks on hosts in another way."""
+    """Raise ValueError if the resumed result had its ranks on other hosts."""
     if resumed is None or resumed.get("of") != OF:
         return
     before = [it["ranks"] for it in resumed.get("hosts", ())]
@@ -127,7 +127,7 @@ def _step(document: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def on_hosts(what: str, count: int) -> str:
-    """The name of a step or a point with so many hosts."""
+    """Return the name of a step or a point with its number of hosts."""
     return f"{what} on {count} {'host' if count == 1 else 'hosts'}"
 
 

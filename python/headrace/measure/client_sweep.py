@@ -1,4 +1,5 @@
-"""A ladder of clients: what more processes of one host achieve, each asking again at once."""
+"""Client sweep: throughput with more processes on one host, each of which issues its next operation
+at once."""
 
 import math
 import os
@@ -26,9 +27,9 @@ def client_sweep(
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
 ) -> LoadSweep:
-    """Carries a mix out with one number of processes after another, as `ladder` does with loads.
+    """Run a mix with one number of processes after another, as `load_sweep` does with rates.
 
-    Raises as `ladder` does.
+    Raises as `load_sweep` does.
     """
 
     def steps(sweep: SweepRunner) -> None:
@@ -115,8 +116,8 @@ def _is_oversubscribed(document: dict[str, Any]) -> bool:
 
 
 def _compare(steps: Sequence[dict[str, Any]], warm_up: float) -> None:
-    """Says how much more than the first step each achieves, and which part of it per process;
-    how sure that is by what it was in each repeat."""
+    """Add each step's speedup over the first step and its efficiency per process, with confidence
+    intervals over the repetitions."""
     for step in steps:
         first = steps[0]["operations_per_second"]
         more = step["processes"] / steps[0]["processes"]

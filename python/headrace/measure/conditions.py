@@ -14,10 +14,10 @@ OTHERS = 0.10
 OWN = 0.90
 PREPARATION = 0.5
 FULL = 0.95
-"""Shares from which on they are worth a warning. Declared: below them, what they do to a
-figure is less than its usual spread."""
+"""Shares from which on a warning is given. Below them, the effect on a figure is less than its
+usual spread."""
 THROUGH_THE_CACHE = ("read", "fread", "read-write", "mmap", "shared-read", "shared-read-write")
-"""Operations that read what memory may have."""
+"""Operations that the page cache may answer."""
 BALLOONS = Path("/sys/bus/virtio/drivers/virtio_balloon")
 REPORTING = 5
 """The bit of the feature."""
@@ -26,10 +26,10 @@ SHORT_S = 0.5
 
 
 def conditions(document: Mapping[str, Any], *, direct: bool, free: float) -> list[dict[str, str]]:
-    """The warnings of a measurement: `condition`, a word for it, and `message`.
+    """Return the warnings of a measurement, each with its `condition` and `message`.
 
-    `direct` says that the page cache was passed by, `free` which part of the file system was
-    free at the end.
+    `direct` is true if the page cache was bypassed; `free` is the free share of the file system at
+    the end.
     """
     found = []
     for condition, check in CHECKS.items():

@@ -1,5 +1,4 @@
-"""One measurement by many ranks: each carries out its clients, and the first one puts together
-what all have done."""
+"""One measurement by many ranks: each runs its clients, and the first rank merges their results."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -70,11 +69,11 @@ def _joined(below: Path, name: str, mark: str) -> _core.BenchmarkDirectory:
 def merge_ranks(
     loaded: _core.Loaded, mine: RankResult, files: Files, *, direct: bool, calls: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The document of all ranks and the result of their engines, at each of them.
+    """Return the merged document and the merged engine result of all ranks, on each of them.
 
-    `files` tells of the files, when all have ended, and which part of the file system is free.
+    `files` returns the files at the end, and the free share of the file system.
 
-    Raises that for which any rank could not begin.
+    Raises the error for which a rank could not begin.
     """
     here = ranks.current()
     early = mine.error is not None or mine.result["reason"] in EARLY
@@ -159,7 +158,7 @@ def _start(parts: Sequence[RankResult]) -> dict[str, float]:
 def _add_warnings(
     document: dict[str, Any], warnings_by_host: Sequence[list[dict[str, str]]]
 ) -> None:
-    """Each host's warnings at the host, and all of them with their hosts' names."""
+    """Add each host's warnings to the host, and all of them, with host names, to the document."""
     document["warnings"] = []
     for host, warnings in zip(document["hosts"], warnings_by_host, strict=True):
         host["warnings"] = warnings

@@ -12,8 +12,7 @@ from headrace.measure.measurement import Measurement
 def measure_with_kernel_trace(
     measure: Callable[[], Measurement], below: str | PathLike[str]
 ) -> tuple[Measurement, Recording]:
-    """Measures below a directory, and records what the kernel does meanwhile; the document has
-    what that tells as `kernel`.
+    """Measure below a directory while the kernel is traced. The document then has `kernel`.
 
     Raises KernelTraceError if the kernel cannot be traced, and what the measurement raises.
     """

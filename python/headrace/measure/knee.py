@@ -6,12 +6,12 @@ import numpy as np
 
 
 def knee(loads: Sequence[float], responses: Sequence[float]) -> int | None:
-    """The place of the knee among points in order of load; None with fewer than three.
+    """Return the index of the knee among points in order of load; None with fewer than three.
 
-    The point farthest from the straight line between the first and the last, both axes scaled
-    to 1: Satopaa et al. 2011, "Finding a Kneedle in a Haystack", section III, without its
-    smoothing, for which a ladder has too few points. It needs no slope or threshold to be
-    chosen. A load that a system just keeps up with (which needs them) is told apart.
+    The knee is the point farthest from the straight line between the first and the last point, both
+    axes scaled to 1: Satopaa et al. 2011, "Finding a Kneedle in a Haystack", section III. Its
+    smoothing is left out, for which a load sweep has too few points. No slope or threshold must be
+    chosen. The highest sustained load, which needs them, is reported separately.
     """
     if len(loads) < 3:
         return None

@@ -10,10 +10,11 @@ LOWEST = 0.01
 
 
 def search(keeps_up: Callable[[float], bool], start: float, refinements: int) -> None:
-    """Tries loads: doubles while the system keeps up, then halves what is unknown so often.
+    """Try loads: double the load while the system sustains it, then halve the unknown range
+    `refinements` times.
 
-    A first load that is too high is halved until one is not. Halving is of the ratio, as loads
-    differ by factors.
+    A first load that is too high is halved until one is sustained. The ratio is halved, because
+    loads differ by factors.
     """
     good, bad = _bracket(keeps_up, start)
     if good is None or bad is None:
@@ -29,7 +30,7 @@ def search(keeps_up: Callable[[float], bool], start: float, refinements: int) ->
 
 
 def _bracket(keeps_up: Callable[[float], bool], start: float) -> tuple[float | None, float | None]:
-    """The last load that was kept up with and the first that was not, a factor of 2 apart."""
+    """Return the last sustained load and the first that was not, a factor of 2 apart."""
     load = start
     if keeps_up(load):
         while load * 2 <= HIGHEST:
@@ -45,5 +46,5 @@ def _bracket(keeps_up: Callable[[float], bool], start: float) -> tuple[float | N
 
 
 def _short(load: float) -> float:
-    """Three digits: what is found is no more exact."""
+    """Round to three digits; the search is no more exact."""
     return float(f"{load:.3g}")

@@ -1,4 +1,4 @@
-"""A ladder of loads: what a system achieves of what is asked, and how long it takes."""
+"""Load sweep: achieved rate and response time at one requested rate after another."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
@@ -47,13 +47,13 @@ class Loads(NamedTuple):
     criteria: Criteria
 
     def check_room(self, at_load: AtLoad, below: str | PathLike[str], calls: str) -> None:
-        """Raises RunError or ScenarioError if the files of the highest rate do not fit."""
+        """Raise RunError or ScenarioError if the files of the highest rate do not fit."""
         if self.rates and calls != NULL:
             loaded = at_load(max(self.rates))
             ranks.current().run_on_all(lambda: _core.check_room(loaded, below))
 
     def measure(self, sweep: SweepRunner, at_load: AtLoad, client_hosts: int | None = None) -> None:
-        """Measures one step for each load, on all hosts or on the first of them."""
+        """Measure one step for each load, on all hosts or on the first of them."""
         on = "" if client_hosts is None else f", {client_hosts_in_words(client_hosts)}"
 
         def keeps_up(rate: float) -> bool:
@@ -91,20 +91,20 @@ def load_sweep(
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
 ) -> LoadSweep:
-    """Carries a mix out at one load after another, in a directory of its own below a given one.
+    """Run a mix at one rate after another in a new directory below `below`.
 
-    The loads are `rates`; without, they are found: from `start` on doubled until the system
-    stays behind or the files of the next load do not fit, then refined so often between. Files
-    that are there stay for the next step, as long as they were at first. With `repeats`, the
-    whole ladder is measured so often: loads that were found in the first are measured again, and
-    what is shown is of all together. Steps that `resumed` has, what an earlier ladder saved, are
-    part of it and not measured again; `so_far` is told the ladder after each step.
+    Without `rates`, the sweep searches for them. It doubles the rate from `start` until the system
+    does not sustain it or the files of the next rate do not fit, and then refines the range
+    `refinements` times. Existing files are used again at the next step, with their first sizes.
+    `repeats` is the number of repetitions of the whole sweep: rates found in the first are measured
+    again, and figures are over all repetitions. Steps of `resumed`, the document of an earlier
+    sweep, are not measured again. `so_far` is called with the sweep after each step.
 
     Raises:
-        ScenarioError: if the workload cannot be carried out on a real file system.
-        OSError: if nothing can be made below the directory.
-        RunError: if files that must be there cannot be made.
-        ValueError: if what is resumed is of another scenario, version, host or file system.
+        ScenarioError: if the workload cannot be run on a real file system.
+        OSError: if the directory cannot be created.
+        RunError: if files of the workload cannot be created.
+        ValueError: if `resumed` is of another scenario, version, host or file system.
     """
     loads = Loads(rates, start, refinements, criteria)
     loads.check_room(at_load, below, calls)
@@ -190,11 +190,10 @@ def findings(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def overall_response(curve: Sequence[tuple[float, float]]) -> float | None:
-    """The overall response time of SPEC SFS (2.0 and later): the area under the curve of load
-    achieved and mean response time, divided by the largest load achieved; None without a load.
+    """Return the overall response time of SPEC SFS (2.0 and later): the area under the curve of
+    achieved load and mean response time, divided by the largest achieved load. None without a load.
 
-    The points are those of the loads that were kept up with. Below the smallest of them, the
-    response time is taken as that of the smallest.
+    The points are those of sustained loads. Below the smallest of them, its response time is used.
     """
     points = sorted(curve)
     if not points or points[-1][0] <= 0:

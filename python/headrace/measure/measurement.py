@@ -1,4 +1,4 @@
-"""Measurements: what a real file system did, and how it was asked."""
+"""Measurements on a real file system, and their settings."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -46,9 +46,8 @@ class Measurement:
     histograms: pl.DataFrame
     """Latency histograms, as `headrace.histograms` defines them."""
     stop_signal: int | None = None
-    """The signal to end (Ctrl-C is one) that came meanwhile, perhaps too late to change it:
-    whoever would measure more has to know. Of one of several ranks it is left out: they decide
-    together."""
+    """Signal to end (Ctrl-C is one) that arrived during the measurement, perhaps too late to stop
+    it. The caller must not measure more. None with several ranks, which decide together."""
 
     @property
     def name(self) -> str:
@@ -78,7 +77,7 @@ class Measurement:
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
     ) -> str:
-        """Keeps it in the store; gives the identifier."""
+        """Save the measurement in the store and return its identifier."""
         tables = {
             "series": self.series,
             "counters": self.counters,
@@ -93,7 +92,7 @@ class Measurement:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Saves it as JSON; the file appears when it is whole."""
+        """Save the measurement as JSON, atomically."""
         document = self.document | {
             "host": this_host(),
             "series": self.series.to_dict(as_series=False),

@@ -9,8 +9,8 @@ from headrace.mountinfo import mounted
 
 
 def measurement_site(directory: str | PathLike[str]) -> dict[str, str]:
-    """The host, of several ranks that of the first, and the file system below a directory: its
-    type, and the number by which the kernel tells it from others (statvfs(3), f_fsid).
+    """Return the host (that of the first rank) and the file system below a directory: its type, and
+    the identifier by which the kernel distinguishes it (statvfs(3), f_fsid).
 
     Raises OSError if there is no such directory.
     """

@@ -25,7 +25,7 @@ SIZES = tuple(1 << step for step in range(0, 25, 2))
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
+    """Return a random token."""
     return secrets.token_urlsafe(12)
 
 
@@ -40,9 +40,9 @@ def is_loopback(host: str) -> bool:
 
 
 def answer(address: str, token: str, started: Callable[[str], object]) -> None:
-    """Sends back every message of whoever knows the token, until Ctrl-C.
+    """Answer the messages of peers that know the token, until Ctrl-C.
 
-    Raises OSError if nobody can listen there, ValueError if the token is too long.
+    Raises OSError if the address cannot be used, ValueError if the token is too long.
     """
     _core.answer_messages(address, token, started)
 
@@ -60,16 +60,16 @@ def ask(
     resumed: Mapping[str, Any] | None = None,
     so_far: Callable[[dict[str, Any]], object] | None = None,
 ) -> dict[str, Any]:
-    """Sends messages of each size there and back, each for so many seconds.
+    """Send messages of each size to a peer and back, each size for `seconds`.
 
-    Gives a document as `headrace bench net ask --json` prints it; on Ctrl-C that of the sizes
-    that are done, and `document["stop"]["reason"]` is `interrupted`. Latency is half of a round
-    trip, throughput the message's bytes over it. `told` is called before each size with how many
-    are done, how many there are, and which is next. Sizes that `resumed` has, the document of an
-    earlier run, stay and are not measured again; `so_far` is told the document after each.
+    Return the document that `headrace bench net ask --json` prints. On Ctrl-C it has the sizes that
+    are done, and `document["stop"]["reason"]` is `interrupted`. Latency is half of a round trip;
+    throughput is the message's bytes divided by it. `on_progress` is called before each size with
+    the sizes done, their total and the next one. Sizes of `resumed`, the document of an earlier
+    run, are not measured again. `so_far` is called with the document after each size.
 
-    Raises OSError if the other side cannot be reached or refuses the token, ValueError for a
-    size that cannot be, or if what is resumed is of other hosts, another version or time.
+    Raises OSError if the peer cannot be reached or refuses the token, ValueError for an invalid
+    size, or if `resumed` is of other hosts, another version or another time.
     """
     here = {"host": platform.node(), "peer": address.rpartition(":")[0]}
     environment = resumed_environment(of_host(), resumed)

@@ -1,4 +1,4 @@
-"""Removing what a benchmark has made: somebody who is tired of waiting for it loses no figures."""
+"""Removal of a benchmark's directory. An interrupted removal does not lose the result."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -14,12 +14,11 @@ def remove_directory(
     interrupted: bool = False,
     on_progress: Callable[[int], object] | None = None,
 ) -> dict[str, str] | None:
-    """Removes a benchmark's directory; gives a warning if it is still there: what was measured
-    in it holds all the same.
+    """Remove a benchmark's directory; return a warning if it could not be removed.
 
-    It goes on at a first Ctrl-C, or signal to end, unless the benchmark was `interrupted`
-    already; a second one leaves the rest. `told` is called some times a second with how many
-    names are gone.
+    The removal continues after a first Ctrl-C, or signal to end, unless the benchmark was
+    `interrupted` already; a second one stops it. `on_progress` is called some times a second with
+    the number of removed names.
     """
     path = Path(directory.path)
     for _ in range(1 if interrupted else 2):
@@ -42,7 +41,7 @@ def remove_directory(
 
 
 def with_note(error: BaseException) -> list[dict[str, str]]:
-    """The warnings that what ended a measurement carries as notes: it has no document."""
+    """Return the notes of an exception that ended a measurement, as warnings."""
     return [_warning(note) for note in getattr(error, "__notes__", ())]
 
 

@@ -31,15 +31,15 @@ def repeat(
     keep: bool = False,
     progress: Progress | None = None,
 ) -> Measurement:
-    """Measures a scenario so often, as `measure` does, and puts the measurements together.
+    """Measure a scenario several times, as `measure` does, and merge the measurements.
 
-    Without `repeats`, it is measured as often as its `run.replications` says, each time with a
-    seed of its own as in a simulation; with `repeats`, always with the same seed.
+    Without `repeats`, it is measured `run.replications` times, each time with another seed as in a
+    simulation. With `repeats`, the seed is always the same.
 
-    One that ended early ends it, and is among the repetitions only if it is the first.
+    A repetition that ends early ends the measurement; it is included only if it is the first.
 
-    Raises as `measure` does; on Ctrl-C while the first repetition's files are made,
-    KeyboardInterrupt.
+    Raises as `measure` does; KeyboardInterrupt on Ctrl-C while the first repetition's files are
+    made.
     """
     each = [loaded] * repeats if repeats else _replications(loaded)
     repeats = len(each)

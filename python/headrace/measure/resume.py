@@ -1,4 +1,4 @@
-"""Long work that goes on where an earlier run of it ended."""
+"""Resume long measurements from the result of an earlier run."""
 
 import hashlib
 import json
@@ -38,10 +38,10 @@ def read_earlier(named: str) -> dict[str, Any]:
 def check_matches(
     before: Mapping[str, Any], what: Mapping[str, str], place: Mapping[str, str]
 ) -> None:
-    """Makes sure that what was measured before and what is to be measured belong together:
-    `what` are the words that say what it is, by the document's keys.
+    """Check that a resumed result belongs to what is to be measured. `what` has the required values
+    by the document's keys.
 
-    Raises ValueError, which says why they do not.
+    Raises ValueError, which gives the difference.
     """
     named = before.get("named", "what is to be resumed")
     for key, word in what.items():
@@ -69,15 +69,14 @@ def check_matches(
 
 
 def with_checksum(document: dict[str, Any], steps: str = "steps") -> dict[str, Any]:
-    """A document with the digest of its steps, by which one that was damaged is known: they
-    stand under the key `steps`."""
+    """Return a document with the checksum of its steps, which are under the key `steps`."""
     return document | {CHECKSUM: _digest(document.get(steps))}
 
 
 def check_checksum(before: Mapping[str, Any], steps: str = "steps") -> None:
-    """Makes sure that the steps of what is resumed are as they were saved.
+    """Check the steps of a resumed result against their checksum.
 
-    Raises ValueError if they are not.
+    Raises ValueError if they differ.
     """
     if before.get(CHECKSUM) != _digest(before.get(steps)):
         raise ValueError(
@@ -91,7 +90,7 @@ def _digest(steps: Any) -> str:
 
 
 def other_options_error(before: Mapping[str, Any]) -> ValueError:
-    """The error for what was measured with other options."""
+    """Return the error for a result that was measured with other options."""
     return ValueError(
         f"{before.get('named', 'what is to be resumed')}: it is of another workload or of other"
         " times: expected the options that it was measured with, or no --resume"

@@ -17,13 +17,13 @@ TABLES = {
     "histograms": "histograms",
     "rows": "rows",
 }
-"""The tables in what benchmarks save, and what the store calls them."""
+"""Tables in saved results, and their names in the store."""
 
 
 def import_saved(store: Store, path: Path, saved: dict[str, Any]) -> dict[str, bool]:
-    """Keeps what a benchmark saved; tells of its identifier whether it is new.
+    """Import a saved benchmark result; return its identifier, and whether it is new.
 
-    Raises ScenarioError if it is not whole.
+    Raises ScenarioError if the result is incomplete.
     """
     document = dict(saved)
     host = document.pop("host", None)

@@ -1,4 +1,4 @@
-"""Measuring a workload for its figures alone: all of it, or an error."""
+"""Measurements that are complete or raise an error."""
 
 import signal
 from os import PathLike
@@ -13,10 +13,11 @@ from headrace.measure.workload import load
 def measure_strict(
     text: str, below: str | PathLike[str], *, calls: str = "posix", settle: float = 0.0
 ) -> Measurement:
-    """Carries the scenario of a text out to its end.
+    """Run the scenario in a text to its end.
 
-    Raises as `headrace.measure.measure` does, RunError if an operation fails, and what Ctrl-C and
-    signals to end raise, however late they come; both with a note of what is left there.
+    Raises as `headrace.measure.measure` does, RunError if an operation fails, and KeyboardInterrupt
+    or the exception of a signal, even if it arrived late. Notes of the exception name directories
+    that were not removed.
     """
     measurement = measure(load(text), below, calls=calls, settle=settle)
     try:

@@ -1,4 +1,4 @@
-"""A ladder: its document and its tables, to be kept and saved."""
+"""Result of a load sweep: its document and its tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ KIND = "load-sweep"
 
 @dataclass(frozen=True)
 class LoadSweep:
-    """The steps of a ladder, and what they show.
+    """Result of a load sweep: its steps and their findings.
 
-    The tables are those of the steps' measurements (`headrace.measure.Measurement`), one below
-    the other, with the columns `step`, the step's name, and `repetition`, from 1.
+    The tables are those of the steps' measurements (`headrace.measure.Measurement`), concatenated,
+    with the columns `step`, the step's name, and `repetition`, from 1.
     """
 
     document: dict[str, Any]
@@ -46,7 +46,7 @@ class LoadSweep:
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
     ) -> str:
-        """Keeps it in the store; gives the identifier."""
+        """Save the sweep in the store and return its identifier."""
         tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES_OF_IT}
         return open_store().add(
             self.document,
@@ -57,7 +57,7 @@ class LoadSweep:
         )
 
     def saved(self) -> dict[str, Any]:
-        """All of it, as it is saved and gone on with."""
+        """Return the document with its tables, as it is saved and resumed."""
         tables = {
             key: getattr(self, name).to_dict(as_series=False)
             for key, name in TABLES.items()
@@ -66,7 +66,7 @@ class LoadSweep:
         return {**self.document, "host": this_host(), **tables}
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Saves it as JSON; the file appears when it is whole."""
+        """Save the sweep as JSON, atomically."""
         save_json(Path(path), self.saved())
 
 

@@ -34,16 +34,15 @@ from headrace.measure.sweep_result import KIND, LoadSweep
 from headrace.measure.sweep_steps import DIGEST, SCHEMAS, EarlierMeasurements, for_step, numbered
 
 Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress | None]]
-"""Given the name of a step, or at last the directory that is removed: what its progress is told
-to while it goes on."""
+"""Function that returns a context with the progress callback of a step, or of the final removal."""
 Step: TypeAlias = dict[str, Any]
 SoFar: TypeAlias = Callable[[LoadSweep], object]
-"""Told what has been measured so far, after each step."""
+"""Callback with the partial sweep after each step."""
 
 
 CACHE_HITS = 0.10
-"""The part of what is read that caches may answer before it is worth a warning: Wang 2002, section
-3.3.8, keeps hits below it."""
+"""Largest share of reads from caches without a warning: Wang 2002, section 3.3.8, keeps hits below
+it."""
 
 
 class SweepStopped(Exception):
@@ -62,7 +61,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class StepRequest:
-    """A step that this ladder is to measure."""
+    """A step that this sweep is to measure."""
 
     tried: StepResult
     loaded: _core.Loaded
@@ -73,7 +72,7 @@ class StepRequest:
 
 @dataclass
 class SweepRunner:
-    """The steps of a ladder so far."""
+    """State of a load sweep: its steps so far."""
 
     directory: _core.BenchmarkDirectory
     of: str
@@ -91,7 +90,7 @@ class SweepRunner:
     resumed: Mapping[str, Any] | None
     """The document of an earlier run."""
     tried: list[StepResult] = field(default_factory=list)
-    """First those of the earlier run: what it has stays, whether or not it is asked for again."""
+    """Steps of the earlier run first; they stay even if they are not requested again."""
     asked: list[StepRequest] = field(default_factory=list)
     once: bool = False
     """True when the first repetition of the sweep is complete."""
@@ -110,8 +109,8 @@ class SweepRunner:
         self.earlier = EarlierMeasurements(self.resumed)
 
     def begin(self, loaded: _core.Loaded) -> None:
-        """Takes the steps of an earlier run, and a scenario as that of the ladder. Without it, the
-        ladder's scenario is that of its first step.
+        """Take the steps of the earlier run, and set the scenario of the sweep. Without this call,
+        it is the scenario of the first step.
 
         Raises ValueError if the earlier run is of another scenario.
         """
@@ -125,10 +124,10 @@ class SweepRunner:
         }
 
     def step(self, loaded: _core.Loaded, what: str, client_hosts: int | None = None) -> Step | None:
-        """Measures a scenario for the first time, on all hosts or on the first of them, or takes
-        what is known of it.
+        """Measure a scenario for the first time, on all hosts or on the first of them, or return
+        the step of the earlier run.
 
-        Raises BrokenOffError if it ended early: what is there of it has been added.
+        Raises SweepStopped if the step ended early; its partial result is in the sweep.
         """
         asked_for = loaded.toml
         if client_hosts is not None:
@@ -160,10 +159,10 @@ class SweepRunner:
         return False
 
     def again(self) -> None:
-        """Measures all steps as often as is wanted, ladder by ladder, in the order in which they
-        were first tried: machines drift, and so all steps have their share of it.
+        """Measure all steps again, sweep after sweep, in their first order, so that a drift of the
+        machine affects all steps alike.
 
-        Raises as `step` does; what ended early is left out.
+        Raises as `step` does; repetitions that ended early are left out.
         """
         for repetition in range(2, self.repeats + 1):
             for asked in self.asked:
@@ -212,7 +211,7 @@ class SweepRunner:
         }
 
     def _take_earlier(self) -> None:
-        """Takes all whole steps that the earlier run has."""
+        """Take all complete steps of the earlier run."""
         found = self.earlier.measurements()
         self.tried = [StepResult(digest, several) for digest, several in found.items()]
         for tried in self.tried:
@@ -236,7 +235,7 @@ class SweepRunner:
         self.on_step(self)
 
     def _add(self, tried: StepResult, measured: Measurement, early: bool) -> None:
-        """Puts a measurement to those of its step that there are."""
+        """Add a measurement to those of its step."""
         several = [*tried.measurements, for_step(measured)]
         if not self._show(tried, several, early):
             return
@@ -244,7 +243,7 @@ class SweepRunner:
             self.tried.append(tried)
 
     def _show(self, tried: StepResult, several: list[Measurement], early: bool = False) -> bool:
-        """Makes these a step's measurements, unless nothing was done in them."""
+        """Make these a step's measurements, unless nothing was done in them."""
         step = self._step_of(several)
         if step is None:
             return False
@@ -261,7 +260,7 @@ class SweepRunner:
         return self.step_of(whole.document)
 
     def _check(self, loaded: _core.Loaded) -> None:
-        """Raises ValueError if what is resumed was another load."""
+        """Raise ValueError if the resumed sweep was of another load."""
         if self.resumed is None:
             return
         before = self.resumed.get("scenario", {}).get("toml", "[clients]\n[[workload]]")
@@ -307,11 +306,11 @@ def run_sweep(
     resumed: Mapping[str, Any] | None,
     so_far: SoFar | None,
 ) -> LoadSweep:
-    """Carries the steps out in a directory of their own below an existing one, so often as
-    `repeats` says, whole ladder by whole ladder; gives the ladder of those there are. Those that
-    `resumed` has are part of it and not measured again; `so_far` is told the ladder after each.
+    """Run the steps in a new directory below an existing one, `repeats` times, sweep after sweep,
+    and return the sweep. Steps of `resumed` are not measured again. `so_far` is called with the
+    sweep after each step.
 
-    Raises as `ladder` does.
+    Raises as `load_sweep` does.
     """
     directory = None
     interrupted = False
@@ -415,7 +414,7 @@ def _unwatched(_: str) -> AbstractContextManager[None]:
 
 
 def _without_load(toml: str, of: str) -> dict[str, Any]:
-    """A scenario without what differs from step to step of a ladder of this."""
+    """Return a scenario without the fields that the sweep varies."""
     scenario = tomllib.loads(toml)
     if of == "clients":
         scenario["clients"].pop("processes", None)

@@ -13,7 +13,7 @@ from headrace.measure.measurement import SERIES, Measurement
 from headrace.measure.saved_results import TABLES
 
 DIGEST = "scenario_sha256"
-"""The key of a step by which it is known again: all that it was asked for."""
+"""Key of a step: the digest of its settings."""
 OF_THE_SWEEP = ("kind", "scenario", "seed", "version", "calls")
 """Keys that a sweep has once for all its steps."""
 NOT_SAVED = (*OF_THE_SWEEP, "phases", "stop", "error")
@@ -27,13 +27,13 @@ OF_A_STEP = (
 )
 """Keys of a step that are not figures of its measurement."""
 NUMBERED = pl.Schema({"step": pl.String, "repetition": pl.UInt32})
-"""Columns of a ladder's tables: the step's name, and the repeat, from 1."""
+"""Columns of a sweep's tables: the step's name, and the repetition, from 1."""
 SCHEMAS = {
     "series": pl.Schema([*SERIES.items(), *NUMBERED.items()]),
     "counters": pl.Schema([*COUNTERS.items(), *NUMBERED.items()]),
     "histograms": pl.Schema([*HISTOGRAMS.items(), *NUMBERED.items()]),
 }
-"""A ladder's tables: those of its measurements, one below the other."""
+"""Tables of a sweep: those of its measurements, concatenated."""
 
 
 def for_step(measurement: Measurement) -> Measurement:
@@ -43,8 +43,7 @@ def for_step(measurement: Measurement) -> Measurement:
 
 
 def step(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """A step: its load, and all figures of its measurement, or of several together, as
-    `headrace.measure.repetitions.together` gives them."""
+    """Return a step: its load, and all figures of its measurement, or of the merged repetitions."""
     figures = {key: it for key, it in document.items() if key not in NOT_FIGURES}
     made = {"name": name, **document.get("load", {}), **_of_all(document), **figures}
     if found := dict(document.get("intervals", {})):
@@ -61,7 +60,8 @@ def _of_all(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def numbered(name: str, repetition: int, measurement: Measurement) -> dict[str, pl.DataFrame]:
-    """The tables of one of a step's measurements, with the columns that tell which it is."""
+    """Return the tables of one of a step's measurements, with the columns of step and
+    repetition."""
     return {
         table: getattr(measurement, table)
         .with_columns(step=pl.lit(name), repetition=pl.lit(repetition, dtype=pl.UInt32))
@@ -71,10 +71,10 @@ def numbered(name: str, repetition: int, measurement: Measurement) -> dict[str, 
 
 
 class EarlierMeasurements:
-    """The measurements of an earlier run of a ladder."""
+    """Measurements of an earlier run of a sweep."""
 
     def __init__(self, resumed: Mapping[str, Any] | None) -> None:
-        """Raises ValueError if the tables of what is resumed are none."""
+        """Raise ValueError if the tables of the resumed sweep are malformed."""
         steps = (resumed or {}).get("steps", ())
         self._steps = {step.get(DIGEST): step for step in steps if not step.get("partial")}
         self._tables = {name: _table(resumed or {}, name) for name in SCHEMAS}
@@ -113,7 +113,7 @@ class EarlierMeasurements:
 
 
 def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
-    """A table of what was saved, which a file and the store call differently."""
+    """Return a table of a saved sweep, which has different names in a file and in the store."""
     saved = next(key for key, table in TABLES.items() if table == name)
     columns = resumed.get(saved) or resumed.get(name) or {}
     try:

@@ -10,7 +10,7 @@ from headrace.document_io import as_sets, read_saved
 
 
 def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Loaded:
-    """Loads a scenario to be measured, from a file, a saved result, or text of several lines.
+    """Load a scenario to be measured, from a file, a saved result, or text of several lines.
 
     It may say nothing of a system: only its clients, workloads and run count. `sets` puts
     values over the file's, by path: `{"clients.processes": 8}`.

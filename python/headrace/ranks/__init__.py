@@ -1,6 +1,6 @@
-"""The programs that mpirun or srun has started to do one thing together: its ranks.
+"""Ranks: the programs that mpirun or srun has started for one measurement.
 
-Without them there is one, which waits for nobody, and MPI is not imported.
+Without a launcher there is one rank, and MPI is not imported.
 """
 
 from pathlib import Path
@@ -15,10 +15,10 @@ _current: SerialComm | None = None
 
 
 def current() -> SerialComm:
-    """This program among the ranks. All ranks must come here once before they do anything
-    together.
+    """Return this program's communicator. All ranks must call it once before other collective
+    calls.
 
-    Raises ValueError if there are several and MPI cannot be used.
+    Raises ValueError if there are several ranks and MPI cannot be used.
     """
     global _current
     if _current is None:
@@ -46,6 +46,6 @@ def first_rank_only(path: Path | None) -> Path | None:
 
 
 def leave(status: int) -> int:
-    """The end of a command: the exit status, that of whichever rank failed. Nobody goes before
-    all have come; what others than the first have said is told by the first."""
+    """End a command on all ranks: return the exit status, that of a rank that failed. It waits for
+    all ranks; the first prints the messages of the others."""
     return status if _current is None else _current.leave(status)

@@ -15,8 +15,8 @@ srun (--mpi=pmi2)."""
 RANK = "PMIX_RANK"
 """Variable that any launcher with PMIx sets (srun --mpi=pmix), without the number of ranks."""
 TASKS = "SLURM_STEP_NUM_TASKS"
-"""... which srun itself does, also where it gives them no way to find each other (--mpi=none, the
-default of a Slurm that is not told another: slurm.conf(5), MpiDefault)."""
+"""Variable of srun with the number of tasks. It is also set where tasks cannot find each other
+(--mpi=none, the default of Slurm: slurm.conf(5), MpiDefault)."""
 
 LIBRARY = "MPI4PY_LIBMPI"
 """Variable with the libraries, or their folders, in which mpi4py looks for MPI."""
@@ -40,9 +40,9 @@ def launched_size() -> int | None:
 
 
 def communicator(size: int) -> "MPI.Intracomm | None":
-    """All ranks, as MPI knows them; None if there is only this one.
+    """Return the communicator of all ranks; None if there is only this one.
 
-    Raises ValueError if MPI cannot be used, or knows another number.
+    Raises ValueError if MPI cannot be used, or has another number of ranks.
     """
     if size == 1:
         return None

@@ -1,9 +1,9 @@
-"""Several ranks, by messages to the first one and from it.
+"""Communicator of several ranks, by messages to and from the first one.
 
-Everything waits by looking for messages, never inside MPI: a rank that fails or is interrupted
-tells the first, which tells all others, and nobody waits for it. Through the first one a barrier
-takes two messages, whoever comes last; a barrier of MPI's takes more turns the more ranks there
-are, each as long as the time between two looks.
+Ranks poll for messages and never block inside MPI. A rank that fails or is interrupted tells the
+first rank, which tells all others, so that no rank waits for it. A barrier through the first rank
+takes two messages. A barrier of MPI takes more turns the more ranks there are, each as long as the
+time between two polls.
 """
 
 import io
@@ -26,9 +26,9 @@ T = TypeVar("T")
 Place: TypeAlias = int | None
 """Barrier at which ranks wait: that of a workload, or of all."""
 RoundMessage: TypeAlias = tuple[int, int, int | None]
-"""About a round of operations at the same moment, as the load engine says it."""
+"""Message of the load engine about a round of simultaneous operations."""
 Kept: TypeAlias = tuple[int, tuple[int, RoundMessage]]
-"""A workload, and what its keeper of rounds tells: whose message, and the message."""
+"""A workload, and a message of its round keeper: the sender, and the message."""
 
 SHORTEST_S, LONGEST_S = 20e-6, 2e-3
 """Shortest and longest pause, in seconds, between two polls for messages."""
@@ -42,7 +42,7 @@ may send one and the same several times."""
 
 
 class MpiComm(SerialComm):
-    """One of several ranks. What is public is called by all of them, in the same order."""
+    """One of several ranks. All ranks call its public methods, in the same order."""
 
     def __init__(self, communicator: "MPI.Intracomm") -> None:
         super().__init__()
@@ -205,10 +205,10 @@ class MpiComm(SerialComm):
             self._send(0, "say", (workload, message))
 
     def look(self) -> tuple[list[Place], list[Kept], bool]:
-        """The places at which nobody is waited for any more, what was said of rounds, and whether
-        to look again soon.
+        """Return the barriers that have opened, the messages about rounds, and whether to poll
+        again soon.
 
-        Raises KeyboardInterrupt if the user, or another rank, has ended what is measured.
+        Raises KeyboardInterrupt if the user, or another rank, has stopped the measurement.
         """
         self._receive()
         if self._interrupted:
@@ -237,7 +237,7 @@ class MpiComm(SerialComm):
         self._sent.append(self._communicator.isend((kind, what), dest=rank))
 
     def _receive(self) -> bool:
-        """Takes in all messages that are there; whether there were any."""
+        """Receive all pending messages; return whether there were any."""
         from mpi4py import MPI
 
         status, any_came = MPI.Status(), False
@@ -288,8 +288,8 @@ class MpiComm(SerialComm):
                 self._stopped = True
 
     def _keep(self, source: int, workload: int, message: RoundMessage) -> None:
-        """Tells all what comes of a message about rounds: at the first rank, through which they go
-        in one order for all."""
+        """Send all ranks the answers to a message about rounds. It runs on the first rank, so that
+        all ranks get them in one order."""
         for answer in self._keepers[workload].hear(self._members.index(source), message):
             self._heard.append((workload, answer))
             for rank in self._members[1:]:
@@ -316,8 +316,8 @@ class MpiComm(SerialComm):
         alone: bool = False,
         idle: bool = False,
     ) -> None:
-        """Waits for messages. Raises what a rank that has left said, unless that is what is
-        waited for. A rank that is idle has the first one end what others measure at Ctrl-C."""
+        """Wait for messages. Raises the error of a rank that has left, unless `alone`. An idle rank
+        passes Ctrl-C on to the first rank."""
         pause = SHORTEST_S
         while True:
             if self._receive():
@@ -355,7 +355,7 @@ class MpiComm(SerialComm):
         return best
 
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Ends what is measured; a later one ends at once."""
+        """Stop the measurement; a later signal ends the program at once."""
         now = time.monotonic()
         if self._interrupted_at is not None and now - self._interrupted_at > AGAIN_S:
             raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""A program without others, and what all ranks have in common."""
+"""Communicator of a program without other ranks, and the interface of all communicators."""
 
 import platform
 from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ class SerialComm:
         return what
 
     def run_on_all(self, work: Callable[[], T]) -> T:
-        """Works on all ranks. Raises at all of them what any of them raised."""
+        """Run work on all ranks. If it raises on any rank, all ranks raise."""
         return work()
 
     def hosts(self) -> dict[str, list[int]]:
@@ -57,8 +57,8 @@ class SerialComm:
         return {self.host: [0]}
 
     def on_hosts(self, count: int, work: Callable[[], T]) -> T:
-        """Works on the ranks of the first `count` hosts. The others wait idle, and return or raise
-        what the first rank does."""
+        """Run work on the ranks of the first `count` hosts. The others are idle, and return or
+        raise as the first rank does."""
         return work()
 
     def begin(self, expected: Sequence[int]) -> None:

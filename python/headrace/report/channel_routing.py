@@ -5,7 +5,7 @@ from dataclasses import dataclass
 STRAIGHT = 0.01
 """Below this difference of heights, in pixels, a line needs no turn."""
 OVERLAP_COST = 100
-"""Two lines on top of each other cannot be told apart: as bad as this many crossings."""
+"""Cost of two overlapping lines, in crossings."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ SURE = 0.0005
 
 
 def comparison(compared: Entry) -> RenderableType:
-    """Groups, their figures and ratios, and what must be known to read them."""
+    """Return the groups, their figures and ratios, and the notes."""
     letters = _letters(compared["groups"])
     parts: list[RenderableType] = [
         _groups(compared["groups"], letters),

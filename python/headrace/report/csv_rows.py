@@ -29,7 +29,7 @@ def _operations(document: Document) -> Iterator[Row]:
 
 
 def _steps(document: Document) -> Iterator[Row]:
-    """A row for each operation at each step of a ladder."""
+    """Yield a row for each operation at each step of a load sweep."""
     for step in document["steps"]:
         known = {
             "step": step["name"],

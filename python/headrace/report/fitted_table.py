@@ -1,4 +1,4 @@
-"""Tables that keep the columns that matter where a terminal is narrow."""
+"""Tables that omit less important columns on a narrow terminal."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,12 +17,11 @@ BETWEEN = 3
 
 
 class FittedTable:
-    """`names` columns of names, then columns of figures.
+    """A table with `names` columns of names, then columns of figures.
 
-    Without room for all, the columns in `spare` go, the first first, and a line says which. If
-    the rest is still too wide, the table is split into several with the same names, and all
-    columns are shown. Only names that are too wide for themselves make lines longer than the
-    terminal's.
+    Without room for all, the columns in `spare` are omitted in that order, and a line names them.
+    If the rest is still too wide, the table is split into several with the same names and all
+    columns. Only names that are too wide for the terminal make longer lines.
     """
 
     def __init__(

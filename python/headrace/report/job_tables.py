@@ -115,7 +115,7 @@ def _from_intended(document: Document) -> FittedTable:
 
 
 class Now:
-    """The figures of jobs that are being carried out."""
+    """Progress of running jobs."""
 
     WINDOW_S = 0.5
     """Rates are over this time at least."""
@@ -164,7 +164,7 @@ def _parts(now: Now) -> dict[str, str]:
 
 
 def live(now: Now) -> RenderableType:
-    """The figures of jobs that are being carried out, for a terminal."""
+    """Return the progress of running jobs for a terminal."""
     parts = _parts(now)
     made = FittedTable("", 2, list(parts))
     made.add_row(*parts.values())

@@ -24,12 +24,12 @@ ENDS = {
 
 
 def load_sweep(document: Document) -> RenderableType:
-    """All of a ladder that people look at first."""
+    """Return the tables of a sweep."""
     return OF[document["of"]](document)
 
 
 def loads(document: Document) -> RenderableType:
-    """All of a ladder of loads that people look at first."""
+    """Return the tables of a load sweep."""
     heading = _heading(document)
     parts: list[RenderableType] = [heading, *_repeats(document), _steps(document)]
     parts.append(Text(_findings(document)))
@@ -37,7 +37,7 @@ def loads(document: Document) -> RenderableType:
 
 
 def clients(document: Document) -> RenderableType:
-    """All of a ladder of clients that people look at first."""
+    """Return the tables of a client sweep."""
     heading = _heading(document)
     columns = ["processes", "operations/s", "times the first", "efficiency %"]
     columns += ["mean ms", "p99 ms", "cache hits %", "read ahead %"]
@@ -68,7 +68,7 @@ def clients(document: Document) -> RenderableType:
 
 
 def client_hosts(document: Document) -> RenderableType:
-    """All of a sweep over client hosts that people look at first."""
+    """Return the tables of a client-host sweep."""
     parts: list[RenderableType] = [_heading(document), *_repeats(document), _steps(document)]
     parts += [_curves(document), Text(f"\n{_criteria(document)}")]
     if left := _left(document):

@@ -1,4 +1,4 @@
-"""A measurement as tables for a terminal, at the end and while it goes on."""
+"""Results and progress of a measurement as tables for a terminal."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -35,14 +35,14 @@ ENDS = {
 
 
 def measurement(document: Document) -> RenderableType:
-    """All of a measurement that people look at first."""
+    """Return the tables of a measurement."""
     parts = [_heading(document), *_figures(document)]
     parts.append(Text("\n" + ENDS[document["stop"]["reason"]]))
     return Group(*parts, *left_out_line(document))
 
 
 def step(document: Document) -> RenderableType:
-    """All figures of a step of a ladder, which has those of a measurement."""
+    """Return all figures of a step of a load sweep."""
     repeats = document.get("repetitions")
     text = Text(_of_repeats(len(repeats), document)) if repeats else Text("")
     return Group(text, *_figures(document))
@@ -228,7 +228,7 @@ def _from_intended(document: Document) -> FittedTable:
 
 
 class Now:
-    """The figures of a measurement that goes on."""
+    """Progress of a running measurement."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -257,7 +257,7 @@ class Now:
 
 
 def live(now: Now) -> RenderableType:
-    """The figures of a measurement that goes on, for a terminal."""
+    """Return the progress of a running measurement for a terminal."""
     state = "making files" if now.preparing else duration(now.seconds)
     if now.removed is not None:
         state = f"removing files, {whole(now.removed)} gone"

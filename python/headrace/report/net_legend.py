@@ -1,4 +1,4 @@
-"""The legend of a net diagram: only what the picture shows."""
+"""Legend of a net diagram, with the symbols that the picture has."""
 
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element

@@ -60,7 +60,7 @@ class Placements:
         self._known: dict[tuple[object, ...], tuple[Placement, list[Point]]] = {}
 
     def place(self, sheet: int, boxes: list[Box], links: list[Link]) -> Placement:
-        """Places the boxes of a page."""
+        """Place the boxes of a page."""
         # All else in a box follows from the page.
         asked = (
             (it.width, it.height, None if it.ports is None else tuple(it.ports.items()), it.wanted)

@@ -41,18 +41,18 @@ class Paper:
         self.report = report
 
     def step(self, name: str, work: Callable[[], T]) -> T:
-        """Does a part of the work, after saying which."""
+        """Do a part of the work, after saying which."""
         self.report(name)
         return work()
 
     def save(self, figure: Figure, name: str) -> None:
-        """Writes a figure as PNG and SVG."""
+        """Write a figure as PNG and SVG."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for ending in ("png", "svg"):
             write_figure(figure, self.folder / f"{name}.{ending}")
 
     def save_rows(self, rows: list[Row]) -> None:
-        """Writes the table as Markdown and JSON."""
+        """Write the table as Markdown and JSON."""
         self.folder.mkdir(parents=True, exist_ok=True)
         lines = ["| what | published | ours | error | holds |", "| --- | --- | --- | --- | --- |"]
         for row in rows:
@@ -107,5 +107,5 @@ def _print(title: str, rows: list[Row], folder: Path) -> None:
 
 
 def percent(part: float, *, sign: bool = False) -> str:
-    """A ratio in percent, as people write it."""
+    """Format a ratio in percent."""
     return f"{100 * part:+.2f} %" if sign else f"{100 * part:.2f} %"

@@ -1,4 +1,4 @@
-"""A measured case against what the model predicts of it."""
+"""Prediction of a case beside its measurement."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -77,7 +77,7 @@ def _cpu(it: Document) -> str:
 
 
 def _named(document: Document, point: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters of a point for people."""
+    """Return the parameters of a point in words."""
     sizes = document["sizes"]
     return {key: short_size(value) if key in sizes else str(value) for key, value in point.items()}
 

@@ -47,7 +47,7 @@ PLACES = 10
 
 
 def result(document: Document) -> RenderableType:
-    """All of a result that people look at first."""
+    """Return the tables of a simulation's result."""
     parts: list[RenderableType] = [_heading(document), _performance(document)]
     if synced := document.get("synced_writes"):
         rate = megabytes(synced["throughput"])

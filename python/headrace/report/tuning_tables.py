@@ -15,7 +15,7 @@ LEAST = 0.0005
 
 
 def tuned(document: Mapping[str, Any]) -> RenderableType:
-    """The mix that each method found, and what it causes beside what is wanted."""
+    """Return the mix of each method, and its protocol operations beside the wanted ones."""
     mixes: Mapping[str, Any] = document["mixes"]
     found = FittedTable("File operations, %", 1, ["operation", *mixes])
     for operation in document["profile"]:

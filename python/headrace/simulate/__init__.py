@@ -1,4 +1,4 @@
-"""Simulate: run a scenario, and look at what it shows."""
+"""Run scenarios and read their results."""
 
 from headrace.simulate.result import Result, load_result
 from headrace.simulate.runs import rerun, run

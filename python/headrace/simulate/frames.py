@@ -67,7 +67,7 @@ def named(columns: dict[str, Any], groups: pl.Series) -> pl.DataFrame:
 
 
 def summary(document: Document) -> pl.DataFrame:
-    """Throughput, rates and latency; an empty group or operation stands for all of them."""
+    """Return throughput, rates and latency; an empty group or operation means all of them."""
     rows = [
         {"group": group, **row}
         for group, part in [(None, document), *document["groups"].items()]
@@ -110,7 +110,7 @@ def _by_operation(part: Document) -> list[dict[str, Any]]:
 
 
 def stations(document: Document) -> pl.DataFrame:
-    """The stations, all copies of one together."""
+    """Return the stations; the copies of a station are merged."""
     schema = {
         "station": pl.String,
         "discipline": pl.String,

@@ -26,12 +26,12 @@ class _Stopped(Exception):
 
 
 class ParallelRuns:
-    """Runs scenarios side by side, as long as its context lasts.
+    """Run scenarios in parallel, within a context.
 
-    `processes` runs go on at once, one for each core if none is given. `progress` shows a bar;
-    without it, one is shown on a terminal. A function is called instead with the runs done, those
-    known of so far, and a title. What ends the context early, as Ctrl-C does, breaks
-    off every run. `trust` says which code of scenarios may be executed.
+    `processes` is the number of parallel runs, by default one for each core. `progress` shows a
+    bar; by default one is shown on a terminal. A function is called with the completed runs, those
+    known so far, and a title. Leaving the context early, as Ctrl-C does, stops every run. `trust`
+    says which scheduler code may be executed.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ParallelRuns:
         self._bar.stop()
 
     def title(self, title: str) -> None:
-        """Says something else beside the bar."""
+        """Set the title beside the progress bar."""
         self._title = title
         self._bar.update(self._task, description=title)
         self._report()

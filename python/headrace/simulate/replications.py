@@ -1,4 +1,4 @@
-"""Replications: runs of one scenario with different seeds, taken together."""
+"""Replications: runs of one scenario with different seeds, and their merged result."""
 
 from collections.abc import Sequence
 

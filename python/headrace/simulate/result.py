@@ -1,4 +1,4 @@
-"""Results: what a run showed, and how it was made."""
+"""Results of simulations."""
 
 import copy
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ class Result:
     latency_distribution: pl.DataFrame
     """The share of requests that took no longer than a latency."""
     requests: pl.DataFrame | None = None
-    """Every single request, if they were kept."""
+    """Single requests, if they were requested."""
     environment: Environment | None = None
     """Place and time of the simulation, as `headrace.environment` has it. It is not part of the
     document, which depends on the scenario and its seed only."""
@@ -44,8 +44,7 @@ class Result:
 
     @property
     def summary(self) -> pl.DataFrame:
-        """Throughput, rates and latency by group and operation; where these are empty, over
-        all of them."""
+        """Throughput, rates and latency by group and operation; empty names mean all of them."""
         return frames.summary(self.document)
 
     @property
@@ -60,7 +59,7 @@ class Result:
 
     @property
     def bottleneck(self) -> str:
-        """One sentence: what holds the system back, and what would move if it were relieved."""
+        """One sentence: the limiting resource, and the gain if it were relieved."""
         return str(self.document["bottleneck"]["sentence"])
 
     def json(self) -> dict[str, Any]:
@@ -68,7 +67,7 @@ class Result:
         return copy.deepcopy(self.document)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Saves all but the single requests as JSON; the file appears when it is whole."""
+        """Save all but the single requests as JSON; the file appears when it is whole."""
         document = self.document | {
             "host": this_host(),
             **({} if self.environment is None else {"environment": self.environment}),
@@ -78,12 +77,12 @@ class Result:
         save_json(Path(path), document)
 
     def keep(self, **options: Any) -> str:
-        """Keeps all but the single requests in the store; gives the identifier. `options` are
+        """Keep all but the single requests in the store; gives the identifier. `options` are
         `started`, and `labels` to find it by."""
         return keep(self, **options)
 
     def rerun(self, **options: Any) -> "Result":
-        """Runs the scenario again, from the result alone; `options` as in `run`."""
+        """Run the scenario again, from the result alone; `options` as in `run`."""
         from headrace.simulate.runs import rerun
 
         return rerun(self, **options)
@@ -93,7 +92,7 @@ class Result:
 
 
 def load_result(path: str | PathLike[str]) -> Result:
-    """Loads a saved result, or one from the store (`results:ID`).
+    """Load a saved result, or one from the store (`results:ID`).
 
     Raises OSError if the file cannot be read, ScenarioError if it is no saved result,
     StoreError or StoreFailure if there is no such result in the store, or no store.
@@ -112,7 +111,7 @@ def load_result(path: str | PathLike[str]) -> Result:
 
 
 def load_saved(path: Path) -> tuple[Result, dict[str, str]]:
-    """Loads a saved result, with the host that it was made on as far as it says."""
+    """Load a saved result, with the host that it names."""
     document = read_saved(path)
     if document is None:
         path.open("rb").close()
@@ -151,7 +150,7 @@ def _whole(path: Path, document: dict[str, Any]) -> Result:
 
 
 def _frame(path: Path, document: dict[str, Any], key: str, schema: pl.Schema) -> pl.DataFrame:
-    """A frame in a saved result; what `--json` printed has none."""
+    """Return a frame of a saved result; output of `--json` has none."""
     columns = document.pop(key, None)
     if columns is None:
         return pl.DataFrame(schema=schema)

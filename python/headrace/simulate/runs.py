@@ -28,7 +28,7 @@ def run(
     progress: Progress | None = None,
     trust: bool | Trust = False,
 ) -> Result:
-    """Runs a scenario, as often as its `run.replications` says.
+    """Run a scenario, as often as its `run.replications` says.
 
     `requests` keeps every single request, which takes some 100 bytes for each, or says who
     takes them in while the run goes on. `trust` lets the
@@ -83,12 +83,12 @@ def run(
 
 
 def rerun(result: Result, **options: Any) -> Result:
-    """Runs a result's scenario again; it gives the same but for `wall_seconds`."""
+    """Run a result's scenario again; it gives the same but for `wall_seconds`."""
     return run(load(result.document["scenario"]["toml"]), **options)
 
 
 def _part_of(progress: Progress, number: int, replications: int) -> Progress:
-    """Tells the progress of one run as that of all."""
+    """Tell the progress of one run as that of all."""
 
     def report(seconds: float, requests: int, part: float | None) -> None:
         if part is not None:

@@ -1,4 +1,4 @@
-"""Scenarios: what is run."""
+"""Scenarios of simulations."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -38,16 +38,17 @@ class Scenario:
 
     @property
     def toml(self) -> str:
-        """The whole scenario as a file, defaults filled in."""
+        """Complete scenario as TOML, with defaults."""
         return self.loaded.toml
 
     def explain(self) -> str:
-        """The whole scenario, with the meaning and the origin of each value as comments."""
+        """Return the complete scenario, with the meaning and the origin of each value as
+        comments."""
         return self.loaded.explain()
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """The files that it reads when it runs, by what they are."""
+        """Files that the scenario reads when it runs, by their purpose."""
         return {
             f"the trace of workload {number}": Path(path) for number, path in self.loaded.traces
         }
@@ -83,7 +84,7 @@ class Scenario:
 
 
 def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Scenario:
-    """Loads a scenario from a file, from a saved result, from a result in the store
+    """Load a scenario from a file, from a saved result, from a result in the store
     (`results:ID`), or from text of several lines.
 
     `sets` puts values over the file's, by path: `{"clients.count": 8}`.

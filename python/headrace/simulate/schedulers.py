@@ -72,7 +72,7 @@ def broken_off(failure: SchedulerFailure, loaded: Loaded) -> BaseException:
 
 
 def check_trust(scenarios: Iterable[Scenario], trust: Trust) -> None:
-    """Asks about the modules of scenarios' own classes before runs begin side by side.
+    """Ask about the modules of scenarios' own classes before runs begin side by side.
 
     Raises as `schedulers` does.
     """
@@ -109,7 +109,7 @@ def _module(loaded: Loaded, name: str, folder: Path, trust: Trust) -> ModuleType
 
 @contextmanager
 def _first(folder: Path) -> Iterator[None]:
-    """Lets Python look into a folder first, as it does for a script's."""
+    """Let Python look into a folder first, as it does for a script's."""
     sys.path.insert(0, str(folder))
     try:
         yield

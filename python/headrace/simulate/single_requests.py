@@ -1,4 +1,4 @@
-"""The single requests of runs: taken in while a run goes on, in memory or into a file."""
+"""Single requests of runs, collected in memory or in a file."""
 
 import contextlib
 import tempfile
@@ -71,8 +71,8 @@ class InMemory:
 
 
 class InFile:
-    """All requests in a Parquet file, of which a part at a time is in memory: parts are files
-    beside it until it is whole."""
+    """Requests in a Parquet file. Only a part is in memory; parts are files beside it until it is
+    complete."""
 
     def __init__(self, parts: Path) -> None:
         self._directory = parts
@@ -105,7 +105,7 @@ class InFile:
         self._frames.clear()
 
     def save(self, path: Path) -> None:
-        """Writes all of them to a file, which appears when it is whole."""
+        """Write all requests to a file, atomically."""
         self._write_part()
         with parquet_file(path) as file, interruption.defer_signals():
             pl.scan_parquet(self._parts).sink_parquet(file)
@@ -113,7 +113,7 @@ class InFile:
 
 @contextlib.contextmanager
 def in_file(path: Path) -> Iterator[InFile]:
-    """Takes requests in for a file, of which nothing is left beside it in the end."""
+    """Collect requests for a file; remove the parts beside it at the end."""
     beside = path.parent if path.is_file() or not path.exists() else None
     with tempfile.TemporaryDirectory(prefix=".headrace-requests-", dir=beside) as parts:
         yield InFile(Path(parts))

@@ -1,4 +1,4 @@
-"""Results in the store: to keep them there, and to name them in the place of a file."""
+"""Results in the store: save them, and load them by `results:ID`."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ def stored_record(name: str | PathLike[str]) -> "Record":
 
 
 def stored_scenario(name: str | PathLike[str]) -> tuple[str, Path]:
-    """The scenario of the result that `results:ID` names, and what errors shall call it."""
+    """Return the scenario of the result that `results:ID` names, and its name in errors."""
     record = stored_record(name)
     if record.scenario is None:
         raise StoreError(f"{PREFIX}{record.id} has no scenario")
@@ -45,7 +45,7 @@ def keep(
     labels: Mapping[str, str] | None = None,
     host: Mapping[str, str] | None = None,
 ) -> str:
-    """Keeps a result in a store, the user's own if none is given; gives the identifier."""
+    """Save a result in a store, by default the user's own, and return its identifier."""
     return (store or open_store()).add(
         result.document,
         _tables(result),
@@ -58,7 +58,7 @@ def keep(
 
 
 def import_saved(store: "Store", path: Path) -> dict[str, bool]:
-    """Keeps a result that was saved; tells of its identifier whether it is new.
+    """Import a saved result; return its identifier, and whether it is new.
 
     Raises ScenarioError if the file is no saved result, OSError if it cannot be read.
     """

@@ -19,7 +19,7 @@ def sweep(
     progress: bool | None = None,
     trust: bool | Trust = False,
 ) -> pl.DataFrame:
-    """Runs a scenario with every combination of values, by path: `{"clients.count": [4, 8]}`.
+    """Run a scenario with every combination of values, by path: `{"clients.count": [4, 8]}`.
 
     Gives the results' summaries under each other, the values as columns before them and the
     bottleneck behind. `processes` runs go on side by side, one for each core if none is given.

@@ -1,8 +1,8 @@
 """Trust in the Python files that a run may execute: a user's scheduler is code with all of the
 user's rights.
 
-A file is trusted by its content, wherever it lies; by the directory that it is in, if
-`HEADRACE_TRUST` names that; or for one run, by whoever starts it.
+A file is trusted by its content, wherever it is; by its directory, if `HEADRACE_TRUST` names that;
+or for one run, by the caller.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ Ask: TypeAlias = Callable[[Path, str], bool]
 
 
 class UntrustedCode(Exception):
-    """A file that nobody has said to be trusted."""
+    """A Python file is not trusted."""
 
 
 class Trust:
@@ -48,7 +48,7 @@ class Trust:
             self._accept(file, sha256(file.read_bytes()).hexdigest())
 
     def require(self, file: Path, content: bytes) -> None:
-        """Raises UntrustedCode if a file of this content is not trusted."""
+        """Raise UntrustedCode if a file of this content is not trusted."""
         digest = sha256(content).hexdigest()
         if self._everything or digest in self._accepted:
             return
@@ -72,7 +72,7 @@ class Trust:
 
 
 def trust_of(given: bool | Trust) -> Trust:
-    """A run's `trust`, as programs give it."""
+    """Return the trust settings for a run's `trust` argument."""
     return given if isinstance(given, Trust) else Trust(everything=given)
 
 

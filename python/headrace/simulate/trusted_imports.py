@@ -34,7 +34,7 @@ class TrustedLoader(SourceFileLoader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds modules as usual; files that are not installed must be trusted."""
+    """Find modules as usual; files that are not installed must be trusted."""
 
     def __init__(self, trust: Trust) -> None:
         self._trust = trust

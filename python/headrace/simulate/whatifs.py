@@ -28,7 +28,7 @@ HOW_IT_ASKS = (
 )
 """Fields of a workload that change only how the same work is done."""
 EFFECT = 0.01
-"""Changes of a gain up to this are taken for none."""
+"""Largest change of a gain that counts as none."""
 CONFIDENCE = 0.95
 
 POWERS = {"seconds": -1}
@@ -60,7 +60,7 @@ class WhatIf:
     """Result of a what-if study: the gain from each change of a scenario."""
 
     table: pl.DataFrame
-    """One row for each change that was tried, what helps most first; see `whatif`."""
+    """One row for each change, largest gain first; see `whatif`."""
     nothing: list[str]
     """Fields that are 0: there is nothing to change by a factor."""
     baseline: Result
@@ -71,7 +71,7 @@ class WhatIf:
     wall_s: float
 
     def json(self) -> Document:
-        """All of it, as `headrace whatif --json` prints it."""
+        """Return the document that `headrace whatif --json` prints."""
         document = self.baseline.document
         kept = ("seed", "version", "simulated_seconds", "throughput", "latency", "bottleneck")
         return {
@@ -116,7 +116,7 @@ def whatif(
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> pl.DataFrame:
-    """Changes each resource of a scenario in turn, and tells what would help most.
+    """Change each resource of a scenario in turn, and tells what would help most.
 
     Every rate, size and count is multiplied by `by`, every time divided by it; where that makes
     throughput or latency worse, or cannot be, the other way is tried too. `only` takes the
@@ -218,7 +218,7 @@ def _seeds(scenario: Scenario) -> list[int]:
 
 
 def _with_seeds(scenario: Scenario, seeds: Sequence[int]) -> list[Scenario]:
-    """The replications as scenarios: what is compared has the same seed."""
+    """Return the replications as scenarios, so that equal seeds are compared."""
     return [scenario.with_({"run.seed": seed, "run.replications": 1}) for seed in seeds]
 
 
@@ -252,12 +252,13 @@ def _named(before: Quantified, after: str, factor: float) -> dict[str, Any]:
 
 
 def _warm_up(scenario: Scenario) -> float:
-    """Seconds in which no statistics are kept."""
+    """Return the seconds before statistics begin."""
     return sum(each.amount for each in scenario.quantities if each.path == "run.warm_up")
 
 
 def _figures(document: Document, warm_up_s: float) -> _Figures:
-    """Over the whole run, so that operations which take turns are weighed by their time."""
+    """Return figures over the whole run, so that alternating operations are weighed by their
+    time."""
     operations = document["operations"].values()
     kept_s = document["simulated_seconds"] - warm_up_s
     latency = document["latency"].get("all", {})

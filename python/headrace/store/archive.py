@@ -36,7 +36,7 @@ DIGESTS = "sha256"
 """Key of the digest of each result.json in the list; earlier archives lack it."""
 MAGIC = b"PK\x03\x04"
 HISTOGRAMS = "histograms"
-"""The table that is read again, to put results together."""
+"""Table that is checked, because results are merged by it."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """Date of every entry, so that the same results give the same archive."""
 NAME = re.compile("[a-z][a-z0-9_]{0,62}")
@@ -51,7 +51,7 @@ figures, are compressed to a fifth; Parquet is not compressed again."""
 NEVER_TOO_LARGE = 1 << 24
 """Bytes that may be compressed to any size."""
 SHARE_OF_MEMORY = 4
-"""An entry takes at most one part in so many of the memory that is available."""
+"""Largest part, as 1 in this many, of the available memory for one entry."""
 
 
 OnProgress = Callable[[int, int, str], object]
@@ -61,7 +61,7 @@ OnProgress = Callable[[int, int, str], object]
 def write_archive(
     store: Store, ids: Sequence[str], path: Path, on_progress: OnProgress | None = None
 ) -> Sequence[str]:
-    """Writes results with their tables to a file; gives their identifiers."""
+    """Write results with their tables to a file and return their identifiers."""
     whole = list(dict.fromkeys(map(store.find, ids)))
     with atomic_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
         digests = {it: sha256(_json(_told(store, it)[0])) for it in whole}
@@ -80,9 +80,9 @@ def write_archive(
 def read_archive(
     store: Store, path: Path, on_progress: OnProgress | None = None
 ) -> dict[str, bool]:
-    """Keeps the results in a file; tells of each identifier whether it is new to the store.
+    """Import the results in a file; return each identifier, and whether it is new to the store.
 
-    Raises StoreError, and keeps none, if the file is not whole.
+    Raises StoreError, and imports none, if the file is incomplete.
     """
     with _opened(path) as archive:
         _check_sizes(archive, path)
@@ -240,7 +240,8 @@ def _listed(archive: zipfile.ZipFile, path: Path) -> tuple[list[str], Mapping[st
 
 
 def _nothing_else(archive: zipfile.ZipFile, path: Path, expected: set[str]) -> None:
-    """Raises StoreError for what no result has, as where a result was taken out of the list."""
+    """Raise StoreError for entries that belong to no result, as where one was taken out of the
+    list."""
     for name in archive.namelist():
         if name not in expected and not name.endswith("/"):
             raise _broken(path, f"{name!r} belongs to no result in it")
@@ -253,7 +254,7 @@ def _is_identifier(it: Any) -> bool:
 def _record(
     archive: zipfile.ZipFile, path: Path, identifier: str, digests: Mapping[str, str] | None
 ) -> tuple[Record, Mapping[str, Any]]:
-    """A result in an archive, and what is said of its tables."""
+    """Return a result in an archive, and the descriptions of its tables."""
     name = _result(identifier)
     entry = _document(archive, path, name, None if digests is None else str(digests[identifier]))
     document, labels, host, tables = (
@@ -292,7 +293,7 @@ def _part(entry: dict[str, Any], path: Path, name: str, key: str) -> dict[str, A
 def _tables(
     archive: zipfile.ZipFile, path: Path, tables: Mapping[str, Any], identifier: str
 ) -> Iterator[tuple[str, bytes]]:
-    """A result's tables, each of them looked at."""
+    """Yield a result's tables, each of them checked."""
     for name, description in tables.items():
         if not NAME.fullmatch(name):
             raise _broken(path, f'{identifier} has a table "{name}"')

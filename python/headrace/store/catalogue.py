@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class Store:
     """A store of results.
 
-    An identifier may be given by its beginning, or as `last`. Every method raises StoreFailure
-    if the store cannot be reached, read or written, and StoreError if what is asked is wrong.
+    An identifier may be abbreviated, or `last`. Every method raises StoreFailure if the store
+    cannot be reached, read or written, and StoreError for an invalid request.
     """
 
     def __init__(self, where: Location) -> None:
@@ -56,11 +56,10 @@ class Store:
         host: Mapping[str, str] | None = None,
         environment: Mapping[str, Any] | None = None,
     ) -> str:
-        """Keeps a result's document and its tables; gives the identifier.
+        """Save a result's document and its tables, and return the identifier.
 
-        `kind` is one of `headrace.store.record.KINDS`; `host` has `machine` and
-        `system`, and is this one if none is given; `environment` says where a result was made
-        whose document does not.
+        `kind` is one of `headrace.store.record.KINDS`; `host` has `machine` and `system`, by
+        default those of this host; `environment` is for documents that have none themselves.
         """
         record = Record.of(
             document,
@@ -137,9 +136,9 @@ class Store:
         device: str | None = None,
         search: str | None = None,
     ) -> "pl.DataFrame":
-        """The results that are all of this, the newest first. `since` is a moment, a date as
-        text, or how long ago, as `7 d`; `device` is a part of its name, model or kind, and
-        `search` a part of the name, of a label, or of where the result was made."""
+        """Return the results that match all conditions, newest first. `since` is a datetime, a date
+        as text, or an age such as `7 d`. `device` matches a part of its name, model or kind;
+        `search` matches a part of the name, of a label, or of the environment."""
         from headrace.store import frames, queries
         from headrace.store.filters import make_filter
 
@@ -167,8 +166,7 @@ class Store:
             return listing.several(connection, wanted)
 
     def shown(self, text: str, step: str | None = None) -> dict[str, Any]:
-        """All of a result but what is in its tables, as JSON has it; of a ladder one of its
-        steps, if one is named."""
+        """Return a result without its tables as JSON; with `step`, that step of a load sweep."""
         from headrace.store import listing, queries
 
         with self._database.reading() as connection:
@@ -188,8 +186,9 @@ class Store:
             return frames.figures(connection, [queries.found(connection, it) for it in ids])
 
     def step_figures(self, ids: Sequence[str]) -> "pl.DataFrame":
-        """The catalogued figures of the steps of these ladders by operation: throughput, rates,
-        service time (`latency_…`) and response time. `repetition` is 0 of all repeats together."""
+        """Return the catalogued figures of the steps of load sweeps by operation: throughput,
+        rates, service time (`latency_…`) and response time. `repetition` is 0 for all repetitions
+        together."""
         from headrace.store import frames, queries
 
         with self._database.reading() as connection:
@@ -211,10 +210,10 @@ class Store:
         device: str | None = None,
         search: str | None = None,
     ) -> "Comparison":
-        """Compares results, each with the first; or those that
-        `list` gives by the same words, taken together by `version` or by `date`: those measured
-        by other calls, or by nobody knows which, apart from each other. With `step`, what ladders
-        did at that step, by operation."""
+        """Compare results, each with the first; or those that `list` returns for the same
+        conditions, grouped by `version` or by `date`. Results measured by different or unknown
+        calls are in groups of their own. With `step`, compare that step of load sweeps by
+        operation."""
         from headrace.store import comparison, histogram_merge
         from headrace.store.filters import compared
 
@@ -242,7 +241,7 @@ class Store:
             )
 
     def find(self, text: str) -> str:
-        """The whole identifier."""
+        """Return the full identifier."""
         from headrace.store import queries
 
         with self._database.reading() as connection:
@@ -268,15 +267,15 @@ class Store:
         path: str | PathLike[str],
         on_progress: "OnProgress | None" = None,
     ) -> Sequence[str]:
-        """Writes results with their tables to one file, for `import_archive` and for anybody;
-        gives their identifiers. The file appears when it is whole."""
+        """Write results with their tables to one file, atomically, for `import_archive`; return
+        their identifiers."""
         from headrace.store.archive import write_archive
 
         return write_archive(self, ids, Path(path), on_progress)
 
     def export_csv(self, ids: Sequence[str], path: str | PathLike[str]) -> Sequence[str]:
-        """Writes the catalogued figures of results to a CSV file, one a row; gives their
-        identifiers. The file appears when it is whole."""
+        """Write the catalogued figures of results to a CSV file, one a row, atomically; return
+        their identifiers."""
         from headrace.store.csv_table import write_csv
 
         return write_csv(self, ids, Path(path))
@@ -284,8 +283,8 @@ class Store:
     def import_archive(
         self, path: str | PathLike[str], on_progress: "OnProgress | None" = None
     ) -> dict[str, bool]:
-        """Keeps the results in a file that `export` has written; tells of each identifier
-        whether it is new here. If the file is not whole, none is kept."""
+        """Import the results in a file of `export`; return each identifier, and whether it is new.
+        Nothing is imported from an incomplete file."""
         from headrace.store.archive import read_archive
 
         return read_archive(self, Path(path), on_progress)
@@ -327,7 +326,7 @@ class Store:
         return checked(data, content.sha256, path)
 
     def check(self, on_progress: "OnProgress | None" = None) -> "Checked":
-        """Checks the catalogue, all documents and all tables, and removes tables that no result
+        """Check the catalogue, all documents and all tables, and removes tables that no result
         has."""
         from headrace.store import integrity
 
@@ -338,7 +337,7 @@ class Store:
         return self._database.reading()
 
     def remove(self, text: str) -> str:
-        """Removes a result; gives its identifier."""
+        """Remove a result and return its identifier."""
         from headrace.store import queries
 
         with self._database.writing() as connection:
@@ -369,10 +368,10 @@ class Store:
 
 
 def open_store(where: str | PathLike[str] | None = None) -> Store:
-    """The store in a directory or at a URL of PostgreSQL; without either, where HEADRACE_STORE
-    says, else the user's own. It is made when the first result is kept.
+    """Open the store in a directory or at a PostgreSQL URL; by default where HEADRACE_STORE says,
+    else in the user's data directory. It is created with the first result.
 
-    Raises StoreError if that is neither.
+    Raises StoreError if `where` is neither.
     """
     return Store(location(where))
 

@@ -43,16 +43,16 @@ class Comparison:
     groups: Sequence[Mapping[str, Any]]
     """Compared groups of results."""
     table: pl.DataFrame
-    """A figure of a group in each row. `ratio` is over the first group's; `ratio_low`,
-    `ratio_high` its 95 % confidence interval and `p` the probability of such a difference by
-    chance, where there are samples to tell."""
+    """One row for each figure of a group. `ratio` is over the first group's; `ratio_low` and
+    `ratio_high` are its 95 % confidence interval, and `p` the probability of such a difference by
+    chance, where there are samples."""
     notes: Sequence[str]
     """Notes that a reader needs to interpret the comparison."""
     differences: Sequence[Difference] = ()
     """Environment keys, and versions of Headrace, in which measurements differ."""
 
     def json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return the comparison as JSON."""
         return {
             "groups": list(self.groups),
             "figures": self.table.to_dicts(),
@@ -64,7 +64,7 @@ class Comparison:
 def of_results(
     connection: sa.Connection, ids: Sequence[str], step: str | None = None
 ) -> Comparison:
-    """Compares results, each with the first. Raises StoreError if there is only one."""
+    """Compare results, each with the first. Raises StoreError if there is only one."""
     whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
     if len(whole) < FEWEST:
         raise StoreError("one result cannot be compared: expected the identifiers of two or more")
@@ -79,7 +79,7 @@ def of_groups(
     merged: Merged,
     step: str | None = None,
 ) -> Comparison:
-    """Compares results by version or by date, the oldest first. Raises StoreError if all are of
+    """Compare results by version or by date, the oldest first. Raises StoreError if all are of
     one version or date, and of the same calls."""
     # The oldest first.
     ids = queries.identifiers(connection, wanted)[::-1]
@@ -103,7 +103,7 @@ def of_groups(
 
 
 def _check_step(connection: sa.Connection, ids: Sequence[str], step: str | None) -> None:
-    """Raises StoreError if none of these results has the step."""
+    """Raise StoreError if none of these results has the step."""
     if step is None:
         return
     steps = queries.steps(connection, ids)

@@ -86,7 +86,7 @@ class Database:
             yield connection
 
     def _upgraded(self) -> bool:
-        """Upgrades the catalogue; false if it is a file that cannot be written."""
+        """Upgrade the catalogue; false if it is a file that cannot be written."""
         try:
             with self._writing():
                 return True
@@ -109,9 +109,9 @@ class Database:
         upgrade(connection, found, self.location)
 
     def _version(self, connection: sa.Connection) -> str | None:
-        """The catalogue's schema; none if there is none yet.
+        """Return the catalogue's schema; None if there is none yet.
 
-        Raises StoreFailure if there are tables whose schema is not known.
+        Raises StoreFailure if there are tables of an unknown schema.
         """
         tables = sa.inspect(connection)
         found: str | None = None
@@ -151,7 +151,7 @@ class Database:
             raise self._failure(error) from error
 
     def _failure(self, error: BaseException) -> StoreFailure:
-        """A database's error, told with the place."""
+        """Return the StoreFailure for a database's error, with its location."""
         if isinstance(self.location, Directory):
             return sqlite_failure(self.location.catalogue, error)
         return StoreFailure(f"{self.location}: {' '.join(str(error).split())}")
@@ -175,7 +175,7 @@ def _upgraded_copy(of: Directory) -> Iterator[sa.Connection]:
 
 
 def _empty() -> contextlib.AbstractContextManager[sa.Connection]:
-    """A catalogue without results, to be asked what one is asked that does not exist yet."""
+    """Return a catalogue without results, in place of one that does not exist yet."""
     engine = sa.create_engine("sqlite://")
     schema.metadata.create_all(engine)
     return engine.begin()

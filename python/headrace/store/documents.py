@@ -1,8 +1,7 @@
-"""Documents from outside, of which all that is catalogued, shown or compared is looked at before
-they are taken in: what is damaged is told once, and not by whatever reads it later.
+"""Checks of documents from other programs, before they are imported: all that is catalogued,
+displayed or compared.
 
-Documents of earlier versions lack what later ones have, so what is not there is no error; what is
-there has to be what it is called.
+Documents of earlier versions lack later fields, so a missing field is no error.
 """
 
 import math
@@ -31,7 +30,7 @@ DEEPEST = 100
 
 
 def check_document(document: Mapping[str, Any]) -> None:
-    """Looks at a result's document. Raises StoreError, which names the field, if it is damaged."""
+    """Look at a result's document. Raises StoreError, which names the field, if it is damaged."""
     try:
         check_values(document)
         MAIN("a result", dict(document))
@@ -41,7 +40,7 @@ def check_document(document: Mapping[str, Any]) -> None:
 
 
 def check_values(document: Mapping[str, Any]) -> None:
-    """Raises WrongField for what JSON may hold and no database takes."""
+    """Raise WrongField for values that JSON allows and databases do not."""
     # Without recursion: a document may be deeper than Python's stack.
     waiting: list[tuple[str, Any, int]] = [(str(key), it, 1) for key, it in document.items()]
     for key in document:

@@ -1,4 +1,4 @@
-"""The figures of a result that are catalogued one by one, so that they can be asked for."""
+"""Figures of a result that are catalogued one by one."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,8 +39,8 @@ def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
 
 
 def _once(found: Iterable[Figure]) -> Iterable[Figure]:
-    """The last of those of the same name: an operation may be called as a group is, and a name that
-    is there twice would be no key."""
+    """Return the last figure of each name: an operation may have the name of a group, and names are
+    keys."""
     return {(one.operation, one.figure): one for one in found}.values()
 
 
@@ -79,7 +79,7 @@ def repetitions(document: Mapping[str, Any]) -> Iterator[Repetition]:
 
 
 class StepFigure(NamedTuple):
-    """One figure of one operation at a step of a ladder."""
+    """One figure of one operation at a step of a load sweep."""
 
     step: str
     repetition: int
@@ -90,8 +90,8 @@ class StepFigure(NamedTuple):
 
 
 def step_figures(document: Mapping[str, Any]) -> Iterator[StepFigure]:
-    """The figures of each whole step of a ladder, as `figures` gives them of a measurement, and
-    response times, for all repeats together and for each."""
+    """Return the figures of each complete step of a load sweep, with response times, over all
+    repetitions and for each."""
     steps = document.get("steps")
     for step in steps if isinstance(steps, list) else ():
         name = _part(step, "name")

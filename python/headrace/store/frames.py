@@ -78,6 +78,6 @@ def figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
 
 
 def step_figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
-    """Figures of the steps of ladders, one a row."""
+    """Return the figures of the steps of load sweeps, one a row."""
     rows = queries.rows(connection, schema.step_figures, ids)
     return pl.DataFrame([row | {"id": row["run_id"]} for row in rows], schema=STEP_FIGURES)

@@ -21,9 +21,9 @@ TIMES = {"service": "latency", "response": "response"}
 def merge_histograms(
     store: "Store", ids: Sequence[str], step: str | None = None
 ) -> "dict[Key, float]":
-    """Percentiles of service and response times over all operations of these results, by operation
-    and by group of operations; with `step`, those of ladders at it, else those of what is none.
-    Nothing if there is one result, or one of them has no histograms."""
+    """Return percentiles of service and response times over all operations of these results, by
+    operation and by group of operations. With `step`, use that step of load sweeps. Empty for one
+    result, or if a result lacks histograms."""
     if len(ids) < 2 or not all(TABLE in {it.name for it in store.contents(one)} for one in ids):
         return {}
     tables = [_of_step(store.table(one, TABLE), step) for one in ids]

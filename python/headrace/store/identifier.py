@@ -15,7 +15,7 @@ PATTERN = re.compile(f"[{DIGITS}]{{{LENGTH}}}")
 
 
 def new_identifier(started: datetime) -> str:
-    """An identifier for what started then."""
+    """Return a new identifier for a start time."""
     time = max(0, int(started.timestamp() * 1000))
     return _digits(time, TIME) + _digits(secrets.randbits(5 * CHANCE), CHANCE)
 

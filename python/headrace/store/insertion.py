@@ -56,7 +56,7 @@ def insert(
 def _inserted(
     catalogue: Path, rows: Rows, publish: Callable[[], object] | None, same_document: bool
 ) -> bool:
-    """Adds the rows; false if the catalogue has to be made or upgraded first."""
+    """Add the rows; false if the catalogue has to be made or upgraded first."""
     if not catalogue.exists():
         return False
     (run,) = rows["runs"]
@@ -101,7 +101,7 @@ def connect(catalogue: Path) -> sqlite3.Connection:
 
 
 def sqlite_failure(catalogue: Path, error: BaseException) -> StoreFailure:
-    """An error of SQLite's, told with the place."""
+    """Return the StoreFailure for an error of SQLite, with the catalogue's path."""
     message = str(error)
     if "not a database" in message or "malformed" in message:
         message += ": move it away, or name another store by HEADRACE_STORE"

@@ -75,7 +75,7 @@ def one(connection: sa.Connection, identifier: str) -> dict[str, Any]:
 
 
 def step(connection: sa.Connection, identifier: str, name: str) -> dict[str, Any]:
-    """A step of a ladder, as its document has it. Raises StoreError if it has no such step."""
+    """Return a step of a load sweep. Raises StoreError if there is no such step."""
     document = queries.record(connection, identifier).contents
     steps = document.get("steps")
     steps = steps if isinstance(steps, list) else []

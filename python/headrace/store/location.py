@@ -77,7 +77,7 @@ def location(where: str | PathLike[str] | None = None) -> Location:
 
 
 def _directory(path: Path) -> Directory:
-    """Raises StoreError if root works, and another user could exchange the files there."""
+    """Raise StoreError if root works, and another user could exchange the files there."""
     there = path
     while not there.is_dir() and there != there.parent:
         there = there.parent

@@ -37,7 +37,7 @@ class Content(NamedTuple):
     """Bytes of its Parquet."""
     sha256: str
     data: bytes | None
-    """Parquet; none if it is in a file."""
+    """Parquet; None if it is in a file."""
 
 
 class Filter(NamedTuple):
@@ -60,7 +60,7 @@ class Filter(NamedTuple):
 
 
 class DamagedRow(StoreFailure):
-    """A row of the catalogue is not what this version or an earlier one wrote."""
+    """A row of the catalogue is malformed."""
 
     def __init__(self, run_id: object, what: str) -> None:
         self.run_id = run_id
@@ -157,10 +157,10 @@ def rows(
     without: Iterable[str] = (),
     step: str | None = None,
 ) -> list[dict[str, Any]]:
-    """A table's rows of these results, result by result in the order of `ids`; those of a step
-    of ladders, if one is given.
+    """Return a table's rows of these results, result by result in the order of `ids`; with `step`,
+    of that step of load sweeps.
 
-    Raises DamagedRow for a row that is not as it was written.
+    Raises DamagedRow for a malformed row.
     """
     whole, damaged = checked_rows(connection, table, ids, without, step)
     if damaged:
@@ -175,7 +175,7 @@ def checked_rows(
     without: Iterable[str] = (),
     step: str | None = None,
 ) -> tuple[list[dict[str, Any]], list[DamagedRow]]:
-    """The same, and what is wrong with the rows that are left out."""
+    """Return the well-formed rows as `rows` does, and the damage of the others."""
     key = table.c.id if table is runs else table.c.run_id
     columns = [column for column in table.c if column.name not in without]
     order = {identifier: place for place, identifier in enumerate(ids)}
@@ -209,7 +209,7 @@ TYPES: Mapping[type, tuple[type, ...]] = {
 
 
 class _Damage:
-    """Looks for values that a table's columns cannot have."""
+    """Look for values that a table's columns cannot have."""
 
     def __init__(self, table: sa.Table, columns: Sequence[sa.Column[Any]]) -> None:
         self._table, self._columns = table, columns
@@ -256,7 +256,7 @@ def _is_timestamp(text: str) -> bool:
 
 
 def steps(connection: sa.Connection, ids: Sequence[str]) -> set[str]:
-    """The steps of these ladders whose figures are catalogued."""
+    """Return the names of the catalogued steps of these load sweeps."""
     column = schema.step_figures.c
     found: set[str] = set()
     for first in range(0, len(ids), AT_ONCE):
@@ -284,7 +284,7 @@ def environments(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dic
 
 
 def record(connection: sa.Connection, identifier: str) -> Record:
-    """All of one result but its tables. Raises DamagedRow if it is not what was stored."""
+    """Return one result without its tables. Raises DamagedRow if it is malformed."""
     (row,) = rows(connection, runs, [identifier])
     if sha256(row["document"].encode()) != row["document_sha256"]:
         raise DamagedRow(identifier, altered(identifier))
@@ -309,7 +309,7 @@ def contents(connection: sa.Connection, identifier: str) -> list[Content]:
 
 
 def content(connection: sa.Connection, identifier: str, name: str) -> Content | None:
-    """One table of a result; none if it has none of that name."""
+    """Return one table of a result; None if there is none of that name."""
     column = schema.contents.c
     query = sa.select(column.name, column.bytes, column.sha256, column.data)
     query = query.where(column.run_id == identifier, column.name == name)
@@ -352,7 +352,7 @@ INSERT_LOCK = 0x4865616472616366
 
 
 def remove(connection: sa.Connection, identifier: str) -> None:
-    """Removes a result and what belongs to it."""
+    """Remove a result and its rows in all tables."""
     for table in schema.PARTS:
         connection.execute(table.delete().where(table.c.run_id == identifier))
     connection.execute(runs.delete().where(runs.c.id == identifier))

@@ -77,11 +77,11 @@ class Record:
         host: Mapping[str, str] | None = None,
         environment: Mapping[str, Any] | None = None,
     ) -> Self:
-        """A new record of a result's document, made on this host if `host` names no other.
+        """Return a new record of a result's document, made on this host if `host` is None.
 
-        `environment` is for documents that do not have it themselves, as those of simulations.
+        `environment` is for documents without one, as those of simulations.
 
-        Raises StoreError if the document lacks what every result has.
+        Raises StoreError if the document lacks a required field.
         """
         kind = current_kind(kind)
         if kind not in KINDS:
@@ -144,7 +144,7 @@ def sha256(content: bytes) -> str:
 
 
 def _scenario(document: Mapping[str, Any]) -> tuple[str, str | None]:
-    """A result's name and what was run."""
+    """Return a result's name and its scenario."""
     scenario = document.get("scenario")
     if not isinstance(scenario, Mapping) or not isinstance(scenario.get("name"), str):
         raise StoreError("a result without scenario.name: expected the document of a run")
@@ -153,7 +153,7 @@ def _scenario(document: Mapping[str, Any]) -> tuple[str, str | None]:
 
 
 def _meaning(scenario: str) -> str:
-    """A digest of what a scenario says, whatever chance it is run with."""
+    """Return a digest of a scenario without its name, description, seed and replications."""
     try:
         content = tomllib.loads(scenario)
     except tomllib.TOMLDecodeError:

@@ -39,7 +39,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class NamedBatch:
-    """A batch with the names it needs, so that nobody keeps those of the whole trace."""
+    """A batch with its own names, so that the names of the whole trace need not be in memory."""
 
     columns: Batch
     """Processes and files are positions in the lists."""

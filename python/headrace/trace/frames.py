@@ -57,10 +57,9 @@ def frame(reader: Reader) -> pl.DataFrame:
 
 
 def write_parquet(reader: Reader, path: Path) -> None:
-    """Writes all that is left of a trace, batch by batch.
+    """Write the rest of a trace, batch by batch.
 
-    The file appears when it is whole: a failure, and Ctrl-C, leave nothing half written. A
-    device or a pipe is written in place.
+    A file is written atomically; a device or a pipe is written in place.
     """
     unwanted = threading.Event()
 
@@ -204,7 +203,7 @@ def _other_numbers(names: pl.Series, table: TraceNames) -> pl.Series:
 
 
 def _number(names: pl.Series, table: TraceNames) -> pl.Series:
-    """Replaces names by numbers; new names get the next ones."""
+    """Replace names by numbers; new names get the next ones."""
     distinct = names.unique(maintain_order=True).to_list()
     return names.replace_strict(
         distinct, pl.Series(table.intern(distinct)), return_dtype=NUMBERED["file"]

@@ -37,7 +37,7 @@ class Information:
 
 
 class _Counted:
-    """A reader that counts what it gives."""
+    """A reader that counts its records."""
 
     def __init__(self, reader: Reader, on_progress: OnProgress | None = None) -> None:
         self.next_of = reader.next_batch
@@ -70,7 +70,7 @@ def _holds_parquet(path: Path) -> bool:
 
 
 def open_trace(path: str | Path, format: str | None = None) -> Reader:
-    """Opens a trace; without a format, by its content or extension.
+    """Open a trace; without a format, by its content or extension.
 
     It may be compressed with gzip, be a pipe, or, under the name `-`, standard input; Parquet is
     read from files alone. Raises OSError if it cannot be read, ValueError if it is no such trace.
@@ -91,7 +91,7 @@ def import_trace(
     target_format: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> Imported:
-    """Reads a trace in any format and writes it as Parquet or CSV.
+    """Read a trace in any format and writes it as Parquet or CSV.
 
     `on_progress` is called with the records done so far. Memory does not grow with the trace's
     length. Raises as `open_trace`.
@@ -104,7 +104,7 @@ def import_trace(
 def trace_info(
     path: str | Path, format: str | None = None, on_progress: OnProgress | None = None
 ) -> Information:
-    """Sums up a trace. `on_progress` is called with the records done so far. Memory does not grow
+    """Sum up a trace. `on_progress` is called with the records done so far. Memory does not grow
     with the trace's length."""
     reader = _Counted(open_trace(path, format), on_progress)
     summarizer = TraceSummarizer()
@@ -129,7 +129,7 @@ def synthesize(
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> Imported:
-    """Writes a synthetic trace in the terms of IOR; sizes are in bytes.
+    """Write a synthetic trace in the terms of IOR; sizes are in bytes.
 
     Each process moves `segments` blocks of `block` bytes, transfer by
     transfer, in a shared file or one of its own, with `think_ns` between its

@@ -12,7 +12,7 @@ class WithDefault(TyperGroup):
     written `./DIR`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Puts the default command before arguments that name none."""
+        """Put the default command before arguments that name none."""
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)

@@ -33,7 +33,7 @@ class Destination:
     csv: Path | None = None
 
     def save_so_far(self, document: Document) -> None:
-        """Saves what is done so far."""
+        """Save the partial result."""
         self._save(Saved(document))
 
     @cached_property
@@ -46,7 +46,8 @@ class Destination:
         table: Callable[[Document], RenderableType],
         draw: Callable[[Path, Document], object],
     ) -> int:
-        """Keeps, prints, draws and saves it, and says how to go on; gives the exit status."""
+        """Save, print and draw the document; name the command that resumes it. Return the exit
+        status."""
         identifier = None
         if self.stored and (document.get("steps") or document.get("messages")):
             identifier = _save_to_store(document, self.labels)
@@ -62,17 +63,17 @@ class Destination:
 
 @dataclass(frozen=True)
 class Saved:
-    """A document that can be saved before it is whole."""
+    """A document that can be saved before it is complete."""
 
     document: Document
 
     def save(self, path: Path) -> None:
-        """Saves it as JSON."""
+        """Save it as JSON."""
         save_json(path, {**self.document, "host": this_host()})
 
 
 def _save_to_store(document: Document, labels: Mapping[str, str] | None) -> str | None:
-    """Keeps a document in the store; gives its identifier."""
+    """Save a document in the store and return its identifier."""
     from headrace import store
 
     return save_to_store(
@@ -87,7 +88,7 @@ def print_result(
     identifier: str | None,
     csv: Path | None = None,
 ) -> None:
-    """Prints a document as JSON, as CSV, or as a table for people; writes CSV to a file."""
+    """Print a document as JSON, as CSV or as tables, or write CSV to a file."""
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
     elif csv != STANDARD_OUTPUT:

@@ -174,7 +174,7 @@ def mix(
 
 
 def numbers(option: str, text: str | None) -> list[float]:
-    """A list of positive numbers as an option gives it. Raises ValueError if it is none."""
+    """Parse a list of positive numbers. Raises ValueError if it is malformed."""
     if text is None:
         return []
     try:

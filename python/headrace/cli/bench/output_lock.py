@@ -15,12 +15,13 @@ _held: set[Path] = set()
 
 
 def lock_output(path: Path) -> None:
-    """Keeps others from saving to a file, or going on with it, until the command ends.
+    """Lock an output file until the command ends, so that no other benchmark saves to it or resumes
+    from it.
 
-    What is locked is a file beside it, since the file itself is another one with each saving.
-    Where that cannot be made, or the file system knows no locks, nothing is kept.
+    The lock is a separate file beside it, because each save replaces the output file. If the lock
+    file cannot be created, or the file system has no locks, nothing is locked.
 
-    Raises ValueError if another benchmark has it.
+    Raises ValueError if another benchmark holds the lock.
     """
     beside = Path(os.path.realpath(path))
     if beside in _held:

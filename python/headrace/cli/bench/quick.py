@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from headrace.measure.jobs.target import Target
 
 JOB_FILES = (".fio", ".job")
-"""Suffixes by which `bench run` knows fio's job files from scenarios."""
+"""Suffixes that distinguish fio's job files from scenarios in `bench run`."""
 
 QueueDepth = Annotated[
     str | None,
@@ -154,7 +154,7 @@ def run_job_file(
     stored: bool,
     show_progress: bool,
 ) -> int:
-    """Carries out the jobs of a fio job file; gives the exit status."""
+    """Run the jobs of a fio job file and return the exit status."""
     from headrace.measure import jobs
 
     def planned(target: "Target") -> "Plan":
@@ -172,7 +172,7 @@ def is_job_file(path: Path) -> bool:
 
 
 def _arguments(paths: list[str]) -> tuple[Path | None, Path]:
-    """A job file, if one is named, and where it is carried out."""
+    """Return the job file, if one is named, and the directory or device to use."""
     if any(not path for path in paths):
         raise typer.BadParameter("expected a directory; . is the current one")
     if len(paths) > 2:
@@ -234,7 +234,7 @@ def _fitting(
     direct: bool | None,
     calls: Calls | None,
 ) -> "Options":
-    """Options with what the target and this system take."""
+    """Limit the options to what the target and this system support."""
     from headrace import _core
     from headrace.measure.jobs.target import in_memory
 

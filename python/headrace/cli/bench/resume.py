@@ -30,7 +30,7 @@ class Savable(Protocol):
     """A result that can be saved before it is complete."""
 
     def save(self, path: Path) -> None:
-        """Saves it as JSON."""
+        """Save it as JSON."""
 
 
 def earlier_result(resume: str | None) -> dict[str, Any] | None:
@@ -77,7 +77,8 @@ def _take(output: Path | None, format: FileFormat | None) -> None:
 def saver(output: Path | None) -> Callable[[Savable], None]:
     """Return a function that saves the partial result after each point.
 
-    A disk that is full must not end a benchmark: it is told once, and again at the end.
+    A full disk does not end the benchmark: the function warns once, and the command fails at the
+    end.
     """
     has_warned = False
 
@@ -99,7 +100,7 @@ def saver(output: Path | None) -> Callable[[Savable], None]:
 def print_resume_command(
     stop: Mapping[str, Any], output: Path | None, identifier: str | None
 ) -> None:
-    """Prints the command that goes on with what was interrupted."""
+    """Print the command that resumes an interrupted benchmark."""
     if stop["reason"] != "interrupted":
         return
     saved = str(output) if output is not None else identifier and f"{PREFIX}{identifier}"

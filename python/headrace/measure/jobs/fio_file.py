@@ -1,7 +1,7 @@
-"""fio's job files, as far as jobs here can do the same (fio(1), version 3).
+"""Reader of fio's job files (fio(1), version 3).
 
-Every option is carried out, carried out otherwise with a note that says so, or refused with its
-line: none is passed over.
+Every option is supported, supported differently with a note, or refused with its line; none is
+ignored.
 """
 
 import re
@@ -26,7 +26,7 @@ PATTERNS = {
     "readwrite": (None, False),
     "randrw": (None, True),
 }
-"""The share of reads, None where `rwmixread` says it, and whether offsets are random."""
+"""Share of reads (None if `rwmixread` gives it), and whether offsets are random."""
 ENGINES = {
     "sync": POSIX,
     "psync": POSIX,
@@ -34,7 +34,7 @@ ENGINES = {
     "io_uring": IO_URING,
 }
 SIZES = {"": 0, "b": 0, "k": 1, "kb": 1, "m": 2, "mb": 2, "g": 3, "gb": 3, "t": 4, "tb": 4}
-"""Powers of 1024: fio's `kb_base` is 1024 unless a job file says otherwise."""
+"""Powers of 1024: fio's `kb_base` is 1024 unless a job file sets it."""
 TIMES = {"us": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 ALIASES = {
     "readwrite": "rw",
@@ -60,7 +60,7 @@ class _Option:
 
 @dataclass
 class _Section:
-    """A job, or what holds for all that come after it."""
+    """A job, or options that apply to all later jobs."""
 
     name: str
     line: int
@@ -86,12 +86,12 @@ class _Reader:
 def read_fio_file(
     file: Path, *, device_size: int | None = None, stops: float | None = None
 ) -> Plan:
-    """The jobs of a fio job file, for a directory or for a device of a size.
+    """Read a fio job file for a directory, or for a device of a size.
 
-    `stops` takes the place of each job's `runtime`, with `time_based`.
+    `stops` replaces each job's `runtime`, with `time_based`.
 
-    Raises ValueError, which names the line, for what cannot be carried out; OSError if the file
-    cannot be read.
+    Raises ValueError, which names the line, for unsupported options; OSError if the file cannot be
+    read.
     """
     with file.open("rb") as opened:
         content = opened.read(LARGEST + 1)
@@ -127,7 +127,8 @@ def parse(
 
 
 def _sections(reader: _Reader, text: str) -> list[_Section]:
-    """The jobs, each with what [global] says before it. Raises ValueError for other lines."""
+    """Return the jobs, each with the options of [global] before it. Raises ValueError for other
+    lines."""
     common: dict[str, _Option] = {}
     found: list[_Section] = []
     into: dict[str, _Option] | None = None
@@ -185,7 +186,7 @@ class _Made:
         self._processes = 0
 
     def add(self, section: _Section) -> None:
-        """Makes a job of a section, in the stage before it unless there is a stone wall."""
+        """Make a job of a section, in the stage before it unless there is a stone wall."""
         values = _Values(self.reader, section)
         job = self._job(section, values)
         waits = values.flag("stonewall")
@@ -197,7 +198,7 @@ class _Made:
             self._files[number] = (max(size, job.bytes), written or job.reads)
 
     def layouts(self) -> list[FileLayout]:
-        """The files that are there before the first job: those that are read have data."""
+        """Files that must exist before the first job; those that are read have data."""
         return [
             FileLayout(number, size, written=written, least=size)
             for number, (size, written) in sorted(self._files.items())
@@ -300,7 +301,7 @@ class _Made:
 
 
 class _Values:
-    """The options of a section, with what they mean."""
+    """The parsed options of a section."""
 
     def __init__(self, reader: _Reader, section: _Section) -> None:
         self._reader = reader
@@ -336,7 +337,7 @@ class _Values:
         return value
 
     def flag(self, name: str) -> bool:
-        """An option that is there or not. Raises ValueError if it has another value than 1."""
+        """Return whether a flag is set. Raises ValueError if it has another value than 1."""
         option = self._section.options.get(name)
         if option is None:
             return False
@@ -381,7 +382,7 @@ class _Values:
         return calls, depth
 
     def other(self, processes: int, device: bool) -> None:
-        """Notes on what is carried out otherwise than by fio."""
+        """Note options that Headrace treats otherwise than fio."""
         if self.has("directory"):
             self.text("directory")
             instead = "the device" if device else "the directory"

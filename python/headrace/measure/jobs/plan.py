@@ -88,7 +88,8 @@ class FileLayout:
 
 @dataclass(frozen=True)
 class Plan:
-    """Jobs in stages: those of a stage begin together, when all of the stage before have ended."""
+    """Jobs in stages; the jobs of a stage begin together when those of the stage before have
+    ended."""
 
     name: str
     description: str

@@ -15,7 +15,7 @@ LEAST = 16 << 20
 LAYOUT_S = 4.0
 """Seconds after which the layout of all files ends: 240 MB on a disk of 60 MB/s."""
 FREE = 4
-"""All files together take this part of the free space at the most: one in so many."""
+"""All files together take at most one part in this many of the free space."""
 UNIT = 4 << 20
 """Unit, in bytes, of which file sizes are multiples."""
 
@@ -25,7 +25,7 @@ class Options:
     """Options of the quick start."""
 
     file: int | None = None
-    """Bytes of each process's file, laid out whole; else `FILE`, as far as time and space allow."""
+    """Bytes of each process's file, written completely; else `FILE`, as time and space allow."""
     sequential_block: int = 1 << 20
     random_block: int = 4096
     queue_depths: Sequence[int] = (1, 16)
@@ -33,7 +33,7 @@ class Options:
     seconds: float = 1.5
     """Seconds of each step."""
     rate: float | None = None
-    """Requests per second of all processes together; as many as they can without."""
+    """Requests per second of all processes together; unlimited if None."""
     direct: bool = True
     calls: str = IO_URING
     seed: int = 1
@@ -121,5 +121,5 @@ def _size(path: Path, options: Options, block: int) -> tuple[int, bool]:
 
 
 def _whole(block: int) -> int:
-    """Bytes in whole units that hold a block."""
+    """Round bytes to whole units that hold a block."""
     return -(-block // UNIT) * UNIT

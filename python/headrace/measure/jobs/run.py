@@ -1,4 +1,4 @@
-"""Jobs carried out, stage by stage, and the document of what they did."""
+"""Run jobs, stage by stage, and build the document of their results."""
 
 import copy
 import dataclasses
@@ -71,23 +71,22 @@ class JobsResult:
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
     ) -> str:
-        """Saves it in the store; gives the identifier."""
+        """Save the result in the store and return its identifier."""
         tables = {"histograms": self.histograms} if self.histograms.height else {}
         return open_store().add(self.document, tables, kind=KIND, started=started, labels=labels)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Saves it as JSON; the file appears when it is whole."""
+        """Save the result as JSON, atomically."""
         columns = self.histograms.to_dict(as_series=False)
         save_json(Path(path), self.document | {"host": this_host(), "histograms": columns})
 
 
 def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) -> JobsResult:
-    """Makes the files, then carries out one stage after another.
+    """Make the files, then run one stage after another.
 
-    On Ctrl-C, and where a request fails, the result has what was done until then and says so
-    (`document["stop"]`).
+    On Ctrl-C, or if a request fails, the result is partial and `document["stop"]` gives the reason.
 
-    Raises ScenarioError if a job cannot be carried out there, OSError or RunError if the files
+    Raises ScenarioError if a job cannot be run on the target, OSError or RunError if the files
     cannot be made, KeyboardInterrupt on Ctrl-C while they are made.
     """
     environment = of_device(target.path) if target.is_device else of_directory(target.path)
@@ -131,7 +130,7 @@ def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) ->
 
 
 def _lay_out(plan: Plan, target: Target, progress: Progress | None) -> dict[int, int]:
-    """Makes the files; gives the size of each by its number."""
+    """Make the files and return the size of each by its number."""
     direct = {
         number for stage in plan.stages for job in stage if job.direct for number in job.files()
     }
@@ -260,7 +259,7 @@ def _document(
 def _job(
     number: int, job: Job, report: Mapping[str, Any], stop: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A job as it was asked for, and what it did."""
+    """Return a job's settings and its results."""
     operations = {
         operation: {
             key: value for key, value in requests.items() if key not in ("histogram", "exact")

@@ -14,7 +14,7 @@ from headrace.measure.measurement_site import measurement_site
 from headrace.measure.removal import remove_directory
 
 MEMORY = ("tmpfs", "ramfs")
-"""File systems that have nothing but the page cache, whatever O_DIRECT says."""
+"""File systems in memory, for which O_DIRECT has no effect."""
 
 
 @dataclass

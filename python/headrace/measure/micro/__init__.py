@@ -1,7 +1,7 @@
 """Micro-benchmarks: one aspect of a file system at a time, over a range.
 
-Each is a list of points; a point is a workload of its own, so that it can be simulated as it
-was measured. To add one, write a file with a function that gives a `Study`, and a command.
+Each is a list of points. A point is a workload of its own, so that it can be simulated as it was
+measured. To add one, write a file with a function that returns a `Study`, and a command.
 """
 
 from headrace.measure.micro.blocks import blocks

@@ -22,7 +22,7 @@ class CompletedPoints:
     def of(
         study: Study, here: Mapping[str, str], resumed: Mapping[str, Any] | None
     ) -> "CompletedPoints":
-        """Raises ValueError if it is of another study or place."""
+        """Raise ValueError if it is of another study or place."""
         if resumed is None:
             return CompletedPoints({})
         check_matches(resumed, {"kind": KIND, "benchmark": study.name}, here)
@@ -40,7 +40,7 @@ class CompletedPoints:
         return [it for it in self.resumed.get("points", ()) if it not in asked]
 
     def with_points_of(self, study: Study) -> Study:
-        """A study with all of its points and those of another one, from the least to the most."""
+        """Return a study with its own points and those of another one, in increasing order."""
         others = [Point(it["parameters"], it["scenario"], ()) for it in self.others(study)]
         if not others:
             return study
@@ -49,7 +49,7 @@ class CompletedPoints:
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """All that it gave: what is not asked for again is not lost either."""
+        """Rows of the earlier run, including points that are not requested again."""
         return pl.DataFrame(self.resumed.get("rows") or {}).to_dicts()
 
     @property

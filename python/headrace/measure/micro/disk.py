@@ -17,9 +17,8 @@ NAMES = 16 * 1024
 
 
 def disk(file: int, *, seeks: int = 8000, names: int = NAMES) -> Study:
-    """A file of so many bytes, which should be twice the memory: by putc and getc, in blocks of
-    8 KiB, read and written back, and at places anywhere in it; then empty files, in order and at
-    random."""
+    """Measure a file, which should be twice the memory: by putc and getc, in blocks of 8 KiB,
+    rewritten, and at random offsets; then empty files, in order and at random."""
     points = [*_characters(file), *_blocks(file), _seeks(file, seeks)]
     points += [_names(file, names), _names(file, names, random=True)]
     return Study("disk", "one process and the disk", points, sizes=("file",))

@@ -16,7 +16,7 @@ def block_of_cp(directory: str | PathLike[str]) -> int:
 
 
 def copy_file(file: int, block: int) -> Study:
-    """A file of so many bytes, read and written in turn in blocks."""
+    """Copy a file: read and write it in turn in blocks."""
     scenario = (
         "[clients]\nprocesses = 1\n"
         f'[[workload]]\nkind = "pipeline"\ninput = "{binary_size(file)}"\n'

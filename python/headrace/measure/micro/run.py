@@ -42,19 +42,19 @@ class StudyResult:
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
     ) -> str:
-        """Keeps it in the store; gives the identifier."""
+        """Save the result in the store and return its identifier."""
         return open_store().add(
             self.document, {"rows": self.rows}, kind=KIND, started=started, labels=labels
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Saves it as JSON; the file appears when it is whole."""
+        """Save the result as JSON, atomically."""
         rows = self.rows.to_dict(as_series=False)
         save_json(Path(path), self.document | {"host": this_host(), "rows": rows})
 
 
 SoFar: TypeAlias = Callable[[StudyResult], object]
-"""Told what has been measured so far, after each point."""
+"""Callback with the partial result after each point."""
 
 
 def run_study(
@@ -67,16 +67,16 @@ def run_study(
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
 ) -> StudyResult:
-    """Measures every point once, then every point again: whatever else the machine does
-    disturbs all of them alike.
+    """Measure every point once, then every point again, so that disturbances affect all points
+    alike.
 
-    On Ctrl-C the figures until then are summed up, and `document["stop"]["reason"]` is
-    `interrupted`. What `resumed` has, the document of an earlier run with its rows, stays and is
-    not measured again; `so_far` is told the result after each point. After `seconds` no more
-    points begin, and `document["stop"]["reason"]` is `time`.
+    On Ctrl-C the partial result is returned, and `document["stop"]["reason"]` is `interrupted`.
+    Points of `resumed`, the document of an earlier run with its rows, are not measured again.
+    `so_far` is called with the result after each point. After `seconds` no more points begin, and
+    `document["stop"]["reason"]` is `time`.
 
-    Raises OSError or RunError as `measure` does, ValueError if there is no room for the files of
-    a point, or if what is resumed is of another study, version, host or file system.
+    Raises OSError or RunError as `measure` does, ValueError if the files of a point do not fit, or
+    if `resumed` is of another study, version, host or file system.
     """
     here = measurement_site(below)
     environment = resumed_environment(of_directory(below), resumed)
@@ -160,8 +160,7 @@ def _in_order(study: Study, rows: Sequence[dict[str, Any]]) -> list[dict[str, An
 def _check_room(
     study: Study, scenarios: Sequence[_core.Loaded], below: str | PathLike[str]
 ) -> None:
-    """Makes sure that there is room for the files of each point, the one that takes most first,
-    before any is measured."""
+    """Check, before any point is measured, that the files of each fit; the largest first."""
     points = zip(study.points, scenarios, strict=True)
     for point, scenario in sorted(points, key=lambda it: _core.room_needed(it[1]), reverse=True):
         try:

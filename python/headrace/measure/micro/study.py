@@ -17,7 +17,7 @@ THROUGHPUT, RATE = "throughput", "per_second"
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a point: what was done in a phase of its workload."""
+    """One figure of a point: the rate of a phase of its workload."""
 
     name: str
     phase: int
@@ -30,7 +30,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Point:
-    """A workload, and the figures that are taken from it."""
+    """A workload, and its figures."""
 
     parameters: Mapping[str, Parameter]
     """Values by the names of the study's columns; sizes in bytes."""

@@ -75,7 +75,7 @@ def summed_up(
 
 
 def _rate(row: Mapping[str, Any]) -> float | None:
-    """Bytes or operations a second; none if it took no time."""
+    """Return bytes or operations a second; None if the time was 0."""
     amount: int = row["operations"] if row["unit"] == RATE else row["bytes"]
     return amount / row["seconds"] if row["seconds"] > 0 else None
 

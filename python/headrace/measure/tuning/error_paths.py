@@ -9,7 +9,7 @@ from headrace._core import RunError
 
 @contextmanager
 def rename_directory_in_errors(given: Path, worked_in: Path) -> Iterator[None]:
-    """Within it, errors about a directory are told as those of another."""
+    """Replace one directory by another in errors that are raised in this context."""
 
     def named(text: object) -> str:
         return str(text).replace(str(worked_in), str(given))

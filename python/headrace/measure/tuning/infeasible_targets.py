@@ -10,8 +10,7 @@ NEAR = 0.005
 
 
 def infeasible_targets(found: Profile, tuned: Tuned, wanted: Vector) -> dict[str, str]:
-    """Protocol operations whose share no mix that was found brings near the wanted one, each
-    with what stands in the way."""
+    """Return the protocol operations whose wanted share no mix comes near, each with the reason."""
     off = tuned.protocol - wanted
     return {
         found.protocol[column]: _too_little(found, column, -off[column])

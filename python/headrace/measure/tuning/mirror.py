@@ -1,8 +1,8 @@
-"""A profiler that needs no network: a directory is mounted a second time through FUSE, and what
-the kernel asks of it is counted as procedures of NFS version 3.
+"""Profiler without a network: mounts a directory a second time through FUSE, and counts the
+kernel's requests as procedures of NFS version 3.
 
-The mirror is a process of its own. It ends, and unmounts, when whoever started it is gone, even
-if that was killed; and a program cannot wait for ever for a file system that it serves itself.
+The mirror is a process of its own, because a program that serves a file system to itself can
+deadlock. It unmounts and ends when its parent is gone, even if that was killed.
 """
 
 import contextlib
@@ -100,17 +100,17 @@ def procedures(requests: Mapping[str, int]) -> dict[str, int]:
 
 
 class Mirror:
-    """A directory that is mounted a second time, at `at`, and what the kernel asks of it."""
+    """A directory that is mounted a second time, at `at`, with counted requests."""
 
     def __init__(self, directory: Path, at: Path, given: Options) -> None:
-        """Starts its process, which mounts it."""
+        """Start its process, which mounts it."""
         self.at = at
         self._directory = directory
         arguments = [str(directory), str(at), json.dumps(asdict(given))]
         self._connection = Connection(arguments, str(at))
 
     def wait_until_mounted(self) -> None:
-        """Raises OSError if nothing can be mounted: it takes /dev/fuse, and either the rights of
+        """Raise OSError if nothing can be mounted: it takes /dev/fuse, and either the rights of
         root or fusermount3. Raises RunError if its process ends."""
         began = self._connection.began()
         if "error" in began:
@@ -122,11 +122,11 @@ class Mirror:
         return self._connection.process.pid
 
     def __call__(self) -> dict[str, int]:
-        """Counts so far. Raises RunError if the mirror is gone."""
+        """Count so far. Raises RunError if the mirror is gone."""
         return procedures(self._connection.counts())
 
     def close(self) -> None:
-        """Unmounts it."""
+        """Unmount it."""
         self._connection.close()
         if is_dead(self.at):
             take_down(self.at)
@@ -192,7 +192,7 @@ def _mounted() -> list[str]:
 
 
 def take_down(at: Path) -> None:
-    """Unmounts a mirror whose process is gone. Raises OSError if that takes another's rights."""
+    """Unmount a mirror whose process is gone. Raises OSError if that takes another's rights."""
     commands = (["umount", "-l", str(at)], ["fusermount3", "-u", "-z", str(at)])
     for command in commands:
         with contextlib.suppress(FileNotFoundError):

@@ -24,11 +24,11 @@ BEAT_S = 1.0
 
 
 class Connection:
-    """A mirror's process. One that does not answer is killed, so that the kernel gives up what
-    was asked of it, which nobody else could end."""
+    """Process of a mirror. A mirror that does not answer is killed, so that the kernel fails its
+    pending requests."""
 
     def __init__(self, arguments: Sequence[str], name: str) -> None:
-        """Starts it. `name` is what it is called in messages."""
+        """Start the process; `name` is its name in messages."""
         self.name = name
         # Without the current directory among those of modules: it may be anybody's.
         command = [sys.executable, "-P", "-m", "headrace.measure.tuning.mirror_process"]
@@ -56,14 +56,14 @@ class Connection:
         return answer
 
     def counts(self) -> dict[str, int]:
-        """Counts so far. Raises RunError if it is gone."""
+        """Count so far. Raises RunError if it is gone."""
         with self._asking:
             with contextlib.suppress(OSError):
                 _pipe(self.process.stdin).write(b"\n")
             return self._answer(PATIENCE_S)
 
     def close(self) -> None:
-        """Ends it, and has it unmount; kills it if it does not."""
+        """End it, and has it unmount; kills it if it does not."""
         self._closed.set()
         with contextlib.suppress(OSError):
             _pipe(self.process.stdin).close()

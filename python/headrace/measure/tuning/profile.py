@@ -59,10 +59,10 @@ class Profile:
         return np.array([shares.get(name, 0.0) for name in self.protocol])
 
     def corrected(self, shares: Vector, caused: Vector) -> "Profile":
-        """The profile by which what a mix caused would have been predicted: `caused` is how many
-        of each protocol operation came for each file operation of a mix with these shares. Each
-        protocol operation takes as much more or less of all in the mix that cause it: they find
-        done what others have left, and prepare less. Of what is not in the mix nothing was seen."""
+        """Return the profile that would have predicted the counts of a mix. `caused` has the
+        protocol operations for each file operation of a mix with these shares. The counts of all
+        operations of the mix that cause a protocol operation are scaled by the same factor, because
+        operations share cached state and preparation. Operations outside the mix are unchanged."""
         predicted = shares @ self.counts
         seen = (predicted > 0) & (caused > 0)
         factors = np.divide(caused, predicted, out=np.ones_like(predicted), where=seen)
@@ -88,7 +88,7 @@ class Amount:
 
 
 def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: int = 1) -> str:
-    """A mix of so many file operations as a scenario."""
+    """Return a mix of file operations as a scenario."""
     table = ", ".join(f'"{name}" = {weight!r}' for name, weight in weights.items() if weight > 0)
     stop = "" if amount.time_s is None else f'stop.time = "{amount.time_s} s"\n'
     return (
@@ -157,7 +157,7 @@ def _blaming(watched: Watched) -> Iterator[None]:
 
 
 def _remove(directory: _core.BenchmarkDirectory, watched: Watched) -> None:
-    """Removes it, from behind the profiler if that has ended; signals wait so long."""
+    """Remove it, from behind the profiler if that has ended; signals wait so long."""
     with defer_signals():
         try:
             directory.remove()
@@ -173,9 +173,9 @@ def profile(
     amount: Amount,
     on_progress: Callable[[int, str], object],
 ) -> Profile:
-    """Carries every file operation out alone, so many times, and reads the protocol's counters:
-    `counted` does so with so many operations of a mix. Counts are per completed operation. An
-    operation that the file system refuses, or that is not completed once, is left out.
+    """Run every file operation alone, and read the protocol's counters with `counted`. Counts are
+    per completed operation. An operation that the file system refuses, or that is never completed,
+    is left out.
 
     Raises as `counted` does; Refused only if every operation is left out.
     """

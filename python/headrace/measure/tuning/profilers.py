@@ -75,7 +75,7 @@ def command_profiler(command: str) -> Profiler:
 
 
 def gluster_profiler(volume: str) -> Profiler:
-    """A GlusterFS volume on whose bricks `gluster volume profile VOLUME start` was said: calls
+    """Return a profiler of a GlusterFS volume, after `gluster volume profile VOLUME start`: calls
     of all bricks since then."""
 
     def read() -> dict[str, int]:
@@ -89,8 +89,8 @@ def gluster_profiler(volume: str) -> Profiler:
 
 
 def gluster_counts(text: str) -> dict[str, int]:
-    """The calls in what `gluster volume profile info` prints: a line for each kind of call,
-    with its share, three latencies, the number of calls, and the name."""
+    """Parse `gluster volume profile info`: one line for each call, with its share, three latencies,
+    the number of calls, and the name."""
     counts: dict[str, int] = {}
     for line in text.splitlines():
         fields = line.split()
@@ -102,7 +102,7 @@ def gluster_counts(text: str) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Watched:
-    """A directory to work in, and what counts what that causes."""
+    """A directory to work in, with a profiler of the operations in it."""
 
     below: Path
     profiler: Profiler
@@ -118,11 +118,11 @@ class Watched:
 
 
 Watching: TypeAlias = Callable[[Path], AbstractContextManager[Watched]]
-"""Begins to watch what is done in a directory."""
+"""Context in which operations in a directory are counted."""
 
 
 def watch_directly(profiler: Profiler) -> Watching:
-    """Counts what is done in the directory itself."""
+    """Count operations in the directory itself."""
     return lambda below: nullcontext(Watched(below, profiler))
 
 

@@ -1,7 +1,6 @@
 """Steps of a tuning, from which an interrupted tuning is resumed.
 
-Which mix is carried out next follows from what was counted before: the same counts lead to the
-same mixes, and what an earlier run has counted is taken from there.
+The counts so far determine the next mix, so the counts of the earlier run lead to the same mixes.
 """
 
 import hashlib
@@ -13,7 +12,7 @@ from headrace.measure.tuning.profile import Amount, Counted, Refused, count_requ
 from headrace.measure.tuning.profilers import Watched
 
 DIGEST = "scenario_sha256"
-"""The key of a step by which it is known again: all that was carried out."""
+"""Key of a step: the digest of its settings."""
 
 
 class Steps:
@@ -26,7 +25,8 @@ class Steps:
         resumed: Mapping[str, Any] | None,
         done: Callable[[], object],
     ) -> None:
-        """`done` is called after each step. Raises ValueError if what is resumed is damaged."""
+        """Take a callback `done` for each step. Raises ValueError if the resumed tuning is
+        damaged."""
         if resumed is not None:
             check_checksum(resumed)
         # All that the earlier run has counted, whether or not it is wanted again.
@@ -36,8 +36,8 @@ class Steps:
         self._known = {it[DIGEST]: it for it in (resumed or {}).get("steps", ())}
 
     def expect(self, operations: Sequence[str]) -> None:
-        """Makes sure that what is resumed has at least one of these operations, carried out as
-        often. Raises ValueError if it has none."""
+        """Check that the resumed tuning has one of these operations, with as many repetitions.
+        Raises ValueError if it has none."""
         alone = (self._text({name: 1.0}, self._amount.alone, 1) for name in operations)
         if self._resumed is not None and not any(_digest(text) in self._known for text in alone):
             raise other_options_error(self._resumed)

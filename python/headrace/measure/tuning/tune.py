@@ -1,4 +1,4 @@
-"""The whole procedure: profile, search, measure what was found, and correct it."""
+"""Tuning procedure: profile, search, measure the mix found, and correct the profile."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -32,7 +32,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Round:
-    """A mix that was found, and what it really causes."""
+    """A mix that was found, and the protocol operations that it caused."""
 
     tuned: Tuned
     caused: Vector
@@ -49,7 +49,7 @@ class Round:
 
 
 SoFar: TypeAlias = Callable[[dict[str, Any]], object]
-"""Told the document of what has been carried out so far, after each step."""
+"""Callback with the partial document after each step."""
 KIND = "tuning"
 
 
@@ -65,16 +65,16 @@ def tune(
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
 ) -> dict[str, Any]:
-    """Finds mixes of file operations whose protocol mix is near a wanted one, by each method:
-    measures what each really causes, corrects the profile by that, and searches again, for so
-    many rounds. The nearest of them is carried out once more, with other random numbers.
+    """Find mixes of file operations whose protocol mix is near a wanted one, by each method. In
+    each round, measure the mix found, correct the profile, and search again. The nearest mix is
+    measured once more, with another seed.
 
-    Gives a document as `headrace bench tune --json` prints it; on Ctrl-C that of what is there,
-    and `document["stop"]["reason"]` is `interrupted`. What `resumed` has counted, the document of
-    an earlier run, is not carried out again; `so_far` is told the document after each step.
+    Return the document that `headrace bench tune --json` prints. On Ctrl-C it is partial, and
+    `document["stop"]["reason"]` is `interrupted`. Counts of `resumed`, the document of an earlier
+    run, are not measured again. `so_far` is called with the document after each step.
 
-    Raises as `profile` does, and ValueError if nothing causes what is wanted, or if what is
-    resumed is of another profiler, target, version, host or file system, or of other amounts.
+    Raises as `profile` does, and ValueError if no operation causes the wanted ones, or if `resumed`
+    is of another profiler, target, version, host or file system, or of other amounts.
     """
     much = amount or Amount()
     here = measurement_site(watched.directory)
@@ -114,8 +114,8 @@ def tune(
 
 
 def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> None:
-    """Raises ValueError if what is resumed was to cause another mix: its mixes were searched for
-    that one, and what they caused would stand beside the other."""
+    """Raise ValueError if the resumed tuning has another target: its mixes were searched for
+    that."""
     before = resumed.get("wanted")
     if before != dict(wanted):
         shares = ", ".join(f"{name} {share:g}" for name, share in dict(before or {}).items())
@@ -135,7 +135,7 @@ def _found(
     much: Amount,
     on_progress: Callable[[int, int, str], object] | None,
 ) -> None:
-    """Adds the profile, and the mix of each method."""
+    """Add the profile, and the mix of each method."""
     done, all_steps = 0, len(operations) + len(methods) * (rounds + 1)
 
     def next_is(what: str) -> None:

@@ -1,4 +1,4 @@
-"""A ladder of clients: operations a second with more processes."""
+"""Figure of a client sweep: operations a second against processes."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""A ladder of loads: what was achieved of what was requested, and the response time."""
+"""Figure of a load sweep: achieved against requested rate, and response time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

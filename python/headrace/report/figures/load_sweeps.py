@@ -1,4 +1,4 @@
-"""Several ladders of loads in one figure: response time against the load achieved."""
+"""Figure of several load sweeps: response time against achieved rate."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ WIDE = 10.0
 
 
 def draw(sweeps: Mapping[str, Mapping[str, Any]]) -> Figure:
-    """A curve for each ladder, by its label: mean response time from the intended start."""
+    """Draw a curve for each sweep, by its label: mean response time from the intended start."""
     figure, axes = sheet("Response time against the load achieved", "", height=5.0)
     axes.set_xlabel("achieved (operations/s)")
     axes.set_ylabel("mean response time (ms)")
@@ -53,7 +53,7 @@ def draw(sweeps: Mapping[str, Mapping[str, Any]]) -> Figure:
 
 
 def _steps(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The steps of a curve in order of load: up to the first that was not kept up with."""
+    """Return the steps of a curve in order of load, up to the first that was not sustained."""
     whole = [step for step in document["steps"] if not step.get("partial")]
     kept = next((at for at, step in enumerate(whole) if not step["keeps_up"]), len(whole))
     return [step for step in whole[: kept + 1] if step["response"]["mean"] > 0]

@@ -36,7 +36,8 @@ def throughput(name: str, series: pl.DataFrame) -> Figure:
 
 
 def counters(name: str, table: pl.DataFrame) -> Figure:
-    """Shares of processors and device, and what the device moved, in a panel each."""
+    """Draw the utilisation of processors and device, and the device's throughput, in a panel
+    each."""
     table = _first(table)
     panels = [(SHARES, 100.0, "share of the time (%)"), (RATES, 1e-6, "MB/s")]
     # Without a block device below the directory there is nothing of it.

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from headrace.report.plain_text import plain
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito, "Color Universal Design", 2008: told apart with any kind of colour vision."""
+"""Okabe and Ito, "Color Universal Design", 2008: distinct with any kind of colour vision."""
 DASHES = ("solid", "dashed", "dotted", "dashdot")
 
 
@@ -54,7 +54,7 @@ def sheet(title: str, name: str, height: float = 4.2) -> tuple[Figure, Axes]:
 
 
 def nothing(axes: Axes, why: str) -> None:
-    """Says that there is nothing to draw."""
+    """Write in the figure that there is no data."""
     axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center")
     axes.set_xticks([])
     axes.set_yticks([])

@@ -1,4 +1,4 @@
-"""A tuned mix: what the protocol should do beside what it did."""
+"""Figure of a tuned mix: wanted against measured protocol operations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +10,7 @@ from headrace.report.figures.style import COLOURS, sheet
 
 
 def draw(document: Mapping[str, Any]) -> Figure:
-    """Bars for each protocol operation: its wanted share, and what the mix of each method
-    caused."""
+    """Draw bars for each protocol operation: its wanted share, and that of each method's mix."""
     wanted: Mapping[str, float] = document["wanted"]
     bars = {"wanted": wanted} | {
         f"{method}, measured": mix["measured"]

@@ -1,4 +1,4 @@
-"""The figures of each replication, so that results can be compared by them."""
+"""Add the figures of each replication, so that results can be compared by them."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Makes the table, and fills it from the documents."""
+    """Make the table, and fills it from the documents."""
     repetitions = op.create_table(
         "repetitions",
         sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),

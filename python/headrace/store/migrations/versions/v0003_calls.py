@@ -8,5 +8,5 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Adds the column. Documents before this schema do not say it."""
+    """Add the column. Documents before this schema do not say it."""
     op.add_column("runs", sa.Column("calls", sa.Text))

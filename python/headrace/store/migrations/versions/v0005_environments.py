@@ -11,8 +11,8 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Make the table, and fill it with what documents said before this schema: the host and the
-    file system of most benchmarks."""
+    """Create the table, and fill it from earlier documents: the host and the file system of most
+    benchmarks."""
     environments = op.create_table(
         "environments",
         sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
