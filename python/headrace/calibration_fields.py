@@ -68,7 +68,8 @@ def missing_parameters(loaded: Loaded) -> list[dict[str, str]]:
     if not lacks:
         return []
     message = (
-        "the machine's file says nothing of what this version measures, and defaults hold:"
+        "the machine's file lacks parameters that this version measures, and their defaults are"
+        " used:"
         f" {', '.join(lacks)}: calibrate again"
     )
     return [{"condition": CONDITION, "message": message}]

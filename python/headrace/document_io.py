@@ -33,7 +33,7 @@ def read_document(path: Path) -> dict[str, Any]:
     """
     document = _read_json(path)
     if document is None:
-        raise not_a_result(path, "it is no JSON object")
+        raise not_a_result(path, "it is not a JSON object")
     return document
 
 
@@ -42,7 +42,7 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     like one, OSError if it cannot be read."""
     if path.exists() and not path.is_file() and not path.is_dir():
         # A pipe would be waited for; of a directory the system itself says what it is.
-        raise not_a_result(path, "it is no regular file")
+        raise not_a_result(path, "it is not a regular file")
     try:
         with path.open("rb") as file:
             # No TOML begins like this.
@@ -51,7 +51,7 @@ def _read_json(path: Path) -> dict[str, Any] | None:
             file.seek(0)
             return dict(json.load(file))
     except (ValueError, RecursionError) as error:
-        raise not_a_result(path, f"it begins like a result in JSON, but {error}") from None
+        raise not_a_result(path, f"it looks like a result in JSON, but {error}") from None
 
 
 def not_a_result(path: Path, why: str) -> ScenarioError:

@@ -39,11 +39,9 @@ def run(work: Callable[[], int]) -> int:
     except OSError as error:
         return _of_system(error)
     except MemoryError:
-        return report_failure("there is not enough memory", 1)
+        return report_failure("out of memory", 1)
     except Exception as error:
-        return report_failure(
-            f"this is an error of Headrace's, please report it: {_where(error)}", 1
-        )
+        return report_failure(f"internal error, please report it: {_where(error)}", 1)
 
 
 def with_notes(error: BaseException) -> str:

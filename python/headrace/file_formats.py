@@ -66,7 +66,8 @@ def check_format(path: Path, format: FileFormat) -> None:
     text = suffix == ".txt" and format is not FileFormat.PARQUET
     if suffix in KNOWN and suffix not in format.value and not text:
         raise ValueError(
-            f"{path}: {format.title} is written, not {suffix}: expected a name that ends in"
+            f"{path}: {format.title}: the file is written as this format, not as {suffix}:"
+            " expected a name that ends in"
             f" {format.value[0]}"
         )
 

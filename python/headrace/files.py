@@ -87,8 +87,8 @@ def _link(directory: int, name: str, path: Path) -> str | None:
         if not _core.trusts_owner(status.st_uid):
             raise PermissionError(
                 errno.EPERM,
-                f"it is a symbolic link of user {status.st_uid}, and root writes here: expected"
-                " another name, or the link removed",
+                f"refused a symbolic link of user {status.st_uid} while running as root: choose"
+                " another name, or remove the link",
                 str(path),
             )
         return os.readlink("", dir_fd=link)

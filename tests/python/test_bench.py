@@ -475,7 +475,7 @@ def test_a_load_of_which_nothing_comes_is_refused(tmp_path: Path, below: Path) -
     short = ("--workload", str(file), "--time", "0.1", "--warm-up", "0", "--no-store")
     done = bench("mix", str(below), "--rates", "0.01", *short)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no request was done in the measured time at 0.01 operations/s" in done.stderr
+    assert "no request was completed in the measured time at 0.01 operations/s" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     both = bench("mix", str(below), "--rates", "0.01,500", *short, "--json")
     assert both.returncode == 0

@@ -172,7 +172,7 @@ sys.exit(run(sys.argv[1:]))
     ("number", "told"),
     [
         (signal.SIGKILL, "was ended by SIGKILL"),
-        (signal.SIGSTOP, "did not answer for 1 s, and was ended"),
+        (signal.SIGSTOP, "did not answer for 1 s and was killed"),
         (signal.SIGINT, "has ended"),
         (signal.SIGHUP, "has ended"),
     ],

@@ -84,7 +84,7 @@ def test_what_is_not_kept(headrace: Command, small: Path, place: Path) -> None:
     ended = headrace("run", small, "--no-store")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "in the store" not in ended.stdout
-    assert headrace("results", "list").stdout == "There are no such results.\n"
+    assert headrace("results", "list").stdout == "No results match.\n"
     assert listed(headrace) == []
     assert not place.exists()
 

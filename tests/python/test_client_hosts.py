@@ -89,7 +89,7 @@ def test_repeats_and_a_search_go_through_all_numbers_of_hosts(below: Path) -> No
     # Nothing is answered within no time: halved until there is no lower load to try.
     search = ("--start", 0.04, "--response-limit", 0, "--refinements", 0, "--time", 0.5)
     refused = ended(mix(below, *options, *search))
-    assert "no request was done in the measured time at " in refused.stderr
+    assert "no request was completed in the measured time at " in refused.stderr
     assert "0.01 operations/s, 2 client hosts" in refused.stderr
     done = document(mix(below, *options, "--rates", 100))
     assert [len(step["repetitions"]) for step in done["steps"]] == [2, 2]

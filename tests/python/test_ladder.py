@@ -193,6 +193,6 @@ def test_reads_of_what_was_just_written_hit_the_cache() -> None:
     assert cache.cache(None, "sda")["note"] and cache.cache(read, None)["note"]
     before = cache.reads_now()
     if before is None:
-        pytest.skip("the kernel does not count what processes read")
+        pytest.skip("the kernel does not count the bytes that processes read")
     since = cache.reads_since(before)
     assert since is not None and since.asked >= 0

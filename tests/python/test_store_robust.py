@@ -153,7 +153,7 @@ def test_check_names_a_document_that_was_altered(
     capfd.readouterr()
     assert run(["results", "check"]) == 1
     told = capfd.readouterr().out
-    assert f"damaged: runs.document of {first}: it is not what was stored there" in told
+    assert f"damaged: runs.document of {first}: it does not match its checksum" in told
     assert second not in told and "2 results, 1 damaged or gone" in told
     for command in (["show", first], ["export", first, "-o", str(place / "x.zip")]):
         assert run(["results", *command]) == 1

@@ -68,7 +68,7 @@ def headrace(
         raise typer.Exit
     if command != "bench" and ranks.count() > 1:
         raise ValueError(
-            f"headrace {command} is not divided among ranks: start it without mpirun or srun"
+            f"headrace {command} runs on one rank only: start it without mpirun or srun"
         )
 
 

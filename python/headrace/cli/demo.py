@@ -18,7 +18,7 @@ SCENARIOS = ("pfssim-write-then-read", "pfssim-sfq")
 def demo(
     directory: Annotated[
         Path,
-        typer.Option("--plot", metavar="DIR", help="The directory for scenarios and plots."),
+        typer.Option("--plot", metavar="DIR", help="Directory for scenarios and plots."),
     ] = Path("headrace-demo"),
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")

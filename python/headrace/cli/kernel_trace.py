@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 Trace = Annotated[
     bool,
-    typer.Option("--trace", help="Measure once more, and record what the kernel does; needs root."),
+    typer.Option("--trace", help="Measure once more with the kernel traced; needs root."),
 ]
 TraceTo = Annotated[
     Path | None,
     typer.Option(
-        "--trace-to", metavar="FILE", help="Save the kernel's events as Parquet; as --trace."
+        "--trace-to", metavar="FILE", help="Save the kernel's events as Parquet; implies --trace."
     ),
 ]
 

@@ -15,11 +15,11 @@ def net(
     file: ScenarioFile,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The SVG file (.svg) to write."),
+        typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write."),
     ],
     sets: Sets = None,
     load: Annotated[
-        bool, typer.Option("--load", help="Run it first, and shade stations by utilisation.")
+        bool, typer.Option("--load", help="Run the scenario, and shade stations by utilisation.")
     ] = False,
     trusted: TrustedFiles = None,
     show_progress: Annotated[
@@ -35,7 +35,7 @@ def net(
     check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)
     if output.suffix.lower() not in ("", ".svg"):
         raise ValueError(
-            f"--output {output}: {output.suffix} files are not written: the picture is SVG, write"
+            f"--output {output}: the net diagram is SVG, not {output.suffix}: expected"
             " a name that ends in .svg"
         )
     check_writable(output)

@@ -16,17 +16,20 @@ from headrace.files import check_directory, check_writable
 from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
-    help="List, show, compare and hand on the results in the store.",
+    help="List, show, compare, export and import the results in the store.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
 
 Identifier: TypeAlias = Annotated[
-    str, typer.Argument(metavar="ID", help="An identifier, as much of it as is unique, or last.")
+    str,
+    typer.Argument(metavar="ID", help="Identifier of the result, its unique beginning, or last."),
 ]
 Identifiers: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="ID...", help="Identifiers, as much as is unique, or last."),
+    typer.Argument(
+        metavar="ID...", help="Identifiers of results, their unique beginnings, or last."
+    ),
 ]
 
 
@@ -57,39 +60,48 @@ Kind: TypeAlias = Annotated[
     typer.Option(
         "--kind",
         callback=_current_kind,
-        help="Only these: simulated, measured, jobs, load-sweep, study, tuning, network.",
+        help="Only results of this kind: simulated, measured, jobs, load-sweep, study, tuning,"
+        " network.",
     ),
 ]
 Name: TypeAlias = Annotated[
-    str | None, typer.Option("--name", help="Only those of scenarios with this name.")
+    str | None, typer.Option("--name", help="Only results of scenarios with this name.")
 ]
 Labelled: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--label", metavar="KEY=VALUE", help="Only those with it; can be repeated."),
+    typer.Option(
+        "--label", metavar="KEY=VALUE", help="Only results with this label; can be repeated."
+    ),
 ]
 Since: TypeAlias = Annotated[
     str | None,
-    typer.Option("--since", metavar="WHEN", help='Only from then on: 2026-11-01, or "7 d" ago.'),
+    typer.Option(
+        "--since", metavar="WHEN", help='Only results since a date (2026-11-01) or an age ("7 d").'
+    ),
 ]
 
 
 Calls: TypeAlias = Annotated[
     str | None,
-    typer.Option("--calls", help="Only those measured by these calls: posix, io-uring, null."),
+    typer.Option("--calls", help="Only results measured by these calls: posix, io-uring, null."),
 ]
 
 
-Host: TypeAlias = Annotated[
-    str | None, typer.Option("--host", help="Only those made on this host.")
-]
+Host: TypeAlias = Annotated[str | None, typer.Option("--host", help="Only results of this host.")]
 FileSystem: TypeAlias = Annotated[
     str | None,
-    typer.Option("--file-system", metavar="TYPE", help="Only those on such a file system: ext4."),
+    typer.Option(
+        "--file-system",
+        metavar="TYPE",
+        help="Only results on this type of file system, such as ext4.",
+    ),
 ]
 Device: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--device", metavar="TEXT", help="Only those on a device with this in its name or model."
+        "--device",
+        metavar="TEXT",
+        help="Only results on a device with this text in its name or model.",
     ),
 ]
 Search: TypeAlias = Annotated[
@@ -97,7 +109,8 @@ Search: TypeAlias = Annotated[
     typer.Option(
         "--search",
         metavar="TEXT",
-        help="Only those with this in their name, labels, host, directory, file system, device"
+        help="Only results with this text in their name, labels, host, directory, file system,"
+        " device"
         " or processor.",
     ),
 ]
@@ -107,7 +120,7 @@ Step: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--step",
-        help='Of ladders, a step by operation, as "400/s", "processes 4" or "400/s on 2 hosts".',
+        help='One step of a load sweep, such as "400/s", "processes 4" or "400/s on 2 hosts".',
     ),
 ]
 
@@ -126,10 +139,8 @@ def list_(
     limit: Annotated[
         int, typer.Option("--limit", min=1, help="Show at most N results, newest first.")
     ] = PAGE,
-    page: Annotated[
-        int, typer.Option("--page", min=1, help="The page of that many results: 2 is the next.")
-    ] = 1,
-    all_: Annotated[bool, typer.Option("--all", help="Show all results on one page.")] = False,
+    page: Annotated[int, typer.Option("--page", min=1, help="Number of the page to show.")] = 1,
+    all_: Annotated[bool, typer.Option("--all", help="Show all results without pages.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """List the results, the newest first, page by page.
@@ -170,7 +181,7 @@ def list_(
                 " --page, --limit and --all show others"
             )
     for line in listed.damaged:
-        print(plain_line(f"damaged and left out: {line}"), file=sys.stderr)
+        print(plain_line(f"damaged and omitted: {line}"), file=sys.stderr)
     return 1 if listed.damaged else 0
 
 
@@ -193,12 +204,13 @@ def compare(
     identifiers: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ID...]", help="Identifiers, as much as is unique, or last; the first first."
+            metavar="[ID...]",
+            help="Identifiers, their unique beginnings, or last; the baseline first.",
         ),
     ] = None,
     by: Annotated[
         By | None,
-        typer.Option("--by", help="Take results with --name or --label together by this."),
+        typer.Option("--by", help="Group the results that --name or --label selects by this key."),
     ] = None,
     kind: Kind = None,
     name: Name = None,
@@ -241,10 +253,10 @@ def compare(
 def plot(
     identifiers: Identifiers,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="The directory for the figure.")
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Directory of the figure.")
     ],
 ) -> None:
-    """Draw the curves of mixed loads in one figure: response time against the load achieved."""
+    """Draw load sweeps in one figure: response time against achieved load."""
     from headrace import store
     from headrace.report.client_host_curves import curves, in_words
 
@@ -284,10 +296,12 @@ def export(
     identifiers: Identifiers,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The file to write, in .zip or .csv."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write: .zip with tables, or .csv."
+        ),
     ],
 ) -> None:
-    """Write results with their tables to one zip file, to hand on, or their figures as CSV."""
+    """Export results with their tables to a zip archive, or their figures as CSV."""
     from headrace import store
 
     if output.suffix not in ("", ".zip", ".csv"):
@@ -309,10 +323,12 @@ def export(
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="What export wrote, or results that -o saved."),
+        typer.Argument(
+            metavar="FILE...", help="Archives that export wrote, or results that -o saved."
+        ),
     ],
 ) -> None:
-    """Take results from files into the store; those it has already stay as they are."""
+    """Import results from files into the store; existing results are unchanged."""
     from headrace import store
     from headrace.result_import import import_results
 

@@ -44,10 +44,10 @@ def run(
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Run a scenario, or again the one in a saved result or in the store.
+    """Run a scenario, or the scenario of a saved result.
 
-    Prints throughput, latency, the load of each station, and the bottleneck. The store keeps
-    the result.
+    Prints throughput, latency, utilisation of each station, and the bottleneck. Saves the
+    result in the store.
     """
     from headrace import simulate
 

@@ -12,11 +12,11 @@ from headrace.store.errors import StoreError, StoreFailure
 Labels: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--label", metavar="KEY=VALUE", help="Find it in the store by this; can be repeated."
+        "--label", metavar="KEY=VALUE", help="Label the result in the store; can be repeated."
     ),
 ]
 Stored: TypeAlias = Annotated[
-    bool, typer.Option("--store/--no-store", help="Keep the result in the store.")
+    bool, typer.Option("--store/--no-store", help="Save the result in the store.")
 ]
 
 

@@ -17,7 +17,7 @@ from headrace.files import check_writable
 from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
-    help="Import, sum up and synthesize traces of file operations.",
+    help="Import, summarize and synthesize traces of file operations.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -29,11 +29,11 @@ TO_READ = "The trace to read; - is standard input. It may be compressed with gzi
 
 SourceFormat = Annotated[
     str | None,
-    typer.Option("--format", help=f"Its format ({FORMATS}), if its content does not tell."),
+    typer.Option("--format", help=f"Format of the trace ({FORMATS}); by default detected."),
 ]
 TargetFormat = Annotated[
     str | None,
-    typer.Option("--to-format", help=f"The format to write ({WRITTEN}), if not by the name."),
+    typer.Option("--to-format", help=f"Format to write ({WRITTEN}); by default from the suffix."),
 ]
 
 
@@ -71,7 +71,7 @@ def info(
     format: SourceFormat = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Sum up a trace: operations, request sizes, files, and how sequential it is."""
+    """Summarize a trace: operations, request sizes, files and sequentiality."""
     from headrace import trace as traces
 
     with records("trace info") as on_progress:
@@ -90,19 +90,26 @@ def info(
 def synth(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")],
     to_format: TargetFormat = None,
-    processes: Annotated[int, typer.Option(help="How many processes.")] = 1,
+    processes: Annotated[int, typer.Option(help="Number of processes.")] = 1,
     shared: Annotated[
-        bool, typer.Option("--shared/--file-per-process", help="Which files they work on.")
+        bool,
+        typer.Option(
+            "--shared/--file-per-process", help="One shared file, or one file for each process."
+        ),
     ] = True,
     block: Annotated[str, typer.Option(help="Contiguous bytes of one process.")] = "1 MiB",
     transfer: Annotated[str, typer.Option(help="Bytes of one request.")] = "256 KiB",
     segments: Annotated[int, typer.Option(help="Blocks of one process in a file.")] = 1,
-    phases: Annotated[Phases, typer.Option(help="What is done.")] = Phases.WRITE_THEN_READ,
-    random: Annotated[bool, typer.Option("--random", help="In a random order.")] = False,
+    phases: Annotated[
+        Phases, typer.Option(help="Operations of the trace.")
+    ] = Phases.WRITE_THEN_READ,
+    random: Annotated[
+        bool, typer.Option("--random", help="Use random instead of sequential offsets.")
+    ] = False,
     think: Annotated[str, typer.Option(help="Time between two requests.")] = "0 s",
-    seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
 ) -> None:
-    """Write a synthetic trace in the terms of the IOR benchmark."""
+    """Write a synthetic trace with the parameters of the IOR benchmark."""
     from headrace import trace as traces
 
     pattern: dict[str, Any] = {

@@ -16,7 +16,7 @@ TrustedFiles: TypeAlias = Annotated[
     typer.Option(
         "--trust",
         metavar="FILE",
-        help="Trust the scenario's scheduler in this Python file, from now on; can be repeated.",
+        help="Trust the scenario's scheduler in this Python file permanently; can be repeated.",
     ),
 ]
 
@@ -36,7 +36,7 @@ def _ask(file: Path, digest: str) -> bool:
     print(
         f"This scenario runs Python code: {plain_line(str(file))}\n"
         f"  SHA-256 {digest}\n"
-        "It can do whatever you can: read it first.",
+        "The code runs with your rights: read it first.",
         file=sys.stderr,
     )
-    return typer.confirm("Trust this file, and remember it?", default=False, err=True)
+    return typer.confirm("Trust this file permanently?", default=False, err=True)

@@ -20,7 +20,7 @@ def twin(
         Path | None,
         typer.Argument(
             metavar="DIR",
-            help="A directory on the file system to be measured; none with --again.",
+            help="Directory on the file system to measure; not with --again.",
             parser=directory_to_measure,
             show_default=False,
         ),
@@ -28,15 +28,17 @@ def twin(
     machine: Annotated[
         Path | None,
         typer.Option(
-            "--machine", metavar="FILE", help="A system's file; else DIR is calibrated first."
+            "--machine",
+            metavar="FILE",
+            help="File of a calibrated machine; without it, DIR is calibrated first.",
         ),
     ] = None,
     settings_now: Annotated[
         bool,
         typer.Option(
             "--settings-now",
-            help="With --machine: dirty limits, read-ahead, scheduler, memory and limits of the"
-            " device as they are now; what was measured as the file has it.",
+            help="With --machine: use the current dirty limits, read-ahead, scheduler, memory and"
+            " device limits, and the file's measured parameters.",
         ),
     ] = False,
     sets: Annotated[
@@ -44,7 +46,7 @@ def twin(
         typer.Option(
             "--set",
             metavar="PATH=VALUE",
-            help="With --machine: put a value over the file's, such as"
+            help="With --machine: override a value of the file, such as"
             ' machine.device.rate="60 MB/s" for another disk; can be repeated.',
         ),
     ] = None,
@@ -53,8 +55,7 @@ def twin(
         typer.Option(
             "--again",
             metavar="FILE",
-            help="Measure nothing: solve and predict anew, with what a twin that was saved had"
-            " measured.",
+            help="Re-fit and re-predict a saved twin without measuring.",
         ),
     ] = None,
     rounds: Rounds = 5,
@@ -73,7 +74,7 @@ def twin(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
 ) -> None:
-    """Calibrate a machine, predict what it has not been measured for, measure that, compare.
+    """Calibrate a machine, predict other workloads, measure them, and compare.
 
     The cases have other block sizes, patterns and numbers of processes than the calibration.
     """
@@ -93,7 +94,7 @@ def twin(
         }
         for name, given in others.items():
             if given:
-                raise typer.BadParameter("with --again nothing is measured", param_hint=name)
+                raise typer.BadParameter("--again does not measure: leave it out", param_hint=name)
     elif directory is None:
         raise typer.BadParameter("it is missing, as is --again FILE", param_hint="DIR")
     if settings_now and machine is None:

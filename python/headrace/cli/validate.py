@@ -20,7 +20,8 @@ def validate(
         typer.Option(
             "--against",
             metavar="RESULT",
-            help="What headrace bench run -o saved of the same workload; repeatable.",
+            help="Measurement of the same workload, saved by headrace bench run -o; can be"
+            " repeated.",
         ),
     ],
     sets: Sets = None,
@@ -33,7 +34,7 @@ def validate(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
 ) -> None:
-    """Simulate a scenario, and lay it beside measurements of the same workload."""
+    """Simulate a scenario and compare it with measurements of the same workload."""
     from headrace import validate
 
     if plot is not None:

@@ -18,12 +18,18 @@ def whatif(
     sets: Sets = None,
     by: Annotated[
         float,
-        typer.Option("--by", metavar="FACTOR", help="How many times as much, or as fast."),
+        typer.Option(
+            "--by",
+            metavar="FACTOR",
+            help="Factor of each change: that many times as much, or as fast.",
+        ),
     ] = 2.0,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="PATTERN", help="Change these fields only, as servers.*; repeatable."
+            "--only",
+            metavar="PATTERN",
+            help="Change only fields that match, such as servers.*; can be repeated.",
         ),
     ] = None,
     as_json: Annotated[
@@ -38,7 +44,7 @@ def whatif(
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Change each resource in turn, and rank what would help most.
+    """Change each resource in turn and rank the changes by their gain.
 
     Runs the scenario once for each rate, time, size and count in it, side by side.
     """

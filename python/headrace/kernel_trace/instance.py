@@ -41,12 +41,11 @@ def tracefs() -> Path:
     if os.geteuid() != 0:
         raise KernelTraceError(NOT_ALLOWED.format(PLACES[0]))
     raise KernelTraceError(
-        f"there is no kernel tracing at {PLACES[0]}: expected tracefs there, as after"
-        f" mount -t tracefs nodev {PLACES[0]}"
+        f"tracefs is not mounted at {PLACES[0]}: mount it by mount -t tracefs nodev {PLACES[0]}"
     )
 
 
-NOT_ALLOWED = "the kernel's tracing at {} is not allowed to this user: expected root"
+NOT_ALLOWED = "tracefs at {} is not accessible: run as root"
 
 
 class Instance:
@@ -151,7 +150,7 @@ class Instance:
         data = re.search(r"data;\s*offset:(\d{1,4});", text)
         word = re.search(r"commit;\s*offset:\d{1,4};\s*size:([48]);", text)
         if data is None or word is None:
-            raise KernelTraceError("the kernel does not say how the pages of its traces begin")
+            raise KernelTraceError("the kernel does not report the header of its trace pages")
         return PageHeader(int(data[1]), int(word[1]))
 
     def _write(self, name: str, value: str) -> None:
@@ -198,7 +197,7 @@ def _remove(path: Path) -> None:
             time.sleep(0.01 * attempt)
         else:
             return
-    raise KernelTraceError(f"{path} is in use and is left: remove it with rmdir")
+    raise KernelTraceError(f"{path} is in use and was not removed: remove it by rmdir")
 
 
 def _pages(path: Path, size: int) -> Iterator[bytes]:
@@ -222,4 +221,6 @@ def _told(what: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise KernelTraceError(f"the kernel's tracing does not let us {what}: {reason}") from None
+        raise KernelTraceError(
+            f"the kernel's tracing does not allow headrace to {what}: {reason}"
+        ) from None

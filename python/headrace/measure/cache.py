@@ -59,16 +59,16 @@ def cache(
     if pages is not None and pages["asked_bytes"]:
         return _by_pages(pages, read if device else None, apart=apart)
     if read is None:
-        return {"hit_rate": None, "note": "the kernel does not count what processes read"}
+        return {"hit_rate": None, "note": "the kernel does not count the bytes that processes read"}
     asked, from_device = read
     found: dict[str, Any] = {"asked_bytes": asked, "device_bytes": from_device}
     if device is None:
-        note = "there is no block device below the directory whose reads are counted"
+        note = "there is no block device below the directory"
         return {"hit_rate": None, "note": note}
     if asked < LEAST:
-        return {"hit_rate": None, "note": "too little was read to tell", **found}
+        return {"hit_rate": None, "note": "too few bytes were read for a hit rate", **found}
     if from_device > asked:
-        note = "more was read ahead than was asked for"
+        note = "more bytes were read ahead than requested"
         return {"hit_rate": None, "note": note, **found}
     return {"hit_rate": 1.0 - from_device / asked, **found}
 
@@ -96,5 +96,5 @@ def _by_pages(pages: Mapping[str, int], read: Reads | None, *, apart: bool) -> d
     if pages["unknown_bytes"]:
         found["unknown_bytes"] = pages["unknown_bytes"]
     if not apart:
-        found["note"] = "hits contain what was read ahead: ranks do not know what others have read"
+        found["note"] = "hits include read-ahead: a rank does not know what other ranks have read"
     return {"hit_rate": found["hit_bytes"] / asked, **found}

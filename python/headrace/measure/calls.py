@@ -19,17 +19,16 @@ def check_calls(before: Mapping[str, Any], calls: str) -> None:
     found = before.get("calls")
     if found == calls:
         return
-    named = before.get("named", "what is to be resumed")
+    named = before.get("named", "the resumed result")
     if found is None:
-        raise ValueError(
-            f"{named}: it does not say by which calls it was measured: begin anew without --resume"
-        )
+        raise ValueError(f"{named}: it does not name its calls: start again without --resume")
     if found not in CALLS:
         raise ValueError(
-            f"{named}: calls = {found!r}: expected one of {', '.join(CALLS)}; it is damaged: begin"
-            " anew without --resume"
+            f"{named}: calls = {found!r}: expected one of {', '.join(CALLS)}; the file is damaged:"
+            " start"
+            " again without --resume"
         )
     raise ValueError(
-        f"{named}: it was measured by other calls ({found}; here {calls}): expected --calls"
+        f"{named}: it was measured with other calls ({found}; here {calls}): expected --calls"
         f" {found}, or no --resume"
     )

@@ -99,7 +99,8 @@ def _check_clients(loaded: _core.Loaded, wanted: int) -> None:
     clients = tomllib.loads(loaded.toml).get("clients", {}).get("count")
     if isinstance(clients, int) and clients < wanted:
         raise _core.ScenarioError(
-            f"clients.count = {clients}: expected {wanted} at least, as clients are dealt out to"
+            f"clients.count = {clients}: expected {wanted} at least, because clients are"
+            " distributed over"
             f" {wanted} ranks; take more clients, or start fewer ranks"
         )
 
@@ -111,8 +112,9 @@ def _check_ranks(resumed: Mapping[str, Any] | None, hosts: Mapping[str, Sequence
     before = [it["ranks"] for it in resumed.get("hosts", ())]
     if before != [list(of_it) for of_it in hosts.values()]:
         raise ValueError(
-            f"{resumed.get('named', 'what is to be resumed')}: its ranks were placed on hosts in"
-            " another way: begin anew without --resume"
+            f"{resumed.get('named', 'the resumed result')}: its ranks were on other hosts: start"
+            " again without --resume"
+            " another way: start again without --resume"
         )
 
 

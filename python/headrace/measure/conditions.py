@@ -43,7 +43,8 @@ def _no_calls(document: Mapping[str, Any], _direct: bool, _free: float) -> str |
     if document["calls"] != NULL:
         return None
     return (
-        "no calls were made (--calls null): the figures are of the benchmark itself, not of the"
+        "no calls were made (--calls null): the figures show the benchmark's own cost, not that of"
+        " the"
         " storage"
     )
 
@@ -66,8 +67,8 @@ def _oversubscribed(document: Mapping[str, Any], _direct: bool, _free: float) ->
     if processes <= processors:
         return None
     return (
-        f"{processes} processes share {processors} processors: they wait for each other, which"
-        " is in the latencies"
+        f"{processes} processes share {processors} processors: latencies include the wait for a"
+        " processor"
     )
 
 
@@ -94,14 +95,14 @@ def _others_computed(document: Mapping[str, Any], _direct: bool, _free: float) -
     others = min(counters["cpu_user"] + counters["cpu_system"], 1.0) - counters["cpu_own"]
     if others < OTHERS or document["measured_seconds"] < SHORT_S:
         return None
-    return f"other programs and the kernel's own threads took {others:.0%} of the processors"
+    return f"other programs and kernel threads used {others:.0%} of the processors"
 
 
 def _steal(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
     steal = document["counters"]["cpu_steal"]
     if steal < STEAL or document["measured_seconds"] < SHORT_S:
         return None
-    return f"this is a virtual machine, and {steal:.0%} of its processors' time went to others"
+    return f"this is a virtual machine, and {steal:.0%} of its processor time was stolen by others"
 
 
 def _memory_given_back(document: Mapping[str, Any], direct: bool, _free: float) -> str | None:
@@ -132,7 +133,9 @@ def _clock(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | N
     source = _word(path)
     if source in (None, "tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page"):
         return None
-    return f"the clock is {source}, which takes a system call to read: short times are too long"
+    return (
+        f"the clock is {source}, which costs a system call to read: short times are overestimated"
+    )
 
 
 def _governor(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
@@ -146,7 +149,7 @@ def _governor(_document: Mapping[str, Any], _direct: bool, _free: float) -> str 
 def _nearly_full(_document: Mapping[str, Any], _direct: bool, free: float) -> str | None:
     if 1 - free < FULL:
         return None
-    return f"the file system is {1 - free:.0%} full: space for new files lies scattered"
+    return f"the file system is {1 - free:.0%} full: new files may be fragmented"
 
 
 def _word(path: Path) -> str | None:

@@ -71,8 +71,8 @@ class MixedLoad:
         loaded = self._load({f"clients.processes={processes}": f"--clients {processes}"})
         if "rate" in tomllib.loads(loaded.toml)["workload"][0]:
             raise ScenarioError(
-                f"{loaded.name}: operations come at workload.0.rate, however many processes"
-                " there are: leave it out"
+                f"{loaded.name}: operations come at workload.0.rate for any number of processes"
+                ": remove it"
             )
         return loaded
 
@@ -87,7 +87,7 @@ class MixedLoad:
             raise self._as_asked(error, {FOREVER: "", **self._times, **load}) from None
         if loaded.replications > 1:
             raise ScenarioError(
-                f"{loaded.name}: run.replications = {loaded.replications}: a mixed load is repeated"
+                f"{loaded.name}: run.replications = {loaded.replications}: bench mix repeats"
                 f" by --repeats {loaded.replications}; expected run.replications = 1"
             )
         kinds = [workload["kind"] for workload in tomllib.loads(loaded.toml)["workload"]]

@@ -33,9 +33,10 @@ def remove_directory(
             # Somebody else has removed it, or unmounted what it was on: nothing is left.
             if isinstance(error, FileNotFoundError) and not os.path.lexists(path):
                 return None
-            return _warning(f"{path} is left: {error.strerror or error}")
+            return _warning(f"{path} was not removed: {error.strerror or error}")
     return _warning(
-        f"{path} is left, as removing it was interrupted: headrace bench clean {path.parent}"
+        f"{path} was not removed completely, because the removal was interrupted: headrace bench"
+        f" clean {path.parent}"
         " removes it"
     )
 

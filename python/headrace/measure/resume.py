@@ -43,7 +43,7 @@ def check_matches(
 
     Raises ValueError, which gives the difference.
     """
-    named = before.get("named", "what is to be resumed")
+    named = before.get("named", "the resumed result")
     for key, word in what.items():
         found = before.get(key)
         if (current_kind(str(found)) if key == "kind" else found) != word:
@@ -54,17 +54,17 @@ def check_matches(
     if before.get("version") != VERSION:
         raise ValueError(
             f"{named}: it is of version {before.get('version')}, and this is {VERSION}:"
-            " begin anew without --resume"
+            " start again without --resume"
         )
     if before.get("ranks", 1) != ranks.count():
         raise ValueError(
             f"{named}: it is of {before.get('ranks', 1)} ranks, and these are {ranks.count()}:"
-            " begin anew without --resume"
+            " start again without --resume"
         )
     if before.get("place") != dict(place):
         raise ValueError(
-            f"{named}: it was measured at another place ({_site_text(before.get('place'))}; here"
-            f" {_site_text(place)}): begin anew without --resume"
+            f"{named}: it was measured at another site ({_site_text(before.get('place'))}; here"
+            f" {_site_text(place)}): start again without --resume"
         )
 
 
@@ -80,8 +80,8 @@ def check_checksum(before: Mapping[str, Any], steps: str = "steps") -> None:
     """
     if before.get(CHECKSUM) != _digest(before.get(steps)):
         raise ValueError(
-            f"{before.get('named', 'what is to be resumed')}: its {steps} are not as they were"
-            " saved: begin anew without --resume"
+            f"{before.get('named', 'the resumed result')}: its {steps} are not as they were"
+            " saved: start again without --resume"
         )
 
 
@@ -92,7 +92,8 @@ def _digest(steps: Any) -> str:
 def other_options_error(before: Mapping[str, Any]) -> ValueError:
     """Return the error for a result that was measured with other options."""
     return ValueError(
-        f"{before.get('named', 'what is to be resumed')}: it is of another workload or of other"
+        f"{before.get('named', 'the resumed result')}: it was measured with another workload or"
+        " other"
         " times: expected the options that it was measured with, or no --resume"
     )
 

@@ -35,7 +35,7 @@ def import_saved(store: Store, path: Path, saved: dict[str, Any]) -> dict[str, b
         frames = {name: pl.DataFrame(columns) for name, columns in tables.items()}
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         reason = str(error).split("\n")[0]
-        raise not_a_result(path, f"a table in it is none: {reason}") from None
+        raise not_a_result(path, f"a table is malformed: {reason}") from None
     if frames["histograms"].width:
         try:
             histograms.check(frames["histograms"])

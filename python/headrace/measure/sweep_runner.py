@@ -376,7 +376,7 @@ def _warnings(sweep: SweepRunner) -> Iterator[dict[str, str]]:
         yield {
             "condition": "no-room",
             "message": f"there is no room for the files of {', '.join(sweep.without_room)}: these"
-            " loads were not tried; expected a larger file system or fewer files, as by --set"
+            " rates were not tried; expected a larger file system or fewer files, as by --set"
             " workload.0.files=10000",
         }
     rates = [
@@ -389,7 +389,8 @@ def _warnings(sweep: SweepRunner) -> Iterator[dict[str, str]]:
         yield {
             "condition": "cache-hits",
             "message": f"{len(rates)} of {len(sweep.steps)} steps read more than {CACHE_HITS:.0%}"
-            f" from the page cache, {name} {most:.0%}: steps differ by what was in memory, too;"
+            f" from the page cache, {name} {most:.0%}: the page cache affects the differences"
+            " between steps;"
             " take more or larger files, or longer warm-ups",
         }
 
@@ -397,7 +398,8 @@ def _warnings(sweep: SweepRunner) -> Iterator[dict[str, str]]:
 def nothing_done_error(steps: Sequence[str]) -> ValueError:
     """Return the error for steps in which no operation was done."""
     return ValueError(
-        f"no request was done in the measured time at {', '.join(dict.fromkeys(steps))}: expected"
+        f"no request was completed in the measured time at {', '.join(dict.fromkeys(steps))}:"
+        " expected"
         " a longer time (--time) or a higher load (--rates, --start)"
     )
 

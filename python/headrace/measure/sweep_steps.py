@@ -124,9 +124,9 @@ def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
             check(table)
         return table
     except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError):
-        named = resumed.get("named", "what is to be resumed")
+        named = resumed.get("named", "the resumed result")
         raise ValueError(
-            f"{named}: its {saved} are not as they were saved: begin anew without --resume"
+            f"{named}: its {saved} are not as they were saved: start again without --resume"
         ) from None
 
 

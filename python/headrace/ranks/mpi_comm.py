@@ -337,7 +337,7 @@ class MpiComm(SerialComm):
     def _gone(self) -> Exception:
         status, name, said = self._left[min(self._left)]
         kind = ValueError if status == WRONG_INPUT else RunError
-        return kind(f"{name}: {' '.join(said.split()) or 'it has left the others'}")
+        return kind(f"{name}: {' '.join(said.split()) or 'it has ended'}")
 
     def _compare(self, rank: int) -> Clock:
         """Return the offset of a rank's clock to this one's."""

@@ -60,7 +60,7 @@ class FittedTable:
             left_out.append(self._columns[number])
         notes = [self.caption] if self.caption else []
         if left_out:
-            notes.append(f"a wider terminal shows also {', '.join(left_out)}")
+            notes.append(f"a wider terminal also shows {', '.join(left_out)}")
         parts = self._parts(shown, widths, options.max_width)
         for number, part in enumerate(parts, 1):
             title = f"{self._title} ({number} of {len(parts)})" if len(parts) > 1 else self._title

@@ -21,8 +21,8 @@ NAMES = {"p999": "p99.9"}
 LESS = ("requests", "mean ms", "max ms", "in flight")
 """Columns that narrow terminals leave out, the first first."""
 ENDS = {
-    "interrupted": "It was interrupted: these are the figures until then.",
-    "failed": "A request failed: these are the figures until then.",
+    "interrupted": "Interrupted: partial figures.",
+    "failed": "A request failed: partial figures.",
 }
 
 

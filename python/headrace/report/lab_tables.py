@@ -28,7 +28,7 @@ def testbed(document: Document) -> RenderableType:
         Text(
             plain_line(f"{document['name']}: {'up' if document['up'] else 'something is missing'}")
         ),
-        Text(plain_line(f"clients have the file system at {document['mount_point']}")),
+        Text(plain_line(f"the clients mount the file system at {document['mount_point']}")),
         Text(),
         _hosts(document),
         _disks(document),
@@ -37,7 +37,7 @@ def testbed(document: Document) -> RenderableType:
         parts.append(_processes(document))
     parts += [_notes("Carried over", document["carried"]), Text()]
     parts += [
-        Text(plain_line(f"not carried over: {it['field']}: {it['value']}: {it['why']}"))
+        Text(plain_line(f"not implemented: {it['field']}: {it['value']}: {it['why']}"))
         for it in document["not_carried"]
     ]
     return Group(*parts)

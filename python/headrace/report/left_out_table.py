@@ -39,4 +39,4 @@ def left_out_line(document: Mapping[str, Any]) -> list[RenderableType]:
     named = [f"{whole(count)} {plain(what)}" for what, count in ranked[:KINDS]]
     if more := len(ranked) - KINDS:
         named += [f"{more} further kinds"] if more > 0 else []
-    return [Text(f"Left out, or only in part: {', '.join(named)}.", style="yellow")]
+    return [Text(f"Not supported, or only in part: {', '.join(named)}.", style="yellow")]

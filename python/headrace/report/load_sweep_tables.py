@@ -17,9 +17,9 @@ Document = Mapping[str, Any]
 LESS = ("read ahead %", "unfinished", "offered", "service p99 ms", "p50 ms", "service ms")
 """Columns that narrow terminals omit, in this order."""
 ENDS = {
-    "interrupted": "It was interrupted: these are the steps until then.",
-    "failed": "An operation failed: these are the steps until then.",
-    "unfinished": "It did not come to its end: these are the steps until then.",
+    "interrupted": "Interrupted: partial steps.",
+    "failed": "An operation failed: partial steps.",
+    "unfinished": "Not complete: partial steps.",
 }
 
 
@@ -100,7 +100,9 @@ def _heading(document: Document) -> Text:
         case "posix":
             pass
         case "null":
-            text.append(": no calls were made: figures of the benchmark itself", style="not bold")
+            text.append(
+                ": no calls were made: figures show the benchmark's own cost", style="not bold"
+            )
         case calls:
             text.append(f": by {plain(calls)} calls", style="not bold")
     return text
@@ -117,7 +119,7 @@ def _repeats(document: Document) -> list[Text]:
     text = f"{many} repeats" if least == wanted else f"{many} of {wanted} repeats"
     if any(step.get("intervals") for step in document["steps"]):
         text += ", ± half the width of the 95 % interval of their mean (t)"
-    return [Text(f"{text}; percentiles are of all operations together")]
+    return [Text(f"{text}; percentiles are over all operations")]
 
 
 def _cache(cache: Document) -> tuple[str, str]:
@@ -197,19 +199,19 @@ def _findings(document: Document) -> str:
         lines.append(f"Knee: {_point(knee)}{_of_each(document, 'knee')}.")
     if kept := document["kept_up"]:
         best = f"{_point(kept)}{_of_each(document, 'kept_up')}"
-        lines.append(f"Largest load kept up with: {best}.")
+        lines.append(f"Highest sustained load: {best}.")
     if cut_off := document["cut_off"]:
         lines.append(
-            f"Cut-off: from {figure(cut_off['requested_per_second'])} operations/s on it stays"
-            f" behind ({figure(cut_off['achieved_per_second'])} achieved)."
+            f"Cut-off: from {figure(cut_off['requested_per_second'])} operations/s on the load is"
+            f" not sustained ({figure(cut_off['achieved_per_second'])} achieved)."
         )
     else:
-        lines.append("No load was tried that it does not keep up with: there is no knee to see.")
+        lines.append("All loads tried were sustained: there is no knee.")
     # Results of earlier versions have none.
     if (overall := document.get("overall_response_s")) is not None:
         lines.append(
-            f"Overall response time: {duration(overall)} (the area under the curve of the loads"
-            " kept up with, divided by the largest load achieved)."
+            f"Overall response time: {duration(overall)} (area under the curve of sustained"
+            " loads, divided by the largest achieved load)."
         )
     if left := _left(document):
         lines.append(left)
@@ -219,8 +221,8 @@ def _findings(document: Document) -> str:
 def _criteria(document: Document) -> str:
     criteria = document["criteria"]
     return (
-        f"A load is kept up with if {100 * criteria['achieved']:g} % of what is offered is"
-        f" achieved and responses take {duration(criteria['response_s'])} at most on average."
+        f"A load is sustained if at least {100 * criteria['achieved']:g} % of the offered load is"
+        f" achieved and the mean response time is {duration(criteria['response_s'])} at most."
     )
 
 
@@ -230,7 +232,7 @@ def _of_each(document: Document, which: str) -> str:
     loads = [it["requested_per_second"] for it in found if it]
     if not loads or min(loads) == max(loads):
         return ""
-    return f" (in single repeats {figure(min(loads))} to {figure(max(loads))})"
+    return f" (over the repetitions {figure(min(loads))} to {figure(max(loads))})"
 
 
 def _point(point: Mapping[str, Any]) -> str:

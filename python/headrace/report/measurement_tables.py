@@ -29,8 +29,8 @@ ENDS = {
     "workload": "It ended with its workload.",
     "time": "It ended at run.stop.time.",
     "requests": "It ended after run.stop.requests.",
-    "interrupted": "It was interrupted: these are the figures until then.",
-    "failed": "An operation failed: these are the figures until then.",
+    "interrupted": "Interrupted: partial figures.",
+    "failed": "An operation failed: partial figures.",
 }
 
 
@@ -96,7 +96,7 @@ def _of_repeats(done: int, document: Document) -> str:
     text = f"{done} repeats" if done == wanted else f"{done} of {wanted} repeats"
     if document.get("intervals"):
         text += ", ± half the width of the 95 % interval of their mean (t)"
-    return f"{text}; percentiles are of all operations together"
+    return f"{text}; percentiles are over all operations"
 
 
 def _performance(document: Document) -> FittedTable:
@@ -182,7 +182,7 @@ def machine(counters: Document) -> str:
         return f"{text}; no block device below the directory."
     read, written = (counters[f"device_{way}_bytes_per_s"] for way in ("read", "write"))
     if read is None or written is None:
-        return f"{text}; {counters['device']} tells nothing."
+        return f"{text}; {counters['device']} reports no counters."
     return (
         f"{text}; {counters['device']} {percent(counters['device_busy'])} % busy, reading"
         f" {megabytes(read)} and writing {megabytes(written)} MB/s."
@@ -203,7 +203,7 @@ def _sharing(rounds: Document) -> str:
     """Return the number of rounds in which processes issued an operation together, in words."""
     text = f"Processes shared an operation {whole(rounds['rounds'])} times"
     if rounds["broken_off"]:
-        text += f"; {whole(rounds['broken_off'])} more were broken off"
+        text += f"; {whole(rounds['broken_off'])} more were aborted"
     if (coordination := rounds.get("coordination")) is not None:
         announced, go_ahead = (coordination[key]["mean"] for key in ("announced", "go_ahead"))
         if announced is not None and go_ahead is not None:

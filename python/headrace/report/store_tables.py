@@ -55,7 +55,7 @@ LESS_TO_RESULTS = (
 def results(entries: Sequence[Entry]) -> RenderableType:
     """A line for each result."""
     if not entries:
-        return Text("There are no such results.")
+        return Text("No results match.")
     columns: tuple[str, ...] = (
         "id",
         "name",
@@ -148,7 +148,7 @@ def one_step(entry: Entry) -> RenderableType:
         return Group(text, measurement_tables.step(entry["step"]))
     except UNSHOWN as error:
         raise ValueError(
-            f"{entry['id']}: its {step} lacks what this version shows, or is damaged"
+            f"{entry['id']}: its {step} lacks fields that this version shows, or is damaged"
             f" ({type(error).__name__}: {error}): expected --json beside --step"
         ) from None
 

@@ -14,10 +14,10 @@ from headrace.report.units import figure, megabytes, percent, short_size
 Document = Mapping[str, Any]
 
 ENDS = {
-    "interrupted": "It was interrupted: these are the figures until then.",
-    "time": "It ended after --time: the points until then.",
-    "failed": "An operation failed: these are the figures until then.",
-    "unfinished": "It did not come to its end: these are the figures until then.",
+    "interrupted": "Interrupted: partial figures.",
+    "time": "Stopped after --time: partial figures.",
+    "failed": "An operation failed: partial figures.",
+    "unfinished": "Not complete: partial figures.",
 }
 UNITS = {"throughput": "MB/s", "per_second": "/s"}
 
@@ -29,7 +29,7 @@ def study(document: Document) -> RenderableType:
     made = _of_one(document) if len(points) == 1 else _of_many(document)
     marked = len(points) > 1 and any(it["in_memory"] for it in document["summary"])
     if marked:
-        made.caption = "* memory may have answered: the files are smaller than it"
+        made.caption = "* the page cache may have served reads: the files are smaller than memory"
     heading = Text(plain(document["scenario"]["name"]), style="bold")
     heading.append(f": {plain(document['scenario']['description'])}", style="not bold")
     notes = [

@@ -61,7 +61,7 @@ def result(document: Document) -> RenderableType:
     if failures := document.get("failures"):
         parts.append(_failures(failures))
         if failed := sum(it.get("failed", 0) for it in document["operations"].values()):
-            parts.append(Text(f"\n{whole(failed)} requests failed: nobody answered them."))
+            parts.append(Text(f"\n{whole(failed)} requests failed without an answer."))
     if packets := document.get("packets"):
         parts.append(Text("\n" + _packets(packets)))
     if text := unfinished(document):
@@ -83,7 +83,7 @@ def _end(document: Document) -> str:
     if precision is None:
         return f"{end}."
     verdict = "was reached" if precision["reached"] else "was not reached"
-    width = "there were too few requests to tell"
+    width = "there were too few requests for an interval"
     if precision["got"] is not None:
         width = (
             f"half the {100 * precision['confidence']:g} % interval of the mean latency is"
@@ -92,8 +92,8 @@ def _end(document: Document) -> str:
     if drifts := precision.get("drifts"):
         return (
             f"{end}. run.stop.precision = {precision['wanted']:g} was not reached: {drifts} still"
-            f" drifts{' in some of them' if runs else ''}, so that no interval tells how well the"
-            " mean latency is known; expected a longer run, or a run.warm_up that ends in the"
+            f" drifts{' in some of them' if runs else ''}, so the precision of the"
+            " mean latency is unknown; expected a longer run, or a run.warm_up that ends in the"
             " steady state."
         )
     return (
@@ -274,7 +274,7 @@ def _packets(packets: Document) -> str:
 
 def _breakdown(document: Document) -> FittedTable:
     columns = ("place", "share %", "ms", "waiting ms")
-    made = FittedTable("Where a request spends its time", 1, columns, ("waiting ms",))
+    made = FittedTable("Time breakdown of a request", 1, columns, ("waiting ms",))
     entries = document["breakdown"]
     for entry in entries[:PLACES]:
         made.add_row(

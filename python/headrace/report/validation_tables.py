@@ -16,7 +16,7 @@ Document = Mapping[str, Any]
 def calibration(document: Document) -> RenderableType:
     """A row for each parameter, those that were measured with their spread, and for each check."""
     # A value is of the middles of the rounds' times: all that the rounds gave may be to one side.
-    title = "Measured, and the least and most that a round alone gives"
+    title = "Measured values, with the range over single rounds"
     measured = FittedTable(title, 1, ["field", "value", "least", "most"])
     read = FittedTable("Read", 1, ["field", "value", "from"], ["from"])
     for it in document["parameters"]:
@@ -25,7 +25,7 @@ def calibration(document: Document) -> RenderableType:
         else:
             read.add_row(it["field"], it["value"], it["method"])
     columns = ["", "bound by", "measured ms", "simulated ms", "error %"]
-    checks = FittedTable("Checks, from which nothing follows", 1, columns)
+    checks = FittedTable("Checks, which no parameter depends on", 1, columns)
     for it in document["checks"]:
         checks.add_row(
             it["name"],
@@ -155,7 +155,7 @@ def _breakdowns(document: Document) -> list[RenderableType]:
     every = dict.fromkeys(name for it in of_all for name in it["difference_s"])
     names = [name for name in every if any(it[key].get(name) for it in of_all for key in BOTH)]
     table = FittedTable(
-        f"Where the time went, by the {of_all[0]['source']}: ms measured / simulated",
+        f"Time breakdown by the {of_all[0]['source']}: ms measured / simulated",
         1,
         ["", *names, "transfers"],
     )

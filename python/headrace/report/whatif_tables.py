@@ -82,7 +82,7 @@ def _heading(document: Document) -> Text:
 def _table(document: Document, changes: Sequence[Document]) -> RenderableType:
     helps = [change for change in changes if change["effect"] == "helps"]
     if not helps:
-        return Text("\nNothing that was tried helps.\n", style="bold")
+        return Text("\nNo change helps.\n", style="bold")
     made = FittedTable("What would help", 3, COLUMNS, LESS)
     for change in helps:
         made.add_row(

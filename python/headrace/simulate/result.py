@@ -115,7 +115,7 @@ def load_saved(path: Path) -> tuple[Result, dict[str, str]]:
     document = read_saved(path)
     if document is None:
         path.open("rb").close()
-        raise not_a_result(path, "it is no JSON object")
+        raise not_a_result(path, "it is not a JSON object")
     host = document.pop("host", None)
     host_fields = host if isinstance(host, dict) else {}
     there = document.pop("environment", None)
@@ -145,7 +145,7 @@ def _whole(path: Path, document: dict[str, Any]) -> Result:
         tables = (loaded.summary, loaded.stations, loaded.breakdown, loaded.bottleneck)
         _ = (loaded.name, document["seed"], document["simulated_seconds"], tables)
     except (AttributeError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise not_a_result(path, f"its figures are not whole: {_first_line(error)}") from None
+        raise not_a_result(path, f"its figures are incomplete: {_first_line(error)}") from None
     return loaded
 
 
@@ -157,7 +157,7 @@ def _frame(path: Path, document: dict[str, Any], key: str, schema: pl.Schema) ->
     try:
         return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
     except (KeyError, TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise not_a_result(path, f"its {key} is no table: {_first_line(error)}") from None
+        raise not_a_result(path, f"its {key} is not a table: {_first_line(error)}") from None
 
 
 def _first_line(error: Exception) -> str:

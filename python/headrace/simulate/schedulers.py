@@ -34,7 +34,7 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
     groups = tuple(loaded.groups)
     given = ", ".join(f"{key}={value!r}" for key, value in options.items())
     if options and of_class.__init__ is Scheduler.__init__:
-        message = f"{name} takes no options, as it has no __init__, but gets {given}"
+        message = f"{name} has no __init__ and takes no options, but got {given}"
         raise loaded.refusal(FIELD, message)
     made: list[Scheduler] = []
     identities: set[int] = set()
@@ -49,7 +49,7 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
             of_class.__init__(scheduler, **options)
             made.append(scheduler)
     except (Exception, SystemExit) as error:
-        message = f"{name}({given}) cannot be made: {_told(error)}"
+        message = f"{name}({given}) cannot be created: {_told(error)}"
         raise loaded.refusal(FIELD, message) from error
     return made
 

@@ -59,8 +59,8 @@ class Trust:
             self._accept(file, digest)
             return
         raise UntrustedCode(
-            f"{file} (SHA-256 {digest[:16]}…) is Python code, which can do whatever you can, and"
-            f" nobody has trusted it yet: read it, then add --trust {file}, or trust=True in Python"
+            f"{file} (SHA-256 {digest[:16]}…) is Python code with all of your rights, and"
+            f" it is not trusted yet: read it, then add --trust {file}, or trust=True in Python"
         )
 
     def _accept(self, file: Path, digest: str) -> None:

@@ -204,7 +204,7 @@ def _check_sizes(archive: zipfile.ZipFile, path: Path) -> None:
         if needed > memory:
             raise StoreError(
                 f"{path}: {entry.filename} takes about {size(needed)} of memory, and a quarter of"
-                f" what is available is {size(memory)}: import it where there is more"
+                f" what is available is {size(memory)}: import it on a machine with more"
             )
 
 
@@ -213,7 +213,7 @@ def _document(
 ) -> dict[str, Any]:
     read = _read(archive, path, name)
     if digest is not None and sha256(read) != digest:
-        raise _broken(path, f"{name} is not what was exported")
+        raise _broken(path, f"{name} does not match its checksum")
     try:
         content = json.loads(read)
     except (ValueError, RecursionError) as error:
@@ -235,7 +235,7 @@ def _listed(archive: zipfile.ZipFile, path: Path) -> tuple[list[str], Mapping[st
         raise _broken(path, f"{LISTED} lists no results")
     digests = listed.get(DIGESTS)
     if DIGESTS in listed and not (isinstance(digests, dict) and set(digests) == set(ids)):
-        raise _broken(path, f"{LISTED} has not the digest of each of its results")
+        raise _broken(path, f"{LISTED} lacks digests of its results")
     return ids, digests
 
 
@@ -263,9 +263,9 @@ def _record(
     # Archives of earlier versions have none.
     environment = entry.get("environment")
     if not all(isinstance(text, str) for text in (*labels.values(), *host.values())):
-        raise _broken(path, f"{name}: its labels or its host are no text")
+        raise _broken(path, f"{name}: its labels or its host are not text")
     if "id" in entry and entry["id"] != identifier:
-        raise _broken(path, f"{name} is that of another result")
+        raise _broken(path, f"{name} belongs to another result")
     try:
         check_values({key: it for key, it in entry.items() if key != "document"})
         check_document(document)
@@ -300,7 +300,7 @@ def _tables(
         content = _read(archive, path, _table(identifier, name))
         digest = description.get("sha256") if isinstance(description, dict) else None
         if sha256(content) != digest:
-            raise _broken(path, f"{_table(identifier, name)} is not what was exported")
+            raise _broken(path, f"{_table(identifier, name)} does not match its checksum")
         check_table_size(content, f"{path}: {_table(identifier, name)}")
         table = from_parquet(content, f"{path}: {_table(identifier, name)}")
         if name == HISTOGRAMS:

@@ -108,8 +108,8 @@ def _check_step(connection: sa.Connection, ids: Sequence[str], step: str | None)
         return
     steps = queries.steps(connection, ids)
     if step not in steps:
-        named = ", ".join(sorted(steps, key=_natural)) or "ladders of loads or of clients"
-        raise StoreError(f'--step "{step}": none of these has it: expected one of {named}')
+        named = ", ".join(sorted(steps, key=_natural)) or "load sweeps"
+        raise StoreError(f'--step "{step}": no such step in these results: expected one of {named}')
 
 
 def _named(label: str, calls: str | None, several: bool) -> str:
@@ -223,7 +223,7 @@ def _notes(groups: Sequence[Group]) -> Iterator[str]:
         if len(scenarios) > 1:
             yield f"{it.label} has results of {len(scenarios)} different scenarios."
         if it.merged:
-            yield f"Percentiles of {it.label} are of all operations of its results together."
+            yield f"Percentiles of {it.label} are over all operations of its results."
         if max(map(len, it.samples.values()), default=0) < FEWEST:
             yield (
                 f"Of {it.label} there is one sample: whether it differs by more than chance cannot "
@@ -235,7 +235,7 @@ def _notes(groups: Sequence[Group]) -> Iterator[str]:
         several = [key for key in it.samples if _varied(first, it, key)]
         still = [key for key in several if not _varies(first, key) and not _varies(it, key)]
         if several and len(still) == len(several):
-            yield f"Neither {first.label} nor {it.label} varies: a difference is not by chance."
+            yield f"Neither {first.label} nor {it.label} varies: any difference is significant."
 
 
 def _calls_noted(groups: Sequence[Group]) -> Iterator[str]:
@@ -246,11 +246,11 @@ def _calls_noted(groups: Sequence[Group]) -> Iterator[str]:
     for it in groups:
         by = calls[it.label]
         if by == NO_CALLS:
-            yield f"{it.label} made no calls (null): it tells what the benchmark itself costs."
+            yield f"{it.label} made no calls (null): its figures show the benchmark's own cost."
         elif by is not None:
             yield f"{it.label} was measured by {by} calls."
         elif any(run["kind"] != SIMULATED for run in it.runs):
-            yield f"By which calls {it.label} was measured is not said."
+            yield f"The calls of {it.label} are unknown."
 
 
 def _varied(first: Group, other: Group, key: Key) -> bool:

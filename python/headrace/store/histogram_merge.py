@@ -48,7 +48,7 @@ def _damaged(ids: Sequence[str], tables: Sequence[pl.DataFrame]) -> StoreError:
             check(table)
         except ValueError as error:
             return StoreError(f"the histograms of {identifier} are damaged: {error}")
-    return StoreError(f"the histograms of {', '.join(ids)} do not go together")
+    return StoreError(f"the histograms of {', '.join(ids)} cannot be merged")
 
 
 def _of_step(histograms: pl.DataFrame, step: str | None) -> pl.DataFrame:

@@ -99,7 +99,7 @@ def _of_rows(connection: sa.Connection, ids: Sequence[str]) -> Iterator[str]:
     for table in schema.PARTS:
         lost = sa.select(table.c.run_id).where(table.c.run_id.not_in(sa.select(schema.runs.c.id)))
         for run_id in connection.execute(lost.distinct()).scalars():
-            yield f"{table.name}: it has rows of {run_id}, and no result is called so"
+            yield f"{table.name}: it has rows of {run_id}, and there is no such result"
 
 
 def _of_documents(
@@ -142,7 +142,7 @@ def _of_tables(
                 yield str(failure)
                 continue
             if sha256(data) != digest:
-                yield f"{what}: it is not what was stored there: expected SHA-256 {digest}"
+                yield f"{what}: it does not match its checksum: expected SHA-256 {digest}"
 
 
 def _file(location: Directory, identifier: object, name: object) -> tuple[str, bytes]:

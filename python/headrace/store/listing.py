@@ -84,9 +84,9 @@ def step(connection: sa.Connection, identifier: str, name: str) -> dict[str, Any
     if steps and not named:
         raise StoreError(
             f'--step "{name}": the steps of {identifier} have no names, as version'
-            f" {document.get('version')} kept them: expected no --step, to see the whole ladder"
+            f" {document.get('version')} saved them: expected no --step"
         )
     if found is None:
-        told = ", ".join(str(it["name"]) for it in named) or "a ladder, which it is not"
-        raise StoreError(f'--step "{name}": {identifier} has none of it: expected {told}')
+        told = ", ".join(str(it["name"]) for it in named) or "a load sweep"
+        raise StoreError(f'--step "{name}": {identifier} has no such step: expected {told}')
     return {"id": identifier, "name": document["scenario"]["name"], "step": found}

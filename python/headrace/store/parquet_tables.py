@@ -39,7 +39,7 @@ def from_parquet(content: bytes, what: str) -> "pl.DataFrame":
 def checked(content: bytes, digest: str, what: object) -> bytes:
     """Return the content if its digest is right. Raises StoreFailure if it is not."""
     if sha256(content) != digest:
-        raise StoreFailure(f"{what}: it is not what was stored there: expected SHA-256 {digest}")
+        raise StoreFailure(f"{what}: it does not match its checksum: expected SHA-256 {digest}")
     return content
 
 

@@ -93,7 +93,7 @@ def found(connection: sa.Connection, text: str) -> str:
         raise StoreError(f'there is no result "{text}": expected one of `headrace results list`')
     named = ", ".join(several[:NAMED]) + (", …" if len(several) > NAMED else "")
     count = f"{len(several)} or more" if len(several) == MOST_FOUND else str(len(several))
-    raise StoreError(f'"{text}" begins {count} results, write more of one: {named}')
+    raise StoreError(f'"{text}" matches {count} results, write more of one: {named}')
 
 
 def identifiers(connection: sa.Connection, wanted: Filter) -> Sequence[str]:
@@ -297,7 +297,7 @@ def record(connection: sa.Connection, identifier: str) -> Record:
 
 def altered(identifier: str) -> str:
     """Return the message for a result whose document has another digest."""
-    return f"runs.document of {identifier}: it is not what was stored there"
+    return f"runs.document of {identifier}: it does not match its checksum"
 
 
 def contents(connection: sa.Connection, identifier: str) -> list[Content]:

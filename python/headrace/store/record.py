@@ -89,7 +89,7 @@ class Record:
         name, scenario = _scenario(document)
         seed, version = document.get("seed"), document.get("version")
         if not isinstance(version, str):
-            raise StoreError("a result without its version: expected Headrace's own")
+            raise StoreError("a result without the version of Headrace")
         if seed is not None and not (isinstance(seed, int) and 0 <= seed <= LARGEST):
             raise StoreError(f"a result's seed {seed}: expected a number from 0 to {LARGEST}")
         if host is None:
@@ -118,13 +118,13 @@ class Record:
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, read. Raises StoreFailure if it is no JSON object."""
+        """The document, read. Raises StoreFailure if it is not a JSON object."""
         try:
             contents = json.loads(self.document)
         except (ValueError, RecursionError) as error:
             raise StoreFailure(f"runs.document of {self.id}: it is damaged: {error}") from None
         if not isinstance(contents, dict):
-            raise StoreFailure(f"runs.document of {self.id}: it is no JSON object")
+            raise StoreFailure(f"runs.document of {self.id}: it is not a JSON object")
         return contents
 
 

@@ -38,4 +38,4 @@ def bench(context: typer.Context) -> None:
     """Benchmark a real file system."""
     command = context.invoked_subcommand
     if ranks.count() > 1 and command in ONE_HOST:
-        raise ValueError(f"bench {command} is of one host: start it without mpirun or srun")
+        raise ValueError(f"bench {command} runs on one host only: start it without mpirun or srun")

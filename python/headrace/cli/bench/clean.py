@@ -17,10 +17,10 @@ TO_BE_LEFT = ("it carries no mark of a benchmark", "its benchmark is still runni
 def clean(
     directory: BelowDirectory,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print what was done as one JSON document.")
+        bool, typer.Option("--json", help="Print the removed directories as one JSON document.")
     ] = False,
 ) -> int:
-    """Remove what killed benchmarks have left below DIR.
+    """Remove the directories that killed benchmarks left below DIR.
 
     Only directories that carry a benchmark's mark and whose benchmark is not running; the status
     is 1 if one of those could not be removed.
@@ -40,9 +40,9 @@ def clean(
         for path, reason in left:
             print(plain_line(f"left {path}: {reason}"))
         if not removed and not left:
-            print("nothing was left behind")
+            print("no leftover directories found")
     not_removed = [path for path, reason in left if reason not in TO_BE_LEFT]
     if not not_removed:
         return 0
     names = ", ".join(map(str, not_removed))
-    return report_failure(f"not removed, though no benchmark uses it any more: {names}", 1)
+    return report_failure(f"could not be removed, although no benchmark uses it: {names}", 1)

@@ -20,23 +20,27 @@ if TYPE_CHECKING:
     from headrace.measure.micro import Study
 
 Repeats = Annotated[
-    int, typer.Option("--repeats", min=1, help="How often each point is measured, in turn.")
+    int,
+    typer.Option("--repeats", min=1, help="Number of repetitions; each measures every point once."),
 ]
 Time = Annotated[
     float | None,
     typer.Option(
         "--time",
         min=0.001,
-        help="Begin no more points after so many seconds; --resume measures the rest.",
+        help="Seconds after which no more points begin; --resume measures the rest.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON.")
 ]
-Direct = Annotated[bool, typer.Option("--direct", help="Pass the page cache by (O_DIRECT).")]
+Direct = Annotated[bool, typer.Option("--direct", help="Bypass the page cache (O_DIRECT).")]
 Processes = Annotated[
-    str, typer.Option("--processes", metavar="COUNTS", help="How many at once, as 1,2,4 or 1-8.")
+    str,
+    typer.Option(
+        "--processes", metavar="COUNTS", help="Numbers of parallel processes, such as 1,2,4 or 1-8."
+    ),
 ]
 
 
@@ -48,16 +52,18 @@ class SizesOfFiles(StrEnum):
     LARGE = "large"
 
 
-File = Annotated[str, typer.Option("--file", metavar="SIZE", help="Bytes of each file, as 64 MiB.")]
+File = Annotated[
+    str, typer.Option("--file", metavar="SIZE", help="Size of each file, such as 64 MiB.")
+]
 
 
 def sweep(
     directory: BelowDirectory,
     files: Annotated[
-        str, typer.Option("--files", metavar="SIZES", help="File sizes, as 64k-512m.")
+        str, typer.Option("--files", metavar="SIZES", help="File sizes, such as 64k-512m.")
     ] = "1m-64m",
     blocks: Annotated[
-        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, as 4k,64k,1m.")
+        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, such as 4k,64k,1m.")
     ] = "4k,64k,1m,16m",
     direct: Direct = False,
     repeats: Repeats = 3,
@@ -70,7 +76,7 @@ def sweep(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """File size by block size: write, rewrite, read, reread, random, backward, strided."""
+    """Measure file by block sizes: write, rewrite, read, reread, random, backward, strided."""
     from headrace.measure import micro
 
     study = micro.sweep(sizes(files), sizes(blocks), direct=direct)
@@ -83,9 +89,11 @@ def blocks(
     directory: BelowDirectory,
     file: File = "64 MiB",
     block_sizes: Annotated[
-        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, as 4k-8m.")
+        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, such as 4k-8m.")
     ] = "4k-8m",
-    processes: Annotated[int, typer.Option("--processes", min=1, help="How many at once.")] = 1,
+    processes: Annotated[
+        int, typer.Option("--processes", min=1, help="Number of parallel processes.")
+    ] = 1,
     direct: Direct = False,
     repeats: Repeats = 3,
     seconds: Time = None,
@@ -97,7 +105,7 @@ def blocks(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """A file written to stable storage and read cold, in blocks of many sizes."""
+    """Write a file to stable storage and read it without cache, in blocks of many sizes."""
     from headrace.measure import micro
 
     check_whole_blocks("--file", size(file), sizes(block_sizes))
@@ -125,7 +133,7 @@ def clients(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Many processes at once, on files of their own and on a common one."""
+    """Measure parallel processes on files of their own and on a shared file."""
     from headrace.measure import micro
 
     check_whole_blocks("--file", size(file), [size(block)])
@@ -139,13 +147,13 @@ def meta(
     directory: BelowDirectory,
     processes: Processes = "1-4",
     files: Annotated[
-        int, typer.Option("--files", min=1, help="How many files each process has.")
+        int, typer.Option("--files", min=1, help="Number of files of each process.")
     ] = 1000,
     file: Annotated[
-        str, typer.Option("--file", metavar="SIZE", help="Bytes of each file; 0 for empty ones.")
+        str, typer.Option("--file", metavar="SIZE", help="Size of each file; 0 for empty files.")
     ] = "0",
     own: Annotated[
-        bool, typer.Option("--own", help="Each process in a directory of its own.")
+        bool, typer.Option("--own", help="Give each process its own directory.")
     ] = False,
     repeats: Repeats = 3,
     seconds: Time = None,
@@ -157,7 +165,7 @@ def meta(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Files made, looked up and removed, as mdtest does it."""
+    """Measure metadata operations (create, stat, unlink) as mdtest does."""
     from headrace.measure import micro
 
     each = 0 if file.strip() == "0" else size(file)
@@ -171,7 +179,9 @@ def disk(
     directory: BelowDirectory,
     file: Annotated[
         str | None,
-        typer.Option("--file", metavar="SIZE", help="Bytes of the file; twice the memory."),
+        typer.Option(
+            "--file", metavar="SIZE", help="Size of the file; by default twice the memory."
+        ),
     ] = None,
     repeats: Repeats = 1,
     seconds: Time = None,
@@ -200,26 +210,31 @@ def disk(
 def copy(
     directory: BelowDirectory,
     file: Annotated[
-        str | None, typer.Option("--file", metavar="SIZE", help="Bytes of the file; 256 MiB.")
+        str | None,
+        typer.Option("--file", metavar="SIZE", help="Size of the file; by default 256 MiB."),
     ] = None,
     block: Annotated[
         str | None,
-        typer.Option("--block", metavar="SIZE", help="Bytes of each call; as cp takes them."),
+        typer.Option("--block", metavar="SIZE", help="Bytes of each call; by default those of cp."),
     ] = None,
     tree: Annotated[
         bool, typer.Option("--tree", help="Copy a tree of files instead, as cp -r does.")
     ] = False,
     directories: Annotated[
         int | None,
-        typer.Option("--directories", min=1, help="With --tree: how many directories; 16."),
+        typer.Option(
+            "--directories", min=1, help="With --tree: number of directories; by default 16."
+        ),
     ] = None,
     files: Annotated[
         int | None,
-        typer.Option("--files", min=1, help="With --tree: how many files each has; 100."),
+        typer.Option(
+            "--files", min=1, help="With --tree: number of files in each; by default 100."
+        ),
     ] = None,
     sizes: Annotated[
         SizesOfFiles | None,
-        typer.Option("--sizes", help="With --tree: how large its files are; small."),
+        typer.Option("--sizes", help="With --tree: set of file sizes; by default small."),
     ] = None,
     repeats: Repeats = 3,
     seconds: Time = None,
@@ -230,18 +245,20 @@ def copy(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """A large file, or a tree of files, copied within the file system as cp does it."""
+    """Copy a large file, or a tree of files, within the file system as cp does."""
     from headrace.measure import micro
 
     each = micro.block_of_cp(directory) if block is None else size(block)
     if tree:
         if file is not None:
-            raise ValueError("--file: a tree has files of many sizes: expected --sizes with --tree")
+            raise ValueError(
+                "--file: --tree copies files of many sizes: expected --sizes in its place"
+            )
         study = micro.copy_tree(directories or 16, files or 100, sizes or SizesOfFiles.SMALL, each)
     else:
         given = {"--directories": directories, "--files": files, "--sizes": sizes}
         if without := [option for option, value in given.items() if value is not None]:
-            raise ValueError(f"{without[0]}: expected --tree with it")
+            raise ValueError(f"{without[0]}: needs --tree")
         study = micro.copy_file(size(file or "256 MiB"), each)
     return _run(
         study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume

@@ -31,13 +31,15 @@ def mix(
         typer.Option(
             "--workload",
             metavar="PRESET|FILE",
-            help="A preset of a mix (see headrace presets), or a scenario with one mix.",
+            help="Preset of a mix (see headrace presets), or a scenario with one mix.",
         ),
     ] = "mpfs-benchmark",
     rates: Annotated[
         str | None,
         typer.Option(
-            "--rates", metavar="LIST", help="Loads in operations/s, as 100,200,400; else found."
+            "--rates",
+            metavar="LIST",
+            help="Rates in operations/s, such as 100,200,400; by default searched.",
         ),
     ] = None,
     clients: Annotated[
@@ -45,7 +47,7 @@ def mix(
         typer.Option(
             "--clients",
             metavar="LIST",
-            help="Instead of loads: numbers of processes, as 1,2,4, each asking again at once.",
+            help="Instead of rates: numbers of processes without think time, such as 1,2,4.",
         ),
     ] = None,
     client_hosts: Annotated[
@@ -53,32 +55,44 @@ def mix(
         typer.Option(
             "--client-hosts",
             metavar="LIST",
-            help="Repeat the load sweep with so many of the hosts that mpirun has started, as"
-            " 1,2,4; the others wait.",
+            help="Repeat the load sweep with these numbers of mpirun's hosts, such as"
+            " 1,2,4; the other hosts are idle.",
         ),
     ] = None,
     start: Annotated[
-        float, typer.Option("--start", min=0.01, help="Where the search for loads begins.")
+        float, typer.Option("--start", min=0.01, help="First rate of the search, in operations/s.")
     ] = 100.0,
     refinements: Annotated[
-        int, typer.Option("--refinements", min=0, help="Steps between kept up with and not.")
+        int,
+        typer.Option(
+            "--refinements",
+            min=0,
+            help="Refinement steps between the last sustained rate and the first that is not.",
+        ),
     ] = 4,
     seconds: Annotated[
-        float, typer.Option("--time", min=0.001, help="Seconds measured at each load.")
+        float, typer.Option("--time", min=0.001, help="Seconds measured at each rate.")
     ] = 10.0,
     warm_up: Annotated[
-        float, typer.Option("--warm-up", min=0.0, help="Seconds before, not counted.")
+        float,
+        typer.Option("--warm-up", min=0.0, help="Seconds of warm-up before each measurement."),
     ] = 2.0,
     processes: Annotated[
         int | None,
-        typer.Option("--processes", min=1, help="How many operations can be under way."),
+        typer.Option(
+            "--processes", min=1, help="Number of processes, each with one operation in flight."
+        ),
     ] = None,
     response_limit: Annotated[
         float,
-        typer.Option("--response-limit", min=0.0, help="Longest mean response time, in ms."),
+        typer.Option(
+            "--response-limit",
+            min=0.0,
+            help="Limit on the mean response time, in ms, of a sustained rate.",
+        ),
     ] = 20.0,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="How often the whole ladder is measured.")
+        int, typer.Option("--repeats", min=1, help="Number of repetitions of the whole load sweep.")
     ] = 1,
     sets: Sets = None,
     as_json: Annotated[
@@ -93,7 +107,9 @@ def mix(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
     csv: Csv = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Do not remove the files at the end.")
+    ] = False,
     calls: CallsOption = Calls.POSIX,
     label: Labels = None,
     stored: Stored = True,
@@ -102,9 +118,9 @@ def mix(
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
 ) -> int:
-    """Carry a mix of operations out at one load after another, and find the knee.
+    """Run a mix at one rate after another; find the highest sustained rate and the knee.
 
-    Operations come at random times, whatever the system does. All files are made in a directory
+    Operations arrive at random times (open loop). All files are made in a directory
     of the benchmark's own below DIR, which is removed at the end.
     """
     from headrace import measure

@@ -33,7 +33,7 @@ QueueDepth = Annotated[
     typer.Option(
         "--queue-depth",
         metavar="COUNTS",
-        help="Requests in flight per process, as 1,16 or 1-32; more than 1 by io_uring.",
+        help="Requests in flight per process, such as 1,16 or 1-32; above 1 by io_uring.",
     ),
 ]
 
@@ -43,52 +43,63 @@ def quick(
         list[str],
         typer.Argument(
             metavar="[FILE] DIR",
-            help="A directory on the file system to be measured, or a block device, which is only"
-            " read; before it, a fio job file to carry out there.",
+            help="Directory on the file system to measure, or a block device, which is only"
+            " read; before it optionally a fio job file to run there.",
         ),
     ],
     queue_depth: QueueDepth = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.001, help="Seconds measured in each step; 1.5."),
+        typer.Option("--time", min=0.001, help="Seconds measured in each step; by default 1.5."),
     ] = None,
     file: Annotated[
         str | None,
         typer.Option(
             "--file",
             metavar="SIZE",
-            help="Bytes of each process's file; up to 1 GiB, as 4 s and free space allow.",
+            help="Size of each process's file; by default up to 1 GiB, limited by free space and"
+            " 4 s of writing.",
         ),
     ] = None,
     block: Annotated[
         str | None,
-        typer.Option("--block", metavar="SIZE", help="Bytes of a random request; 4 KiB."),
+        typer.Option(
+            "--block", metavar="SIZE", help="Bytes of a random request; by default 4 KiB."
+        ),
     ] = None,
     sequential_block: Annotated[
         str | None,
         typer.Option(
-            "--sequential-block", metavar="SIZE", help="Bytes of a sequential request; 1 MiB."
+            "--sequential-block",
+            metavar="SIZE",
+            help="Bytes of a sequential request; by default 1 MiB.",
         ),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option("--processes", min=1, max=4096, help="How many at once; 1.")
+        int | None,
+        typer.Option(
+            "--processes", min=1, max=4096, help="Number of parallel processes; by default 1."
+        ),
     ] = None,
     rate: Annotated[
         float | None,
         typer.Option(
-            "--rate", metavar="IOPS", help="Requests per second; as many as possible without."
+            "--rate", metavar="IOPS", help="Requests per second; by default as many as possible."
         ),
     ] = None,
     direct: Annotated[
         bool | None,
         typer.Option(
             "--direct/--no-direct",
-            help="Bypass the page cache (O_DIRECT); by default where the file system takes it.",
+            help="Bypass the page cache (O_DIRECT); by default where the file system supports it.",
         ),
     ] = None,
     calls: Annotated[
         Calls | None,
-        typer.Option("--calls", help="By io_uring, or by system calls at a queue depth of 1."),
+        typer.Option(
+            "--calls",
+            help="Calls to use; by default io_uring, or system calls at a queue depth of 1.",
+        ),
     ] = None,
     as_json: AsJson = False,
     csv: Csv = None,
@@ -103,7 +114,7 @@ def quick(
     """Measure IOPS, MB/s and latency of reads and writes, sequential and random.
 
     Takes less than half a minute. All files are made in a directory of the benchmark's own below
-    DIR, which is removed at the end. Or: carry out the jobs of a fio job file.
+    DIR, which is removed at the end. With FILE: run the jobs of a fio job file.
     """
     from headrace.measure import jobs
 
@@ -120,7 +131,7 @@ def quick(
     }
     without = [name for name, value in given.items() if value is not None]
     if first is not None and without:
-        raise ValueError(f"{without[0]}: {first} says it: expected a directory alone with it")
+        raise ValueError(f"{without[0]}: {first} sets it: expected a directory and no job file")
     common = (as_json, csv, output, plot, label, stored, show_progress)
     if first is not None:
         return run_job_file(first, where, seconds, *common)
@@ -131,7 +142,7 @@ def quick(
             options = dataclasses.replace(options, queue_depths=[1])
         elif calls == Calls.NULL or max(options.queue_depths) > 1:
             raise ValueError(
-                f"--calls {calls}: a system call waits for its answer: expected --calls io-uring,"
+                f"--calls {calls}: system calls have a queue depth of 1: expected --calls io-uring,"
                 " or --calls posix with --queue-depth 1"
             )
 
@@ -243,13 +254,13 @@ def _fitting(
     takes = direct is not False and not in_memory(target) and target.engine.takes_direct()
     if direct and not takes:
         raise ValueError(
-            f"--direct: the file system of {target.path} takes no O_DIRECT, or is all page cache:"
+            f"--direct: the file system of {target.path} does not support O_DIRECT:"
             " expected --no-direct"
         )
     options = dataclasses.replace(options, direct=takes)
     if calls is None and not _core.has_io_uring():
         print(
-            "warning: this system has no io_uring, or does not let programs use it: system calls"
+            "warning: io_uring is missing or disabled on this system: measuring with system calls"
             " at a queue depth of 1",
             file=sys.stderr,
         )

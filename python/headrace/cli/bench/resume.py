@@ -21,7 +21,8 @@ Resume: TypeAlias = Annotated[
     typer.Option(
         "--resume",
         metavar="FILE",
-        help="Go on with what the same command saved by -o, or keeps in the store (results:ID).",
+        help="Resume from a file that -o of the same command saved, or from results:ID in the"
+        " store.",
     ),
 ]
 
@@ -107,7 +108,7 @@ def print_resume_command(
     if saved is None:
         return
     command = shlex.join(["headrace", *_without_resume(sys.argv[1:]), "--resume", saved])
-    print(plain(f"to go on: {command}"), file=sys.stderr)
+    print(plain(f"to resume: {command}"), file=sys.stderr)
 
 
 def _without_resume(arguments: list[str]) -> list[str]:

@@ -34,36 +34,38 @@ def run(
     csv: Csv = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.001, help="Stop after so many seconds (run.stop.time)."),
+        typer.Option("--time", min=0.001, help="Stop after this many seconds (run.stop.time)."),
     ] = None,
     repeats: Annotated[
         int | None,
         typer.Option(
             "--repeats",
             min=1,
-            help="How often it is measured, with fresh files; else run.replications times.",
+            help="Number of repetitions, each with new files; by default run.replications.",
         ),
     ] = None,
     label: Labels = None,
     stored: Stored = True,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Do not remove the files at the end.")
+    ] = False,
     calls: CallsOption = Calls.POSIX,
     trace: Annotated[
         bool,
         typer.Option(
             "--trace",
-            help="Record what the kernel does meanwhile, for headrace validate; needs root.",
+            help="Trace the kernel, for headrace validate; needs root.",
         ),
     ] = False,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
 ) -> int:
-    """Carry the workloads of a scenario out on a real file system.
+    """Run the workloads of a scenario on a real file system.
 
-    What the scenario says of a system is not used: the same file can be simulated. All files
-    are made in a directory of the benchmark's own below DIR, which is removed at the end.
-    The store keeps the result. FILE may also be a fio job file (.fio).
+    The scenario's system is ignored, so the same file can be simulated. All files are made in a
+    directory of the benchmark's own below DIR, which is removed at the end. Saves the result in
+    the store. FILE may also be a fio job file (.fio).
     """
     from headrace import measure
 
@@ -73,7 +75,9 @@ def run(
         if without := [name for name, there in given.items() if there]:
             raise ValueError(f"{without[0]}: {file} is a fio job file: leave the option out")
         if current().size > 1:
-            raise ValueError(f"{file}: a fio job file is of one host: start it without mpirun")
+            raise ValueError(
+                f"{file}: fio job files run on one host only: start headrace without mpirun"
+            )
         return run_job_file(
             file,
             directory,
@@ -102,7 +106,7 @@ def run(
     loaded = load_with_sets(file, sets)
     if trace and ((repeats or loaded.replications) > 1 or current().size > 1):
         raise typer.BadParameter(
-            "it is of one repetition on one host: expected no --repeats, no run.replications and"
+            "it measures one repetition on one host: expected no --repeats, no run.replications and"
             " no mpirun",
             param_hint="--trace",
         )

@@ -67,7 +67,7 @@ def check_whole_blocks(option: str, file: int, blocks: Sequence[int]) -> None:
     # Of blocks that have nothing in common, it may be far larger than the file.
     nearest = binary_size(max(round(file / unit), 1) * unit)
     raise ValueError(
-        f"{option} {_in_words(file)}: it is no multiple of blocks of {_in_words(parted[0])}:"
+        f"{option} {_in_words(file)}: not a multiple of the block size {_in_words(parted[0])}:"
         f' expected whole blocks, such as {option} "{nearest}"'
     )
 

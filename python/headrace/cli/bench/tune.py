@@ -30,7 +30,7 @@ def tune(
         typer.Option(
             "--profiler",
             metavar="PROFILER",
-            help="What counts below: fuse, nfs-client, nfs-server, gluster:VOLUME or"
+            help="Counter of protocol operations: fuse, nfs-client, nfs-server, gluster:VOLUME or"
             " command:COMMAND.",
         ),
     ],
@@ -39,26 +39,26 @@ def tune(
         typer.Option(
             "--target",
             metavar="MIX",
-            help="The protocol mix wanted: sfs-nfsv2, sfs-nfsv3, sfs2008-nfs, or a file.",
+            help="Wanted protocol mix: sfs-nfsv2, sfs-nfsv3, sfs2008-nfs, or a file.",
         ),
     ] = "sfs-nfsv3",
     operations: Annotated[
         str, typer.Option("--operations", metavar="NAMES", help="File operations to mix.")
     ] = OPERATIONS,
     amount: Annotated[
-        int, typer.Option("--amount", min=1, help="How often each is carried out alone.")
+        int, typer.Option("--amount", min=1, help="Number of runs of each operation alone.")
     ] = 500,
     mixed: Annotated[
-        int, typer.Option("--mixed", min=1, help="How many operations of a mix are carried out.")
+        int, typer.Option("--mixed", min=1, help="Number of operations of a mix.")
     ] = 50_000,
-    files: Annotated[int, typer.Option("--files", min=1, help="How many files there are.")] = 10,
+    files: Annotated[int, typer.Option("--files", min=1, help="Number of files.")] = 10,
     rounds: Annotated[
         int,
-        typer.Option("--rounds", min=1, help="How often a mix is measured and corrected."),
+        typer.Option("--rounds", min=1, help="Number of rounds of measuring and correcting a mix."),
     ] = 2,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.001, help="End each step after so many seconds."),
+        typer.Option("--time", min=0.001, help="Time limit of each step in seconds."),
     ] = None,
     as_json: AsJson = False,
     output: Output = None,
@@ -72,7 +72,7 @@ def tune(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Find the mix of file operations that causes a wanted mix in the protocol below."""
+    """Find a mix of file operations that causes a wanted mix of protocol operations."""
     from headrace.measure import tuning
     from headrace.measure.tuning.tune import tune as run_tuning
 

@@ -112,7 +112,7 @@ def parse(
     reader = _Reader(file)
     sections = _sections(reader, text)
     if not sections:
-        raise ValueError(f"{file}: it has no job: expected a section such as [random-read]")
+        raise ValueError(f"{file}: no jobs: expected a section such as [random-read]")
     made = _Made(reader, device_size, stops)
     for section in sections:
         made.add(section)
@@ -151,7 +151,9 @@ def _sections(reader: _Reader, text: str) -> list[_Section]:
             into = found[-1].options
             continue
         if into is None:
-            raise reader.wrong(number, f'"{line}": expected it behind [global] or a job\'s [name]')
+            raise reader.wrong(
+                number, f'"{line}": expected the option after [global] or a job\'s [name]'
+            )
         option = _option(reader, line, number)
         into[option.name] = option
     return found
@@ -164,7 +166,7 @@ def _option(reader: _Reader, line: str, number: int) -> _Option:
     if name not in KNOWN:
         known = ", ".join(sorted(KNOWN))
         raise reader.wrong(
-            number, f'"{key}": this option of fio is not supported: take it out; supported: {known}'
+            number, f'"{key}": this option of fio is not supported: remove it; supported: {known}'
         )
     if "$" in value:
         raise reader.wrong(number, f"{line}: variables are not supported: write the value out")
@@ -233,10 +235,10 @@ class _Made:
         sync_at_end = values.switch("end_fsync")
         if share == 1.0 and sync_every is not None:
             # fio makes none, either.
-            values.note("fsync", "a job that only reads makes no fsync")
+            values.note("fsync", "a job that only reads issues no fsync")
             sync_every = None
         if share == 1.0 and sync_at_end:
-            values.note("end_fsync", "a job that only reads makes no fsync")
+            values.note("end_fsync", "a job that only reads issues no fsync")
             sync_at_end = False
         rate = values.get("rate_iops", _rate, None)
         if rate is not None and 0.0 < share < 1.0:
@@ -364,7 +366,7 @@ class _Values:
         if share is None:
             return mixed, random
         if self.has("rwmixread"):
-            self.note("rwmixread", f"without effect with rw={text}, as in fio")
+            self.note("rwmixread", f"no effect with rw={text}, as in fio")
         return share, random
 
     def calls(self) -> tuple[str, int]:
@@ -375,7 +377,7 @@ class _Values:
         calls = ENGINES[engine]
         depth = self.get("iodepth", _count(1, 4096), 1)
         if engine == "libaio":
-            self.note("ioengine", "libaio is carried out by io_uring")
+            self.note("ioengine", "libaio is implemented with io_uring")
         if calls == POSIX and depth > 1:
             self.note("iodepth", f"{depth} is 1 with ioengine={engine}, as in fio: each call waits")
             depth = 1

@@ -317,7 +317,7 @@ def _warnings(
     if in_memory(target):
         yield _warning(
             "in-memory",
-            f"{target.path} has nothing but the page cache: these are figures of memory",
+            f"{target.path} is a file system in memory: the figures are those of memory",
         )
     elif not all(job.direct for job in jobs):
         yield _warning(
@@ -332,7 +332,7 @@ def _warnings(
     }
     if hits:
         shares = ", ".join(f"{percent(share)} % in {name}" for name, share in hits.items())
-        yield _warning("page-cache", f"the page cache answered part of what was read: {shares}")
+        yield _warning("page-cache", f"part of the reads were page-cache hits: {shares}")
     for it in found:
         if not it["operations"]:
             yield _warning(

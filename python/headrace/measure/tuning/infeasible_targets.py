@@ -30,10 +30,9 @@ def _too_little(found: Profile, column: int, by: float) -> str:
     ]
     text = f"{100 * by:.2f} percentage points too little"
     if not others:
-        return f"{text}: no room is left for it"
+        return f"{text}: other operations take its share"
     return (
-        f"{text}: where it comes least mixed, from {found.operations[purest]}, it comes with"
-        f" {', '.join(others)}"
+        f"{text}: its purest source, {found.operations[purest]}, it comes with {', '.join(others)}"
     )
 
 
@@ -44,4 +43,4 @@ def _too_much(found: Profile, tuned: Tuned, column: int, by: float) -> str:
         for row in np.argsort(-caused, kind="stable")
         if caused[row] > NEAR * caused.sum()
     ]
-    return f"{100 * by:.2f} percentage points too much: it comes with {', '.join(sources)}"
+    return f"{100 * by:.2f} percentage points too much: caused by {', '.join(sources)}"

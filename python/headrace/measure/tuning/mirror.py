@@ -114,7 +114,7 @@ class Mirror:
         root or fusermount3. Raises RunError if its process ends."""
         began = self._connection.began()
         if "error" in began:
-            raise OSError(f"{self._directory} cannot be mounted a second time: {began['error']}")
+            raise OSError(f"{self._directory} cannot be mounted as a mirror: {began['error']}")
 
     @property
     def process(self) -> int:
@@ -200,4 +200,4 @@ def take_down(at: Path) -> None:
                 with contextlib.suppress(OSError):
                     at.rmdir()
                 return
-    raise OSError(f"{at} is left of a mirror that was killed: unmount it (umount -l {at})")
+    raise OSError(f"{at} is the mount of a killed mirror: unmount it (umount -l {at})")

@@ -100,7 +100,7 @@ class Connection:
     def _end(self) -> str:
         """Return how the process ended."""
         if self._silent is not None:
-            return f"did not answer for {self._silent:g} s, and was ended"
+            return f"did not answer for {self._silent:g} s and was killed"
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = self.process.wait(PATIENCE_S)
             if status < 0:

@@ -51,7 +51,9 @@ class Profile:
         operations, whatever was done."""
         never = [name for name, share in target.items() if share and name not in self.protocol]
         if never:
-            raise ValueError(f"no file operation causes {', '.join(never)}: leave it out")
+            raise ValueError(
+                f"no file operation causes {', '.join(never)}: remove it from the target"
+            )
         return self.vector(target)
 
     def vector(self, shares: Mapping[str, float]) -> Vector:
@@ -191,7 +193,7 @@ def profile(
         if row.completed:
             rows[operation] = row
         else:
-            left_out[operation] = f"none was completed {_within(amount)}"
+            left_out[operation] = f"none completed {_within(amount)}"
     if not rows:
         raise Refused(_nothing_left(left_out))
     protocol = sorted({name for row in rows.values() for name in row.counts})

@@ -83,7 +83,10 @@ def tune(
         _check_target(resumed, wanted)
     document: dict[str, Any] = {
         "kind": KIND,
-        "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
+        "scenario": {
+            "name": "bench tune",
+            "description": "file operations for a wanted protocol mix",
+        },
         "version": _core.VERSION,
         "place": here,
         "environment": resumed_environment(of_directory(watched.directory), resumed),
@@ -120,7 +123,7 @@ def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> No
     if before != dict(wanted):
         shares = ", ".join(f"{name} {share:g}" for name, share in dict(before or {}).items())
         raise ValueError(
-            f"{resumed.get('named', 'what is to be resumed')}: it is of another --target"
+            f"{resumed.get('named', 'the resumed result')}: it is of another --target"
             f" ({shares or 'unknown'}): expected the one that it was begun with, or no --resume"
         )
 

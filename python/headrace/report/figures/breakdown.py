@@ -22,7 +22,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
     ]
     drawn = Figure(figsize=(8.0, 1.6 + 0.3 * len(cases)), layout="constrained")
     source = cases[0]["source"]
-    drawn.suptitle(f"Where the time went, by the {source}", x=0.01, ha="left", fontweight="bold")
+    drawn.suptitle(f"Time breakdown by the {source}", x=0.01, ha="left", fontweight="bold")
     axes = drawn.subplots()
     axes.set_title("upper bar measured, lower bar simulated", loc="left", fontsize="medium")
     axes.grid(axis="x", color="#dddddd", linewidth=0.7)

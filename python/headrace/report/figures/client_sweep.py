@@ -23,7 +23,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
     achieved = [step["operations_per_second"] for step in steps]
     each = achieved[0] / processes[0]
     ideal = [each * count for count in processes]
-    axes.plot(processes, ideal, color="#999999", linewidth=1.0, label="as much each as the first")
+    axes.plot(processes, ideal, color="#999999", linewidth=1.0, label="linear scaling")
     draw_steps(axes, processes, steps, ["operations_per_second"], label="achieved")
     cores = document["cores"]
     if processes[-1] > cores:

@@ -57,7 +57,7 @@ def plain_numbers(axes: Axes) -> None:
 
 def _achieved(axes: Axes, requested: Sequence[float], steps: Sequence[Mapping[str, Any]]) -> None:
     ends = [min(requested), max(requested)]
-    axes.plot(ends, ends, color="#999999", linewidth=1.0, label="all that was requested")
+    axes.plot(ends, ends, color="#999999", linewidth=1.0, label="requested")
     draw_steps(axes, requested, steps, ["achieved_per_second"], label="achieved")
 
 

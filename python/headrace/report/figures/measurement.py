@@ -46,7 +46,7 @@ def counters(name: str, table: pl.DataFrame) -> Figure:
     figure.suptitle(f"What the machine did: {short(name)}", x=0.01, ha="left", fontweight="bold")
     all_axes = figure.subplots(max(len(panels), 1), 1, sharex=True, squeeze=False)[:, 0]
     if not panels:
-        nothing(all_axes[0], "it was over before a look at the counters")
+        nothing(all_axes[0], "it ended before the first sample of the counters")
     for axes, (columns, scale, unit) in zip(all_axes, panels, strict=False):
         for column, label in columns.items():
             if table[column].count():

@@ -51,7 +51,7 @@ def draw(data: Figures) -> Figure:
             **_looks(groups.index(group), operations.index(operation), groups, operations),
         )
     for outage, (begin, back) in enumerate(data.outages):
-        label = "a server is away" if outage == 0 else None
+        label = "a server is down" if outage == 0 else None
         axes.axvspan(begin, edges[-1] if back is None else back, label=label, **AWAY)
     axes.set_ylim(bottom=0)
     axes.set_xlim(edges[0], edges[-1])
