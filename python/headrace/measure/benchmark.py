@@ -52,12 +52,19 @@ def measure(
     keep: bool = False,
     progress: Progress | None = None,
 ) -> Measurement:
-    """Run a scenario's workloads in a new directory below an existing one.
+    """Run a scenario's workloads in a new directory below an existing one, and measure them.
 
-    The directory is removed at the end unless `keep` is given. `calls` are `"posix"` system calls,
-    `"io-uring"` where it has the operation, or `"null"`: none, which measures the engine itself.
-    The benchmark waits `settle` seconds between preparation and measurement. On Ctrl-C the
-    measurement ends early and `Measurement.partial` is true.
+    Parameters:
+        loaded: The scenario.
+        below: The existing directory.
+        calls: `"posix"` system calls, `"io-uring"` where it has the operation, or `"null"` for no
+            calls, which measures the engine itself.
+        settle: Seconds to wait between preparation and measurement.
+        keep: Whether to leave the directory in place at the end.
+        progress: Callback some times a second.
+
+    Returns:
+        The measurement. On Ctrl-C it ends early, and `Measurement.partial` is true.
 
     Raises:
         ScenarioError: if a workload cannot be run on a real file system, or it ended before

@@ -91,14 +91,29 @@ def load_sweep(
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
 ) -> LoadSweep:
-    """Run a mix at one rate after another in a new directory below `below`.
+    """Run a mix at one rate after another in a new directory below an existing one.
 
-    Without `rates`, the sweep searches for them. It doubles the rate from `start` until the system
-    does not sustain it or the files of the next rate do not fit, and then refines the range
-    `refinements` times. Existing files are used again at the next step, with their first sizes.
-    `repeats` is the number of repetitions of the whole sweep: rates found in the first are measured
-    again, and figures are over all repetitions. Steps of `resumed`, the document of an earlier
-    sweep, are not measured again. `so_far` is called with the sweep after each step.
+    Existing files are used again at the next step, with their first sizes.
+
+    Parameters:
+        at_load: Function that returns the scenario for a rate in operations a second.
+        below: The existing directory.
+        rates: Rates in operations a second. By default the sweep doubles the rate from `start`
+            until the system does not sustain it or the files of the next rate do not fit, and then
+            refines the range.
+        start: First rate of the search, in operations a second.
+        refinements: Number of refinements.
+        criteria: Criteria by which a rate is sustained.
+        calls: As in `measure`.
+        repeats: Number of repetitions of the whole sweep. Rates found in the first are measured
+            again, and figures are over all repetitions.
+        keep: Whether to leave the directory in place at the end.
+        watch: Function that returns a context with the progress callback of a step.
+        resumed: Document of an earlier sweep, whose steps are not measured again.
+        so_far: Callback with the partial sweep after each step.
+
+    Returns:
+        The sweep; partial on Ctrl-C.
 
     Raises:
         ScenarioError: if the workload cannot be run on a real file system.

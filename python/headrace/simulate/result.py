@@ -63,11 +63,18 @@ class Result:
         return str(self.document["bottleneck"]["sentence"])
 
     def json(self) -> dict[str, Any]:
-        """All figures, as `headrace run --json` prints them."""
+        """Return all figures, as `headrace run --json` prints them, in SI units."""
         return copy.deepcopy(self.document)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Save all but the single requests as JSON; the file appears when it is whole."""
+        """Save the result as JSON, atomically, without its single requests.
+
+        Parameters:
+            path: The file to write.
+
+        Raises:
+            OSError: if the file cannot be written.
+        """
         document = self.document | {
             "host": this_host(),
             **({} if self.environment is None else {"environment": self.environment}),
@@ -77,12 +84,26 @@ class Result:
         save_json(Path(path), document)
 
     def keep(self, **options: Any) -> str:
-        """Keep all but the single requests in the store; gives the identifier. `options` are
-        `started`, and `labels` to find it by."""
+        """Save the result in the user's store, without its single requests.
+
+        Parameters:
+            options: `store`, the store; `started`, the time of the run; `labels`, a mapping of
+                labels.
+
+        Returns:
+            The identifier of the result in the store.
+
+        Raises:
+            StoreFailure: if the store cannot be written.
+        """
         return keep(self, **options)
 
     def rerun(self, **options: Any) -> "Result":
-        """Run the scenario again, from the result alone; `options` as in `run`."""
+        """Run the scenario again, from the result alone.
+
+        Parameters:
+            options: Options of `run`.
+        """
         from headrace.simulate.runs import rerun
 
         return rerun(self, **options)
@@ -92,10 +113,20 @@ class Result:
 
 
 def load_result(path: str | PathLike[str]) -> Result:
-    """Load a saved result, or one from the store (`results:ID`).
+    """Load a saved result.
 
-    Raises OSError if the file cannot be read, ScenarioError if it is no saved result,
-    StoreError or StoreFailure if there is no such result in the store, or no store.
+    Parameters:
+        path: A file that `Result.save` or `headrace run -o` wrote, or `results:ID` for a result in
+            the store.
+
+    Returns:
+        The result, without single requests.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ScenarioError: if the file is not a saved result.
+        StoreError: if there is no such simulated result in the store.
+        StoreFailure: if the store cannot be read.
     """
     if is_stored(path):
         record = stored_record(path)

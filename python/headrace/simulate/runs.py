@@ -28,18 +28,26 @@ def run(
     progress: Progress | None = None,
     trust: bool | Trust = False,
 ) -> Result:
-    """Run a scenario, as often as its `run.replications` says.
+    """Run a scenario, once for each of its `run.replications`.
 
-    `requests` keeps every single request, which takes some 100 bytes for each, or says who
-    takes them in while the run goes on. `trust` lets the
-    scenario's own scheduler be executed, which is Python code in a file, and can do whatever the
-    user can; without it, only files that the user has trusted before.
+    Parameters:
+        scenario: The scenario to run.
+        requests: True collects every single request in `Result.requests`, some 100 bytes each in
+            memory. A `Requests` object gets them while the run goes on.
+        progress: Callback with the simulated seconds, the completed requests, and the completed
+            part of the run (0 to 1), or None if that is unknown.
+        trust: True executes the scenario's own scheduler, which is Python code in a file with all
+            rights of the user. By default only files that the user has trusted before.
+
+    Returns:
+        The result. With several replications its figures are means, with 95 % confidence
+        intervals.
 
     Raises:
-        ScenarioError: if the scenario's own scheduler is not there, is not trusted or cannot be
-            made.
+        ScenarioError: if the scenario's own scheduler is missing, is not trusted or cannot be
+            created.
         TraceError: if a trace that it replays cannot be read.
-        RunError: if the run breaks off.
+        RunError: if the run fails.
         KeyboardInterrupt: on Ctrl-C, at once.
     """
     loaded = scenario.loaded
@@ -83,7 +91,15 @@ def run(
 
 
 def rerun(result: Result, **options: Any) -> Result:
-    """Run a result's scenario again; it gives the same but for `wall_seconds`."""
+    """Run a result's scenario again.
+
+    Parameters:
+        result: The result; its document has the scenario.
+        options: Options of `run`.
+
+    Returns:
+        The same result, except for `wall_seconds`.
+    """
     return run(load(result.document["scenario"]["toml"]), **options)
 
 

@@ -27,7 +27,7 @@ class Quantified(NamedTuple):
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario that has been found right."""
+    """A scenario that has been checked."""
 
     loaded: Loaded
 
@@ -54,9 +54,16 @@ class Scenario:
         }
 
     def with_(self, sets: Mapping[str, Any]) -> "Scenario":
-        """The same scenario with other values, by path: `{"clients.count": 8}`.
+        """Return the scenario with other values.
 
-        Raises ScenarioError if there is no such path or the value does not fit.
+        Parameters:
+            sets: Values by path: `{"clients.count": 8}`.
+
+        Returns:
+            A new scenario; this one is unchanged.
+
+        Raises:
+            ScenarioError: if there is no such path, or the value is invalid.
         """
         return Scenario(self.loaded.with_sets(as_sets(sets)))
 
@@ -71,9 +78,10 @@ class Scenario:
         return self.loaded.gives(path)
 
     def structure(self) -> dict[str, Any]:
-        """The pages, places, stations and transitions of its net.
+        """Return the pages, places, stations and transitions of the scenario's net.
 
-        Raises TraceError if it replays a trace that cannot be read.
+        Raises:
+            TraceError: if the scenario replays a trace that cannot be read.
         """
         with readable_traces(self.loaded) as traces:
             structure: dict[str, Any] = json.loads(self.loaded.structure(traces))
@@ -84,13 +92,21 @@ class Scenario:
 
 
 def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Scenario:
-    """Load a scenario from a file, from a saved result, from a result in the store
-    (`results:ID`), or from text of several lines.
+    """Load a scenario.
 
-    `sets` puts values over the file's, by path: `{"clients.count": 8}`.
+    Parameters:
+        path_or_text: A file, a saved result, a result in the store (`results:ID`), or text with
+            several lines.
+        sets: Values that override those of the file, by path: `{"clients.count": 8}`.
 
-    Raises ScenarioError, which says where it is wrong and what to write instead; StoreError or
-    StoreFailure if there is no such result in the store, or no store.
+    Returns:
+        The checked scenario.
+
+    Raises:
+        ScenarioError: if the scenario is invalid. The message gives the position and a valid value.
+        OSError: if the file cannot be read.
+        StoreError: if there is no such result in the store.
+        StoreFailure: if the store cannot be read.
     """
     return load_with_sets(path_or_text, as_sets(sets or {}))
 

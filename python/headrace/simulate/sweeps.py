@@ -19,13 +19,21 @@ def sweep(
     progress: bool | None = None,
     trust: bool | Trust = False,
 ) -> pl.DataFrame:
-    """Run a scenario with every combination of values, by path: `{"clients.count": [4, 8]}`.
+    """Run a scenario with every combination of values.
 
-    Gives the results' summaries under each other, the values as columns before them and the
-    bottleneck behind. `processes` runs go on side by side, one for each core if none is given.
-    `progress` shows a bar; without it, one is shown on a terminal. `trust` is as in `run`.
+    Parameters:
+        scenario: The scenario to vary.
+        values: Values of each field by its path, such as `{"clients.count": [4, 8]}`.
+        processes: Number of parallel runs; by default one for each core.
+        progress: Whether to show a progress bar; by default on a terminal.
+        trust: As in `run`.
 
-    Raises ScenarioError for values that do not fit before anything is run, then as `run`.
+    Returns:
+        The concatenated summaries of all results (`Result.summary`). The values are columns
+        before them, and `bottleneck` is the last column.
+
+    Raises:
+        ScenarioError: for an invalid value, before anything is run; otherwise as `run`.
     """
     points = [
         dict(zip(values, combination, strict=True))

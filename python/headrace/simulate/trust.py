@@ -24,18 +24,15 @@ class UntrustedCode(Exception):
 
 
 class Trust:
-    """Whom a run trusts.
+    """Trust settings of a run.
 
-    Parameters
-    ----------
-    everything
-        Whether all code is trusted.
-    files
-        Files that are trusted from now on, as they are now; the user's list remembers them.
-    ask
-        Asks about others; what is trusted then is remembered too.
+    Parameters:
+        everything: Whether all code is trusted.
+        files: Files to trust permanently, with their present content.
+        ask: Function that asks the user about other files; its answer is remembered.
 
-    Raises OSError if one of the files cannot be read.
+    Raises:
+        OSError: if one of the files cannot be read.
     """
 
     def __init__(

@@ -116,27 +116,33 @@ def whatif(
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> pl.DataFrame:
-    """Change each resource of a scenario in turn, and tells what would help most.
+    """Change each resource of a scenario in turn, and rank the changes by their gain.
 
-    Every rate, size and count is multiplied by `by`, every time divided by it; where that makes
-    throughput or latency worse, or cannot be, the other way is tried too. `only` takes the
-    fields that fit one of these patterns, such as `servers.*`; without it, the number of clients
-    and processes, the work and `run` stay as they are.
+    Every rate, size and count is multiplied by `by`, and every time divided by it. Where that makes
+    throughput or latency worse, or is invalid, the opposite change is tried as well.
 
-    One row for each change, what helps most first. `throughput_gain` is how many times as many
-    bytes (without any, operations) are done in a second of the whole run, `latency_p95_gain` how
-    many times shorter the 95th percentile of latency over all requests is. With
-    `run.replications` above 1, equal seeds are compared: gains are means, and `…_half_width`
-    is half the width of their 95 % intervals. `effect` is `none` if no gain differs from 1 by
-    more than 1 % and by more than its interval; `failed` if it cannot be run, which `error`
-    explains.
+    Parameters:
+        scenario: The scenario to change.
+        by: Factor of each change, above 1.
+        only: Patterns of fields to change, such as `servers.*`. By default all fields except the
+            number of clients and processes, the workload and `run`.
+        processes: Number of parallel runs; by default one for each core.
+        progress: Whether to show a progress bar; by default on a terminal. A function is called
+            with the completed runs, the known runs, and a title.
+        trust: As in `run`.
 
-    `processes` runs go on side by side, one for each core if none is given. `progress` shows a
-    bar; without it, one is shown on a terminal; a function is called with the runs done and known
-    of, and what they are. `trust` is as in `run`.
+    Returns:
+        One row for each change, largest gain first. `throughput_gain` is the ratio of bytes
+        (without any, of operations) a second over the whole run. `latency_p95_gain` is the ratio by
+        which the 95th percentile of latency over all requests is shorter. With `run.replications`
+        above 1, equal seeds are compared: gains are means, and `…_half_width` is half the width of
+        their 95 % confidence intervals. `effect` is `none` if no gain differs from 1 by more than 1
+        % and by more than its interval, and `failed` if the run failed; `error` then gives the
+        reason. Units are in the column names.
 
-    Raises ValueError for a factor that is not above 1 or a pattern that fits nothing, then as
-    `run`.
+    Raises:
+        ValueError: for a factor that is not above 1, or a pattern that matches no field; otherwise
+            as `run`.
     """
     found = study(scenario, by=by, only=only, processes=processes, progress=progress, trust=trust)
     return found.table
@@ -151,7 +157,22 @@ def study(
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> WhatIf:
-    """Run `whatif`, and return the baseline as well."""
+    """Run a what-if study as `whatif` does, and return its baseline as well.
+
+    Parameters:
+        scenario: The scenario to change.
+        by: Factor of each change, above 1.
+        only: Patterns of fields to change.
+        processes: Number of parallel runs; by default one for each core.
+        progress: Whether to show a progress bar, or a callback.
+        trust: As in `run`.
+
+    Returns:
+        The table of `whatif`, the fields that are 0, and the baseline.
+
+    Raises:
+        ValueError: as `whatif` does; otherwise as `run`.
+    """
     if not (math.isfinite(by) and by > 1):
         raise ValueError(f"a factor of {by:g}: expected a number above 1, such as 2")
     chosen = _chosen(scenario.quantities, only)

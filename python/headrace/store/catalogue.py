@@ -56,10 +56,23 @@ class Store:
         host: Mapping[str, str] | None = None,
         environment: Mapping[str, Any] | None = None,
     ) -> str:
-        """Save a result's document and its tables, and return the identifier.
+        """Save a result in the store.
 
-        `kind` is one of `headrace.store.record.KINDS`; `host` has `machine` and `system`, by
-        default those of this host; `environment` is for documents that have none themselves.
+        Parameters:
+            document: All figures of the result.
+            tables: Its tables, by name.
+            kind: One of `headrace.store.record.KINDS`.
+            started: Start of the run; by default now.
+            labels: Labels by which the result can be found.
+            host: `machine` and `system`; by default those of this host.
+            environment: Environment of a document that does not contain it.
+
+        Returns:
+            The identifier of the result.
+
+        Raises:
+            StoreError: if the document lacks a required field.
+            StoreFailure: if the store cannot be written.
         """
         record = Record.of(
             document,
@@ -136,9 +149,27 @@ class Store:
         device: str | None = None,
         search: str | None = None,
     ) -> "pl.DataFrame":
-        """Return the results that match all conditions, newest first. `since` is a datetime, a date
-        as text, or an age such as `7 d`. `device` matches a part of its name, model or kind;
-        `search` matches a part of the name, of a label, or of the environment."""
+        """Return the results that match all conditions, newest first.
+
+        Parameters:
+            kind: One of `headrace.store.record.KINDS`.
+            name: Name of the scenario.
+            labels: Labels that the results have.
+            since: Earliest start: a datetime, a date as text, or an age such as `7 d`.
+            limit: Largest number of results.
+            calls: Calls of the measurement: `posix`, `io-uring` or `null`.
+            skip: Number of newest results to skip.
+            host: Host of the measurement.
+            file_system: Type of the file system, such as `ext4`.
+            device: A part of the name, model or kind of the device.
+            search: A part of the name, of a label, or of the environment.
+
+        Returns:
+            One row for each result.
+
+        Raises:
+            StoreError: if a condition is invalid.
+        """
         from headrace.store import frames, queries
         from headrace.store.filters import make_filter
 
@@ -368,10 +399,17 @@ class Store:
 
 
 def open_store(where: str | PathLike[str] | None = None) -> Store:
-    """Open the store in a directory or at a PostgreSQL URL; by default where HEADRACE_STORE says,
-    else in the user's data directory. It is created with the first result.
+    """Open a store of results.
 
-    Raises StoreError if `where` is neither.
+    Parameters:
+        where: A directory or a PostgreSQL URL. By default the value of HEADRACE_STORE, else the
+            user's data directory.
+
+    Returns:
+        The store. It is created with its first result.
+
+    Raises:
+        StoreError: if `where` is neither a directory nor a PostgreSQL URL.
     """
     return Store(location(where))
 
