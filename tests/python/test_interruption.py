@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headrace import interruption, measure
-from headrace.measure import benchmark, hosts, strict, workload
+from headrace.measure import benchmark, hosts, workload
 from headrace.measure.benchmark import Live
 from headrace.measure.repetitions import repeat
 
@@ -65,10 +65,10 @@ def test_what_comes_too_late_for_one_measurement_ends_what_has_more(
     assert several["stop"]["reason"] == "interrupted" and len(several["repetitions"]) == 1
     measured = benchmark.measure
     monkeypatch.setattr(
-        strict, "measure", lambda *given, **more: measured(*given, **more, progress=too_late)
+        benchmark, "measure", lambda *given, **more: measured(*given, **more, progress=too_late)
     )
     with pytest.raises(KeyboardInterrupt):
-        strict.measure_strict(WORK, tmp_path)
+        benchmark.measure_strict(WORK, tmp_path)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert list(tmp_path.iterdir()) == []
 

@@ -13,9 +13,8 @@ import headrace.measure as measure
 from command import command
 from headrace.measure import cache
 from headrace.measure.cache import Reads
-from headrace.measure.knee import knee
 from headrace.measure.load_search import search
-from headrace.measure.load_sweep import findings, overall_response
+from headrace.measure.load_sweep import findings, knee, overall_response
 
 WORKLOAD = """
 [clients]

@@ -28,8 +28,7 @@ def net(
 ) -> None:
     """Draw a scenario's net: its pages, places, stations and transitions."""
     from headrace import simulate
-    from headrace.report.net_diagram import draw
-    from headrace.report.net_load import load_of
+    from headrace.report.net_diagram import draw, load_of
 
     scenario = simulate.load_with_sets(file, sets or [])
     check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)

@@ -1,7 +1,7 @@
 """Measure a scenario's workloads on a real file system."""
 
 from headrace.histograms import percentiles
-from headrace.measure.benchmark import Live, clean, measure
+from headrace.measure.benchmark import Live, clean, measure, measure_strict
 from headrace.measure.client_host_sweep import client_host_sweep
 from headrace.measure.client_sweep import client_sweep
 from headrace.measure.kernel_traced import measure_with_kernel_trace
@@ -10,7 +10,6 @@ from headrace.measure.measurement import Measurement
 from headrace.measure.mix import MixedLoad
 from headrace.measure.repetitions import repeat
 from headrace.measure.saved_results import import_saved
-from headrace.measure.strict import measure_strict
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.workload import load
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core, ranks
+from headrace._core import RunError
 from headrace.environment import of_directory
 from headrace.interruption import defer_signals, record_signals
 from headrace.measure import hosts
@@ -19,7 +21,8 @@ from headrace.measure.cache import cache, reads_now, reads_since
 from headrace.measure.conditions import conditions
 from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
-from headrace.measure.removal import remove_directory
+from headrace.measure.removal import cleanup_failures, remove_directory
+from headrace.measure.workload import load
 from headrace.trace.readable import Traces, readable_traces
 
 
@@ -282,3 +285,27 @@ def _progress_callback(
             progress(Live(preparing, seconds, done))
 
     return report
+
+
+def measure_strict(
+    text: str, below: str | PathLike[str], *, calls: str = "posix", settle: float = 0.0
+) -> Measurement:
+    """Run the scenario in a text to its end.
+
+    Raises as `headrace.measure.measure` does, RunError if an operation fails, and KeyboardInterrupt
+    or the exception of a signal, even if it arrived late. Notes of the exception name directories
+    that were not removed.
+    """
+    measurement = measure(load(text), below, calls=calls, settle=settle)
+    try:
+        if measurement.stop_signal is not None:
+            signal.raise_signal(measurement.stop_signal)
+        if measurement.document["stop"]["reason"] == "interrupted":
+            raise KeyboardInterrupt
+        if measurement.partial:
+            raise RunError(measurement.document["error"])
+    except BaseException as error:
+        for message in cleanup_failures(measurement.document):
+            error.add_note(message)
+        raise
+    return measurement

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from headrace.measure.tuning.error_paths import rename_directory_in_errors
+from headrace._core import RunError
 from headrace.measure.tuning.mirror import mirror, options
 
 Profiler: TypeAlias = Callable[[], Mapping[str, int]]
@@ -188,3 +188,24 @@ def named() -> str:
         behind = f"[:{argument}]" if optional else f":{argument}"
         names.append(f"{name}{behind}" if argument else name)
     return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+@contextmanager
+def rename_directory_in_errors(given: Path, worked_in: Path) -> Iterator[None]:
+    """Replace one directory by another in errors that are raised in this context."""
+
+    def named(text: object) -> str:
+        return str(text).replace(str(worked_in), str(given))
+
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise type(error)(named(error)) from None
+        raise OSError(error.errno, error.strerror, named(error.filename)) from None
+    except RunError as error:
+        raise RunError(named(error)) from None
+    except ValueError as error:
+        if str(worked_in) not in str(error):
+            raise
+        raise ValueError(named(error)) from None
