@@ -77,14 +77,14 @@ def measure(
     """
     environment = of_directory(below)
     with readable_traces(loaded) as traces, record_signals() as came:
-        measurement = _measured_and_removed(below, loaded, traces, calls, settle, keep, progress)
+        measurement = _measure_and_remove(below, loaded, traces, calls, settle, keep, progress)
     measurement.document["environment"] = environment
     if not came or ranks.count() > 1:
         return measurement
     return replace(measurement, stop_signal=came[0])
 
 
-def _measured_and_removed(
+def _measure_and_remove(
     below: str | PathLike[str],
     loaded: _core.Loaded,
     traces: Traces,
@@ -103,14 +103,18 @@ def _measured_and_removed(
         _check_measured(measurement.document, loaded)
     except BaseException as error:
         if directory is not None:
-            left = remove_directory(directory, interrupted=True, on_progress=removing(progress))
+            left = remove_directory(
+                directory, interrupted=True, on_progress=removal_callback(progress)
+            )
             if left is not None:
                 error.add_note(left["message"])
         raise
     if not keep:
         document = measurement.document
         interrupted = document["stop"]["reason"] == "interrupted"
-        left = remove_directory(directory, interrupted=interrupted, on_progress=removing(progress))
+        left = remove_directory(
+            directory, interrupted=interrupted, on_progress=removal_callback(progress)
+        )
         if left is not None:
             document["warnings"].append(left)
     return measurement
@@ -135,7 +139,7 @@ def _check_measured(document: Mapping[str, Any], loaded: _core.Loaded) -> None:
     )
 
 
-def removing(progress: Progress | None) -> Callable[[int], object] | None:
+def removal_callback(progress: Progress | None) -> Callable[[int], object] | None:
     """Return a callback for the number of removed names; None without `progress`. It first reports
     0."""
     if progress is None:
@@ -151,7 +155,7 @@ def removing(progress: Progress | None) -> Callable[[int], object] | None:
     return report
 
 
-GONE = {
+DIRECTORY_GONE = {
     "condition": "directory-gone",
     "message": "the benchmark's directory is no longer where it was made: it was unmounted, moved"
     " or removed meanwhile, and what was open went on",
@@ -188,7 +192,7 @@ def measure_in(
     document["cache"] = cache(reads_since(before), counters.device, pages)
     document["warnings"] = conditions(document, direct=_is_direct(loaded), free=free)
     if not directory.is_there():
-        document["warnings"].append(GONE)
+        document["warnings"].append(DIRECTORY_GONE)
     return measured(document, result, counters.frame())
 
 

@@ -20,7 +20,7 @@ from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
 """Function that returns the scenario for a rate and a number of ranks."""
-OF = "client-hosts"
+SWEEP_OVER = "client-hosts"
 """Value of `of` in the document."""
 POINTS = ("knee", "kept_up", "cut_off")
 
@@ -72,7 +72,7 @@ def client_host_sweep(
         steps,
         lambda sweep: _document(sweep, criteria, hosts),
         below,
-        of=OF,
+        of=SWEEP_OVER,
         step_of=_step,
         calls=calls,
         repeats=repeats,
@@ -107,7 +107,7 @@ def _check_clients(loaded: _core.Loaded, wanted: int) -> None:
 
 def _check_ranks(resumed: Mapping[str, Any] | None, hosts: Mapping[str, Sequence[int]]) -> None:
     """Raise ValueError if the resumed result had its ranks on other hosts."""
-    if resumed is None or resumed.get("of") != OF:
+    if resumed is None or resumed.get("of") != SWEEP_OVER:
         return
     before = [it["ranks"] for it in resumed.get("hosts", ())]
     if before != [list(of_it) for of_it in hosts.values()]:
@@ -148,8 +148,10 @@ def _document(
     }
     whole = [step for step in steps if not step.get("partial")]
     document |= _shown(whole)
-    if sweep.wanted > 1:
-        document["repetitions"] = list(_repetitions(whole, criteria)) if sweep.once else []
+    if sweep.repetition_count > 1:
+        document["repetitions"] = (
+            list(_repetitions(whole, criteria)) if sweep.first_complete else []
+        )
     return document
 
 

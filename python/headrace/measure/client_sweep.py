@@ -57,9 +57,11 @@ def _document(sweep: SweepRunner, warm_up: float) -> dict[str, Any]:
     document = {**sweep.document(), "steps": steps}
     whole = [step for step in steps if not step.get("partial")]
     document |= _catalogued({step["name"]: step for step in whole})
-    if sweep.wanted > 1:
+    if sweep.repetition_count > 1:
         names = [step["name"] for step in whole]
-        several = zip(*(step["repetitions"] for step in whole if sweep.once), strict=False)
+        several = zip(
+            *(step["repetitions"] for step in whole if sweep.first_complete), strict=False
+        )
         document["repetitions"] = [
             _catalogued({name: _shown(it, warm_up) for name, it in zip(names, of_it, strict=True)})
             for of_it in several

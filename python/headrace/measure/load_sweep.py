@@ -59,7 +59,7 @@ class Loads(NamedTuple):
 
         def keeps_up(rate: float) -> bool:
             loaded, what = at_load(rate), f"{rate:g} operations/s{on}"
-            search_on = not self.rates and sweep.tried and sweep.calls != NULL
+            search_on = not self.rates and sweep.results and sweep.calls != NULL
             if search_on and not sweep.has_room(loaded, what):
                 return False
             step = sweep.step(loaded, what, client_hosts)
@@ -153,8 +153,10 @@ def _document(sweep: SweepRunner, criteria: Criteria) -> dict[str, Any]:
     document = {**sweep.document(), "criteria": criteria._asdict(), "steps": steps}
     whole = [step for step in steps if not step.get("partial")]
     document |= _shown(whole)
-    if sweep.wanted > 1:
-        document["repetitions"] = list(_repetitions(whole, criteria)) if sweep.once else []
+    if sweep.repetition_count > 1:
+        document["repetitions"] = (
+            list(_repetitions(whole, criteria)) if sweep.first_complete else []
+        )
     return document
 
 

@@ -16,7 +16,7 @@ from headrace import _core, ranks
 from headrace.environment import Environment, of_directory
 from headrace.environment import resumed as resumed_environment
 from headrace.interruption import STOP_EXCEPTIONS, defer_signals, record_signals
-from headrace.measure.benchmark import Progress, ended_early, measure_in, removing
+from headrace.measure.benchmark import Progress, ended_early, measure_in, removal_callback
 from headrace.measure.calls import check_calls
 from headrace.measure.hosts import EARLY, new_directory
 from headrace.measure.measurement import Measurement
@@ -31,7 +31,13 @@ from headrace.measure.resume import (
     with_checksum,
 )
 from headrace.measure.sweep_result import KIND, LoadSweep
-from headrace.measure.sweep_steps import DIGEST, SCHEMAS, EarlierMeasurements, for_step, numbered
+from headrace.measure.sweep_steps import (
+    DIGEST,
+    SCHEMAS,
+    EarlierMeasurements,
+    step_tables,
+    without_sweep_keys,
+)
 
 Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress | None]]
 """Function that returns a context with the progress callback of a step, or of the final removal."""
@@ -63,7 +69,7 @@ class StepResult:
 class StepRequest:
     """A step that this sweep is to measure."""
 
-    tried: StepResult
+    result: StepResult
     loaded: _core.Loaded
     what: str
     client_hosts: int | None
@@ -89,10 +95,10 @@ class SweepRunner:
     """Callback after each complete step."""
     resumed: Mapping[str, Any] | None
     """The document of an earlier run."""
-    tried: list[StepResult] = field(default_factory=list)
+    results: list[StepResult] = field(default_factory=list)
     """Steps of the earlier run first; they stay even if they are not requested again."""
-    asked: list[StepRequest] = field(default_factory=list)
-    once: bool = False
+    requests: list[StepRequest] = field(default_factory=list)
+    first_complete: bool = False
     """True when the first repetition of the sweep is complete."""
     too_late: bool = False
     """True if Ctrl-C, or a signal to end, came too late to stop a measurement."""
@@ -135,12 +141,12 @@ class SweepRunner:
         digest = hashlib.sha256(asked_for.encode()).hexdigest()
         if not self.scenario:
             self.begin(loaded)
-        there = (it for it in self.tried if it.digest == digest)
-        tried = next(there, None) or StepResult(digest)
-        self.asked.append(StepRequest(tried, loaded, what, client_hosts))
-        self._run(self.asked[-1], 1)
+        there = (it for it in self.results if it.digest == digest)
+        result = next(there, None) or StepResult(digest)
+        self.requests.append(StepRequest(result, loaded, what, client_hosts))
+        self._run(self.requests[-1], 1)
         # A search goes on by what it saw first, however often it has been measured since.
-        return self._step_of(tried.measurements[:1]) if tried.step else None
+        return self._step_of(result.measurements[:1]) if result.step else None
 
     def has_room(self, loaded: _core.Loaded, what: str) -> bool:
         """Return whether the files of another step fit beside those that exist. A warning names
@@ -149,8 +155,8 @@ class SweepRunner:
         def fits() -> bool:
             _, there = self.directory.usage()
             system = os.statvfs(self.directory.path)
-            wanted, _ = _core.room_needed(loaded)
-            return wanted <= there + system.f_bavail * system.f_frsize
+            needed, _ = _core.room_needed(loaded)
+            return needed <= there + system.f_bavail * system.f_frsize
 
         here = ranks.current()
         if here.broadcast(fits() if here.first else None):
@@ -158,20 +164,20 @@ class SweepRunner:
         self.without_room.append(what)
         return False
 
-    def again(self) -> None:
+    def repeat_steps(self) -> None:
         """Measure all steps again, sweep after sweep, in their first order, so that a drift of the
         machine affects all steps alike.
 
         Raises as `step` does; repetitions that ended early are left out.
         """
         for repetition in range(2, self.repeats + 1):
-            for asked in self.asked:
-                if asked.tried.step:
-                    self._run(asked, repetition)
+            for request in self.requests:
+                if request.result.step:
+                    self._run(request, repetition)
 
     def document(self) -> dict[str, Any]:
         """Return the fields that the documents of all sweeps share."""
-        several = {"wanted_repeats": self.wanted} if self.wanted > 1 else {}
+        several = {"wanted_repeats": self.repetition_count} if self.repetition_count > 1 else {}
         return {
             "kind": KIND,
             "of": self.of,
@@ -189,20 +195,20 @@ class SweepRunner:
         }
 
     @property
-    def wanted(self) -> int:
+    def repetition_count(self) -> int:
         """Number of repetitions of each step, at least as many as any step already has."""
-        return max([self.repeats, *(len(it.measurements) for it in self.tried)])
+        return max([self.repeats, *(len(it.measurements) for it in self.results)])
 
     @property
     def steps(self) -> list[Step]:
         """Steps with any measurement, in the order in which they were tried."""
-        return [dict(it.step) for it in self.tried]
+        return [dict(it.step) for it in self.results]
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables of all measurements, step by step."""
         each = [
-            numbered(it.step["name"], repetition, measurement)
-            for it in self.tried
+            step_tables(it.step["name"], repetition, measurement)
+            for it in self.results
             for repetition, measurement in enumerate(it.measurements, 1)
         ]
         return {
@@ -213,50 +219,50 @@ class SweepRunner:
     def _take_earlier(self) -> None:
         """Take all complete steps of the earlier run."""
         found = self.earlier.measurements()
-        self.tried = [StepResult(digest, several) for digest, several in found.items()]
-        for tried in self.tried:
-            self._show(tried, tried.measurements)
+        self.results = [StepResult(digest, several) for digest, several in found.items()]
+        for result in self.results:
+            self._show(result, result.measurements)
 
-    def _run(self, asked: StepRequest, repetition: int) -> None:
-        tried = asked.tried
-        if len(tried.measurements) >= repetition:
+    def _run(self, request: StepRequest, repetition: int) -> None:
+        result = request.result
+        if len(result.measurements) >= repetition:
             return
         if self.too_late:
             self.stop = {"reason": "interrupted"}
             raise SweepStopped
-        measured = self._measure(asked, repetition)
+        measured = self._measure(request, repetition)
         early = self.stop["reason"] in EARLY
         if not early and measured is not None and not measured.document["operations"]:
-            self.empty.append(asked.what)
+            self.empty.append(request.what)
         if measured is not None and not (early and repetition > 1):
-            self._add(tried, measured, early)
+            self._add(result, measured, early)
         if early:
             raise SweepStopped
         self.on_step(self)
 
-    def _add(self, tried: StepResult, measured: Measurement, early: bool) -> None:
+    def _add(self, result: StepResult, measured: Measurement, early: bool) -> None:
         """Add a measurement to those of its step."""
-        several = [*tried.measurements, for_step(measured)]
-        if not self._show(tried, several, early):
+        several = [*result.measurements, without_sweep_keys(measured)]
+        if not self._show(result, several, early):
             return
-        if tried not in self.tried:
-            self.tried.append(tried)
+        if result not in self.results:
+            self.results.append(result)
 
-    def _show(self, tried: StepResult, several: list[Measurement], early: bool = False) -> bool:
+    def _show(self, result: StepResult, several: list[Measurement], early: bool = False) -> bool:
         """Make these a step's measurements, unless nothing was done in them."""
         step = self._step_of(several)
         if step is None:
             return False
-        step[DIGEST] = tried.digest
+        step[DIGEST] = result.digest
         if early:
             step["partial"] = True
-        tried.measurements, tried.step = several, step
+        result.measurements, result.step = several, step
         return True
 
     def _step_of(self, several: list[Measurement]) -> Step | None:
         """Return the step for its measurements; None if no operation was done."""
-        wanted = max(self.wanted, len(several))
-        whole = several[0] if wanted == 1 else merge_repetitions(several, wanted)
+        count = max(self.repetition_count, len(several))
+        whole = several[0] if count == 1 else merge_repetitions(several, count)
         return self.step_of(whole.document)
 
     def _check(self, loaded: _core.Loaded) -> None:
@@ -267,13 +273,13 @@ class SweepRunner:
         if _without_load(before, self.of) != _without_load(loaded.toml, self.of):
             raise other_options_error(self.resumed)
 
-    def _measure(self, asked: StepRequest, repetition: int) -> Measurement | None:
-        title = f"{asked.loaded.name}, {asked.what}"
+    def _measure(self, request: StepRequest, repetition: int) -> Measurement | None:
+        title = f"{request.loaded.name}, {request.what}"
         if self.repeats > 1:
             title += f", repeat {repetition} of {self.repeats}"
         try:
             with self.watch(title) as report, record_signals() as came:
-                measured = self._measured(asked, report)
+                measured = self._measured(request, report)
         except STOP_EXCEPTIONS:
             # While files were made: there is nothing of this step.
             self.stop = {"reason": "interrupted"}
@@ -283,13 +289,13 @@ class SweepRunner:
         self.too_late = bool(came) and ranks.count() == 1
         return measured
 
-    def _measured(self, asked: StepRequest, progress: Progress | None) -> Measurement:
+    def _measured(self, request: StepRequest, progress: Progress | None) -> Measurement:
         def work() -> Measurement:
-            return measure_in(self.directory, asked.loaded, calls=self.calls, progress=progress)
+            return measure_in(self.directory, request.loaded, calls=self.calls, progress=progress)
 
-        if asked.client_hosts is None:
+        if request.client_hosts is None:
             return work()
-        return ranks.current().on_hosts(asked.client_hosts, work)
+        return ranks.current().on_hosts(request.client_hosts, work)
 
 
 def run_sweep(
@@ -342,8 +348,8 @@ def run_sweep(
         )
         try:
             steps(sweep)
-            sweep.once = True
-            sweep.again()
+            sweep.first_complete = True
+            sweep.repeat_steps()
             sweep.stop = {"reason": "done"}
         except SweepStopped:
             pass
@@ -357,7 +363,7 @@ def run_sweep(
         left = None
         if directory is not None and not keep:
             left = _removed(directory, interrupted, watch or _unwatched)
-    if sweep.stop["reason"] == "done" and not sweep.tried:
+    if sweep.stop["reason"] == "done" and not sweep.results:
         raise nothing_done_error(sweep.empty)
     done = with_checksum(document(sweep))
     warnings = list(_warnings(sweep))
@@ -408,7 +414,9 @@ def _removed(
     directory: _core.BenchmarkDirectory, interrupted: bool, watch: Watch
 ) -> dict[str, str] | None:
     with watch(str(directory.path)) as report:
-        return remove_directory(directory, interrupted=interrupted, on_progress=removing(report))
+        return remove_directory(
+            directory, interrupted=interrupted, on_progress=removal_callback(report)
+        )
 
 
 def _unwatched(_: str) -> AbstractContextManager[None]:

@@ -14,15 +14,15 @@ from headrace.measure.saved_results import TABLES
 
 DIGEST = "scenario_sha256"
 """Key of a step: the digest of its settings."""
-OF_THE_SWEEP = ("kind", "scenario", "seed", "version", "calls")
+SWEEP_KEYS = ("kind", "scenario", "seed", "version", "calls")
 """Keys that a sweep has once for all its steps."""
-NOT_SAVED = (*OF_THE_SWEEP, "phases", "stop", "error")
+NOT_SAVED = (*SWEEP_KEYS, "phases", "stop", "error")
 LOAD = ("requested_per_second", "offered_per_second", "achieved_per_second")
-OF_ALL = {"response": "latency_from_intended", "service": "latency"}
+LATENCY_KEYS = {"response": "latency_from_intended", "service": "latency"}
 """Keys of a step for the latency of all operations, and where a measurement has it."""
 NOT_FIGURES = ("load", "wanted_repeats", "intervals")
-OF_A_STEP = (
-    *("name", DIGEST, "partial", "keeps_up", "client_hosts", *LOAD, *OF_ALL),
+STEP_KEYS = (
+    *("name", DIGEST, "partial", "keeps_up", "client_hosts", *LOAD, *LATENCY_KEYS),
     *("oversubscribed", "operations_per_second", "speedup", "efficiency"),
 )
 """Keys of a step that are not figures of its measurement."""
@@ -36,7 +36,7 @@ SCHEMAS = {
 """Tables of a sweep: those of its measurements, concatenated."""
 
 
-def for_step(measurement: Measurement) -> Measurement:
+def without_sweep_keys(measurement: Measurement) -> Measurement:
     """Return a measurement without the keys that the sweep has once."""
     document = {key: it for key, it in measurement.document.items() if key not in NOT_SAVED}
     return replace(measurement, document=document)
@@ -45,21 +45,21 @@ def for_step(measurement: Measurement) -> Measurement:
 def step(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a step: its load, and all figures of its measurement, or of the merged repetitions."""
     figures = {key: it for key, it in document.items() if key not in NOT_FIGURES}
-    made = {"name": name, **document.get("load", {}), **_of_all(document), **figures}
+    made = {"name": name, **document.get("load", {}), **_total_latency(document), **figures}
     if found := dict(document.get("intervals", {})):
         load = found.pop("load", {})
         load = {key: it for key, it in load.items() if key in LOAD[1:]}
-        made["intervals"] = {**load, **_of_all(found), **found}
+        made["intervals"] = {**load, **_total_latency(found), **found}
     return made
 
 
-def _of_all(document: Mapping[str, Any]) -> dict[str, Any]:
+def _total_latency(document: Mapping[str, Any]) -> dict[str, Any]:
     """The latencies of all operations, as a step has them."""
-    there = {key: document[it] for key, it in OF_ALL.items() if it in document}
+    there = {key: document[it] for key, it in LATENCY_KEYS.items() if it in document}
     return {key: it.get("all") for key, it in there.items()}
 
 
-def numbered(name: str, repetition: int, measurement: Measurement) -> dict[str, pl.DataFrame]:
+def step_tables(name: str, repetition: int, measurement: Measurement) -> dict[str, pl.DataFrame]:
     """Return the tables of one of a step's measurements, with the columns of step and
     repetition."""
     return {
@@ -133,4 +133,4 @@ def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
 def _figures(step: Mapping[str, Any]) -> dict[str, Any]:
     """Return the saved figures of a step's only measurement."""
     load = {"load": {key: step[key] for key in LOAD}} if LOAD[0] in step else {}
-    return load | {key: it for key, it in step.items() if key not in OF_A_STEP}
+    return load | {key: it for key, it in step.items() if key not in STEP_KEYS}

@@ -27,7 +27,7 @@ Place: TypeAlias = int | None
 """Barrier at which ranks wait: that of a workload, or of all."""
 RoundMessage: TypeAlias = tuple[int, int, int | None]
 """Message of the load engine about a round of simultaneous operations."""
-Kept: TypeAlias = tuple[int, tuple[int, RoundMessage]]
+RoundAnswer: TypeAlias = tuple[int, tuple[int, RoundMessage]]
 """A workload, and a message of its round keeper: the sender, and the message."""
 
 SHORTEST_S, LONGEST_S = 20e-6, 2e-3
@@ -66,7 +66,7 @@ class MpiComm(SerialComm):
         # At all.
         self._stopped = False
         self._opened: list[Place] = []
-        self._heard: list[Kept] = []
+        self._heard: list[RoundAnswer] = []
         self._waiting = 0
         self._clocks: list[Clock] = []
         self._interrupted_at: float | None = None
@@ -204,7 +204,7 @@ class MpiComm(SerialComm):
         else:
             self._send(0, "say", (workload, message))
 
-    def look(self) -> tuple[list[Place], list[Kept], bool]:
+    def look(self) -> tuple[list[Place], list[RoundAnswer], bool]:
         """Return the barriers that have opened, the messages about rounds, and whether to poll
         again soon.
 

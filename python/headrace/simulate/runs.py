@@ -11,7 +11,7 @@ from headrace.simulate.frames import Outcome, outcome
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
-from headrace.simulate.schedulers import broken_off, schedulers
+from headrace.simulate.schedulers import scheduler_error, schedulers
 from headrace.simulate.single_requests import InMemory, Requests, collect_requests
 from headrace.simulate.trust import Trust, trust_of
 from headrace.trace.readable import readable_traces
@@ -73,7 +73,7 @@ def run(
                     progress=progress and _part_of(progress, number, replications),
                 )
             except _core.SchedulerFailure as failure:
-                error = broken_off(failure, this)
+                error = scheduler_error(failure, this)
                 raise error from error.__cause__
             return outcome(this, ended)
 

@@ -64,13 +64,13 @@ def write_archive(
     """Write results with their tables to a file and return their identifiers."""
     whole = list(dict.fromkeys(map(store.find, ids)))
     with atomic_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
-        digests = {it: sha256(_json(_told(store, it)[0])) for it in whole}
+        digests = {it: sha256(_json(_entry_and_tables(store, it)[0])) for it in whole}
         listed = {"format": FORMAT, "results": whole, DIGESTS: digests}
         _write(archive, LISTED, _json(listed))
         for number, identifier in enumerate(whole):
             if on_progress is not None:
                 on_progress(number, len(whole), identifier)
-            entry, tables = _told(store, identifier)
+            entry, tables = _entry_and_tables(store, identifier)
             _write(archive, _result(identifier), _json(entry))
             for name, content in tables.items():
                 _write(archive, _table(identifier, name), content, zipfile.ZIP_STORED)
@@ -109,7 +109,7 @@ def read_archive(
         return new
 
 
-def _told(store: Store, identifier: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _entry_and_tables(store: Store, identifier: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the archive's entry of a result, and its tables."""
     names = [content.name for content in store.contents(identifier)]
     tables = {name: store.parquet(identifier, name) for name in names}

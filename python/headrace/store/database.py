@@ -45,7 +45,7 @@ class Database:
 
         Raises StoreFailure if it cannot be read, StoreError if it is of a newer version.
         """
-        with self._told():
+        with self._one_line_failure():
             if isinstance(self.location, Directory) and not self.location.catalogue.exists():
                 with _empty() as connection:
                     yield connection
@@ -72,7 +72,7 @@ class Database:
 
         Raises as `reading`.
         """
-        with self._told(), self._writing() as connection:
+        with self._one_line_failure(), self._writing() as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -141,7 +141,7 @@ class Database:
         return engine
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _one_line_failure(self) -> Iterator[None]:
         """Return the database's error as a StoreFailure with one line."""
         try:
             yield

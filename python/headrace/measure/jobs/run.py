@@ -170,7 +170,7 @@ def _progress_callback(
     rates = [job.requested for job in stage]
     requested = None if None in rates else sum(rate for rate in rates if rate is not None)
     name = " + ".join(job.name for job in stage)
-    lasts = [_lasts(it) for it in stages[number - 1 :]]
+    lasts = [_stage_seconds(it) for it in stages[number - 1 :]]
 
     def report(seconds: float, jobs: list[list[tuple[int, int, float]]]) -> None:
         kinds = [kind for job in jobs for kind in job]
@@ -185,7 +185,7 @@ def _progress_callback(
     return report
 
 
-def _lasts(stage: Sequence[Job]) -> float | None:
+def _stage_seconds(stage: Sequence[Job]) -> float | None:
     """Seconds of a stage, where that is known."""
     times = [job.lasts for job in stage]
     return None if None in times else max((time for time in times if time), default=0.0)
