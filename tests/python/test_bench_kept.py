@@ -93,7 +93,7 @@ def test_a_ladder_does_not_go_on_with_other_calls(workload: Path, below: Path) -
     del document["calls"]
     saved.write_text(json.dumps(document))
     refused = bench(*chosen, "--resume", saved, "--calls", "null")
-    assert refused.returncode == 2 and "does not say by which calls" in refused.stderr
+    assert refused.returncode == 2 and "does not name its calls" in refused.stderr
 
 
 def test_every_benchmark_says_by_which_calls(workload: Path, below: Path) -> None:
@@ -149,7 +149,7 @@ def test_what_is_of_another_place_version_or_load_is_not_gone_on_with(
     other = before["place"] | {"host": "elsewhere"}
     longer = mixed(workload, seconds=0.3)
     cases: list[tuple[dict[str, Any], measure.MixedLoad, str]] = [
-        (changed(before, place=other), load, "another place .*elsewhere"),
+        (changed(before, place=other), load, "another site .*elsewhere"),
         (changed(before, version="0.0.1"), load, "of version 0.0.1"),
         (changed(before, of="clients"), load, 'its of is "clients"'),
         (changed(before, kind="study"), load, 'its kind is "study"'),
@@ -188,7 +188,7 @@ def test_a_study_goes_on_with_the_points_that_are_missing(below: Path) -> None:
     assert whole.rows.head(5).equals(saved[4].rows)
     assert all(it["repeats"] == 2 for it in whole.document["summary"])
     other = micro.blocks(2 * SIZE, [4096])
-    with pytest.raises(ValueError, match="of another workload"):
+    with pytest.raises(ValueError, match="with another workload"):
         micro.run_study(other, below, resumed=before)
     with pytest.raises(ValueError, match='its benchmark is "blocks"'):
         micro.run_study(micro.copy_file(SIZE, 4096), below, resumed=before)

@@ -102,7 +102,7 @@ def test_what_has_no_effect_on_a_copy_is_refused(tmp_path: Path) -> None:
     for arguments, expected in (
         (["--files", "3"], "--files: expected --tree"),
         (["--sizes", "small"], "--sizes: expected --tree"),
-        (["--tree", "--file", "1 MiB"], "expected --sizes with --tree"),
+        (["--tree", "--file", "1 MiB"], "expected --sizes in its place"),
     ):
         done = bench("copy", str(tmp_path), *arguments)
         assert done.returncode == 2 and expected in done.stderr

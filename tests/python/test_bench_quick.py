@@ -89,7 +89,7 @@ def test_the_page_cache_is_named_where_it_answers(headrace: Any, below: Path) ->
     assert max(job["cache_hit_rate"] for job in reads) > 0.5
     assert "page-cache" in conditions
     table = headrace("bench", below, *common[:-1], "--no-direct")
-    assert "the page cache answered part of what was read" in " ".join(table.stdout.split())
+    assert "part of the reads were page-cache hits" in " ".join(table.stdout.split())
 
 
 def test_direct_requests_meet_no_page_cache(below: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_directory_with_the_name_of_a_command_is_reached_by_a_path(
         ([".", ".", "."], "expected a directory, a block device, or a fio job file"),
         ([""], "expected a directory"),
         ([".", "--queue-depth", "0"], "counts such as"),
-        ([".", "--queue-depth", "8", "--calls", "posix"], "a system call waits for its answer"),
+        ([".", "--queue-depth", "8", "--calls", "posix"], "system calls have a queue depth of 1"),
         ([".", "--block", "0"], "expected a size"),
         ([".", "--file", "1 KiB"], "no block of"),
         ([".", "--rate", "0"], "expected requests per second"),

@@ -209,7 +209,7 @@ def test_a_tuning_goes_on_with_what_was_not_counted(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=why):
             tuned(resumed=saved[4] | changed)
-    with pytest.raises(ValueError, match="of another workload"):
+    with pytest.raises(ValueError, match="with another workload"):
         tuned(resumed=saved[4], amount=tuning.Amount(alone=1001, mixed=2000))
 
 

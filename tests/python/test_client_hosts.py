@@ -81,7 +81,7 @@ def test_each_load_is_measured_with_each_number_of_hosts(tmp_path: Path, below: 
     line = tuple(map(str, words))
     refused = ended(started((2, line), (2, (*OTHER, *line))))
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "placed on hosts in another way" in refused.stderr
+    assert "its ranks were on other hosts" in refused.stderr
 
 
 def test_repeats_and_a_search_go_through_all_numbers_of_hosts(below: Path) -> None:

@@ -157,10 +157,10 @@ def test_without_the_right_one_line_says_what_is_missing(
 ) -> None:
     monkeypatch.setattr(instance, "PLACES", (tmp_path / "none",))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    with pytest.raises(KernelTraceError, match=r"expected tracefs there, as after mount -t"):
+    with pytest.raises(KernelTraceError, match=r"mount it by mount -t"):
         tracefs()
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(KernelTraceError, match=r"not allowed to this user: expected root"):
+    with pytest.raises(KernelTraceError, match=r"is not accessible: run as root"):
         tracefs()
 
 

@@ -85,7 +85,7 @@ def test_a_disk_is_as_the_scenario_says_and_goes_without_a_trace(
     assert [it.split(":")[0].strip() for it in links] == ["lo"]
     done("down", file)
     assert machine() == before
-    assert "nothing of it is there" in done("down", file)
+    assert "there is no such testbed" in done("down", file)
 
 
 def test_a_disk_has_a_limit_of_dirty_data_of_its_own(file: Path) -> None:
@@ -396,7 +396,7 @@ def test_a_group_that_is_there_is_somebody_elses(file: Path, before: dict[str, A
         (other / "cgroup.procs").write_text(str(sleeping.pid))
         refused = lab("up", file)
         assert refused.returncode == 1 and "somebody else's" in refused.stderr
-        assert "nothing of it is there" in done("down", file)
+        assert "there is no such testbed" in done("down", file)
         assert sleeping.poll() is None
     finally:
         sleeping.kill()

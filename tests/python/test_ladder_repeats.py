@@ -154,7 +154,7 @@ def test_a_ladder_goes_on_with_the_right_repeat(
     assert broken.partial and broken.document["stop"] == {"reason": "interrupted"}
     assert [len(it["repetitions"]) for it in broken.document["steps"]] == [2, 1]
     assert "1 to 2 of 3 repeats" in shown(broken.document)
-    assert "It was interrupted" in shown(broken.document)
+    assert "Interrupted: partial" in shown(broken.document)
     # The whole repeats are what the store takes for samples.
     assert len(broken.document["repetitions"]) == 1
     file = below.parent / "ladder.json"
@@ -343,7 +343,7 @@ def test_loads_of_other_processes_are_not_gone_on_with(
     before = measure.load_sweep(load.at, below, rates=[100]).saved()
     file = str(below.parent / "mix.toml")
     other = measure.MixedLoad(file, seconds=0.2, warm_up=0.0, processes=3)
-    with pytest.raises(ValueError, match="of another workload"):
+    with pytest.raises(ValueError, match="with another workload"):
         measure.load_sweep(other.at, below, rates=[200], resumed=before)
 
 

@@ -267,7 +267,7 @@ def test_what_is_not_divided_is_refused_once(command: tuple[str, ...], tmp_path:
     done = ended((3, (*HEADRACE, *words)))
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
-    assert f"headrace {command[0]} is not divided among ranks" in done.stderr
+    assert f"headrace {command[0]} runs on one rank only" in done.stderr
 
 
 def test_a_ladder_goes_on_with_as_many_ranks(tmp_path: Path, below: Path) -> None:

@@ -228,7 +228,7 @@ NOT_MADE = [
     ("raise SystemExit(7)", "cannot be imported: .*mine.py:4: SystemExit: 7"),
     (
         "class Mine(headrace.Scheduler):\n    def __init__(self): raise SystemExit(7)",
-        "cannot be made: .*mine.py:5: SystemExit: 7",
+        "cannot be created: .*mine.py:5: SystemExit: 7",
     ),
     (
         "class Mine(headrace.Scheduler):\n    def __init__(self): self.wake_in(1)",

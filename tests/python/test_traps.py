@@ -180,7 +180,7 @@ def test_the_table_of_a_ladder_has_the_figures_of_the_document(tmp_path: Path, b
     lines = printed(load_sweep_tables.load_sweep(document))
     assert len(expected) == 3 and rows_below(lines, title, 2) == expected
     told = {
-        "Largest load kept up with": document["kept_up"],
+        "Highest sustained load": document["kept_up"],
         "Knee": document["knee"],
     }
     for what, point in told.items():

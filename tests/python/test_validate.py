@@ -264,7 +264,7 @@ def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
     assert told(SYSTEM + several) == ""
     file.write_text(MACHINE)
     done = command("run", str(work), "--no-store")
-    assert "says nothing of what this version measures" in " ".join(done.stdout.split())
+    assert "lacks parameters that this version measures" in " ".join(done.stdout.split())
     document = laid_beside(work)
     assert "not-calibrated" in {it["condition"] for it in document["warnings"]}
 
