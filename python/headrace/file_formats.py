@@ -66,8 +66,7 @@ def check_format(path: Path, format: FileFormat) -> None:
     text = suffix == ".txt" and format is not FileFormat.PARQUET
     if suffix in KNOWN and suffix not in format.value and not text:
         raise ValueError(
-            f"{path}: {format.title}: the file is written as this format, not as {suffix}:"
-            " expected a name that ends in"
+            f"{path}: the output is {format.title}, not {suffix}: expected a name that ends in"
             f" {format.value[0]}"
         )
 

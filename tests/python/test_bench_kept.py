@@ -352,9 +352,9 @@ def test_ctrl_c_tells_the_command_that_goes_on(below: Path, workload: Path, tmp_
     out, err = running.communicate(timeout=60)
     assert running.returncode == 130 and "interrupted" in out
     go_on, interrupted = err.splitlines()
-    assert interrupted == "interrupted" and go_on.startswith("to go on: headrace bench mix ")
+    assert interrupted == "interrupted" and go_on.startswith("to resume: headrace bench mix ")
     first = json.loads(saved.read_text())["steps"][0]
-    again = shlex.split(go_on.removeprefix("to go on: headrace bench "))
+    again = shlex.split(go_on.removeprefix("to resume: headrace bench "))
     assert bench(*again).returncode == 0
     whole = json.loads(saved.read_text())
     assert whole["stop"]["reason"] == "done" and len(whole["steps"]) == 2

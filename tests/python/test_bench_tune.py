@@ -71,8 +71,8 @@ def test_what_stands_in_the_way_of_a_mix_is_said() -> None:
     found = tuning.Profile(["read", "stat", "sync"], ["read", "getattr", "commit"], counts)
     wanted = np.array([0.8, 0.1, 0.1])
     why = infeasible_targets(found, tuning.nearest(counts, wanted), wanted)
-    assert "too little: its purest source, read, it comes with getattr" in why["read"]
-    assert "too much: it comes with read" in why["getattr"]
+    assert "too little: its purest source, read, also causes getattr" in why["read"]
+    assert "too much: caused by read" in why["getattr"]
     reached = np.array([0.3, 0.5, 0.2])
     assert infeasible_targets(found, tuning.nearest(counts, reached), reached) == {}
 

@@ -127,7 +127,10 @@ def test_an_instance_is_removed_whatever_happens(tracing_allowed: Path) -> None:
         assert path.is_dir()
         raise KeyboardInterrupt
     assert not path.exists()
-    with pytest.raises(KernelTraceError, match="does not let us set events"), Instance() as made:
+    with (
+        pytest.raises(KernelTraceError, match="does not allow headrace to set events"),
+        Instance() as made,
+    ):
         path = made.path
         made.enable({"block/block_rq_issue": "no such field == 1"})
     assert not path.exists()

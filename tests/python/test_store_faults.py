@@ -198,7 +198,7 @@ def test_tables_that_are_damaged_or_gone(headrace: Command, small: Path, place: 
     whole = series.read_bytes()
     for damage in (b"", whole[:-9], whole[:50] + b"x" + whole[51:]):
         series.write_bytes(damage)
-        with pytest.raises(StoreFailure, match="series.parquet: it is not what was stored"):
+        with pytest.raises(StoreFailure, match="series.parquet: it does not match its checksum"):
             store.table("last", "series")
     series.unlink()
     with pytest.raises(StoreFailure, match="series.parquet: no such file"):

@@ -31,9 +31,7 @@ def _too_little(found: Profile, column: int, by: float) -> str:
     text = f"{100 * by:.2f} percentage points too little"
     if not others:
         return f"{text}: other operations take its share"
-    return (
-        f"{text}: its purest source, {found.operations[purest]}, it comes with {', '.join(others)}"
-    )
+    return f"{text}: its purest source, {found.operations[purest]}, also causes {', '.join(others)}"
 
 
 def _too_much(found: Profile, tuned: Tuned, column: int, by: float) -> str:
