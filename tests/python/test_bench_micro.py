@@ -100,8 +100,8 @@ def test_the_command_prints_draws_and_keeps(tmp_path: Path) -> None:
 
 def test_what_has_no_effect_on_a_copy_is_refused(tmp_path: Path) -> None:
     for arguments, expected in (
-        (["--files", "3"], "--files: expected --tree"),
-        (["--sizes", "small"], "--sizes: expected --tree"),
+        (["--files", "3"], "--files: needs --tree"),
+        (["--sizes", "small"], "--sizes: needs --tree"),
         (["--tree", "--file", "1 MiB"], "expected --sizes in its place"),
     ):
         done = bench("copy", str(tmp_path), *arguments)

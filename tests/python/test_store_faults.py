@@ -365,7 +365,7 @@ def test_archives_that_are_not_whole(
     for cut in (4, 100, len(whole) // 2, len(whole) - 1):
         bad.write_bytes(whole[:cut])
         refused(headrace("results", "import", bad), "bad.zip", "headrace results export")
-    refused(headrace("results", "import", small), "small.toml", "no JSON object")
+    refused(headrace("results", "import", small), "small.toml", "not a JSON object")
     refused(headrace("results", "import", tmp_path), str(tmp_path))
     # As earlier versions wrote them.
     archived(bad, entries | {listed: undigested})

@@ -219,7 +219,7 @@ def _document(
     except (ValueError, RecursionError) as error:
         raise _broken(path, f"{name}: {error}") from None
     if not isinstance(content, dict):
-        raise _broken(path, f"{name} is no JSON object")
+        raise _broken(path, f"{name} is not a JSON object")
     return content
 
 
