@@ -66,7 +66,7 @@ def _of_system(error: OSError) -> int:
         return 1
     if error.errno is None:
         return report_failure(str(error), 2)
-    # Without a name it is the output; what is full was right.
+    # An error without a file name is about standard output.
     wrong = error.filename is not None and error.errno not in REFUSALS
     name = "cannot write" if error.filename is None else str(error.filename)
     reason = error.strerror or str(error)

@@ -172,7 +172,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
         if target.kind == stat.S_IFDIR:
             raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
         if target.kind == 0 and _is_in_place(path):
-            # As /dev/stdout, where it is a pipe: the link leads to no name.
+            # For example /dev/stdout to a pipe, whose link has no target name.
             yield path
         elif target.kind in (0, stat.S_IFREG):
             yield from _replaced(target, path)

@@ -99,7 +99,7 @@ def defer_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        # Also where this fails: whoever handles that is to end all the same.
+        # Raise it even if the body fails, so that the program ends.
         if came:
             signal.raise_signal(came[0])
 

@@ -78,8 +78,8 @@ def _end(number: int, _frame: FrameType | None) -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit status."""
-    # So that temporary files, and a benchmark's, go when somebody ends the process or the
-    # terminal is closed; nohup has the latter ignored.
+    # Remove temporary and benchmark files when the process is terminated or its terminal
+    # closes; nohup ignores the latter.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _end)

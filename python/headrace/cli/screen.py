@@ -33,7 +33,7 @@ class ProgressLines:
     def __init__(self, title: str) -> None:
         self._title = plain_line(title)
         if ProgressLines._begun is None:
-            # Of the whole command: one step of many may take less than ten seconds.
+            # Time of the whole command: a single step may take less than ten seconds.
             ProgressLines._begun = ProgressLines._last = time.monotonic()
 
     def write(self, text: Callable[[], str]) -> None:

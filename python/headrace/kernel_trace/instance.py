@@ -163,7 +163,7 @@ def remove_orphans(root: Path) -> None:
     with contextlib.suppress(OSError):
         for path in (root / "instances").iterdir():
             found = NAME.fullmatch(path.name)
-            # A process of another namespace cannot be told from a dead one.
+            # A process of another namespace is indistinguishable from a dead one.
             if found and found[1] == str(_namespace()) and not _lives(int(found[2])):
                 with contextlib.suppress(KernelTraceError):
                     _remove(path)

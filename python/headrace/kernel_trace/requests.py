@@ -78,7 +78,7 @@ def _queued(pairs: pl.DataFrame, recording: Recording) -> pl.DataFrame:
         by=["sector", "direction"],
         check_sortedness=False,
     )
-    # What was put there long before belongs to an earlier request of the same sector.
+    # A much earlier entry belongs to an earlier request of the same sector.
     earlier = pl.col("issued_ns").shift(1).over("sector", "direction").fill_null(0)
     late = pl.col("queued_ns") > earlier
     return found.with_columns(pl.when(late).then("queued_ns").alias("queued_ns"))

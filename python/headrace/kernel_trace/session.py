@@ -36,7 +36,7 @@ def _of_device(device: Device) -> dict[str, str | None]:
         **{f"jbd2/{event}": journal for event in JOURNAL},
         "writeback/writeback_start": name,
         "writeback/writeback_written": name,
-        # Not among what is followed: from there, what happens as nobody runs is left out.
+        # Not in the process's instance, which would omit events of the idle task.
         "sched/sched_switch": f"prev_comm ~ {WORKERS} || next_comm ~ {WORKERS}",
         "sched/sched_waking": f"comm ~ {WORKERS}",
     }

@@ -149,7 +149,7 @@ def removal_callback(progress: Progress | None) -> Callable[[int], object] | Non
     def report(gone: int) -> None:
         on_progress(Live(False, 0.0, {}, removing=True, removed=gone))
 
-    # What was measured is not lost because somebody is tired of waiting for the rest.
+    # Ctrl-C during the removal must not lose the measurement.
     with contextlib.suppress(KeyboardInterrupt, SystemExit):
         report(0)
     return report
@@ -178,7 +178,7 @@ def measure_in(
     counters = Counters(directory.path)
     before = reads_now()
     report = _progress_callback(progress, counters, settle)
-    # Also where only one of several takes part: it notices Ctrl-C as they all do.
+    # Also if only one of several ranks takes part: Ctrl-C must reach it through the others.
     if ranks.count() > 1:
         return _measure_ranks(directory, loaded, traces, calls, report, counters)
     result = _core.measure(loaded, directory, traces=traces, calls=calls, progress=report)
@@ -239,7 +239,7 @@ def _files(directory: _core.BenchmarkDirectory) -> tuple[dict[str, int], float]:
         count, size = directory.usage()
         room = os.statvfs(directory.path)
     except OSError:
-        # It is gone, or its device has failed; what was measured before holds.
+        # The directory is gone, or its device has failed; the measurement remains valid.
         return {"count": 0, "bytes": 0}, 1.0
     free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
     return {"count": count, "bytes": size}, free

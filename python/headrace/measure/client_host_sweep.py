@@ -123,7 +123,7 @@ def _step(document: dict[str, Any]) -> dict[str, Any] | None:
     step = load_step(document)
     if step is None:
         return None
-    # Without mpirun there is this host, which is not listed.
+    # Without mpirun there is only this host, which the document does not list.
     count = len(document.get("hosts", ("",)))
     return {**step, "name": on_hosts(step["name"], count), "client_hosts": count}
 

@@ -26,7 +26,7 @@ def remove_directory(
             directory.remove(on_progress)
             return None
         except (KeyboardInterrupt, SystemExit):
-            # It may have come when all was done.
+            # The signal may have arrived after the removal was complete.
             if not directory.is_there():
                 return None
         except OSError as error:

@@ -52,7 +52,7 @@ def communicator(size: int) -> "MPI.Intracomm | None":
         os.environ.setdefault(LIBRARY, os.pathsep.join(["libmpi.so.40", f"{sys.exec_prefix}/lib"]))
     try:
         with warnings.catch_warnings():
-            # It warns of a launcher of another MPI; what comes of that is told below.
+            # mpi4py warns about a launcher of another MPI; the check below reports it.
             warnings.simplefilter("ignore", RuntimeWarning)
             from mpi4py import MPI
     except ImportError as error:

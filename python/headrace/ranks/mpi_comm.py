@@ -80,7 +80,7 @@ class MpiComm(SerialComm):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._interrupt)
 
-    # What commands call.
+    # Methods for commands.
 
     def gather(self, what: Any, *, early: bool = False) -> list[Any] | None:
         if not self.first:
@@ -90,8 +90,8 @@ class MpiComm(SerialComm):
         if early:
             self._stop_all()
         self._wait(lambda: all(self._parts[it] for it in self._members), relay=True)
-        # All have told who waits where before they gave their part, and nobody is told to go
-        # on before this is done.
+        # All barrier messages arrived before the parts, and no rank continues before this
+        # returns: the state of the measurement can be reset.
         self._here.clear()
         self._forget()
         self._stopped = self._stop_sent = False
@@ -187,7 +187,7 @@ class MpiComm(SerialComm):
                 status = other
         return status
 
-    # What the load engine calls while it measures.
+    # Methods that the load engine calls during a measurement.
 
     def come(self, place: Place) -> None:
         """All processes of this rank wait at a place."""
@@ -268,14 +268,14 @@ class MpiComm(SerialComm):
             case "told":
                 self._heard.append(what)
             case "all":
-                # What was about the measurement before is over.
+                # Messages about the earlier measurement are obsolete.
                 self._stopped = False
                 self._forget()
                 self._all.append(what)
             case "stop":
                 self._stopped = True
             case "interrupt":
-                # As if the signal had come here: whatever is measured next notices it, too.
+                # Treat it as a local signal, so that the next measurement stops as well.
                 self._interrupted = True
             case "ping":
                 self._send(0, "pong", time.monotonic())

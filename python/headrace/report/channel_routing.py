@@ -48,7 +48,7 @@ def tracks(runs: list[Run], clearance: float) -> list[int | None]:
 
 
 def _first_guess(run: Run, number: int) -> tuple[float, int]:
-    # Of lines going down the lowest turns first, of lines going up the highest.
+    # Among lines going down the lowest turns first, among lines going up the highest.
     return (-run.west if run.east > run.west else run.west, number)
 
 

@@ -117,7 +117,7 @@ class Layers:
 
     def step(self, piece: Piece) -> float:
         """Return the rise or fall of a piece in its channel."""
-        # What `height` gives twice; a drawing asks this some million times.
+        # Two inlined calls of `height`: a drawing needs them some million times.
         west, east = self.boxes[piece.west], self.boxes[piece.east]
         start = west.y if west.lane else west.y + self.offset[piece.west, piece.link, True][1]
         end = east.y if east.lane else east.y + self.offset[piece.east, piece.link, False][1]

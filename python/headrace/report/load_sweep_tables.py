@@ -1,4 +1,4 @@
-"""Ladders as tables for a terminal."""
+"""Load sweeps as tables for a terminal."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -121,7 +121,7 @@ def plan_pages(graph: Graph) -> list[Plan]:
     for plan, sheet in zip(plans, graph.sheets, strict=True):
         symbols: list[Thing] = [("symbol", s) for s in sheet.symbols]
         inner: list[Thing] = [("sheet", s) for s in sheet.children]
-        # Where nothing else says where a net begins, the first of several pages does.
+        # Without another start of the net, the first of several pages is taken.
         plan.things = inner + symbols if len(inner) > 1 else symbols + inner
         index.append({thing: at for at, thing in enumerate(plan.things)})
     passing: list[list[tuple[int, Thing | None, Thing | None]]] = [[] for _ in graph.sheets]
@@ -266,7 +266,7 @@ def _symbol_box(
     symbol.mirrored = symbol.kind == "station" and _is_mirrored(plan, at)
     over: list[int] = []
     if symbol.kind == "station":
-        # What was served must not seem to leave by the end of the queue.
+        # Served tokens must not appear to leave through the queue.
         over = [
             number
             for number, (link, (_, source, _)) in enumerate(zip(links, plan.lines, strict=True))

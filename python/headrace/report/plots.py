@@ -40,7 +40,7 @@ def write_figure(figure: Figure, path: Path, metadata: dict[str, Any] | None = N
     picture = io.BytesIO()
     # A pixel image is written back and forth, which a pipe does not allow.
     with warnings.catch_warnings():
-        # Of letters that the font lacks, and of names that leave the axes little room.
+        # Matplotlib warns about missing letters and about long names.
         warnings.filterwarnings("ignore", category=UserWarning, module="matplotlib|headrace")
         warnings.filterwarnings("ignore", message="Glyph |constrained_layout")
         figure.savefig(picture, format=path.suffix[1:], dpi=RESOLUTION, metadata=metadata)

@@ -75,7 +75,7 @@ def results(entries: Sequence[Entry]) -> RenderableType:
         figures = entry["figures"]
         moved = (figures.get(name, {}).get("throughput_bytes_per_s") for name in ("read", "write"))
         p95 = figures.get("all", {}).get("latency_p95_s")
-        # The overall response time of a ladder of loads.
+        # The overall response time of a load sweep.
         overall = figures.get("overall response", {}).get("latency_mean_s")
         made.add_row(
             entry["id"],

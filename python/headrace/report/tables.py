@@ -227,7 +227,7 @@ def _stations(document: Document) -> FittedTable:
     for station in sorted(document["stations"], key=lambda it: -it["utilisation"]):
         if not station["visits"]:
             continue
-        # Without a number of servers, none is ever waited for.
+        # With unlimited servers there is no queue.
         counted = station["servers"] is not None
         made.add_row(
             station["station"],

@@ -42,7 +42,7 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
     ]
     if ends := ENDS.get(document.get("stop", {}).get("reason", "done")):
         lines.append(Text(ends))
-    # Without a mix there is nothing to be shown of any.
+    # Without a mix there are no columns to show.
     return Group(*((found, caused) if mixes else ()), *lines)
 
 

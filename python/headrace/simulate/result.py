@@ -172,7 +172,7 @@ def _whole(path: Path, document: dict[str, Any]) -> Result:
     distribution = _frame(path, document, "latency_distribution", frames.LATENCY_DISTRIBUTION)
     loaded = Result(document, series, distribution)
     try:
-        # What has these has been saved whole.
+        # A result with these fields was saved completely.
         tables = (loaded.summary, loaded.stations, loaded.breakdown, loaded.bottleneck)
         _ = (loaded.name, document["seed"], document["simulated_seconds"], tables)
     except (AttributeError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:

@@ -63,7 +63,7 @@ class Trust:
     def _accept(self, file: Path, digest: str) -> None:
         self._accepted.add(digest)
         if digest not in remembered():
-            # Where nothing can be saved, it is trusted for this run.
+            # If the list cannot be saved, the file is trusted for this run.
             with contextlib.suppress(OSError):
                 _remember(file, digest)
 

@@ -177,7 +177,7 @@ def _read(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
     except (KeyError, RuntimeError) as error:
         raise _broken(path, str(error.args[0])) from None
     with entry:
-        # Without a number, zipfile expands all that is there, whatever size is stated.
+        # Without a size, zipfile expands everything, whatever size is stated.
         return entry.read(stated.file_size)
 
 

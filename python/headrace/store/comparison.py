@@ -83,7 +83,7 @@ def of_groups(
     one version or date, and of the same calls."""
     # The oldest first.
     ids = queries.identifiers(connection, wanted)[::-1]
-    # What was measured by other calls is another thing.
+    # Measurements by different calls are not comparable.
     members: dict[str, dict[str | None, list[str]]] = {}
     for row in queries.rows(connection, schema.runs, ids, without=LARGE):
         label = row["version"] if by is By.VERSION else row["started"][: len("2026-11-22")]

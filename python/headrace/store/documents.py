@@ -41,7 +41,7 @@ def check_document(document: Mapping[str, Any]) -> None:
 
 def check_values(document: Mapping[str, Any]) -> None:
     """Raise WrongField for values that JSON allows and databases do not."""
-    # Without recursion: a document may be deeper than Python's stack.
+    # Iterative, because a document may be deeper than Python's stack.
     waiting: list[tuple[str, Any, int]] = [(str(key), it, 1) for key, it in document.items()]
     for key in document:
         _encodable(key, key)

@@ -68,7 +68,7 @@ def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
 def figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
     """Figures of results, one a row."""
     rows = queries.rows(connection, schema.figures, ids)
-    # Of one result, operation by operation.
+    # Figures of one result by operation.
     place = {figure: number for number, figure in enumerate(ORDER)}
     order = {identifier: number for number, identifier in enumerate(ids)}
     rows.sort(

@@ -51,7 +51,7 @@ def _is_parquet(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(len(PARQUET_BEGINS)) == PARQUET_BEGINS
     except OSError:
-        # The model's reader tells what is wrong with it.
+        # The model's reader reports the error.
         return False
 
 

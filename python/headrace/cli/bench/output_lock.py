@@ -64,5 +64,5 @@ def _locked(path: Path, directory: int, name: str) -> int | None:
         with contextlib.suppress(OSError):
             if os.path.samestat(os.fstat(lock), os.stat(name, dir_fd=directory)):
                 return lock
-        # Another had it, and has removed the name since it was opened.
+        # Another process held the lock and has removed the file since it was opened.
         os.close(lock)

@@ -171,7 +171,7 @@ def run_job_file(
     def planned(target: "Target") -> "Plan":
         return jobs.read_fio_file(job_file, device_size=target.size, stops=seconds)
 
-    # What is wrong with it is told before anything is made.
+    # Check the job file before any file is created.
     jobs.read_fio_file(job_file, device_size=_device_size(where), stops=seconds)
     common = (as_json, csv, output, plot, label, stored, show_progress)
     return _run(planned, where, job_file, *common)

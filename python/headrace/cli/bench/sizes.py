@@ -64,7 +64,7 @@ def check_whole_blocks(option: str, file: int, blocks: Sequence[int]) -> None:
     if not parted:
         return
     unit = math.lcm(*smaller)
-    # Of blocks that have nothing in common, it may be far larger than the file.
+    # The common multiple of unrelated block sizes may be far larger than the file.
     nearest = binary_size(max(round(file / unit), 1) * unit)
     raise ValueError(
         f"{option} {_in_words(file)}: not a multiple of the block size {_in_words(parted[0])}:"

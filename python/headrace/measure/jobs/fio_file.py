@@ -132,7 +132,7 @@ def _sections(reader: _Reader, text: str) -> list[_Section]:
     common: dict[str, _Option] = {}
     found: list[_Section] = []
     into: dict[str, _Option] | None = None
-    # Not splitlines, which knows more ends of lines than fio.
+    # splitlines would accept more line ends than fio does.
     for number, raw in enumerate(text.split("\n"), 1):
         # fio ends a line at the first of these characters, wherever it is.
         line = re.split("[;#]", raw, maxsplit=1)[0].strip()

@@ -109,7 +109,7 @@ def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) ->
         done += [
             (number, job, report)
             for job, report in zip(stage, reports, strict=True)
-            # Of an interrupted stage, jobs that had not begun yet are left out.
+            # Leave out the jobs of an interrupted stage that had not begun.
             if report["requests"] or not (interrupted or error)
         ]
         if error is not None:
@@ -245,7 +245,7 @@ def _document(
         "stop": dict(stop),
     }
     document["warnings"] = [*_warnings(target, jobs, found), *_conditions(document, target)]
-    # Of jobs by several calls, each says its own.
+    # If jobs use different calls, each job names its own.
     document |= {"calls": calls.pop()} if len(calls) == 1 else {}
     document |= {} if plan.job_file is None else {"job_file": plan.job_file}
     intended = {

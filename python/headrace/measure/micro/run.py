@@ -122,7 +122,7 @@ def run_study(
         if (early := ended_early(measured.document)) is not None:
             stop = early
             break
-        # Of what was not saved whole, the rest goes.
+        # Replace rows of a point whose measurement was saved only in part.
         rows = [*(row for row in rows if not is_of(row, point, repeat))]
         rows += _rows(point, repeat, measured)
         if measured.stop_signal is not None and number + 1 < total:
@@ -147,7 +147,7 @@ def _in_order(study: Study, rows: Sequence[dict[str, Any]]) -> list[dict[str, An
     places: dict[tuple[Any, ...], int] = {}
     for at, point in enumerate(study.points):
         values = tuple(point.parameters[key] for key in keys)
-        # Of points that an earlier run measured, tests are known by their rows alone.
+        # Tests of an earlier run's points are known from their rows only.
         places |= {values: at} | {(*values, test.name): at for test in point.tests}
 
     def place_of(row: Mapping[str, Any]) -> tuple[int, int]:
@@ -187,7 +187,7 @@ def _rows(point: Point, repeat: int, measured: Measurement) -> list[dict[str, An
                 # From the common start to the slowest process's end: a lower bound of the
                 # aggregate rate (Hindman 2011, section 4.2.4).
                 "seconds": end["to_s"] - phase["from_s"],
-                # Of one processor, while the whole point was measured.
+                # Share of one processor over the whole point.
                 "cpu": counters["cpu_own"] * counters["processors"],
                 "in_memory": point.in_memory(measured.document["files"]["bytes"]),
             }

@@ -70,7 +70,7 @@ def summed_up(
     }
     # The clients of each point's scenario, each with its processes.
     document |= rank_count_field()
-    # As the store catalogues them: one figure for each point and test.
+    # The store catalogues one figure for each point and test.
     return document | _catalogued(study, [(it, it["median"]) for it in summary])
 
 

@@ -153,7 +153,7 @@ def mirror(directory: Path, given: Options) -> Iterator[Mirror]:
 
 
 def _removed(at: Path) -> None:
-    # It stays if it is still mounted: what is in it is the user's.
+    # Keep the mount point while it is mounted: its files are the user's.
     with defer_signals(), contextlib.suppress(OSError):
         at.rmdir()
 

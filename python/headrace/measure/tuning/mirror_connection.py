@@ -30,7 +30,7 @@ class Connection:
     def __init__(self, arguments: Sequence[str], name: str) -> None:
         """Start the process; `name` is its name in messages."""
         self.name = name
-        # Without the current directory among those of modules: it may be anybody's.
+        # The current directory may belong to another user: do not import modules from it.
         command = [sys.executable, "-P", "-m", "headrace.measure.tuning.mirror_process"]
         command += arguments
         # In a session of its own: Ctrl-C is for the benchmark, which then takes it down.
@@ -43,7 +43,7 @@ class Connection:
         )
         self._read = b""
         self._silent: float | None = None
-        # One asks at a time; whoever looks after it does so between.
+        # One request at a time; the supervising thread asks in between.
         self._asking = threading.Lock()
         self._closed = threading.Event()
         self._keeper = threading.Thread(target=self._look_after, daemon=True)

@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _end(number: int, _: object) -> None:
-    # It unmounts once, whatever comes meanwhile.
+    # Unmount once, whatever signals arrive meanwhile.
     for one in ENDING:
         signal.signal(one, signal.SIG_IGN)
     sys.exit(128 + number)

@@ -118,7 +118,7 @@ def count_requests(
             try:
                 before = dict(watched.profiler())
             except (ValueError, RunError) as error:
-                # What is raised here only ends the measurement.
+                # An exception here only ends the measurement.
                 failed = error
                 raise
 

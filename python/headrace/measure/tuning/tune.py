@@ -163,7 +163,7 @@ def _found(
             next_is(f"{method}, round {number + 1}")
             tuned = METHODS[method](corrected.counts, vector)
             tried.append(_measured(steps, found, tuned, vector, much, SEED))
-            # Without a completed operation it stays as it is: counts of 0 correct nothing.
+            # Without a completed operation, counts of 0 cannot correct the profile.
             corrected = corrected.corrected(tuned.shares, tried[-1].caused)
         next_is(f"{method}, the nearest again")
         best = min(tried, key=lambda it: inf if it.distance is None else it.distance)

@@ -40,7 +40,7 @@ def counters(name: str, table: pl.DataFrame) -> Figure:
     each."""
     table = _first(table)
     panels = [(SHARES, 100.0, "share of the time (%)"), (RATES, 1e-6, "MB/s")]
-    # Without a block device below the directory there is nothing of it.
+    # Without a block device below the directory there are no device counters.
     panels = [it for it in panels if any(table[key].count() for key in it[0])]
     figure = Figure(figsize=(8.0, 3.0 * max(len(panels), 1)), layout="constrained")
     figure.suptitle(f"What the machine did: {short(name)}", x=0.01, ha="left", fontweight="bold")

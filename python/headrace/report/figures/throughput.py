@@ -37,7 +37,7 @@ def draw(data: Figures) -> Figure:
     edges = start + window * np.arange(int(series["window"].to_numpy().max()) + 2)
     if end > edges[-1]:
         edges = np.append(edges, end)
-    # Of each window, a run has spent only what lies before its own end.
+    # A run covers only the part of a window before its own end.
     spent = sum((np.diff(np.minimum(edges, max(it, start))) for it in data.ends_s), np.zeros(1))
     edges[-1] = min(edges[-1], end)
     for (group, operation), part in series.group_by("group", "operation", maintain_order=True):

@@ -8,7 +8,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Make the table. Ladders before this schema have no latencies by operation."""
+    """Create the table. Earlier load sweeps have no latencies by operation."""
     op.create_table(
         "step_figures",
         sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
