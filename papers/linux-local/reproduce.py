@@ -56,7 +56,7 @@ class Predicted(Prediction):
             f"{case['group']}: {case['case']} {block}, {system}",
             self.measured,
             f"{self.ours:.4g} s",
-            self.error_told,
+            self.error_text,
             self.holds,
         )
 

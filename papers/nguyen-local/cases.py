@@ -61,8 +61,8 @@ def copy_times() -> tuple[float, float, float]:
     """Return the microseconds of a page in the cache, a page in memory, and a system call."""
     scenario = hr.load(SCENARIOS / "nguyen-sequential-read.toml")
     machine = tomllib.loads(scenario.toml)["machine"]
-    copying = machine["copying"]
-    texts = copying["page_in_l2"], copying["page_in_memory"], machine["cpu"]["system_call"]
+    copy_file = machine["copying"]
+    texts = copy_file["page_in_l2"], copy_file["page_in_memory"], machine["cpu"]["system_call"]
     in_cache, in_memory, call = map(microseconds, texts)
     return in_cache, in_memory, call
 

@@ -25,15 +25,14 @@ from typing import IO, Any, NoReturn
 import testbed_cases
 import traces
 
-from headrace import lab
+from headrace import exit_codes, lab
 from headrace._core import VERSION
 from headrace.calibrate import CalibrationRun, mount_of
 from headrace.calibrate.case import quiesce_seconds
 from headrace.calibrate.settings import settings
-from headrace.ending import ended
-from headrace.files import check_directory, save_json, whole_file
-from headrace.interruption import told
-from headrace.measure import measure_whole
+from headrace.files import atomic_file, check_directory, save_json
+from headrace.interruption import run_interruptible
+from headrace.measure import measure_strict
 
 TESTBED = Path(__file__).resolve().with_name("testbed.toml")
 ROUNDS = 3
@@ -75,7 +74,7 @@ def one_round(
     for case in testbed_cases.CASES:
         if case.journal == journal:
             text = case.text(folder)
-            measurement = measure_whole(
+            measurement = measure_strict(
                 text, directory, settle=quiesce_seconds(case.resource, text)
             )
             rates[case.name] = case.rate(measurement.document)
@@ -147,7 +146,7 @@ def measure(out: Path, rounds: int) -> None:
                 for name, rate in it.ask("round").items():
                     rates[name].append(rate)
         machine = hosts[testbed_cases.JOURNALS[0]].ask("calibration")
-    with whole_file(out / testbed_cases.MACHINE) as partial:
+    with atomic_file(out / testbed_cases.MACHINE) as partial:
         partial.write_text(machine, encoding="utf-8")
     first = known[testbed_cases.JOURNALS[0]]
     document = {
@@ -200,4 +199,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(told(lambda: ended(main)))
+    sys.exit(run_interruptible(lambda: exit_codes.run(main)))

@@ -66,7 +66,7 @@ class Predicted(Prediction):
             f"{case['op']}, {clients}, {size(case['block'])}",
             self.measured,
             f"{self.ours:.4g} s (without processor {self.without:.4g} s)",
-            self.error_told,
+            self.error_text,
             self.holds,
         )
 

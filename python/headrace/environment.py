@@ -18,7 +18,8 @@ from headrace.mountinfo import Mounted, mounted
 from headrace.report.units import size
 
 Environment = dict[str, Any]
-"""By the keys below; without those that do not apply or that the kernel does not report."""
+"""Environment of a result by the keys below, without those that do not apply or that the kernel
+does not report."""
 TEXTS = (
     *("host", "kernel", "processor", "directory", "file_system"),
     *("mount_point", "mount_source", "mount_options", "device", "device_model", "device_kind"),
@@ -44,7 +45,7 @@ KINDS = {
     "pmem": "persistent memory",
     "mmcblk": "flash card",
 }
-"""What a block device is, by how the kernel's names of such devices begin."""
+"""Kinds of block devices, by the prefix of the kernel's device names."""
 
 
 def of_host(started: datetime | None = None) -> Environment:
@@ -64,13 +65,13 @@ def of_host(started: datetime | None = None) -> Environment:
 
 
 def of_directory(directory: str | PathLike[str], started: datetime | None = None) -> Environment:
-    """This host and the file system below a directory. With several ranks, called by all of
-    them: the first one's, and how many hosts the ranks are on.
+    """Return this host and the file system below a directory. All ranks must call it: the result is
+    that of the first rank, with the number of hosts.
 
     Raises OSError, at all ranks, if there is no such directory.
     """
     here = ranks.current()
-    below = here.agreed(lambda: _file_system(directory) if here.first else {})
+    below = here.run_on_all(lambda: _file_system(directory) if here.first else {})
     hosts = here.gather(here.host)
     environment: Environment = {}
     if hosts is not None:
@@ -85,26 +86,25 @@ def of_device(path: str | PathLike[str], started: datetime | None = None) -> Env
 
 
 def of_document(document: Mapping[str, Any]) -> Environment:
-    """What a result's document says of its environment; of those of earlier versions, what its
-    `place` says."""
+    """Return the environment in a result's document; for earlier versions, its `place`."""
     place = document.get("place")
     found = document.get("environment")
-    told = {
+    values = {
         **(place if isinstance(place, Mapping) else {}),
         **(found if isinstance(found, Mapping) else {}),
     }
-    return {key: told[key] for key in KEYS if told.get(key) is not None}
+    return {key: values[key] for key in KEYS if values.get(key) is not None}
 
 
 def started_of(document: Mapping[str, Any]) -> datetime | None:
-    """When a result was started, if its document says it."""
+    """Return the start time in a result's document, or None if it has none."""
     found = document.get("environment")
     text = found.get("started") if isinstance(found, Mapping) else None
     return datetime.fromisoformat(text) if isinstance(text, str) else None
 
 
 def resumed(environment: Environment, before: Mapping[str, Any] | None) -> Environment:
-    """An environment with the start time of an earlier run, if one is resumed that says it."""
+    """Return an environment with the start time of the resumed run, if it has one."""
     started = None if before is None else started_of(before)
     return environment if started is None else environment | {"started": timestamp(started)}
 
@@ -114,21 +114,21 @@ class Difference(NamedTuple):
 
     key: str
     values: Mapping[str, str]
-    """By what has it."""
+    """Value of each result or group, by its name."""
 
     def sentence(self) -> str:
-        """Which key, and all values."""
+        """Return the key and all its values as text."""
         name = self.key.replace("_", " ")
         return f"{name}: " + ", ".join(f"{of} {value}" for of, value in self.values.items())
 
 
 def differences(several: Mapping[str, Sequence[Environment]]) -> list[Difference]:
-    """In what results, or groups of them by name, differ. Those that do not say it, as results of
-    earlier versions, are left out of it."""
+    """Return the environment keys in which results, or groups of them by name, differ. Results that
+    lack a key are not compared by it."""
     found = []
     for key in KEYS:
         values = {
-            name: list(dict.fromkeys(value for it in each if (value := _told(key, it))))
+            name: list(dict.fromkeys(value for it in each if (value := _text(key, it))))
             for name, each in several.items()
         }
         if len({value for each in values.values() for value in each}) > 1:
@@ -137,7 +137,7 @@ def differences(several: Mapping[str, Sequence[Environment]]) -> list[Difference
     return found
 
 
-def _told(key: str, environment: Environment) -> str | None:
+def _text(key: str, environment: Environment) -> str | None:
     if key in environment:
         return shown(key, environment[key])
     # A file system without a device, as a remote one: not one of which it is not known.
@@ -145,12 +145,12 @@ def _told(key: str, environment: Environment) -> str | None:
 
 
 def shown(key: str, value: Any) -> str:
-    """A value for people."""
+    """Format a value for display."""
     return size(value) if key.endswith("_bytes") else str(value)
 
 
 def check(where: str, value: Any) -> None:
-    """Raises WrongField if an environment in a document from outside is damaged."""
+    """Raise WrongField if an environment in a document from outside is damaged."""
     optional = dict.fromkeys(TEXTS, or_null(text)) | dict.fromkeys(COUNTS, or_null(amount))
     if value is None:
         return

@@ -1,6 +1,6 @@
-"""The fields of documents from outside, of which each is looked at before it is read.
+"""Checks for the fields of documents from other programs and versions.
 
-A check is given where a value is, and the value, and raises `WrongField` if it is none such.
+A check takes the field's path and its value, and raises `WrongField` if the value is invalid.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,22 +9,22 @@ from typing import Any, TypeAlias
 Check: TypeAlias = Callable[[str, Any], None]
 
 LEAST, MOST = 1e-18, 1e18
-"""Of anything, if it is not 0: products and quotients of such numbers can be written down."""
+"""Range of numbers other than 0, so that their products and quotients are finite."""
 
 LONGEST = 40
 """Characters that an error has of a value."""
 
 
 class WrongField(Exception):
-    """A field is not what it has to be."""
+    """The value of a field is invalid."""
 
     def __init__(self, where: str, value: Any, expected: str) -> None:
-        told = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
-        super().__init__(f"{where} = {told}: expected {expected}")
+        text = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
+        super().__init__(f"{where} = {text}: expected {expected}")
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number, as which JSON's true and false do not count."""
+    """Return whether a value is a number; JSON's true and false are not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -35,11 +35,11 @@ def text(where: str, value: Any) -> None:
 
 
 def anything(where: str, value: Any) -> None:
-    """Nothing of it is read."""
+    """Accept any value; the field is not read."""
 
 
 def or_null(of: Check) -> Check:
-    """It may not be known."""
+    """Accept null, or what `of` accepts."""
 
     def check(where: str, value: Any) -> None:
         if value is not None:
@@ -73,8 +73,7 @@ def each_in_object(of: Check) -> Check:
 
 
 def an_object(fields: Mapping[str, Check], maybe: Mapping[str, Check] | None = None) -> Check:
-    """An object that has these fields, and may have others: those in `maybe` are looked at where
-    they are there, and the rest is not read."""
+    """Accept an object that has `fields`. Those in `maybe` are optional; others are ignored."""
 
     def check(where: str, value: Any) -> None:
         if not isinstance(value, dict):
@@ -97,14 +96,14 @@ def number(where: str, value: Any) -> None:
 
 
 def amount(where: str, value: Any) -> None:
-    """Such a number, and not less than nothing."""
+    """Accept a number that is 0 or more."""
     number(where, value)
     if value < 0:
         raise WrongField(where, value, "0 or more")
 
 
 def count(where: str, value: Any) -> None:
-    """How many of something there are."""
+    """Accept a positive whole number."""
     if not (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST):
         raise WrongField(where, value, "a whole number, 1 or more")
 

@@ -14,7 +14,7 @@ class FileFormat(Enum):
 
     @property
     def title(self) -> str:
-        """As messages call it."""
+        """Name of the format in messages."""
         return "Parquet" if self is FileFormat.PARQUET else self.name
 
 
@@ -57,7 +57,7 @@ KNOWN = IMAGES | COMPRESSED | OTHERS | {suffix for it in FileFormat for suffix i
 
 
 def check_format(path: Path, format: FileFormat) -> None:
-    """Makes sure that the name of a file does not end as another format's files do.
+    """Check that the suffix of a file does not belong to another format.
 
     Raises ValueError if it does.
     """
@@ -66,13 +66,13 @@ def check_format(path: Path, format: FileFormat) -> None:
     text = suffix == ".txt" and format is not FileFormat.PARQUET
     if suffix in KNOWN and suffix not in format.value and not text:
         raise ValueError(
-            f"{path}: {format.title} is written, not {suffix}: expected a name that ends in"
+            f"{path}: the output is {format.title}, not {suffix}: expected a name that ends in"
             f" {format.value[0]}"
         )
 
 
 def check_directory_name(path: Path) -> None:
-    """Makes sure that the name of a directory for plots is no image's, unless it is there.
+    """Check that the name of a plot directory has no suffix of an image, unless it exists.
 
     Raises ValueError if it is.
     """

@@ -1,8 +1,8 @@
-"""Output files: whole or not there at all. Everything that Headrace writes passes here.
+"""Atomic output files. Headrace writes all its files through this module.
 
-Where root writes, the directory may be another user's, who can put a symbolic link wherever a file
-is expected. So names are opened relative to a descriptor of their directory, what is new has a
-random name and is made exclusively, and links of other users are refused.
+Where root writes, the directory may belong to another user, who can place symbolic links in it. So
+names are opened relative to a descriptor of their directory, new files have random names and are
+created exclusively, and links of other users are refused.
 """
 
 import contextlib
@@ -17,31 +17,31 @@ from typing import Any, NamedTuple
 
 from headrace import _core
 from headrace.file_formats import FileFormat, check_directory_name, check_format
-from headrace.interruption import held
+from headrace.interruption import defer_signals
 
 MOST_LINKS = 40
-"""As in the kernel (path_resolution(7))."""
+"""Limit on followed symbolic links, as in the kernel (path_resolution(7))."""
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Target(NamedTuple):
-    """Where a file is or is to be."""
+    """Directory, name and status of a file that exists or is to be written."""
 
     directory: int
     """A descriptor of its directory."""
     name: str
-    """In it; no symbolic link."""
+    """Name in the directory; no symbolic link."""
     status: os.stat_result | None
-    """None if there is nothing of that name yet."""
+    """Status of the file; None if it does not exist yet."""
 
     @property
     def kind(self) -> int:
-        """The type of what is there; 0 if nothing is."""
+        """File type; 0 if there is no file."""
         return 0 if self.status is None else stat.S_IFMT(self.status.st_mode)
 
 
 @contextlib.contextmanager
-def opened_target(path: Path) -> Iterator[Target]:
+def open_target(path: Path) -> Iterator[Target]:
     """The directory of a file, open, and its name there, symbolic links followed.
 
     Raises OSError if there is no such directory, ScenarioError or PermissionError if another user's
@@ -73,7 +73,7 @@ def _directory(directory: Path, path: Path) -> int:
 
 
 def _link(directory: int, name: str, path: Path) -> str | None:
-    """Where a symbolic link leads; None if it is none."""
+    """Return the target of a symbolic link, or None if the name is no symbolic link."""
     try:
         link = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     except FileNotFoundError:
@@ -87,8 +87,8 @@ def _link(directory: int, name: str, path: Path) -> str | None:
         if not _core.trusts_owner(status.st_uid):
             raise PermissionError(
                 errno.EPERM,
-                f"it is a symbolic link of user {status.st_uid}, and root writes here: expected"
-                " another name, or the link removed",
+                f"refused a symbolic link of user {status.st_uid} while running as root: choose"
+                " another name, or remove the link",
                 str(path),
             )
         return os.readlink("", dir_fd=link)
@@ -106,14 +106,13 @@ def _status(directory: int, name: str, path: Path) -> os.stat_result | None:
 
 
 def check_writable(path: Path, format: FileFormat | None = None) -> None:
-    """Makes sure that a file can be written before long work begins, in the format that its name
-    ends in.
+    """Check before long work that a file can be written, in the format of its suffix.
 
     Raises OSError if it cannot, ValueError if the name is of another format.
     """
     if format is not None:
         check_format(path, format)
-    with opened_target(path) as target:
+    with open_target(path) as target:
         if target.kind == stat.S_IFDIR:
             raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
         if _mode(path) is not None and not os.access(path, os.W_OK):
@@ -123,9 +122,10 @@ def check_writable(path: Path, format: FileFormat | None = None) -> None:
 
 
 def check_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | None]) -> None:
-    """Makes sure that no output takes the place of an input or of another output.
+    """Check that no output has the path of an input or of another output.
 
-    Both by what they are called in the message; None is none. Raises ValueError if one does.
+    The keys are the names in the message; None means no file. Raises ValueError if two paths are
+    equal.
     """
     known = dict(inputs)
     for what, path in outputs.items():
@@ -144,7 +144,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def check_directory(path: Path) -> None:
-    """Makes sure that files can be written to a directory, which may still have to be made.
+    """Check that files can be written to a directory, which need not exist yet.
 
     Raises OSError if they cannot, ValueError if it has the name of an image.
     """
@@ -162,18 +162,17 @@ def check_directory(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A file to write, which takes the name `path` when all is written.
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary file that takes the name `path` when it is complete.
 
-    If the writing fails, nothing is left and what was at `path` stays. Devices and pipes are
-    written in place: a file must never take their name. What is given leads to the open file,
-    whatever happens to its directory meanwhile.
+    If writing fails, the temporary file is removed and `path` is unchanged. Devices and pipes are
+    written in place. The yielded path refers to the open file, even if its directory is moved.
     """
-    with opened_target(path) as target:
+    with open_target(path) as target:
         if target.kind == stat.S_IFDIR:
             raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
         if target.kind == 0 and _is_in_place(path):
-            # As /dev/stdout, where it is a pipe: the link leads to no name.
+            # For example /dev/stdout to a pipe, whose link has no target name.
             yield path
         elif target.kind in (0, stat.S_IFREG):
             yield from _replaced(target, path)
@@ -210,7 +209,7 @@ def _replaced(target: Target, path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _descriptor(descriptor: int, path: Path) -> Iterator[Path]:
-    """A name of what a descriptor has open, which is closed at the end; errors name the path."""
+    """Yield a path to an open descriptor and close it at the end; errors name `path`."""
     given = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
     try:
         yield given
@@ -223,13 +222,14 @@ def _descriptor(descriptor: int, path: Path) -> Iterator[Path]:
 
 
 def _is_in_place(path: Path) -> bool:
-    """Whether a name leads to a device or a pipe."""
+    """Return whether a name leads to a device or a pipe."""
     mode = _mode(path)
     return mode is not None and not stat.S_ISREG(mode)
 
 
 def _mode(path: Path) -> int | None:
-    """What a name stands for, links followed; None if for nothing. Raises OSError."""
+    """Return the file mode behind a name, links followed, or None if it does not exist. Raises
+    OSError."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -237,10 +237,11 @@ def _mode(path: Path) -> int | None:
 
 
 def _try_new(directory: int, named: Path) -> None:
-    """Makes a file in a directory and takes it away: permissions alone do not tell."""
+    """Create a file in a directory and remove it: permissions alone do not show whether that
+    works."""
     name = f".headrace-{secrets.token_hex(8)}.partial"
     try:
-        with held():
+        with defer_signals():
             os.close(os.open(name, NEW, 0o666, dir_fd=directory))
             os.unlink(name, dir_fd=directory)
     except OSError as error:
@@ -248,7 +249,6 @@ def _try_new(directory: int, named: Path) -> None:
 
 
 def save_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Writes a document in one line; the file appears when it is whole. Raises OSError if it
-    cannot."""
-    with whole_file(path) as partial:
+    """Write a document in one line, atomically. Raises OSError if it cannot be written."""
+    with atomic_file(path) as partial:
         partial.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")

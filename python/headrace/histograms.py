@@ -1,8 +1,8 @@
-"""Histograms of service and response times: kept whole, so that results can be put together.
+"""Histograms of service and response times, which can be merged over results.
 
-Each is text as HdrHistogram's logs have it (its version 2, deflated, in base64), of nanoseconds,
-so that other tools read it as well. Beside it stand the exact sum, least and most of its values,
-which results of earlier versions lack: there they are as the histogram's buckets have them.
+Each is text in the format of HdrHistogram's logs (version 2, deflated, base64), in nanoseconds,
+which other tools read as well. The table also has the exact sum, minimum and maximum of its values.
+Results of earlier versions lack them; there the histogram's buckets give them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ EXACT = pl.Schema({"sum_ns": pl.UInt64, "least_ns": pl.UInt64, "most_ns": pl.UIn
 SCHEMA = pl.Schema([*TEXTS.items(), *EXACT.items()])
 """Columns of a measurement's histograms; `time` is `service` or `response`."""
 Part: TypeAlias = tuple[str, tuple[int, int, int] | None]
-"""A histogram, and what is known exactly of its values."""
+"""Histogram, and the exact sum, minimum and maximum of its values."""
 ALL = "all"
-"""In the place of an operation: all of them together."""
+"""Name under which all operations are merged."""
 By: TypeAlias = Literal["operation", "group"]
-"""What is put together: each operation, or each group of operations."""
+"""Key by which histograms are merged: each operation, or each group of operations."""
 LATENCIES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
@@ -31,11 +31,11 @@ def percentiles(
     *,
     by: By = "operation",
 ) -> pl.DataFrame:
-    """The quantiles of several results' histograms together: each operation counts as often as
-    it was carried out, which a mean of percentiles does not do.
+    """Return quantiles over the merged histograms of several results. Each operation has the same
+    weight, unlike in a mean of percentiles.
 
-    Times in seconds by operation, or by group of operations, and of all of them (`all`). Raises
-    ValueError if what is given is no histogram.
+    Times are in seconds, by operation or by group of operations, and of all of them (`all`). Raises
+    ValueError for a malformed histogram.
     """
     rows = [
         {by: name, "time": time, "count": found[0], "quantile": at, "time_s": value}
@@ -64,7 +64,7 @@ def latencies(
 
 
 def _together(histograms: pl.DataFrame, by: By) -> Iterator[tuple[str, str, list[Part]]]:
-    """Operations or groups, and all of them, by time, with the histograms of each."""
+    """Yield each operation or group, and `all`, by kind of time, with its histograms."""
     if by == "group":
         groups = {name: group for name, group, _ in _core.operations()}
         # Operations of later versions are in no group that this one knows.
@@ -78,7 +78,7 @@ def _together(histograms: pl.DataFrame, by: By) -> Iterator[tuple[str, str, list
 
 
 def _parts(histograms: pl.DataFrame) -> list[Part]:
-    """Each histogram, with its exact figures where it has all of them."""
+    """Return each histogram with its exact figures where it has all of them."""
     rows = histograms.select("histogram", *EXACT.names()).iter_rows()
     return [
         (text, None if None in (total, least, most) else (total, least, most))
@@ -87,7 +87,7 @@ def _parts(histograms: pl.DataFrame) -> list[Part]:
 
 
 def check(histograms: pl.DataFrame) -> None:
-    """Raises ValueError, which names the first row that is no histogram."""
+    """Raise ValueError, which names the first row that is no histogram."""
     for name in TEXTS.names():
         if histograms.schema.get(name) != TEXTS[name]:
             raise ValueError(f"{name}: expected a column of text")

@@ -4,5 +4,5 @@ import platform
 
 
 def this_host() -> dict[str, str]:
-    """Its processor's architecture and its operating system, as results have them."""
+    """Return the processor architecture and the operating system, as results have them."""
     return {"machine": platform.machine(), "system": platform.platform()}

@@ -14,15 +14,15 @@ from typing import NoReturn
 
 INTERRUPTED = 130
 PAPER_SCRIPT = "headrace.cli.paper_script"
-"""What `headrace papers` runs a script by; the command itself then says how it ended."""
+"""Module by which `headrace papers` runs a script. The command itself reports the interruption."""
 LOOK_S = 0.05
-"""How long to wait for another thread at a time: polars' handlers have the system begin waits for
-locks anew (pola-rs/polars issue 21739), so that Ctrl-C would only be seen after them."""
+"""Seconds to wait for another thread at a time. Polars' handlers restart the system's waits for
+locks (pola-rs/polars issue 21739), so a longer wait would delay Ctrl-C."""
 _commanded = False
 
 
 class EndedBySignal(SystemExit):
-    """Somebody ends the process."""
+    """A signal ended the process."""
 
     def __init__(self, number: int) -> None:
         self.status = 128 + number
@@ -32,43 +32,43 @@ class EndedBySignal(SystemExit):
         return f"ended by {signal.Signals(self.status - 128).name}"
 
 
-TOLD_TO_END = (KeyboardInterrupt, EndedBySignal)
-"""What Ctrl-C and the signals to end raise: a benchmark shows what it has at each of them."""
+STOP_EXCEPTIONS = (KeyboardInterrupt, EndedBySignal)
+"""Exceptions that Ctrl-C and the signals SIGTERM and SIGHUP raise. A benchmark then shows its
+partial result."""
 
 
 def end_at_once() -> None:
-    """Ends the process at Ctrl-C until `as_exception` is called, unless it is ignored.
+    """End the process at Ctrl-C until `raise_keyboard_interrupt` is called, unless it is ignored.
 
-    In the middle of an import, an exception may end up anywhere.
+    During an import, an exception may be raised anywhere.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler and not _of_command():
         signal.signal(signal.SIGINT, _end)
 
 
-def as_exception() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt again."""
+def raise_keyboard_interrupt() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt again."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def after_polars() -> None:
-    """Has Ctrl-C raise KeyboardInterrupt in a command as before polars was imported.
+    """Restore Python's handler of Ctrl-C in a command after polars has replaced it.
 
-    Polars' own handler, which it puts before Python's as it is imported, has its threads panic
-    where they are, and those that wait for them tell of it on standard error (pola-rs/polars
-    pull request 20961, crates/polars-error/src/signals.rs). In a notebook it is left: there,
-    queries of the user's own are ended by it.
+    Importing polars installs a handler that makes its threads panic, and waiting threads print that
+    on standard error (pola-rs/polars pull request 20961, crates/polars-error/src/signals.rs). In a
+    notebook it stays, because it ends queries of the user.
     """
     if _commanded and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
 
 
-def told(work: Callable[[], int]) -> int:
-    """Works; gives the exit status, that of an interruption after telling of it."""
+def run_interruptible(work: Callable[[], int]) -> int:
+    """Run work and return the exit status. On Ctrl-C, print a message and return 130."""
     global _commanded
     _commanded = True
     try:
-        as_exception()
+        raise_keyboard_interrupt()
         if "polars" in sys.modules:
             after_polars()
         return work()
@@ -80,9 +80,9 @@ def told(work: Callable[[], int]) -> int:
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
-    """Ctrl-C, and signals to end, wait until this is over: what is made here is somebody's to
-    remove by then. Python has them come as soon as a call returns, before its value has a name."""
+def defer_signals() -> Iterator[None]:
+    """Defer Ctrl-C and signals to end until the context exits. Without it, Python raises them
+    before a new resource has a name by which it could be removed."""
     if threading.current_thread() is not threading.main_thread():
         yield  # They come to the main thread alone.
         return
@@ -99,7 +99,7 @@ def held() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        # Also where this fails: whoever handles that is to end all the same.
+        # Raise it even if the body fails, so that the program ends.
         if came:
             signal.raise_signal(came[0])
 
@@ -132,9 +132,9 @@ def end_process() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def noticed() -> Iterator[list[int]]:
-    """Ctrl-C, and signals to end, do what they do, and are noted. What is as good as done may go on
-    to its end all the same; whoever has more to do then knows that nobody wants it any more."""
+def record_signals() -> Iterator[list[int]]:
+    """Record Ctrl-C and signals to end while their handlers run as usual. A measurement that is
+    nearly complete may finish; its caller then starts no other."""
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield came  # They come to the main thread alone.

@@ -9,8 +9,8 @@ from headrace._core import student_quantile
 
 CONFIDENCE = 0.95
 FEWEST = 3
-"""Measured values of which an interval is told: that of two is thirteen times as wide as they are
-apart."""
+"""Fewest values for a confidence interval. For two values, it is thirteen times as wide as their
+difference."""
 
 
 def means(values: Sequence[Any], key: str = "") -> Any:
@@ -41,7 +41,8 @@ def half_width(values: Sequence[float]) -> float | None:
 
 
 def half_widths(values: Sequence[Any]) -> Any:
-    """Of each figure in documents of one shape; none for figures that not all have."""
+    """Return the half-width of each figure in documents of one shape; None for figures that some
+    documents lack."""
     first = values[0]
     if isinstance(first, Mapping):
         keys = [key for key in first if all(key in value for value in values)]

@@ -1,4 +1,4 @@
-"""What is mounted, by the kernel's own list (proc(5), /proc/PID/mountinfo)."""
+"""Mounts in the kernel's list (proc(5), /proc/PID/mountinfo)."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ class Mounted:
     """Major and minor number, as 253:0."""
     at: Path
     options: tuple[str, ...]
-    """Of the mount, then of the file system."""
+    """Options of the mount, then of the file system."""
     kind: str
     """The file system's type, as ext4."""
     source: str

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import polars as pl
 
 from headrace import interruption
-from headrace.files import whole_file
+from headrace.files import atomic_file
 
 interruption.after_polars()
 
@@ -38,14 +38,14 @@ def read_parquet(content: bytes) -> pl.DataFrame:
 
 @contextlib.contextmanager
 def reading_parquet(what: object, expected: str = "a Parquet file") -> Iterator[None]:
-    """Raises ValueError, with `what` in front, where polars cannot read a file.
+    """Raise ValueError, prefixed by `what`, where polars cannot read a file.
 
-    Polars panics over some damaged files: it raises what is no `Exception`, and its threads
-    write to standard error, which is kept back for as long.
+    Polars panics over some damaged files: it raises an exception that is no `Exception`, and its
+    threads write to standard error, which is buffered meanwhile.
     """
     try:
         # Signals are deferred: polars calls Python in the midst, where it expects no exception.
-        with _kept_back_on_panic(), interruption.held():
+        with _buffer_standard_error(), interruption.defer_signals():
             yield
     except (FileNotFoundError, PermissionError):
         raise
@@ -61,8 +61,8 @@ _standard_error = threading.Lock()
 
 
 @contextlib.contextmanager
-def _kept_back_on_panic() -> Iterator[None]:
-    """Keeps back what is written to standard error; passes it on unless polars panics."""
+def _buffer_standard_error() -> Iterator[None]:
+    """Buffer standard error; write it out unless polars panics."""
     with _standard_error, contextlib.ExitStack() as closed:
         try:
             ours = os.dup(2)
@@ -88,17 +88,17 @@ def _kept_back_on_panic() -> Iterator[None]:
 
 @contextlib.contextmanager
 def parquet_file(path: Path) -> Iterator[BinaryIO]:
-    """A file for polars to write to, as `whole_file` gives it.
+    """Yield a file for polars to write to, as `atomic_file` does.
 
-    Raises OSError where polars has an error of its own for what the system refuses.
+    Raises OSError for an error of polars that the operating system caused.
     """
-    with whole_file(path) as partial, partial.open("wb") as file, polars_errors(path):
+    with atomic_file(path) as partial, partial.open("wb") as file, polars_errors(path):
         yield file
 
 
 @contextlib.contextmanager
 def polars_errors(path: Path) -> Iterator[None]:
-    """Raises OSError where polars has an error of its own for what the system refuses."""
+    """Raise OSError for an error of polars that the operating system caused."""
     try:
         yield
     except pl.exceptions.PolarsError as error:

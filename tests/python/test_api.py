@@ -1,7 +1,9 @@
 """The Python API."""
 
+import importlib
 import json
 import signal
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -265,3 +267,10 @@ def test_an_edited_result_is_told_with_its_name(edit: Any, tmp_path: Path) -> No
         hr.load_result(path)
     assert str(raised.value).startswith(f"{path}: ")
     assert "\n" not in str(raised.value)
+
+
+def test_the_old_name_of_the_trace_module_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "headrace.profile", raising=False)
+    with pytest.warns(DeprecationWarning, match="import headrace.trace"):
+        old = importlib.import_module("headrace.profile")
+    assert old.import_trace is importlib.import_module("headrace.trace").import_trace

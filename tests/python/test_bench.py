@@ -16,7 +16,7 @@ import headrace.measure as measure
 from command import command
 from headrace import _core
 from headrace.measure import benchmark
-from headrace.measure.removal import removed
+from headrace.measure.removal import remove_directory
 
 WRITE_AND_READ = """
 [clients]
@@ -291,9 +291,9 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
     scenario.write_text(f'system = "pipe.toml"\n{WRITE_AND_READ}')
     os.mkfifo(tmp_path / "pipe.toml")
     refused = bench("run", str(scenario), str(tmp_path))
-    assert refused.returncode == 2 and "no regular file" in refused.stderr
+    assert refused.returncode == 2 and "not a regular file" in refused.stderr
     refused = bench("mix", str(tmp_path), "--resume", str(pipe))
-    assert refused.returncode == 2 and "no regular file" in refused.stderr
+    assert refused.returncode == 2 and "not a regular file" in refused.stderr
 
 
 def test_what_somebody_else_puts_there_stays_and_the_figures_too(
@@ -356,11 +356,11 @@ def test_what_an_interrupted_measurement_has_left_is_noted(
         wait_for_files(below)
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(benchmark, "removed", left)
+    monkeypatch.setattr(benchmark, "remove_directory", left)
     interrupter = threading.Thread(target=interrupt)
     interrupter.start()
     with pytest.raises(KeyboardInterrupt) as raised:
-        measure.measure_whole(FOREVER, below)
+        measure.measure_strict(FOREVER, below)
     interrupter.join()
     assert "it is left" in raised.value.__notes__
 
@@ -394,7 +394,7 @@ def test_a_second_interruption_leaves_the_rest_and_says_where(below: Path) -> No
                 raise KeyboardInterrupt
 
     for times, interrupted, left in ((1, False, False), (2, False, True), (1, True, True)):
-        warning = removed(Slow(times), interrupted=interrupted)  # type: ignore[arg-type]
+        warning = remove_directory(Slow(times), interrupted=interrupted)  # type: ignore[arg-type]
         assert (warning is not None) == left
         if warning is not None:
             assert f"headrace bench clean {below} removes it" in warning["message"]
@@ -475,7 +475,7 @@ def test_a_load_of_which_nothing_comes_is_refused(tmp_path: Path, below: Path) -
     short = ("--workload", str(file), "--time", "0.1", "--warm-up", "0", "--no-store")
     done = bench("mix", str(below), "--rates", "0.01", *short)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no request was done in the measured time at 0.01 operations/s" in done.stderr
+    assert "no request was completed in the measured time at 0.01 operations/s" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     both = bench("mix", str(below), "--rates", "0.01,500", *short, "--json")
     assert both.returncode == 0

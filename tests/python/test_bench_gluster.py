@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headrace.measure import tuning
-from headrace.measure.tuning.profile import seen
+from headrace.measure.tuning.profile import count_requests
 from headrace.measure.tuning.tune import tune
 
 VOLUME = "headrace-test"
@@ -120,10 +120,10 @@ def test_a_mix_is_tuned_on_a_volume(volume: Path) -> None:
     gluster("volume", "profile", VOLUME, "start")
     amount = tuning.Amount(alone=100, mixed=2000, files=1)
     with tuning.profiler(f"gluster:{VOLUME}")(volume) as watched:
-        written = seen(watched, {"direct-write": 1.0}, 100, amount).counts
+        written = count_requests(watched, {"direct-write": 1.0}, 100, amount).counts
         # Both replicas write; one reads.
         assert written["write"] == pytest.approx(200, abs=4)
-        assert seen(watched, {"direct-read": 1.0}, 100, amount).counts["read"] == 100
+        assert count_requests(watched, {"direct-read": 1.0}, 100, amount).counts["read"] == 100
         wanted = {"lookup": 0.5, "stat": 0.25, "read": 0.25}
         document = tune(watched, wanted, ["stat", "direct-read", "link"], amount=amount)
     # A file has a hundred names at the most (storage.max-hardlinks).

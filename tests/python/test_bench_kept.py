@@ -1,8 +1,11 @@
 """Ladders and studies: kept in the store, compared, and gone on with."""
 
+import contextlib
 import json
+import os
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -18,10 +21,12 @@ import headrace as hr
 import headrace.measure as measure
 from command import command
 from conftest import MIX
-from headrace.importing import import_results
+from headrace.cli.app import run
 from headrace.measure import micro
 from headrace.measure.benchmark import Live, Progress
-from headrace.measure.resuming import sealed
+from headrace.measure.resume import read_earlier, with_checksum
+from headrace.report.csv_rows import rows
+from headrace.result_import import import_results
 from headrace.store import StoreError
 
 pytestmark = pytest.mark.usefixtures("place")
@@ -62,11 +67,11 @@ def bench(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_a_ladder_goes_on_with_the_steps_that_are_missing(workload: Path, below: Path) -> None:
     saved: list[dict[str, Any]] = []
     load = mixed(workload)
-    measure.ladder(load.at, below, rates=[50, 100], so_far=lambda it: saved.append(it.saved()))
+    measure.load_sweep(load.at, below, rates=[50, 100], so_far=lambda it: saved.append(it.saved()))
     assert [len(it["steps"]) for it in saved] == [1, 2]
     assert saved[0]["stop"]["reason"] == "unfinished"
     watched = Watched()
-    whole = measure.ladder(
+    whole = measure.load_sweep(
         load.at, below, rates=[50, 100, 200], watch=watched, resumed=saved[0]
     ).document
     assert [it["requested_per_second"] for it in whole["steps"]] == [50, 100, 200]
@@ -88,7 +93,7 @@ def test_a_ladder_does_not_go_on_with_other_calls(workload: Path, below: Path) -
     del document["calls"]
     saved.write_text(json.dumps(document))
     refused = bench(*chosen, "--resume", saved, "--calls", "null")
-    assert refused.returncode == 2 and "does not say by which calls" in refused.stderr
+    assert refused.returncode == 2 and "does not name its calls" in refused.stderr
 
 
 def test_every_benchmark_says_by_which_calls(workload: Path, below: Path) -> None:
@@ -100,7 +105,7 @@ def test_every_benchmark_says_by_which_calls(workload: Path, below: Path) -> Non
         assert document["calls"] == calls
         told = any(it["condition"] == "no-calls" for it in document["warnings"])
         assert told == (calls == "null")
-    study = micro.carry_out(STUDY, below, repeats=1)
+    study = micro.run_study(STUDY, below, repeats=1)
     assert study.document["calls"] == "posix"
     listed = hr.store.open().list(calls="null")
     assert listed["kind"].to_list() == ["measured"]
@@ -110,7 +115,7 @@ def test_a_ladder_of_clients_goes_on_too(workload: Path, below: Path) -> None:
     saved: list[dict[str, Any]] = []
     load, watched = mixed(workload), Watched()
     for counts in ([1], [1, 2]):
-        measure.ladder_of_clients(
+        measure.client_sweep(
             load.with_processes,
             below,
             counts,
@@ -124,11 +129,11 @@ def test_a_ladder_of_clients_goes_on_too(workload: Path, below: Path) -> None:
 
 def test_a_step_that_was_not_finished_is_measured_again(workload: Path, below: Path) -> None:
     load = mixed(workload)
-    before = measure.ladder(load.at, below, rates=[50]).saved()
+    before = measure.load_sweep(load.at, below, rates=[50]).saved()
     before["steps"][0]["partial"] = True
-    before = sealed(before)
+    before = with_checksum(before)
     watched = Watched()
-    measure.ladder(load.at, below, rates=[50], watch=watched, resumed=before)
+    measure.load_sweep(load.at, below, rates=[50], watch=watched, resumed=before)
     assert len(watched.steps) == 1
 
 
@@ -140,11 +145,11 @@ def test_what_is_of_another_place_version_or_load_is_not_gone_on_with(
     workload: Path, below: Path
 ) -> None:
     load = mixed(workload)
-    before = measure.ladder(load.at, below, rates=[50]).saved()
+    before = measure.load_sweep(load.at, below, rates=[50]).saved()
     other = before["place"] | {"host": "elsewhere"}
     longer = mixed(workload, seconds=0.3)
     cases: list[tuple[dict[str, Any], measure.MixedLoad, str]] = [
-        (changed(before, place=other), load, "another place .*elsewhere"),
+        (changed(before, place=other), load, "another site .*elsewhere"),
         (changed(before, version="0.0.1"), load, "of version 0.0.1"),
         (changed(before, of="clients"), load, 'its of is "clients"'),
         (changed(before, kind="study"), load, 'its kind is "study"'),
@@ -152,7 +157,7 @@ def test_what_is_of_another_place_version_or_load_is_not_gone_on_with(
     ]
     for document, at, told in cases:
         with pytest.raises(ValueError, match=told) as raised:
-            measure.ladder(at.at, below, rates=[50], resumed=document)
+            measure.load_sweep(at.at, below, rates=[50], resumed=document)
         assert str(raised.value).startswith("saved.json: ")
     assert list(below.iterdir()) == []
 
@@ -161,16 +166,16 @@ def test_steps_that_are_not_as_they_were_saved_are_not_gone_on_with(
     workload: Path, below: Path
 ) -> None:
     load = mixed(workload)
-    before = measure.ladder(load.at, below, rates=[50]).saved()
+    before = measure.load_sweep(load.at, below, rates=[50]).saved()
     for steps in ("x", [3], [], [before["steps"][0] | {"achieved_per_second": "fast"}]):
         with pytest.raises(ValueError, match="not as they were saved"):
-            measure.ladder(load.at, below, rates=[50], resumed=before | {"steps": steps})
+            measure.load_sweep(load.at, below, rates=[50], resumed=before | {"steps": steps})
     assert list(below.iterdir()) == []
 
 
 def test_a_study_goes_on_with_the_points_that_are_missing(below: Path) -> None:
     saved: list[micro.StudyResult] = []
-    micro.carry_out(STUDY, below, repeats=2, so_far=saved.append)
+    micro.run_study(STUDY, below, repeats=2, so_far=saved.append)
     assert [it.rows.height for it in saved] == list(range(1, 8))
     before = saved[4].document | {"rows": saved[4].rows.to_dict(as_series=False)}
     measured: list[str] = []
@@ -178,25 +183,25 @@ def test_a_study_goes_on_with_the_points_that_are_missing(below: Path) -> None:
     def told(_done: int, _total: int, what: str) -> None:
         measured.append(what)
 
-    whole = micro.carry_out(STUDY, below, repeats=2, told=told, resumed=before)
+    whole = micro.run_study(STUDY, below, repeats=2, on_progress=told, resumed=before)
     assert len(measured) == 3
     assert whole.rows.head(5).equals(saved[4].rows)
     assert all(it["repeats"] == 2 for it in whole.document["summary"])
     other = micro.blocks(2 * SIZE, [4096])
-    with pytest.raises(ValueError, match="of another workload"):
-        micro.carry_out(other, below, resumed=before)
+    with pytest.raises(ValueError, match="with another workload"):
+        micro.run_study(other, below, resumed=before)
     with pytest.raises(ValueError, match='its benchmark is "blocks"'):
-        micro.carry_out(micro.copying(SIZE, 4096), below, resumed=before)
+        micro.run_study(micro.copy_file(SIZE, 4096), below, resumed=before)
 
 
 def test_what_a_study_has_stays_when_less_is_asked_for(below: Path) -> None:
-    before = micro.carry_out(STUDY, below, repeats=3)
+    before = micro.run_study(STUDY, below, repeats=3)
     resumed = before.document | {"rows": before.rows.to_dict(as_series=False)}
     blocks = sorted({int(point.parameters["block"]) for point in STUDY.points})
     assert len(blocks) == 2
     saved: list[micro.StudyResult] = []
     other = micro.blocks(SIZE, [blocks[0] // 2, blocks[0]])
-    after = micro.carry_out(other, below, repeats=1, resumed=resumed, so_far=saved.append)
+    after = micro.run_study(other, below, repeats=1, resumed=resumed, so_far=saved.append)
     new = pl.col("block") == blocks[0] // 2
     for it in (*saved, after):
         assert it.rows.filter(~new).equals(before.rows)
@@ -234,43 +239,73 @@ def test_an_interruption_while_files_are_made_leaves_a_marked_ladder(below: Path
     file.write_text(many)
     load = mixed(file)
     for at, rates in ((1, [4000]), (2, [10, 4000])):
-        ladder = measure.ladder(load.at, below, rates=rates, watch=interrupting(True, at))
-        assert ladder.partial and ladder.document["stop"] == {"reason": "interrupted"}
-        assert len(ladder.document["steps"]) == at - 1
+        load_sweep = measure.load_sweep(load.at, below, rates=rates, watch=interrupting(True, at))
+        assert load_sweep.partial and load_sweep.document["stop"] == {"reason": "interrupted"}
+        assert len(load_sweep.document["steps"]) == at - 1
     assert list(below.iterdir()) == []
 
 
 def test_ladders_are_compared_step_by_step(workload: Path, below: Path) -> None:
     load = mixed(workload)
-    first = measure.ladder(load.at, below, rates=[50, 100])
-    other = measure.ladder(load.at, below, rates=[100, 200])
+    first = measure.load_sweep(load.at, below, rates=[50, 100])
+    other = measure.load_sweep(load.at, below, rates=[100, 200])
     ids = [first.keep(labels={"disk": "old"}), other.keep()]
     store = hr.store.open()
-    assert store.list(kind="ladder")["id"].to_list() == ids[::-1]
+    assert store.list(kind="load-sweep")["id"].to_list() == ids[::-1]
     compared = store.compare(ids)
     ratios = compared.table.filter(group=ids[1], figure="operations_per_s")
     assert ratios.filter(operation="100/s")["ratio"].is_not_null().all()
     assert ratios.filter(operation="200/s")["ratio"].is_null().all()
     steps = [it["operation"] for it in compared.json()["figures"]]
     assert steps.index("50/s") < steps.index("100/s") < steps.index("200/s")
-    study = micro.carry_out(STUDY, below, repeats=1).keep()
+    study = micro.run_study(STUDY, below, repeats=1).keep()
     with pytest.raises(StoreError, match="no figure in common"):
         store.compare([ids[0], study])
+
+
+def test_load_sweeps_saved_as_ladders_are_read(
+    workload: Path, below: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load = mixed(workload)
+    broken = measure.load_sweep(load.at, below, rates=[50])
+    broken.save(tmp_path / "sweep.json")
+    saved = json.loads((tmp_path / "sweep.json").read_text())
+    (tmp_path / "old.json").write_text(json.dumps(saved | {"kind": "ladder"}))
+    resumed = read_earlier(str(tmp_path / "old.json"))
+    whole = measure.load_sweep(load.at, below, rates=[50, 100], resumed=resumed)
+    assert whole.document["steps"][0] == saved["steps"][0]
+    store = hr.store.open()
+    (imported,) = import_results(store, tmp_path / "old.json")
+    with contextlib.closing(
+        sqlite3.connect(os.environ["HEADRACE_STORE"] + "/catalogue.sqlite")
+    ) as db:
+        db.execute("UPDATE runs SET kind = 'ladder'")
+        db.execute("UPDATE headrace_schema SET version_num = '0005'")
+        db.commit()
+    ids = [imported, whole.keep()]
+    assert run(["results", "list", "--kind", "ladder", "--json"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == "--kind ladder: this kind is now called load-sweep\n"
+    assert {it["id"] for it in json.loads(shown.out)["results"]} == set(ids)
+    assert {it["kind"] for it in json.loads(shown.out)["results"]} == {"load-sweep"}
+    assert run(["results", "show", imported]) == 0 and "requested" in capsys.readouterr().out
+    assert store.compare(ids).table.height
+    assert rows(store.shown(imported)["document"])
 
 
 def test_what_benchmarks_save_is_shown_handed_on_and_taken_in(
     workload: Path, below: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ladder, study = tmp_path / "ladder.json", tmp_path / "study.json"
+    load_sweep, study = tmp_path / "ladder.json", tmp_path / "study.json"
     times = ("--time", "0.2", "--warm-up", "0")
-    done = bench("mix", below, "--workload", workload, "--rates", "50", *times, "-o", ladder)
+    done = bench("mix", below, "--workload", workload, "--rates", "50", *times, "-o", load_sweep)
     assert (done.returncode, done.stderr) == (0, "") and "in the store: " in done.stdout
     shape = ("--file", "64k", "--blocks", "4k,16k", "--repeats", "3")
     done = bench("blocks", below, *shape, "-o", study, "--label", "disk=old")
     assert done.returncode == 0 and " ± " in done.stdout
     store = hr.store.open()
     assert store.list(labels={"disk": "old"})["kind"].to_list() == ["study"]
-    for kind, title in (("ladder", "requested"), ("study", "block")):
+    for kind, title in (("load-sweep", "requested"), ("study", "block")):
         (identifier,) = store.list(kind=kind)["id"]
         shown = subprocess.run(
             [sys.executable, "-m", "headrace", "results", "show", identifier],
@@ -279,7 +314,7 @@ def test_what_benchmarks_save_is_shown_handed_on_and_taken_in(
         )
         assert title in shown.stdout and shown.returncode == 0
     # A saved result is known again.
-    for path in (ladder, study):
+    for path in (load_sweep, study):
         assert list(import_results(store, path).values()) == [False]
     store.export(store.list()["id"].to_list(), tmp_path / "all.zip")
     monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "other"))
@@ -315,11 +350,11 @@ def test_ctrl_c_tells_the_command_that_goes_on(below: Path, workload: Path, tmp_
     wait_for(saved)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
-    assert running.returncode == 130 and "interrupted" in out
+    assert running.returncode == 130 and "Interrupted: partial" in " ".join(out.split())
     go_on, interrupted = err.splitlines()
-    assert interrupted == "interrupted" and go_on.startswith("to go on: headrace bench mix ")
+    assert interrupted == "interrupted" and go_on.startswith("to resume: headrace bench mix ")
     first = json.loads(saved.read_text())["steps"][0]
-    again = shlex.split(go_on.removeprefix("to go on: headrace bench "))
+    again = shlex.split(go_on.removeprefix("to resume: headrace bench "))
     assert bench(*again).returncode == 0
     whole = json.loads(saved.read_text())
     assert whole["stop"]["reason"] == "done" and len(whole["steps"]) == 2
@@ -328,7 +363,7 @@ def test_ctrl_c_tells_the_command_that_goes_on(below: Path, workload: Path, tmp_
 
 def test_an_interrupted_ladder_goes_on_from_the_store(workload: Path, below: Path) -> None:
     load = mixed(workload)
-    identifier = measure.ladder(
+    identifier = measure.load_sweep(
         load.at, below, rates=[50, 100], watch=interrupting(False, 2)
     ).keep()
     times = ("--time", "0.2", "--warm-up", "0.0", "--no-store", "--json")

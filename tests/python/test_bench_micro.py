@@ -28,9 +28,9 @@ STUDIES = [
     micro.sweep([SMALL], [4096, SMALL]),
     micro.blocks(SMALL, [4096, 65536]),
     micro.clients([1, 3], SMALL, 65536),
-    micro.names([1, 2], 20, size=100),
+    micro.metadata([1, 2], 20, size=100),
     micro.disk(SMALL, seeks=10, names=20),
-    micro.copying(SMALL, 65536),
+    micro.copy_file(SMALL, 65536),
 ]
 
 
@@ -38,7 +38,7 @@ STUDIES = [
 def test_every_byte_of_every_point_is_measured_in_each_repeat(
     study: micro.Study, tmp_path: Path
 ) -> None:
-    result = micro.carry_out(study, tmp_path, repeats=2)
+    result = micro.run_study(study, tmp_path, repeats=2)
     tests = sum(len(point.tests) for point in study.points)
     assert result.rows.height == 2 * tests
     assert len(result.document["summary"]) == tests
@@ -72,9 +72,9 @@ def test_a_throughput_is_over_the_slowest_process_and_the_sync_behind_it(tmp_pat
 
 
 def test_what_memory_may_have_answered_is_marked(tmp_path: Path) -> None:
-    result = micro.carry_out(micro.sweep([SMALL], [65536]), tmp_path, repeats=1)
+    result = micro.run_study(micro.sweep([SMALL], [65536]), tmp_path, repeats=1)
     assert all(it["in_memory"] for it in result.document["summary"])
-    cold = micro.carry_out(micro.blocks(SMALL, [65536]), tmp_path, repeats=1)
+    cold = micro.run_study(micro.blocks(SMALL, [65536]), tmp_path, repeats=1)
     assert not any(it["in_memory"] for it in cold.document["summary"])
 
 
@@ -100,9 +100,9 @@ def test_the_command_prints_draws_and_keeps(tmp_path: Path) -> None:
 
 def test_what_has_no_effect_on_a_copy_is_refused(tmp_path: Path) -> None:
     for arguments, expected in (
-        (["--files", "3"], "--files: expected --tree"),
-        (["--sizes", "small"], "--sizes: expected --tree"),
-        (["--tree", "--file", "1 MiB"], "expected --sizes with --tree"),
+        (["--files", "3"], "--files: needs --tree"),
+        (["--sizes", "small"], "--sizes: needs --tree"),
+        (["--tree", "--file", "1 MiB"], "expected --sizes in its place"),
     ):
         done = bench("copy", str(tmp_path), *arguments)
         assert done.returncode == 2 and expected in done.stderr
@@ -142,7 +142,7 @@ def test_a_tree_is_copied_file_by_file(tmp_path: Path) -> None:
 
 
 def test_a_tree_is_simulated_as_it_is_measured(tmp_path: Path) -> None:
-    study = micro.copying_a_tree(2, 20, "small", 131072)
+    study = micro.copy_tree(2, 20, "small", 131072)
     (point,) = study.points
     measured = hr.measure.measure(hr.measure.load(point.scenario), tmp_path).document
     machine = 'system = "ext4"\n[machine.memory]\nsize = "64 MiB"\n[machine.device]\n'
@@ -165,7 +165,7 @@ def test_characters_are_written_and_read_one_by_one() -> None:
 
 
 def test_a_study_of_one_point_has_a_row_for_each_figure(tmp_path: Path) -> None:
-    result = micro.carry_out(micro.disk(64 << 10, seeks=10, names=20), tmp_path, repeats=1)
+    result = micro.run_study(micro.disk(64 << 10, seeks=10, names=20), tmp_path, repeats=1)
     console = Console(width=100, file=io.StringIO())
     with console.capture() as captured:
         console.print(study_tables.study(result.document))
@@ -185,7 +185,7 @@ def test_a_study_of_one_point_has_a_row_for_each_figure(tmp_path: Path) -> None:
         (("blocks", "--file", "100 MB"), 'expected whole blocks, such as --file "96 MiB"'),
         (("blocks", "--file", "100000", "--blocks", "4k"), '--file "96 KiB"'),
         (("clients", "--file", "3 MiB", "--block", "2 MiB"), '--file "4 MiB"'),
-        (("disk", "--file", "100 MB"), "--file 100.0 MB: it is no multiple of blocks of 8 KiB"),
+        (("disk", "--file", "100 MB"), "--file 100.0 MB: not a multiple of the block size 8 KiB"),
     ],
 )
 def test_a_file_of_parts_of_blocks_is_named_by_its_option(

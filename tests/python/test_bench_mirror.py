@@ -21,7 +21,7 @@ from headrace import RunError, _core, measure
 from headrace.measure import tuning
 from headrace.measure.tuning import mirror as mirrors
 from headrace.measure.tuning.mirror_connection import Connection
-from headrace.measure.tuning.profile import seen
+from headrace.measure.tuning.profile import count_requests
 
 EVERYTHING = """
 [clients]
@@ -96,7 +96,7 @@ def test_every_operation_works_in_a_mirror_and_reads_what_was_written(
 def test_an_operation_causes_what_it_says_and_nothing_else(
     watched: tuning.Watched, operation: str, causes: dict[str, int]
 ) -> None:
-    caused = seen(watched, {operation: 1.0}, 100, tuning.Amount(files=4)).counts
+    caused = count_requests(watched, {operation: 1.0}, 100, tuning.Amount(files=4)).counts
     # Opening each of the files, and making the one beside it, comes once.
     assert {name: count for name, count in caused.items() if count >= 50} == {
         name: pytest.approx(count, abs=10) for name, count in causes.items()
@@ -129,9 +129,9 @@ def test_a_mirror_that_was_killed_is_taken_down(tmp_path: Path, watched: tuning.
         os.kill(second.profiler.process, signal.SIGKILL)
         while not mirrors.is_dead(second.below):
             time.sleep(0.01)
-        assert second.below in mirrors.left_behind()
+        assert second.below in mirrors.stale_mounts()
         with pytest.raises(RunError, match="was ended by SIGKILL"):
-            seen(second, {"stat": 1.0}, 10, tuning.Amount())
+            count_requests(second, {"stat": 1.0}, 10, tuning.Amount())
         second.profiler()
     assert not is_mounted(second.below)
     assert not second.below.exists()
@@ -153,7 +153,7 @@ def test_only_mirrors_are_taken_down(
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(shared))
     monkeypatch.setattr(Path, "stat", dead)
 
-    assert mirrors.left_behind() == []
+    assert mirrors.stale_mounts() == []
     assert not mirrors.is_dead(shared / f"{mirrors.PREFIX}planted")
     assert mirrors.is_dead(watched.below)
 
@@ -172,7 +172,7 @@ sys.exit(run(sys.argv[1:]))
     ("number", "told"),
     [
         (signal.SIGKILL, "was ended by SIGKILL"),
-        (signal.SIGSTOP, "did not answer for 1 s, and was ended"),
+        (signal.SIGSTOP, "did not answer for 1 s and was killed"),
         (signal.SIGINT, "has ended"),
         (signal.SIGHUP, "has ended"),
     ],
@@ -265,7 +265,7 @@ def test_what_cannot_be_mirrored_is_one_clear_error(headrace: Command, tmp_path:
 def test_errors_name_the_directory_that_was_given(tmp_path: Path, watched: object) -> None:
     text = re.escape(f"{tmp_path}: the benchmark takes")
     with pytest.raises(ValueError, match=f"^{text}"), tuning.profiler("fuse")(tmp_path) as mirrored:
-        seen(mirrored, {"stat": 1.0}, 10, tuning.Amount(files=200_000_000))
+        count_requests(mirrored, {"stat": 1.0}, 10, tuning.Amount(files=200_000_000))
     with pytest.raises(OSError) as raised, tuning.profiler("fuse")(tmp_path) as mirrored:
         (mirrored.below / "missing").rmdir()
     assert raised.value.filename == str(tmp_path / "missing")
@@ -343,7 +343,7 @@ def test_a_signal_while_a_mix_is_counted_leaves_nothing_and_is_not_lost(
     else:
         monkeypatch.setattr(_core, "measure", late)
     with tuning.profiler("command:echo {}")(tmp_path) as counted, pytest.raises(KeyboardInterrupt):
-        seen(counted, {"stat": 1.0}, 10, tuning.Amount(files=2))
+        count_requests(counted, {"stat": 1.0}, 10, tuning.Amount(files=2))
     assert list(tmp_path.iterdir()) == []
 
 

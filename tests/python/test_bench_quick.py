@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from headrace import _core
-from headrace.measure.jobs import JobsLive, Options, carry_out, quick_start
+from headrace.measure.jobs import JobsLive, Options, quick_start, run_jobs
 from headrace.measure.jobs.target import opened
 from headrace.report.job_tables import Now, live_line
 
@@ -89,7 +89,7 @@ def test_the_page_cache_is_named_where_it_answers(headrace: Any, below: Path) ->
     assert max(job["cache_hit_rate"] for job in reads) > 0.5
     assert "page-cache" in conditions
     table = headrace("bench", below, *common[:-1], "--no-direct")
-    assert "the page cache answered part of what was read" in " ".join(table.stdout.split())
+    assert "part of the reads were page-cache hits" in " ".join(table.stdout.split())
 
 
 def test_direct_requests_meet_no_page_cache(below: Path) -> None:
@@ -97,7 +97,7 @@ def test_direct_requests_meet_no_page_cache(below: Path) -> None:
         if not target.engine.takes_direct():
             pytest.skip("this file system takes no O_DIRECT")
         options = Options(file=8 << 20, queue_depths=[1], seconds=0.2, calls="posix")
-        result = carry_out(quick_start(below, options), target)
+        result = run_jobs(quick_start(below, options), target)
     document = result.document
     if document["place"]["file_system"] == "tmpfs":
         pytest.skip("all of tmpfs is page cache")
@@ -137,7 +137,7 @@ def test_the_device_has_as_many_requests_in_flight_as_the_queue_depth_says(below
         watcher = threading.Thread(target=watch)
         watcher.start()
         try:
-            result = carry_out(plan, target)
+            result = run_jobs(plan, target)
         finally:
             ends.set()
             watcher.join()
@@ -220,7 +220,7 @@ def test_a_directory_with_the_name_of_a_command_is_reached_by_a_path(
         ([".", ".", "."], "expected a directory, a block device, or a fio job file"),
         ([""], "expected a directory"),
         ([".", "--queue-depth", "0"], "counts such as"),
-        ([".", "--queue-depth", "8", "--calls", "posix"], "a system call waits for its answer"),
+        ([".", "--queue-depth", "8", "--calls", "posix"], "system calls have a queue depth of 1"),
         ([".", "--block", "0"], "expected a size"),
         ([".", "--file", "1 KiB"], "no block of"),
         ([".", "--rate", "0"], "expected requests per second"),
@@ -350,7 +350,7 @@ def test_a_device_is_opened_for_reading_alone(loop_device: Path, tmp_path: Path)
     options = Options(queue_depths=[1], seconds=0.1, calls="posix")
     with opened(loop_device) as target:
         assert target.directory is None
-        carry_out(quick_start(loop_device, options, target.size), target)
+        run_jobs(quick_start(loop_device, options, target.size), target)
         flags = [
             int(line.split()[1], 8)
             for link in Path("/proc/self/fd").iterdir()

@@ -16,7 +16,7 @@ import headrace.measure as measure
 from headrace import histograms
 from headrace.intervals import half_width
 from headrace.measure.benchmark import Live
-from headrace.measure.repeated import together
+from headrace.measure.repetitions import merge_repetitions
 
 pytestmark = pytest.mark.usefixtures("place")
 
@@ -171,7 +171,7 @@ def test_the_command_repeats_draws_and_saves(below: Path, tmp_path: Path) -> Non
 
 def test_one_measurement_put_together_is_itself(below: Path) -> None:
     one = measure.measure(measure.load(WRITE_AND_READ), below)
-    document = together([one], 1).document
+    document = merge_repetitions([one], 1).document
     for key in ("throughput", "latency", "operations", "files"):
         assert document[key] == one.document[key], key
 

@@ -92,7 +92,7 @@ def test_a_ladder_is_refused_for_its_largest_load(small: Path, tmp_path: Path) -
     told = refused(small, "mix", str(small), "--workload", str(file), "--rates", "0.05,20")
     assert "200 MB" in told
     mixed = measure.MixedLoad(str(file), seconds=0.2, warm_up=0.0)
-    nothing = measure.ladder(mixed.at, small, rates=[0.05, 20], calls="null")
+    nothing = measure.load_sweep(mixed.at, small, rates=[0.05, 20], calls="null")
     assert nothing.document["stop"]["reason"] == "done"
 
 

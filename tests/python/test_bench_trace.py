@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from command import command
-from headrace.profile import import_trace, trace_info
+from headrace.trace import import_trace, trace_info
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -89,7 +89,7 @@ def test_what_is_left_out_is_in_the_table_and_the_last_line(tmp_path: Path) -> N
         done = command(*arguments)
         assert done.returncode == 0, done.stderr
         assert "Left out" in done.stdout
-        last = done.stdout.split("Left out, or only in part:")[-1]
+        last = done.stdout.split("Not supported, or only in part:")[-1]
         assert "call that is no file operation" in last
 
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from headrace.cli.app import run
 from headrace.measure import tuning
-from headrace.measure.tuning.profilers import gluster_counts, of_command, of_rpc
-from headrace.measure.tuning.reach import unreached
+from headrace.measure.tuning.infeasible_targets import infeasible_targets
+from headrace.measure.tuning.profilers import command_profiler, gluster_counts, rpc_profiler
 from headrace.measure.tuning.search import mix_of
 from headrace.measure.tuning.tune import tune
 
@@ -70,11 +70,11 @@ def test_what_stands_in_the_way_of_a_mix_is_said() -> None:
     counts = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     found = tuning.Profile(["read", "stat", "sync"], ["read", "getattr", "commit"], counts)
     wanted = np.array([0.8, 0.1, 0.1])
-    why = unreached(found, tuning.nearest(counts, wanted), wanted)
-    assert "too little: where it comes least mixed, from read, it comes with getattr" in why["read"]
-    assert "too much: it comes with read" in why["getattr"]
+    why = infeasible_targets(found, tuning.nearest(counts, wanted), wanted)
+    assert "too little: its purest source, read, also causes getattr" in why["read"]
+    assert "too much: caused by read" in why["getattr"]
     reached = np.array([0.3, 0.5, 0.2])
-    assert unreached(found, tuning.nearest(counts, reached), reached) == {}
+    assert infeasible_targets(found, tuning.nearest(counts, reached), reached) == {}
 
 
 def test_a_profile_is_corrected_by_what_was_measured() -> None:
@@ -121,7 +121,7 @@ def test_counters_of_the_kernels_nfs_are_read_by_name(tmp_path: Path) -> None:
     file = tmp_path / "nfs"
     values = " ".join(str(number) for number in range(22))
     file.write_text(f"net 0 0 0 0\nrpc 1 0 0\nproc3 22 {values}\nproc4 2 1 1\n")
-    counts = of_rpc(file)()
+    counts = rpc_profiler(file)()
     assert (counts["null"], counts["getattr"], counts["lookup"]) == (0, 1, 3)
     assert (counts["readdirplus"], counts["commit"]) == (17, 21)
 
@@ -141,7 +141,7 @@ def test_calls_of_a_gluster_volume_are_read() -> None:
 def test_a_command_counts(tmp_path: Path) -> None:
     script = tmp_path / "counts.py"
     script.write_text('print(\'{"READ": 7, "write": 2}\')')
-    read = of_command(f"{shlex.quote(sys.executable)} {shlex.quote(str(script))}")
+    read = command_profiler(f"{shlex.quote(sys.executable)} {shlex.quote(str(script))}")
     assert read() == {"read": 7, "write": 2}
     for wrong in ("print('[]')", "print('{\"read\": 1.5}')", "raise SystemExit(3)", "print(1, 2)"):
         script.write_text(wrong)
@@ -209,7 +209,7 @@ def test_a_tuning_goes_on_with_what_was_not_counted(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=why):
             tuned(resumed=saved[4] | changed)
-    with pytest.raises(ValueError, match="of another workload"):
+    with pytest.raises(ValueError, match="with another workload"):
         tuned(resumed=saved[4], amount=tuning.Amount(alone=1001, mixed=2000))
 
 
@@ -230,27 +230,31 @@ def test_counts_are_divided_by_the_operations_completed_in_the_time(tmp_path: Pa
 def test_operations_not_completed_in_the_time_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def seen(_watched: object, weights: Mapping[str, float], *_rest: object) -> tuning.Counted:
+    def count_requests(
+        _watched: object, weights: Mapping[str, float], *_rest: object
+    ) -> tuning.Counted:
         return tuning.Counted(*((0, {}) if "sync" in weights else (10, {"getattr": 10})))
 
-    monkeypatch.setattr("headrace.measure.tuning.steps.seen", seen)
+    monkeypatch.setattr("headrace.measure.tuning.steps.count_requests", count_requests)
     amount = tuning.Amount(time_s=2.0)
     with tuning.profiler("command:true")(tmp_path) as here:
         document = tune(here, {"getattr": 1.0}, ["sync", "stat"], amount=amount)
-        assert document["left_out"] == {"sync": "none was completed in 2 s (--time)"}
+        assert document["left_out"] == {"sync": "none completed in 2 s (--time)"}
         assert document["profile"] == {"stat": {"getattr": 1.0}}
         assert document["mixes"]["pairwise"]["measured"] == {"getattr": 1.0}
-        with pytest.raises(ValueError, match=r"sync: none was completed in 2 s \(--time\)"):
+        with pytest.raises(ValueError, match=r"sync: none completed in 2 s \(--time\)"):
             tune(here, {"getattr": 1.0}, ["sync"], amount=amount)
 
 
 def test_a_mix_of_which_nothing_is_completed_is_not_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def seen(_watched: object, weights: object, number: int, *_rest: object) -> tuning.Counted:
+    def count_requests(
+        _watched: object, weights: object, number: int, *_rest: object
+    ) -> tuning.Counted:
         return tuning.Counted(*((5, {"getattr": 5}) if number == 1 else (0, {"getattr": 1})))
 
-    monkeypatch.setattr("headrace.measure.tuning.steps.seen", seen)
+    monkeypatch.setattr("headrace.measure.tuning.steps.count_requests", count_requests)
     target, mix, csv = (tmp_path / name for name in ("target.toml", "mix.toml", "mix.csv"))
     target.write_text("getattr = 1\n")
     command = ["bench", "tune", str(tmp_path), "--profiler", "command:echo {}", "--target"]

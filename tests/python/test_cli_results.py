@@ -84,7 +84,7 @@ def test_what_is_not_kept(headrace: Command, small: Path, place: Path) -> None:
     ended = headrace("run", small, "--no-store")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "in the store" not in ended.stdout
-    assert headrace("results", "list").stdout == "There are no such results.\n"
+    assert headrace("results", "list").stdout == "No results match.\n"
     assert listed(headrace) == []
     assert not place.exists()
 
@@ -208,7 +208,7 @@ def test_a_person_is_asked(
         (["show", "zzz"], ['"zzz"', "headrace results list"]),
         (
             ["list", "--kind", "imagined"],
-            ['--kind "imagined"', "one of simulated, measured, ladder"],
+            ['--kind "imagined"', "one of simulated, measured, load-sweep"],
         ),
         (["list", "--label", "disk"], ['--label "disk"', "KEY=VALUE"]),
         (["list", "--since", "yesterday"], ['--since "yesterday"', "2026-11-01", '"7 d"']),

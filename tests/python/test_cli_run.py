@@ -324,7 +324,7 @@ def test_why_a_run_ended(headrace: Command, small: Path) -> None:
     assert stop == {"reason": "workload", "precision": wanted}
     assert line == (
         "The run ended with its workload. run.stop.precision = 0.01 was not reached: "
-        "there were too few requests to tell."
+        "there were too few requests for an interval."
     )
 
 

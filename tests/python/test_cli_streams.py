@@ -56,7 +56,7 @@ def test_a_file_that_cannot_grow_is_told_in_one_line(
     assert ended.returncode in (1, 2)
     assert ended.stderr.count("\n") == 1
     assert "ile too large" in ended.stderr
-    assert "error of Headrace" not in ended.stderr
+    assert "internal error" not in ended.stderr
     assert "partial" not in ended.stderr
     assert not path.exists()
 

@@ -58,7 +58,7 @@ def test_each_load_is_measured_with_each_number_of_hosts(tmp_path: Path, below: 
     saved = tmp_path / "sweep.json"
     options = (*SHORT, *NULL, "--client-hosts", "2,1", "--processes", 3)
     done = document(mix(below, *options, "--rates", "50,100", "-o", saved))
-    assert (done["kind"], done["of"]) == ("ladder", "client-hosts")
+    assert (done["kind"], done["of"]) == ("load-sweep", "client-hosts")
     names = ["50/s on 1 host", "100/s on 1 host", "50/s on 2 hosts", "100/s on 2 hosts"]
     assert [step["name"] for step in done["steps"]] == names
     assert [step["client_hosts"] for step in done["steps"]] == [1, 1, 2, 2]
@@ -81,7 +81,7 @@ def test_each_load_is_measured_with_each_number_of_hosts(tmp_path: Path, below: 
     line = tuple(map(str, words))
     refused = ended(started((2, line), (2, (*OTHER, *line))))
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "placed on hosts in another way" in refused.stderr
+    assert "its ranks were on other hosts" in refused.stderr
 
 
 def test_repeats_and_a_search_go_through_all_numbers_of_hosts(below: Path) -> None:
@@ -89,7 +89,7 @@ def test_repeats_and_a_search_go_through_all_numbers_of_hosts(below: Path) -> No
     # Nothing is answered within no time: halved until there is no lower load to try.
     search = ("--start", 0.04, "--response-limit", 0, "--refinements", 0, "--time", 0.5)
     refused = ended(mix(below, *options, *search))
-    assert "no request was done in the measured time at " in refused.stderr
+    assert "no request was completed in the measured time at " in refused.stderr
     assert "0.01 operations/s, 2 client hosts" in refused.stderr
     done = document(mix(below, *options, "--rates", 100))
     assert [len(step["repetitions"]) for step in done["steps"]] == [2, 2]
@@ -125,7 +125,7 @@ def test_the_store_shows_and_draws_a_curve_for_each_number(
     assert json.loads(shown.stdout)["step"]["client_hosts"] == 2
     drawn = command("results", "plot", one, "-o", tmp_path / "curves")
     assert drawn.returncode == 0, drawn.stderr
-    svg = (tmp_path / "curves" / "ladders.svg").read_text()
+    svg = (tmp_path / "curves" / "load-sweeps.svg").read_text()
     assert "<!-- 1 client host, " in svg and "<!-- 2 client hosts, " in svg
     ended(mix(below, *options))
     compared = command("results", "compare", *ids(), "--json")

@@ -19,7 +19,7 @@ import headrace.measure as measure
 from conftest import MACHINE, MIX, SMALL, Command
 from headrace import _core, environment
 from headrace.fields import WrongField
-from headrace.measure.removal import removed
+from headrace.measure.removal import remove_directory
 from headrace.mountinfo import mounted
 from headrace.store import Store
 from test_cli_errors import refused
@@ -195,7 +195,7 @@ def test_what_a_simulation_ran_on_is_no_difference(store: Store) -> None:
 
 def test_earlier_documents_say_their_place(store: Store) -> None:
     at = {"host": "node3", "file_system": "ext3", "file_system_id": "1f"}
-    identifier = store.add(document(place=at), kind="ladder")
+    identifier = store.add(document(place=at), kind="load-sweep")
     assert store.record(identifier).environment == {"host": "node3", "file_system": "ext3"}
 
 
@@ -203,7 +203,7 @@ def test_an_earlier_catalogue_is_asked_for_it(place: Path) -> None:
     store = hr.store.open()
     _first(store)
     assert store.list(search="node").height == 0
-    (entry, *_) = store.listed(hr.store.wanted()).entries
+    (entry, *_) = store.listed(hr.store.make_filter()).entries
     assert entry["environment"] == {}
 
 
@@ -251,7 +251,7 @@ def test_what_is_gone_already_is_not_left(below: Path) -> None:
         path = Path(directory.path)
         if gone:
             shutil.rmtree(path)
-        assert removed(directory) is None
+        assert remove_directory(directory) is None
         assert not path.exists()
 
 

@@ -148,8 +148,8 @@ def test_a_rate_of_reads_and_writes_together_is_refused() -> None:
 
 
 def test_files_without_jobs_or_sizes_are_refused() -> None:
-    assert "it has no job" in refused("")
-    assert "it has no job" in refused("[global]\nsize=1m\n")
+    assert "no jobs: expected a section" in refused("")
+    assert "no jobs: expected a section" in refused("[global]\nsize=1m\n")
     assert "some.fio:1: [job]: expected size=" in refused("[job]\nrw=read\n")
     assert "some.fio:1: " in refused("rw=read\n[job]\nsize=1m\n")
 

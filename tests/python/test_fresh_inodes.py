@@ -12,7 +12,7 @@ from typing import TypeAlias
 import pytest
 
 from command import command
-from headrace import RunError, ScenarioError
+from headrace import RunError, ScenarioError, exit_codes
 from headrace._core import BenchmarkDirectory
 from headrace.calibrate import case, fresh_inodes
 from headrace.calibrate.calibration import Step
@@ -20,7 +20,6 @@ from headrace.calibrate.case import NAMES, run_workload, scenario
 from headrace.calibrate.fresh_inodes import RECENTLY_FREED_S, FreshInodes, _Used
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.settings import has_journal
-from headrace.ending import ended
 from headrace.measure import removal
 
 
@@ -94,7 +93,7 @@ def test_a_place_that_a_failed_measurement_leaves_is_told(
         Step("names", "cache", fails).run(apart)
         return 0
 
-    assert ended(step) == 1
+    assert exit_codes.run(step) == 1
     (top,) = apart.iterdir()
     told = capsys.readouterr().err
     assert told.startswith(f"{apart}: names: no room; {top} is left"), told
@@ -142,9 +141,9 @@ def test_ctrl_c_while_its_directory_is_removed_ends_what_follows(
         # As it goes on at a first one.
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-        return removal.removed(top)
+        return removal.remove_directory(top)
 
-    monkeypatch.setattr(fresh_inodes, "removed", removed)
+    monkeypatch.setattr(fresh_inodes, "remove_directory", removed)
     with pytest.raises(KeyboardInterrupt), FreshInodes().below(tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []

@@ -8,25 +8,25 @@ from typing import Any
 import pytest
 
 from headrace import interruption, measure
-from headrace.measure import benchmark, hosts, whole, workload
+from headrace.measure import benchmark, hosts, workload
 from headrace.measure.benchmark import Live
-from headrace.measure.repeated import repeat
+from headrace.measure.repetitions import repeat
 
 WORK = '[[workload]]\nblock = "64 KiB"\ntransfer = "64 KiB"\nphases = ["write"]\n'
 
 
 def test_what_comes_meanwhile_comes_afterwards() -> None:
     done = []
-    with pytest.raises(KeyboardInterrupt), interruption.held():
+    with pytest.raises(KeyboardInterrupt), interruption.defer_signals():
         signal.raise_signal(signal.SIGINT)
         done.append("all")
     assert done == ["all"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.parametrize("ladder", [False, True])
+@pytest.mark.parametrize("load_sweep", [False, True])
 def test_no_directory_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ladder: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load_sweep: bool
 ) -> None:
     work = workload.load(WORK)
     made = []
@@ -38,10 +38,10 @@ def test_no_directory_is_left(
 
     hosts_new_directory = hosts.new_directory
     monkeypatch.setattr(hosts, "new_directory", interrupted)
-    monkeypatch.setattr("headrace.measure.climb.new_directory", interrupted)
+    monkeypatch.setattr("headrace.measure.sweep_runner.new_directory", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        if ladder:
-            measure.ladder(lambda _rate: work, tmp_path, rates=[100.0])
+        if load_sweep:
+            measure.load_sweep(lambda _rate: work, tmp_path, rates=[100.0])
         else:
             benchmark.measure(work, tmp_path)
     assert len(made) == 1
@@ -59,16 +59,16 @@ def test_what_comes_too_late_for_one_measurement_ends_what_has_more(
 ) -> None:
     work = workload.load(WORK)
     one = benchmark.measure(work, tmp_path, progress=too_late)
-    assert not one.partial and one.told_to_end == signal.SIGINT
-    assert benchmark.measure(work, tmp_path).told_to_end is None
+    assert not one.partial and one.stop_signal == signal.SIGINT
+    assert benchmark.measure(work, tmp_path).stop_signal is None
     several = repeat(work, tmp_path, 3, progress=too_late).document
     assert several["stop"]["reason"] == "interrupted" and len(several["repetitions"]) == 1
     measured = benchmark.measure
     monkeypatch.setattr(
-        whole, "measure", lambda *given, **more: measured(*given, **more, progress=too_late)
+        benchmark, "measure", lambda *given, **more: measured(*given, **more, progress=too_late)
     )
     with pytest.raises(KeyboardInterrupt):
-        whole.measure_whole(WORK, tmp_path)
+        benchmark.measure_strict(WORK, tmp_path)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert list(tmp_path.iterdir()) == []
 
@@ -83,11 +83,11 @@ def test_what_comes_too_late_for_a_step_ends_the_ladder(
             signal.raise_signal(signal.SIGINT)
         return measured
 
-    monkeypatch.setattr("headrace.measure.climb.measure_in", late)
-    ladder = measure.ladder(mix(tmp_path).at, below(tmp_path), rates=rates)
-    assert ladder.document["stop"] == {"reason": reason}
-    assert [it["name"] for it in ladder.document["steps"]] == ["100/s"]
-    assert not ladder.document["steps"][0].get("partial")
+    monkeypatch.setattr("headrace.measure.sweep_runner.measure_in", late)
+    load_sweep = measure.load_sweep(mix(tmp_path).at, below(tmp_path), rates=rates)
+    assert load_sweep.document["stop"] == {"reason": reason}
+    assert [it["name"] for it in load_sweep.document["steps"]] == ["100/s"]
+    assert not load_sweep.document["steps"][0].get("partial")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -110,18 +110,20 @@ def test_every_signal_to_end_leaves_what_a_ladder_has(
             signal.raise_signal(number)
         return benchmark.measure_in(*given, **more)
 
-    def saved(_: measure.Ladder) -> None:
+    def saved(_: measure.LoadSweep) -> None:
         if when == "between":
             signal.raise_signal(number)
 
-    monkeypatch.setattr("headrace.measure.climb.measure_in", second)
+    monkeypatch.setattr("headrace.measure.sweep_runner.measure_in", second)
     try:
         rates = [100.0, 200.0]
-        ladder = measure.ladder(mix(tmp_path).at, below(tmp_path), rates=rates, so_far=saved)
+        load_sweep = measure.load_sweep(
+            mix(tmp_path).at, below(tmp_path), rates=rates, so_far=saved
+        )
     finally:
         signal.signal(number, before)
-    assert ladder.document["stop"] == {"reason": "interrupted"}
-    assert [it["name"] for it in ladder.document["steps"]] == ["100/s"]
+    assert load_sweep.document["stop"] == {"reason": "interrupted"}
+    assert [it["name"] for it in load_sweep.document["steps"]] == ["100/s"]
     assert list((tmp_path / "measured").iterdir()) == []
 
 
@@ -141,7 +143,11 @@ def below(directory: Path) -> Path:
 
 
 def test_what_comes_while_something_fails_comes_all_the_same() -> None:
-    with pytest.raises(KeyboardInterrupt), contextlib.suppress(OSError), interruption.held():
+    with (
+        pytest.raises(KeyboardInterrupt),
+        contextlib.suppress(OSError),
+        interruption.defer_signals(),
+    ):
         signal.raise_signal(signal.SIGINT)
         raise OSError
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -52,8 +52,8 @@ def journalled(tmp_path: Path, tracing_allowed: Path) -> Iterator[Path]:
 
 def recorded(directory: Path, work: Callable[[], None]) -> Recording:
     try:
-        with kernel_trace.tracing(directory) as tracing:
-            _, recording = tracing.recorded(work)
+        with kernel_trace.trace_session(directory) as session:
+            _, recording = session.record(work)
     except KernelTraceError as error:
         pytest.skip(str(error))
     return recording
@@ -127,7 +127,10 @@ def test_an_instance_is_removed_whatever_happens(tracing_allowed: Path) -> None:
         assert path.is_dir()
         raise KeyboardInterrupt
     assert not path.exists()
-    with pytest.raises(KernelTraceError, match="does not let us set events"), Instance() as made:
+    with (
+        pytest.raises(KernelTraceError, match="does not allow headrace to set events"),
+        Instance() as made,
+    ):
         path = made.path
         made.enable({"block/block_rq_issue": "no such field == 1"})
     assert not path.exists()
@@ -157,10 +160,10 @@ def test_without_the_right_one_line_says_what_is_missing(
 ) -> None:
     monkeypatch.setattr(instance, "PLACES", (tmp_path / "none",))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    with pytest.raises(KernelTraceError, match=r"expected tracefs there, as after mount -t"):
+    with pytest.raises(KernelTraceError, match=r"mount it by mount -t"):
         tracefs()
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(KernelTraceError, match=r"not allowed to this user: expected root"):
+    with pytest.raises(KernelTraceError, match=r"is not accessible: run as root"):
         tracefs()
 
 

@@ -85,7 +85,7 @@ def test_a_disk_is_as_the_scenario_says_and_goes_without_a_trace(
     assert [it.split(":")[0].strip() for it in links] == ["lo"]
     done("down", file)
     assert machine() == before
-    assert "nothing of it is there" in done("down", file)
+    assert "there is no such testbed" in done("down", file)
 
 
 def test_a_disk_has_a_limit_of_dirty_data_of_its_own(file: Path) -> None:

@@ -46,7 +46,7 @@ import polars as pl
 from headrace import kernel_trace
 from headrace.calibrate.case import Case
 work, below = sys.argv[1:]
-with kernel_trace.tracing(below) as tracing:
+with kernel_trace.trace_session(below) as session:
     case = Case("rewrites", "device", work)
     result, events = tracing.recorded(lambda: case.measure(below))
 first = kernel_trace.timed(events, result.document["measured_seconds"])["entered_ns"].min()

@@ -13,9 +13,8 @@ import headrace.measure as measure
 from command import command
 from headrace.measure import cache
 from headrace.measure.cache import Reads
-from headrace.measure.ladder import findings, overall_response
-from headrace.measure.ladder_knee import knee
-from headrace.measure.ladder_search import search
+from headrace.measure.load_search import search
+from headrace.measure.load_sweep import findings, knee, overall_response
 
 WORKLOAD = """
 [clients]
@@ -136,7 +135,7 @@ def test_the_command_prints_one_document_of_all_steps(workload: Path, below: Pat
         assert one["files"]["bytes"] >= 25 * (4 + 64) * 1024
         # Who waits for a process is not in the service time.
         assert one["response"]["mean"] >= one["service"]["mean"]
-    assert (plots / "ladder.png").stat().st_size > 1000
+    assert (plots / "load-sweep.png").stat().st_size > 1000
     assert list(below.iterdir()) == []
 
 
@@ -162,10 +161,10 @@ def test_what_is_no_mix_is_refused(tmp_path: Path, below: Path) -> None:
 
 def test_a_mix_without_calls_goes_on_to_the_engines_own_limit(workload: Path, below: Path) -> None:
     mixed = measure.MixedLoad(str(workload), seconds=0.1, warm_up=0.0, sets=["run.seed=3"])
-    ladder = measure.ladder(mixed.at, below, rates=[500], calls="null")
-    assert not ladder.partial
-    assert ladder.document["seed"] == 3
-    assert ladder.document["steps"][0]["processes"] == 4
+    load_sweep = measure.load_sweep(mixed.at, below, rates=[500], calls="null")
+    assert not load_sweep.partial
+    assert load_sweep.document["seed"] == 3
+    assert load_sweep.document["steps"][0]["processes"] == 4
 
 
 def test_more_clients_than_processors_are_told(workload: Path, below: Path) -> None:
@@ -193,6 +192,6 @@ def test_reads_of_what_was_just_written_hit_the_cache() -> None:
     assert cache.cache(None, "sda")["note"] and cache.cache(read, None)["note"]
     before = cache.reads_now()
     if before is None:
-        pytest.skip("the kernel does not count what processes read")
+        pytest.skip("the kernel does not count the bytes that processes read")
     since = cache.reads_since(before)
     assert since is not None and since.asked >= 0

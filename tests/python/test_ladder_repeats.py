@@ -17,9 +17,9 @@ from command import command
 from conftest import MIX
 from headrace.intervals import half_width
 from headrace.measure.benchmark import Live, Progress
-from headrace.report import ladder_tables
-from headrace.report.figures import ladder as ladder_figure
-from headrace.report.figures import ladder_of_clients as clients_figure
+from headrace.report import load_sweep_tables
+from headrace.report.figures import client_sweep as clients_figure
+from headrace.report.figures import load_sweep as sweep_figure
 from headrace.store import Store, StoreError
 
 
@@ -61,7 +61,7 @@ class Watched:
 
 def shown(document: dict[str, Any]) -> str:
     console = Console(file=io.StringIO(), width=100)
-    console.print(ladder_tables.ladder(document))
+    console.print(load_sweep_tables.load_sweep(document))
     return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 
@@ -74,39 +74,39 @@ def by_operation(histograms: pl.DataFrame, step: str, time: str) -> dict[str, tu
 def test_a_step_has_the_figures_of_a_measurement(
     repeats: int, load: measure.MixedLoad, below: Path
 ) -> None:
-    ladder = measure.ladder(load.at, below, rates=[100, 200], repeats=repeats)
+    load_sweep = measure.load_sweep(load.at, below, rates=[100, 200], repeats=repeats)
     single = measure.measure(load.at(100), below).document
-    for step in ladder.document["steps"]:
+    for step in load_sweep.document["steps"]:
         # All of it but what the ladder says once, and the end, which is the ladder's.
         once = {"kind", "scenario", "seed", "version", "calls", "load", "phases", "stop"}
         once.add("environment")
         assert single.keys() - once <= step.keys()
         assert single["load"].keys() <= step.keys()
         for key, time in (("latency", "service"), ("latency_from_intended", "response")):
-            found = by_operation(ladder.histograms, step["name"], time)
+            found = by_operation(load_sweep.histograms, step["name"], time)
             assert found.keys() == step[key].keys() >= {"all", "read", "write", "stat"}
             for operation, (count, p99) in found.items():
                 assert step[key][operation]["count"] == count
                 assert step[key][operation]["p99"] == p99
         assert step["response"] == step["latency_from_intended"]["all"]
         counted = sum(it["count"] for it in step["operations"].values())
-        assert ladder.series.filter(step=step["name"])["count"].sum() == counted
-        of_it = ladder.counters.filter(step=step["name"])
+        assert load_sweep.series.filter(step=step["name"])["count"].sum() == counted
+        of_it = load_sweep.counters.filter(step=step["name"])
         assert of_it["repetition"].unique().sort().to_list() == list(range(1, repeats + 1))
         assert ("intervals" in step) == ("repetitions" in step) == (repeats > 1)
-    assert ("±" in shown(ladder.document)) == (repeats == 3)
-    assert max(map(len, shown(ladder.document).splitlines())) <= 100
+    assert ("±" in shown(load_sweep.document)) == (repeats == 3)
+    assert max(map(len, shown(load_sweep.document).splitlines())) <= 100
 
 
 def test_whole_ladders_are_repeated_and_their_figures_have_intervals(
     load: measure.MixedLoad, below: Path
 ) -> None:
     watched = Watched()
-    ladder = measure.ladder(load.at, below, rates=[100, 200], repeats=3, watch=watched)
+    load_sweep = measure.load_sweep(load.at, below, rates=[100, 200], repeats=3, watch=watched)
     assert watched.steps == [
         f"{rate} operations/s, repeat {repeat} of 3" for repeat in (1, 2, 3) for rate in (100, 200)
     ]
-    document = ladder.document
+    document = load_sweep.document
     assert document["wanted_repeats"] == 3 and len(document["repetitions"]) == 3
     for step in document["steps"]:
         each = step["repetitions"]
@@ -119,7 +119,7 @@ def test_whole_ladders_are_repeated_and_their_figures_have_intervals(
         assert step["intervals"]["latency"]["read"]["p99"] == half_width(p99)
         rates = [it["operations"][step["name"]]["per_second"] for it in document["repetitions"]]
         assert rates == achieved
-    upper, lower = ladder_figure.draw(document).axes
+    upper, lower = sweep_figure.draw(document).axes
     # One line of what was achieved, two of response times.
     assert (len(upper.containers), len(lower.containers)) == (1, 2)
 
@@ -132,36 +132,38 @@ def test_loads_that_were_found_are_those_of_every_repeat(
     # asked for instead is more, so that there is something to measure.
     limits = measure.Criteria(response_s=0.0)
     options: dict[str, Any] = {"start": 0.04, "refinements": 1, "criteria": limits}
-    ladder = measure.ladder(
+    load_sweep = measure.load_sweep(
         lambda rate: load.at(10 * rate + 50), below, repeats=2, watch=watched, **options
     )
-    assert ladder.document["stop"]["reason"] == "interrupted"
+    assert load_sweep.document["stop"]["reason"] == "interrupted"
     first = [it.removesuffix(" 1 of 2") for it in watched.steps if it.endswith(" 1 of 2")]
     again = [it.removesuffix(" 2 of 2") for it in watched.steps if it.endswith(" 2 of 2")]
     assert len(first) == 3 and again == first[:1]
-    assert [len(it["repetitions"]) for it in ladder.document["steps"]] == [1, 1, 1]
-    assert not any(it.get("partial") for it in ladder.document["steps"])
+    assert [len(it["repetitions"]) for it in load_sweep.document["steps"]] == [1, 1, 1]
+    assert not any(it.get("partial") for it in load_sweep.document["steps"])
 
 
 @pytest.mark.parametrize("from_store", [False, True])
 def test_a_ladder_goes_on_with_the_right_repeat(
     from_store: bool, load: measure.MixedLoad, below: Path
 ) -> None:
-    from headrace.measure.resuming import earlier
+    from headrace.measure.resume import read_earlier
 
     rates = [100, 200]
-    broken = measure.ladder(load.at, below, rates=rates, repeats=3, watch=Watched(4))
+    broken = measure.load_sweep(load.at, below, rates=rates, repeats=3, watch=Watched(4))
     assert broken.partial and broken.document["stop"] == {"reason": "interrupted"}
     assert [len(it["repetitions"]) for it in broken.document["steps"]] == [2, 1]
     assert "1 to 2 of 3 repeats" in shown(broken.document)
-    assert "It was interrupted" in shown(broken.document)
+    assert "Interrupted: partial" in shown(broken.document)
     # The whole repeats are what the store takes for samples.
     assert len(broken.document["repetitions"]) == 1
     file = below.parent / "ladder.json"
     broken.save(file)
-    resumed = earlier(f"results:{broken.keep()}" if from_store else str(file))
+    resumed = read_earlier(f"results:{broken.keep()}" if from_store else str(file))
     watched = Watched()
-    whole = measure.ladder(load.at, below, rates=rates, repeats=3, watch=watched, resumed=resumed)
+    whole = measure.load_sweep(
+        load.at, below, rates=rates, repeats=3, watch=watched, resumed=resumed
+    )
     assert watched.steps == [
         "200 operations/s, repeat 2 of 3",
         "100 operations/s, repeat 3 of 3",
@@ -173,9 +175,9 @@ def test_a_ladder_goes_on_with_the_right_repeat(
     same = broken.histograms.filter(step="100/s")
     assert whole.histograms.filter(pl.col("step") == "100/s", pl.col("repetition") < 3).equals(same)
     # More repeats of what was measured once.
-    once = measure.ladder(load.at, below, rates=[100])
+    once = measure.load_sweep(load.at, below, rates=[100])
     watched = Watched()
-    thrice = measure.ladder(
+    thrice = measure.load_sweep(
         load.at, below, rates=[100], repeats=2, watch=watched, resumed=once.saved()
     )
     assert watched.steps == ["100 operations/s, repeat 2 of 2"]
@@ -186,19 +188,19 @@ def test_a_ladder_goes_on_with_the_right_repeat(
 
 
 def test_tables_that_were_not_saved_or_are_damaged(load: measure.MixedLoad, below: Path) -> None:
-    saved = measure.ladder(load.at, below, rates=[100]).saved()
+    saved = measure.load_sweep(load.at, below, rates=[100]).saved()
     watched = Watched()
     without = {key: it for key, it in saved.items() if key != "histograms"}
-    measure.ladder(load.at, below, rates=[100], watch=watched, resumed=without)
+    measure.load_sweep(load.at, below, rates=[100], watch=watched, resumed=without)
     assert len(watched.steps) == 1
     for damaged in ("x", {"operation": 3}, {"operation": [[1]]}):
         with pytest.raises(ValueError, match="histograms are not as they were saved"):
-            measure.ladder(load.at, below, rates=[100], resumed=saved | {"histograms": damaged})
+            measure.load_sweep(load.at, below, rates=[100], resumed=saved | {"histograms": damaged})
 
 
 def test_a_ladder_of_clients_has_intervals_too(load: measure.MixedLoad, below: Path) -> None:
     watched = Watched()
-    ladder = measure.ladder_of_clients(
+    load_sweep = measure.client_sweep(
         load.with_processes, below, [1, 2], warm_up=0.0, repeats=3, watch=watched
     )
     assert watched.steps[:3] == [
@@ -206,9 +208,9 @@ def test_a_ladder_of_clients_has_intervals_too(load: measure.MixedLoad, below: P
         "2 processes, repeat 1 of 3",
         "1 processes, repeat 2 of 3",
     ]
-    first, second = ladder.document["steps"]
+    first, second = load_sweep.document["steps"]
     each: list[list[float]] = [
-        [it["operations"][step["name"]]["per_second"] for it in ladder.document["repetitions"]]
+        [it["operations"][step["name"]]["per_second"] for it in load_sweep.document["repetitions"]]
         for step in (first, second)
     ]
     assert second["operations_per_second"] == pytest.approx(sum(each[1]) / 3)
@@ -216,21 +218,24 @@ def test_a_ladder_of_clients_has_intervals_too(load: measure.MixedLoad, below: P
     ratios = [more / begun for begun, more in zip(*each, strict=True)]
     assert second["intervals"]["speedup"] == pytest.approx(half_width(ratios))
     assert second["latency"].keys() == {"all", "read", "write", "stat"}
-    assert by_operation(ladder.histograms, "processes 2", "service").keys() == {*second["latency"]}
-    assert "±" in shown(ladder.document)
-    assert max(map(len, shown(ladder.document).splitlines())) <= 100
-    assert len(clients_figure.draw(ladder.document).axes[0].containers) == 1
+    assert by_operation(load_sweep.histograms, "processes 2", "service").keys() == {
+        *second["latency"]
+    }
+    assert "±" in shown(load_sweep.document)
+    assert max(map(len, shown(load_sweep.document).splitlines())) <= 100
+    assert len(clients_figure.draw(load_sweep.document).axes[0].containers) == 1
 
 
 def test_steps_are_catalogued_by_operation(
     store: Store, load: measure.MixedLoad, below: Path
 ) -> None:
     ladders = [
-        measure.ladder(load.at, below, rates=rates, repeats=2) for rates in ([100, 200], [200, 400])
+        measure.load_sweep(load.at, below, rates=rates, repeats=2)
+        for rates in ([100, 200], [200, 400])
     ]
     names = ("series", "counters", "histograms")
     ids = [
-        store.add(it.document, {name: getattr(it, name) for name in names}, kind="ladder")
+        store.add(it.document, {name: getattr(it, name) for name in names}, kind="load-sweep")
         for it in ladders
     ]
     found = store.step_figures([ids[0]])
@@ -261,7 +266,7 @@ def test_steps_are_catalogued_by_operation(
     # Percentiles of several ladders are of all their operations at the step.
     for version, it in (("0.0.1", ladders[0]), ("0.0.1", ladders[1]), ("0.0.2", ladders[0])):
         tables = {name: getattr(it, name) for name in names}
-        store.add(it.document | {"version": version}, tables, kind="ladder")
+        store.add(it.document | {"version": version}, tables, kind="load-sweep")
     together = store.compare(name="mix", by="version", step="200/s").table
     p99 = together.filter(group="0.0.1", operation="read", figure="response_p99_s")
     all_of_it = pl.concat([it.histograms for it in ladders])
@@ -281,7 +286,7 @@ def test_the_command_repeats_and_shows_a_step(load: measure.MixedLoad, below: Pa
     mix += ("--time", "0.2", "--warm-up", "0", "--repeats", "2", "--json")
     document = json.loads(headrace(*mix, "--plot", below.parent / "plots"))
     assert [len(it["repetitions"]) for it in document["steps"]] == [2, 2]
-    assert (below.parent / "plots" / "ladder.png").stat().st_size > 1000
+    assert (below.parent / "plots" / "load-sweep.png").stat().st_size > 1000
     text = headrace("results", "show", "last", "--step", "100/s")
     assert "2 repeats" in text and "Response time" in text and "stat" in text
     told = json.loads(headrace("results", "show", "last", "--step", "100/s", "--json"))
@@ -292,9 +297,9 @@ def test_the_command_repeats_and_shows_a_step(load: measure.MixedLoad, below: Pa
 def test_what_a_ladder_has_stays_when_less_is_asked_for(
     load: measure.MixedLoad, below: Path
 ) -> None:
-    before = measure.ladder(load.at, below, rates=[100, 200], repeats=3)
-    watched, saved = Watched(), list[measure.Ladder]()
-    more = measure.ladder(
+    before = measure.load_sweep(load.at, below, rates=[100, 200], repeats=3)
+    watched, saved = Watched(), list[measure.LoadSweep]()
+    more = measure.load_sweep(
         load.at,
         below,
         rates=[50, 100],
@@ -314,7 +319,7 @@ def test_what_a_ladder_has_stays_when_less_is_asked_for(
     assert more.document["stop"]["reason"] == "done"
     # The whole ladder that was there is still gone on with.
     watched = Watched()
-    measure.ladder(
+    measure.load_sweep(
         load.at, below, rates=[50, 100, 200], repeats=2, watch=watched, resumed=more.saved()
     )
     assert watched.steps == ["50 operations/s, repeat 2 of 2"]
@@ -324,10 +329,8 @@ def test_what_a_ladder_of_clients_has_stays_when_less_is_asked_for(
     load: measure.MixedLoad, below: Path
 ) -> None:
     options: dict[str, Any] = {"warm_up": 0.0}
-    before = measure.ladder_of_clients(load.with_processes, below, [2], repeats=2, **options)
-    after = measure.ladder_of_clients(
-        load.with_processes, below, [1], resumed=before.saved(), **options
-    )
+    before = measure.client_sweep(load.with_processes, below, [2], repeats=2, **options)
+    after = measure.client_sweep(load.with_processes, below, [1], resumed=before.saved(), **options)
     steps = after.document["steps"]
     assert [step["processes"] for step in steps] == [1, 2]
     assert steps[0]["efficiency"] == 1.0
@@ -337,11 +340,11 @@ def test_what_a_ladder_of_clients_has_stays_when_less_is_asked_for(
 def test_loads_of_other_processes_are_not_gone_on_with(
     load: measure.MixedLoad, below: Path
 ) -> None:
-    before = measure.ladder(load.at, below, rates=[100]).saved()
+    before = measure.load_sweep(load.at, below, rates=[100]).saved()
     file = str(below.parent / "mix.toml")
     other = measure.MixedLoad(file, seconds=0.2, warm_up=0.0, processes=3)
-    with pytest.raises(ValueError, match="of another workload"):
-        measure.ladder(other.at, below, rates=[200], resumed=before)
+    with pytest.raises(ValueError, match="with another workload"):
+        measure.load_sweep(other.at, below, rates=[200], resumed=before)
 
 
 @pytest.mark.parametrize("of", ["loads", "clients"])
@@ -350,30 +353,30 @@ def test_a_first_ladder_that_was_broken_off_is_no_whole_one(
 ) -> None:
     options: dict[str, Any] = {"repeats": 2, "watch": Watched(3)}
     if of == "loads":
-        ladder = measure.ladder(load.at, below, rates=[100, 200, 400], **options)
+        load_sweep = measure.load_sweep(load.at, below, rates=[100, 200, 400], **options)
     else:
         options |= {"warm_up": 0.0}
-        ladder = measure.ladder_of_clients(load.with_processes, below, [1, 2, 3], **options)
-    assert ladder.document["stop"] == {"reason": "interrupted"}
-    assert [len(it["repetitions"]) for it in ladder.document["steps"][:2]] == [1, 1]
-    assert ladder.document["repetitions"] == []
+        load_sweep = measure.client_sweep(load.with_processes, below, [1, 2, 3], **options)
+    assert load_sweep.document["stop"] == {"reason": "interrupted"}
+    assert [len(it["repetitions"]) for it in load_sweep.document["steps"][:2]] == [1, 1]
+    assert load_sweep.document["repetitions"] == []
 
 
 def test_bytes_of_repeats_are_sums(load: measure.MixedLoad, below: Path) -> None:
-    ladder = measure.ladder(load.at, below, rates=[100], repeats=2)
-    (step,) = ladder.document["steps"]
+    load_sweep = measure.load_sweep(load.at, below, rates=[100], repeats=2)
+    (step,) = load_sweep.document["steps"]
     each = [it["cache"] for it in step["repetitions"]]
     assert step["cache"]["asked_bytes"] == sum(it["asked_bytes"] for it in each) > 0
     assert step["cache"]["asked_bytes"] == step["operations"]["read"]["bytes"]
 
 
 def test_curves_of_several_ladders_are_in_one_figure(load: measure.MixedLoad, below: Path) -> None:
-    first = measure.ladder(load.at, below, rates=[50, 100]).keep(labels={"disk": "old"})
-    second = measure.ladder(load.at, below, rates=[50, 100]).keep()
+    first = measure.load_sweep(load.at, below, rates=[50, 100]).keep(labels={"disk": "old"})
+    second = measure.load_sweep(load.at, below, rates=[50, 100]).keep()
     plots = below.parent / "plots"
     done = command("results", "plot", first, second, "-o", plots)
     assert (done.returncode, done.stderr) == (0, "")
-    picture = (plots / "ladders.svg").read_text()
+    picture = (plots / "load-sweeps.svg").read_text()
     assert first in picture and second in picture and "disk=old" in picture
     overall = hr.store.open().shown(second)["figures"]
     assert overall["overall response"]["latency_mean_s"] > 0

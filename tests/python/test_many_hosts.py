@@ -267,7 +267,7 @@ def test_what_is_not_divided_is_refused_once(command: tuple[str, ...], tmp_path:
     done = ended((3, (*HEADRACE, *words)))
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
-    assert f"headrace {command[0]} is not divided among ranks" in done.stderr
+    assert f"headrace {command[0]} runs on one rank only" in done.stderr
 
 
 def test_a_ladder_goes_on_with_as_many_ranks(tmp_path: Path, below: Path) -> None:
@@ -288,7 +288,7 @@ def test_ladders_and_studies_go_the_same_way_on_all_ranks(tmp_path: Path, below:
     null = ("--calls", "null", "--response-limit", 0, "--json")
     done = document((2, bench("mix", below, *options, *null)))
     # Nothing is answered within no time: halved until there is no lower load to try.
-    assert (done["kind"], done["of"]) == ("ladder", "loads") and len(done["steps"]) > 2
+    assert (done["kind"], done["of"]) == ("load-sweep", "loads") and len(done["steps"]) > 2
     assert done["cut_off"] and not done["kept_up"]
     study = bench("meta", below, "--processes", "1,2", "--files", 5, "--repeats", 1)
     done = document((2, (*study, "--json", "--no-store")))

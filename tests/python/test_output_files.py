@@ -11,8 +11,8 @@ import pytest
 
 from conftest import Command
 from headrace.file_formats import FileFormat
-from headrace.files import check_writable, whole_file
-from headrace.profile import synthesize
+from headrace.files import atomic_file, check_writable
+from headrace.trace import synthesize
 
 
 class Pipe:
@@ -119,10 +119,10 @@ def test_what_a_run_writes_goes_into_pipes(headrace: Command, small: Path, tmp_p
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     path.write_text("kept")
-    with pytest.raises(OSError) as raised, whole_file(path) as partial:
+    with pytest.raises(OSError) as raised, atomic_file(path) as partial:
         (partial / "none").write_text("no")
     assert raised.value.filename.endswith("/none")
-    with pytest.raises(KeyError), whole_file(path) as partial:
+    with pytest.raises(KeyError), atomic_file(path) as partial:
         partial.write_text("half")
         raise KeyError
     assert path.read_text() == "kept"
@@ -133,7 +133,7 @@ def test_a_name_as_long_as_names_may_be(tmp_path: Path) -> None:
     for name in ("n" * 255, "n." + "e" * 253, "n" * 247 + ".parquet"):
         path = tmp_path / name
         check_writable(path)
-        with whole_file(path) as partial:
+        with atomic_file(path) as partial:
             partial.write_text("whole")
         assert path.read_text() == "whole"
 

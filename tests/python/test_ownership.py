@@ -11,7 +11,7 @@ import pytest
 from command import command
 from conftest import MIX
 from headrace import _core
-from headrace.files import whole_file
+from headrace.files import atomic_file
 
 NOBODY = 65534
 PRECIOUS = "precious\n"
@@ -46,7 +46,7 @@ def link(at: Path, to: Path) -> None:
 def test_names_until_a_file_is_whole_cannot_be_guessed(theirs: Path) -> None:
     names = set()
     for _ in range(20):
-        with whole_file(theirs / "r.json") as partial:
+        with atomic_file(theirs / "r.json") as partial:
             (name,) = (it.name for it in theirs.iterdir() if it.name != "r.json")
             names.add(name)
             partial.write_text("{}")
@@ -60,14 +60,14 @@ def test_an_output_goes_through_no_planted_name(
     """Even one that was guessed."""
     monkeypatch.setattr(secrets, "token_hex", lambda _: "0123")
     link(theirs / ".headrace-0123.partial", victim)
-    with pytest.raises(FileExistsError), whole_file(theirs / "r.json") as partial:
+    with pytest.raises(FileExistsError), atomic_file(theirs / "r.json") as partial:
         partial.write_text("{}")
     assert not (theirs / "r.json").exists()
 
 
 def test_an_output_goes_through_no_name_that_was_exchanged(theirs: Path, victim: Path) -> None:
     """The new file's name is a link to another before it is written."""
-    with whole_file(theirs / "r.json") as partial:
+    with atomic_file(theirs / "r.json") as partial:
         (new,) = theirs.iterdir()
         new.unlink()
         link(new, victim)
@@ -82,7 +82,7 @@ def test_an_output_goes_to_no_directory_that_was_exchanged(
     below = theirs / "below"
     below.mkdir()
     os.chown(below, NOBODY, NOBODY)
-    with whole_file(below / victim.name) as partial:
+    with atomic_file(below / victim.name) as partial:
         below.rename(theirs / "moved")
         link(below, victim.parent)
         partial.write_text("{}")

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from headrace.parquet import read_parquet
-from headrace.profile import frame, import_trace, open_trace, synthesize, trace_info
+from headrace.trace import frame, import_trace, open_trace, synthesize, trace_info
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
 COLUMNS = ["time_ns", "process", "operation", "file", "offset", "size", "duration_ns"]

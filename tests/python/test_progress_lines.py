@@ -9,9 +9,9 @@ import pytest
 from command import PROGRESS
 from headrace.cli import screen
 from headrace.cli.app import run
-from headrace.cli.bench.live import live_view
+from headrace.cli.bench.live_view import live_view
 from headrace.measure import Live
-from headrace.profile import synthesize
+from headrace.trace import synthesize
 
 
 @pytest.fixture

@@ -228,7 +228,7 @@ NOT_MADE = [
     ("raise SystemExit(7)", "cannot be imported: .*mine.py:4: SystemExit: 7"),
     (
         "class Mine(headrace.Scheduler):\n    def __init__(self): raise SystemExit(7)",
-        "cannot be made: .*mine.py:5: SystemExit: 7",
+        "cannot be created: .*mine.py:5: SystemExit: 7",
     ),
     (
         "class Mine(headrace.Scheduler):\n    def __init__(self): self.wake_in(1)",
@@ -241,7 +241,7 @@ NOT_MADE = [
     ("raise RuntimeError", "cannot be imported: .*mine.py:4: RuntimeError"),
     (
         "class Mine(headrace.Scheduler):\n    def __init__(self, depth): ...",
-        r"Mine\(\) cannot be made: TypeError: .*missing 1 required positional argument: 'depth'",
+        r"Mine\(\) cannot be created: TypeError: .*missing 1 required positional argument: 'depth'",
     ),
 ]
 
@@ -275,7 +275,9 @@ def test_the_command_tells_it_in_one_line(tmp_path: Path) -> None:
 
 def test_a_class_without_init_takes_no_options(tmp_path: Path) -> None:
     file = write(tmp_path, RAISES + "self.dispatch(job)", "options = { depth = 4 }")
-    with pytest.raises(hr.ScenarioError, match="Mine takes no options, .* but gets depth=4"):
+    with pytest.raises(
+        hr.ScenarioError, match="Mine has no __init__ and takes no options, but got depth=4"
+    ):
         hr.run(hr.load(file), trust=True)
 
 

@@ -20,7 +20,7 @@ from conftest import MIX, Command
 from damage import damaged
 from headrace.cli.app import run
 from headrace.cli.screen import ProgressLines
-from headrace.importing import import_results
+from headrace.result_import import import_results
 from headrace.store import StoreError
 from headrace.store.documents import check_document
 
@@ -31,11 +31,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ladder(folder: Path) -> dict[str, Any]:
+def load_sweep(folder: Path) -> dict[str, Any]:
     """A real one, as it is saved."""
     (folder / "mix.toml").write_text(f'name = "mix"\n{MIX}')
     load = measure.MixedLoad(str(folder / "mix.toml"), seconds=0.05, warm_up=0.0)
-    made = measure.ladder(load.at, folder, rates=[200, 400], repeats=2).saved()
+    made = measure.load_sweep(load.at, folder, rates=[200, 400], repeats=2).saved()
     saved: dict[str, Any] = json.loads(json.dumps(made))
     return saved
 
@@ -75,7 +75,7 @@ def put(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
             "steps.0.requested_per_second = None: expected a nu",
         ),
         ("histograms/histogram/0", "AAAA", "its histograms are damaged: histogram.0: "),
-        ("histograms/histogram", [], "a table in it is none"),
+        ("histograms/histogram", [], "a table is malformed"),
         ("calls", "magic", "calls = 'magic': expected one of posix, io-uring, null"),
         ("scenario", {}, "scenario = {}: expected an object with name"),
         ("version", None, "version = None: expected text"),
@@ -85,9 +85,9 @@ def put(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     ],
 )
 def test_what_is_damaged_is_named_and_not_kept(
-    headrace: Command, ladder: dict[str, Any], file: Path, path: str, value: Any, told: str
+    headrace: Command, load_sweep: dict[str, Any], file: Path, path: str, value: Any, told: str
 ) -> None:
-    file.write_text(json.dumps(put(ladder, path, value)))
+    file.write_text(json.dumps(put(load_sweep, path, value)))
     with pytest.raises(ValueError) as raised:
         import_results(hr.store.open(), file)
     assert str(raised.value).startswith(f"{file}: ") and told in str(raised.value)
@@ -95,13 +95,13 @@ def test_what_is_damaged_is_named_and_not_kept(
 
 
 def test_the_command_refuses_what_is_damaged(
-    headrace: Command, ladder: dict[str, Any], file: Path
+    headrace: Command, load_sweep: dict[str, Any], file: Path
 ) -> None:
-    file.write_text(json.dumps(put(ladder, "steps/1/name", "200/s")))
+    file.write_text(json.dumps(put(load_sweep, "steps/1/name", "200/s")))
     refused = headrace("results", "import", file)
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
     assert refused.stderr.startswith(f"{file}: steps.1.name"), refused.stderr
-    file.write_text(json.dumps(ladder))
+    file.write_text(json.dumps(load_sweep))
     assert headrace("results", "import", file).returncode == 0
 
 
@@ -114,10 +114,10 @@ def built_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def undamaged(folder: Path, ladder: dict[str, Any]) -> Path:
+def undamaged(folder: Path, load_sweep: dict[str, Any]) -> Path:
     """A store with the ladder in it."""
     store, saved = folder / "undamaged", folder / "good.json"
-    saved.write_text(json.dumps(ladder))
+    saved.write_text(json.dumps(load_sweep))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADRACE_STORE", str(store))
         assert run(["results", "import", str(saved)]) == 0
@@ -128,13 +128,13 @@ def undamaged(folder: Path, ladder: dict[str, Any]) -> Path:
 @settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
 @pytest.mark.usefixtures("built_once")
 def test_no_damage_is_more_than_one_clear_error(
-    ladder: dict[str, Any],
+    load_sweep: dict[str, Any],
     undamaged: Path,
     tmp_path_factory: pytest.TempPathFactory,
     capfd: pytest.CaptureFixture[str],
     data: st.DataObject,
 ) -> None:
-    document = copy.deepcopy(ladder)
+    document = copy.deepcopy(load_sweep)
     damaged(data, document, ["AAAA", "\0", "\ud800", "200/s"])
     mine = tmp_path_factory.mktemp("store")
     os.environ["HEADRACE_STORE"], before = str(mine / "store"), os.environ["HEADRACE_STORE"]
@@ -174,42 +174,46 @@ def one_clear_error(command: list[str], capfd: pytest.CaptureFixture[str], told:
     assert status in (0, 2), (command, errors)
     assert len(errors.splitlines()) == (1 if status else 0), (command, errors)
     assert not status or told in errors, (command, errors)
-    for never in ("an error of Headrace's", "Traceback", "UNIQUE", "sqlite"):
+    for never in ("internal error", "Traceback", "UNIQUE", "sqlite"):
         assert never not in errors, (command, errors)
     return status
 
 
 def test_a_step_without_a_name_is_of_an_earlier_version(
-    headrace: Command, ladder: dict[str, Any], place: Path
+    headrace: Command, load_sweep: dict[str, Any], place: Path
 ) -> None:
-    kept = {key: ladder[key] for key in ("kind", "of", "scenario", "seed", "version", "criteria")}
-    steps = [{key: it for key, it in step.items() if key != "name"} for step in ladder["steps"]]
-    hr.store.open().add(kept | {"steps": steps}, kind="ladder")
+    kept = {
+        key: load_sweep[key] for key in ("kind", "of", "scenario", "seed", "version", "criteria")
+    }
+    steps = [{key: it for key, it in step.items() if key != "name"} for step in load_sweep["steps"]]
+    hr.store.open().add(kept | {"steps": steps}, kind="load-sweep")
     refused = headrace("results", "show", "last", "--step", "200/s")
     assert refused.returncode == 2 and "have no names" in refused.stderr
-    assert "which it is not" not in refused.stderr
+    assert "has no such step" not in refused.stderr
 
 
 def test_what_an_earlier_version_took_in_damaged_is_told(
-    headrace: Command, ladder: dict[str, Any], place: Path
+    headrace: Command, load_sweep: dict[str, Any], place: Path
 ) -> None:
-    damaged = put(ladder, "steps/0/operations/read/count", "x")
+    damaged = put(load_sweep, "steps/0/operations/read/count", "x")
     with pytest.raises(StoreError, match="count = 'x'"):
         check_document(damaged)
-    hr.store.open().add(damaged, kind="ladder")
+    hr.store.open().add(damaged, kind="load-sweep")
     refused = headrace("results", "show", "last", "--step", "200/s")
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
     assert "its 200/s lacks" in refused.stderr
     assert headrace("results", "show", "last", "--step", "200/s", "--json").returncode == 0
 
 
-def test_what_is_resumed_is_named_where_it_is_damaged(ladder: dict[str, Any], folder: Path) -> None:
+def test_what_is_resumed_is_named_where_it_is_damaged(
+    load_sweep: dict[str, Any], folder: Path
+) -> None:
     load = measure.MixedLoad(str(folder / "mix.toml"), seconds=0.05, warm_up=0.0)
     told = {
         "histograms/histogram/0": ("AAAA", "work.json: its histograms are not as they were saved"),
         "calls": ("magic", "work.json: calls = 'magic': expected one of posix"),
     }
     for path, (value, message) in told.items():
-        resumed = put(ladder, path, value) | {"named": "work.json"}
+        resumed = put(load_sweep, path, value) | {"named": "work.json"}
         with pytest.raises(ValueError, match=message):
-            measure.ladder(load.at, folder, rates=[200, 400], repeats=2, resumed=resumed)
+            measure.load_sweep(load.at, folder, rates=[200, 400], repeats=2, resumed=resumed)

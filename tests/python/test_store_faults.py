@@ -198,7 +198,7 @@ def test_tables_that_are_damaged_or_gone(headrace: Command, small: Path, place: 
     whole = series.read_bytes()
     for damage in (b"", whole[:-9], whole[:50] + b"x" + whole[51:]):
         series.write_bytes(damage)
-        with pytest.raises(StoreFailure, match="series.parquet: it is not what was stored"):
+        with pytest.raises(StoreFailure, match="series.parquet: it does not match its checksum"):
             store.table("last", "series")
     series.unlink()
     with pytest.raises(StoreFailure, match="series.parquet: no such file"):
@@ -365,7 +365,7 @@ def test_archives_that_are_not_whole(
     for cut in (4, 100, len(whole) // 2, len(whole) - 1):
         bad.write_bytes(whole[:cut])
         refused(headrace("results", "import", bad), "bad.zip", "headrace results export")
-    refused(headrace("results", "import", small), "small.toml", "no JSON object")
+    refused(headrace("results", "import", small), "small.toml", "not a JSON object")
     refused(headrace("results", "import", tmp_path), str(tmp_path))
     # As earlier versions wrote them.
     archived(bad, entries | {listed: undigested})

@@ -11,7 +11,7 @@ import headrace as hr
 from conftest import SMALL
 from headrace.report import tables
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.study_tables import study
 from headrace.report.trace_tables import trace_summary
 

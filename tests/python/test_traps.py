@@ -18,7 +18,7 @@ from rich.console import Console, RenderableType
 
 import headrace.measure as measure
 from headrace.measure import micro
-from headrace.report import ladder_tables, measured_tables, study_tables
+from headrace.report import load_sweep_tables, measurement_tables, study_tables
 from headrace.report.units import duration, figure, megabytes, milliseconds, percent, size, whole
 
 MIXED = """
@@ -135,7 +135,7 @@ def test_the_table_has_the_figures_of_the_document(below: Path) -> None:
     """bonnie++'s text and its comma-separated figures differ."""
     text = MIXED.replace("read = 70, write = 30", "read = 60, write = 30, stat = 10")
     document = measure.measure(measure.load(text), below).document
-    lines = printed(measured_tables.measurement(document))
+    lines = printed(measurement_tables.measurement(document))
     operations, throughput = document["operations"], document["throughput"]
     assert {"read", "write", "stat"} <= operations.keys() and "stat" not in throughput
     expected = [f"operation operations {COLUMNS}"]
@@ -165,7 +165,7 @@ def test_the_table_of_a_ladder_has_the_figures_of_the_document(tmp_path: Path, b
     file = tmp_path / "mix.toml"
     file.write_text(MIXED)
     load = measure.MixedLoad(str(file), seconds=0.2, warm_up=0.0)
-    document = measure.ladder(load.at, below, rates=[200, 400]).document
+    document = measure.load_sweep(load.at, below, rates=[200, 400]).document
     expected = [
         "requested offered achieved mean ms p50 ms p99 ms unfinished service ms service p99 ms"
         " cache hits % read ahead % keeps up"
@@ -177,10 +177,10 @@ def test_the_table_of_a_ladder_has_the_figures_of_the_document(tmp_path: Path, b
         times += [milliseconds(it["service"][key]) for key in ("mean", "p99")]
         expected.append(line(*loads, *times, *hits(it), "yes" if it["keeps_up"] else "no"))
     title = "Operations a second, and response time from the intended start"
-    lines = printed(ladder_tables.ladder(document))
+    lines = printed(load_sweep_tables.load_sweep(document))
     assert len(expected) == 3 and rows_below(lines, title, 2) == expected
     told = {
-        "Largest load kept up with": document["kept_up"],
+        "Highest sustained load": document["kept_up"],
         "Knee": document["knee"],
     }
     for what, point in told.items():
@@ -195,7 +195,7 @@ def test_the_table_of_clients_has_the_figures_of_the_document(tmp_path: Path, be
     file = tmp_path / "mix.toml"
     file.write_text(MIXED.replace("rate = 500", "").replace("amount = 1000", ""))
     load = measure.MixedLoad(str(file), seconds=0.2, warm_up=0.0)
-    document = measure.ladder_of_clients(load.with_processes, below, [1, 2], warm_up=0.0).document
+    document = measure.client_sweep(load.with_processes, below, [1, 2], warm_up=0.0).document
     expected = [
         "processes operations/s times the first efficiency % mean ms p99 ms"
         " cache hits % read ahead %"
@@ -205,7 +205,7 @@ def test_the_table_of_clients_has_the_figures_of_the_document(tmp_path: Path, be
         rates = [figure(it["operations_per_second"]), figure(it["speedup"])]
         times = [milliseconds(it["service"][key]) for key in ("mean", "p99")]
         expected.append(line(name, *rates, percent(it["efficiency"]), *times, *hits(it)))
-    lines = printed(ladder_tables.ladder(document))
+    lines = printed(load_sweep_tables.load_sweep(document))
     assert rows_below(lines, "Operations a second, and service time", 2) == expected
 
 
@@ -217,7 +217,7 @@ def hits(step: dict[str, Any]) -> list[str]:
 
 
 def test_the_table_of_a_study_has_the_figures_of_the_document(below: Path) -> None:
-    document = micro.carry_out(micro.names([1, 2], 20, size=100), below, repeats=2).document
+    document = micro.run_study(micro.metadata([1, 2], 20, size=100), below, repeats=2).document
     lines = printed(study_tables.study(document))
     tests = list(dict.fromkeys(it["test"] for it in document["summary"]))
     units = {it["test"]: it["unit"] for it in document["summary"]}

@@ -138,7 +138,7 @@ def test_programs_trust_for_one_call(folder: Path) -> None:
         assert raised.value.line == 13 and not was_run(folder)
     result = hr.run(scenario, trust=True)
     assert was_run(folder)
-    with pytest.raises(hr.ScenarioError, match="nobody has trusted it"):
+    with pytest.raises(hr.ScenarioError, match="it is not trusted yet"):
         result.rerun()
     assert not was_run(folder)
     result.rerun(trust=True)

@@ -85,7 +85,7 @@ def test_what_cannot_be_traced_is_refused_before_anything_is_measured() -> None:
     for command in ("twin", "calibrate"):
         refused = headrace(command, "/proc", "--trace")
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
-        assert "no block device is below it" in refused.stderr
+        assert "no block device below it" in refused.stderr
 
 
 def test_a_result_keeps_what_the_kernel_tells_for_a_validation(tmp_path: Path) -> None:

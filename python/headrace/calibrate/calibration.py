@@ -58,7 +58,7 @@ def calibrate(
     ScenarioError
         If simulations do not support the file system under the directory.
     RunError
-        If no round yields a required parameter; also as `headrace.measure.measure_whole` does.
+        If no round yields a required parameter; also as `headrace.measure.measure_strict` does.
     """
     probing = CalibrationRun(directory)
     for _ in run_rounds(probing.steps, directory, rounds, passes, on_progress):

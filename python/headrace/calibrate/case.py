@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from headrace import _core
 from headrace.calibrate.fresh_inodes import FRESH_INODES
-from headrace.measure import Measurement, measure_whole
+from headrace.measure import Measurement, measure_strict
 from headrace.measure import load as load_workload
 from headrace.measure.conditions import memory_is_given_back
 
@@ -108,14 +108,14 @@ def run_workload(
     Raises
     ------
     RunError, ScenarioError, OSError
-        As `headrace.measure.measure_whole` does.
+        As `headrace.measure.measure_strict` does.
     """
     if NAMES not in text:
-        return measure_whole(text, directory, calls=calls, settle=quiesce_seconds(resource, text))
+        return measure_strict(text, directory, calls=calls, settle=quiesce_seconds(resource, text))
     # The error must name the directory that the user knows.
     check_room([text], directory)
     with FRESH_INODES.below(directory) as place:
-        measured = measure_whole(
+        measured = measure_strict(
             text, place.path, calls=calls, settle=quiesce_seconds(resource, text)
         )
     measured.document["warnings"] += place.warnings

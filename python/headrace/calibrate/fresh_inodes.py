@@ -22,8 +22,8 @@ from pathlib import Path
 from headrace import _core
 from headrace.calibrate.mount import mount_of
 from headrace.calibrate.settings import has_journal
-from headrace.interruption import held, noticed
-from headrace.measure.removal import removed
+from headrace.interruption import defer_signals, record_signals
+from headrace.measure.removal import remove_directory
 
 GET_FLAGS, SET_FLAGS = 0x80086601, 0x40086602
 """FS_IOC_GETFLAGS and FS_IOC_SETFLAGS (include/uapi/linux/fs.h), where a long has 64 bits."""
@@ -74,7 +74,7 @@ class FreshInodes:
         # The mark lets headrace bench clean find what a killed program leaves.
         top = None
         try:
-            with held():
+            with defer_signals():
                 top = _core.BenchmarkDirectory(Path(directory))
             _spread(top.path)
             try:
@@ -87,12 +87,12 @@ class FreshInodes:
             finally:
                 used.at = self._now()
         except BaseException as error:
-            left = None if top is None else removed(top, interrupted=True)
+            left = None if top is None else remove_directory(top, interrupted=True)
             if left is not None:
                 error.add_note(left["message"])
             raise
-        with noticed() as came:
-            left = removed(top)
+        with record_signals() as came:
+            left = remove_directory(top)
         if left is not None:
             place.warnings.append(left)
         if came:

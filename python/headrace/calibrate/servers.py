@@ -20,7 +20,7 @@ from headrace.calibrate.probe import Probe, calls
 from headrace.calibrate.sysfs import read_sysfs
 from headrace.calibrate.warning_collector import WarningCollector
 from headrace.environment import of_directory
-from headrace.measure import measure_whole
+from headrace.measure import measure_strict
 
 SECONDS = 0.3
 """Duration of the measurement for each size, and at least ten messages
@@ -234,7 +234,7 @@ def _messages(address: str, token: str, size: int) -> Messages:
 
 
 def _seconds(probe: Probe, directory: str | PathLike[str], collector: WarningCollector) -> float:
-    document = measure_whole(probe.text, directory).document
+    document = measure_strict(probe.text, directory).document
     collector.add(document)
     return probe.seconds(document)
 

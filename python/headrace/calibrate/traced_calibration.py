@@ -122,17 +122,17 @@ def trace_calibration(
     KernelTraceError
         If the kernel cannot be traced.
     RunError, ScenarioError, OSError
-        As `headrace.measure.measure_whole` does.
+        As `headrace.measure.measure_strict` does.
     """
     seen: dict[str, TracedProbe] = {}
     costs = []
     every = probes(calibration.parameters)
-    with kernel_trace.tracing(directory) as tracing:
+    with kernel_trace.trace_session(directory) as session:
         for number, probe in enumerate(every):
             if on_progress is not None:
                 on_progress(number, len(every), probe.name)
             plain = _measured(probe, directory)
-            measured, recording = tracing.recorded(partial(_measured, probe, directory))
+            measured, recording = session.record(partial(_measured, probe, directory))
             costs.append(_mean(measured) / _mean(plain) - 1)
             seen[probe.name] = _seen(measured, recording)
     return TracedCalibration(

@@ -13,7 +13,7 @@ from headrace import interruption
 
 
 def main() -> NoReturn:
-    """Runs the command line and ends the process with its exit status."""
+    """Run the command line and ends the process with its exit status."""
     interruption.end_at_once()
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -22,7 +22,7 @@ def main() -> NoReturn:
             stream.reconfigure(errors="replace")
     from headrace.cli.app import run
 
-    status = interruption.told(lambda: run(sys.argv[1:]))
+    status = interruption.run_interruptible(lambda: run(sys.argv[1:]))
     try:
         sys.stdout.flush()
     except OSError:
@@ -34,7 +34,7 @@ def main() -> NoReturn:
 
 
 def _open_streams() -> None:
-    """Opens the standard streams that were closed: else the first file would take their place."""
+    """Open the standard streams that were closed: else the first file would take their place."""
     # Each takes the lowest number that is free; commands started from here have them as well.
     if sys.stdin is None:
         os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)

@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from headrace import __version__, ranks
+from headrace import __version__, exit_codes, ranks
 from headrace.cli import (
     bench,
     calibrate,
@@ -24,7 +24,7 @@ from headrace.cli import (
     validate,
     whatif,
 )
-from headrace.ending import ended, failed, with_notes
+from headrace.exit_codes import report_failure, with_notes
 from headrace.interruption import INTERRUPTED, EndedBySignal
 
 app = typer.Typer(
@@ -68,7 +68,7 @@ def headrace(
         raise typer.Exit
     if command != "bench" and ranks.count() > 1:
         raise ValueError(
-            f"headrace {command} is not divided among ranks: start it without mpirun or srun"
+            f"headrace {command} runs on one rank only: start it without mpirun or srun"
         )
 
 
@@ -77,17 +77,17 @@ def _end(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def run(arguments: list[str]) -> int:
-    """Runs one command; gives the exit status."""
-    # So that temporary files, and a benchmark's, go when somebody ends the process or the
-    # terminal is closed; nohup has the latter ignored.
+    """Run one command and return its exit status."""
+    # Remove temporary and benchmark files when the process is terminated or its terminal
+    # closes; nohup ignores the latter.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _end)
     status = 1
     try:
-        status = ended(lambda: _run(arguments))
+        status = exit_codes.run(lambda: _run(arguments))
     except EndedBySignal as error:
-        status = failed(with_notes(error), error.status)
+        status = report_failure(with_notes(error), error.status)
     finally:
         status = ranks.leave(status)
     if status == INTERRUPTED:
@@ -101,5 +101,5 @@ def _run(arguments: list[str]) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "headrace"
-        return failed(f"{command}: {error.format_message()} (see {command} --help)", 2)
+        return report_failure(f"{command}: {error.format_message()} (see {command} --help)", 2)
     return status if isinstance(status, int) else 0

@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench.options import BelowDirectory
+from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
 from headrace.cli.screen import show, steps
-from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
 from headrace.file_formats import FileFormat
-from headrace.files import check_apart, check_directory, check_writable, whole_file
-from headrace.report.plain import plain_line
+from headrace.files import atomic_file, check_apart, check_directory, check_writable
+from headrace.report.plain_text import plain_line
 
 Rounds = Annotated[
-    int, typer.Option("--rounds", min=2, help="How often everything is measured, in turn.")
+    int, typer.Option("--rounds", min=2, help="Number of rounds; each measures every case once.")
 ]
 Passes = Annotated[
     int | None,
@@ -24,7 +24,7 @@ Passes = Annotated[
         max=100,
         # typer puts a default that is a text in parentheses.
         show_default=False,
-        help="How often each round measures what processor and memory bound; their middle counts."
+        help="Passes per round of CPU-bound cases; their Hodges-Lehmann estimate counts."
         "  [default: 4]",
     ),
 ]
@@ -34,7 +34,12 @@ def calibrate(
     directory: BelowDirectory,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the machine as a system's file."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Save the machine as a file that scenarios name as their system.",
+        ),
     ] = None,
     rounds: Rounds = 5,
     passes: Passes = None,
@@ -48,7 +53,8 @@ def calibrate(
         ),
     ] = None,
     token: Annotated[
-        str | None, typer.Option("--token", help="What the answering servers know.")
+        str | None,
+        typer.Option("--token", help="Shared secret that headrace bench net answer printed."),
     ] = None,
     trace: Trace = False,
     trace_to: TraceTo = None,
@@ -58,16 +64,17 @@ def calibrate(
     plot: Annotated[
         Path | None,
         typer.Option(
-            "--plot", metavar="DIR", help="Draw what --trace sees (PNG and SVG) into a directory."
+            "--plot",
+            metavar="DIR",
+            help="Write plots of the kernel trace (PNG and SVG) to a directory.",
         ),
     ] = None,
 ) -> None:
-    """Measure what a machine and the file system under a directory cost, as a model needs it.
+    """Calibrate a machine and the file system under a directory for simulations.
 
-    Settings are read from the kernel, the rest is measured by small benchmarks, all of them in
-    turn. A scenario takes the file by its `system`. Needs no rights but to write in DIR, and
-    root for --trace. With --server, what is measured is the network to the servers of a file
-    system, and what they take for a request.
+    Settings are read from the kernel; parameters are measured by small benchmarks. Scenarios name
+    the file as their `system`. Needs write access to DIR, and root for --trace. With --server, it
+    measures the network to the servers of a file system, and their service times.
     """
     from headrace import calibrate as calibration
 
@@ -76,11 +83,13 @@ def calibrate(
     if (server is None) != (token is None):
         raise ValueError("expected both --server and --token, or neither")
     if server is not None and passes is not None:
-        raise ValueError("--server: servers are measured once a round: leave --passes out")
+        raise ValueError("--server: servers are measured once a round: expected no --passes")
     if server is not None and (trace or trace_to is not None or plot is not None):
-        raise ValueError("--server: what servers do is not in this kernel: leave --trace out")
+        raise ValueError(
+            "--server: the servers' kernels cannot be traced from here: expected no --trace"
+        )
     check_apart({"--output": output, "--trace-to": trace_to, "--plot": plot}, {})
-    trace = may_trace(directory, trace or plot is not None, trace_to)
+    trace = check_tracing(directory, trace or plot is not None, trace_to)
     if plot is not None:
         check_directory(plot)
     found: calibration.Calibration | calibration.TracedCalibration
@@ -96,7 +105,7 @@ def calibrate(
     if trace:
         with steps("trace") as told:
             found = calibration.trace_calibration(found, directory, on_progress=told)
-        keep_trace(found.recordings, trace_to)
+        save_trace(found.recordings, trace_to)
         if plot is not None:
             from headrace.report import plots
 
@@ -110,7 +119,7 @@ def calibrate(
 
         show(validation_tables.calibration(found.json()))
     if output is not None:
-        with whole_file(output) as partial:
+        with atomic_file(output) as partial:
             partial.write_text(found.toml, encoding="utf-8")
         if not as_json:
             print(plain_line(f"machine: {output}"))

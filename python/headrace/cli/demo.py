@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from headrace.cli import run_scenario
-from headrace.files import check_directory, whole_file
-from headrace.report.plain import plain_line
+from headrace.files import atomic_file, check_directory
+from headrace.report.plain_text import plain_line
 
 SCENARIOS = ("pfssim-write-then-read", "pfssim-sfq")
 
@@ -18,7 +18,7 @@ SCENARIOS = ("pfssim-write-then-read", "pfssim-sfq")
 def demo(
     directory: Annotated[
         Path,
-        typer.Option("--plot", metavar="DIR", help="The directory for scenarios and plots."),
+        typer.Option("--plot", metavar="DIR", help="Directory for scenarios and plots."),
     ] = Path("headrace-demo"),
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
@@ -41,7 +41,7 @@ def demo(
             raise FileExistsError(errno.EEXIST, message, str(copy))
     directory.mkdir(parents=True, exist_ok=True)
     for copy, text in texts.items():
-        with whole_file(copy) as partial:
+        with atomic_file(copy) as partial:
             partial.write_bytes(text)
     for copy in texts:
         run_scenario.run(copy, plot=copy.with_suffix(""), stored=False, show_progress=show_progress)

@@ -9,22 +9,25 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.lab import Lab
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Stand a scenario up on this machine: hosts, links, disks and servers. For root.",
+    help="Build a scenario as a testbed on this machine: hosts, links, disks and servers. Needs"
+    " root.",
 )
 
-LabFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The scenario that it was stood up from.")
-]
+LabFile = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario of the testbed.")]
 Name = Annotated[
     str | None,
-    typer.Option("--name", metavar="NAME", help="What it is called; else as the scenario's file."),
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="Name of the testbed; by default that of the scenario's file.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the state as one JSON document.")]
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -32,34 +35,34 @@ PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 @app.command()
 def up(file: ScenarioFile, sets: Sets = None, name: Name = None, as_json: AsJson = False) -> None:
-    """Stand it up, and tell what of the scenario it carries and what not."""
+    """Set the testbed up, and report which fields of the scenario it implements."""
     from headrace import lab
     from headrace.simulate.scenario import load_with_sets
 
     made = lab.up(lab.plan(load_with_sets(file, sets or []), sets or []), lab.name_of(file, name))
-    _tell(made, as_json)
+    _print(made, as_json)
 
 
 @app.command()
 def status(file: LabFile, name: Name = None, as_json: AsJson = False) -> int:
-    """Tell of each host, link, disk and process; the exit status is 1 if something is missing."""
+    """Report each host, link, disk and process; the exit status is 1 if one is missing."""
     from headrace import lab
 
-    return 0 if _tell(lab.existing(lab.name_of(file, name)), as_json) else 1
+    return 0 if _print(lab.existing(lab.name_of(file, name)), as_json) else 1
 
 
 @app.command()
 def down(file: LabFile, name: Name = None) -> None:
-    """Take it down, however it was left: the machine is then as it was before."""
+    """Remove the testbed, even after an interrupted setup, and restore the machine."""
     from headrace import lab
 
     called = lab.name_of(file, name)
     found = lab.find(called)
     if found is None:
-        print(plain_line(f"{called}: nothing of it is there"))
+        print(plain_line(f"{called}: there is no such testbed"))
         return
     lab.down(found)
-    print(plain_line(f"{called}: it is down, and nothing of it is left"))
+    print(plain_line(f"{called}: removed"))
 
 
 @app.command(context_settings=PASSED_ON)
@@ -69,11 +72,11 @@ def bench(
     name: Name = None,
     clients: Annotated[
         int | None,
-        typer.Option("--clients", min=1, help="On the first so many clients; else on all."),
+        typer.Option("--clients", min=1, help="Number of clients to use; by default all."),
     ] = None,
 ) -> None:
-    """Carry its workload out on all clients together: headrace bench run FILE, with any of
-    its options."""
+    """Run the workload on all clients at once: headrace bench run FILE, with any of its
+    options."""
     from headrace import lab
 
     made = lab.existing(lab.name_of(file, name))
@@ -86,11 +89,13 @@ def bench(
 @app.command("exec", context_settings=PASSED_ON)
 def execute(
     file: LabFile,
-    host: Annotated[str, typer.Argument(metavar="HOST", help="A host, as lab status names it.")],
+    host: Annotated[
+        str, typer.Argument(metavar="HOST", help="Name of the host in headrace lab status.")
+    ],
     command: Annotated[list[str], typer.Argument(metavar="COMMAND...")],
     name: Name = None,
 ) -> None:
-    """Run a command in a host: headrace lab exec FILE HOST -- COMMAND."""
+    """Run a command on a host of the testbed: headrace lab exec FILE HOST -- COMMAND."""
     from headrace import lab
 
     _become(lab.exec_command(lab.existing(lab.name_of(file, name)), host, command))
@@ -101,7 +106,7 @@ def _become(line: list[str]) -> NoReturn:
     os.execvp(line[0], line)
 
 
-def _tell(made: "Lab", as_json: bool) -> bool:
+def _print(made: "Lab", as_json: bool) -> bool:
     from headrace import lab
 
     document = lab.status(made)
@@ -110,5 +115,5 @@ def _tell(made: "Lab", as_json: bool) -> bool:
     else:
         from headrace.report import lab_tables
 
-        show(lab_tables.laboratory(document))
+        show(lab_tables.testbed(document))
     return bool(document["up"])

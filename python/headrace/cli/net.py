@@ -7,19 +7,19 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress
-from headrace.cli.trusting import TrustedFiles, trust
-from headrace.files import check_apart, check_writable, whole_file
+from headrace.cli.trust import TrustedFiles, trust
+from headrace.files import atomic_file, check_apart, check_writable
 
 
 def net(
     file: ScenarioFile,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The SVG file (.svg) to write."),
+        typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write."),
     ],
     sets: Sets = None,
     load: Annotated[
-        bool, typer.Option("--load", help="Run it first, and shade stations by utilisation.")
+        bool, typer.Option("--load", help="Run the scenario, and shade stations by utilisation.")
     ] = False,
     trusted: TrustedFiles = None,
     show_progress: Annotated[
@@ -28,14 +28,13 @@ def net(
 ) -> None:
     """Draw a scenario's net: its pages, places, stations and transitions."""
     from headrace import simulate
-    from headrace.report.net_diagram import draw
-    from headrace.report.net_load import load_of
+    from headrace.report.net_diagram import draw, load_of
 
     scenario = simulate.load_with_sets(file, sets or [])
     check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)
     if output.suffix.lower() not in ("", ".svg"):
         raise ValueError(
-            f"--output {output}: {output.suffix} files are not written: the picture is SVG, write"
+            f"--output {output}: the net diagram is SVG, not {output.suffix}: expected"
             " a name that ends in .svg"
         )
     check_writable(output)
@@ -43,9 +42,9 @@ def net(
     loads = {}
     if load:
         trusting = trust(trusted)
-        with progress(scenario.name, show_progress) as tell:
-            document = simulate.run(scenario, progress=tell, trust=trusting).document
+        with progress(scenario.name, show_progress) as report:
+            document = simulate.run(scenario, progress=report, trust=trusting).document
         loads = load_of(structure, document["stations"])
     picture = draw(structure, loads)
-    with whole_file(output) as partial:
+    with atomic_file(output) as partial:
         partial.write_text(picture, encoding="utf-8")

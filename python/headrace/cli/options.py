@@ -9,13 +9,13 @@ ScenarioFile: TypeAlias = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="A scenario, or what to take it from: a saved result, or results:ID in the store.",
+        help="Scenario file, saved result, or results:ID of a result in the store.",
     ),
 ]
 
 Sets: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="PATH=VALUE", help="Put a value over the file's; can be repeated."
+        "--set", metavar="PATH=VALUE", help="Override a value of the file; can be repeated."
     ),
 ]

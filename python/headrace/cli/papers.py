@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import headrace
-from headrace.cli.trusting import trust
+from headrace.cli.trust import trust
 from headrace.interruption import PAPER_SCRIPT
 
 SCRIPT = "reproduce.py"
@@ -17,14 +17,20 @@ SCRIPT = "reproduce.py"
 
 def papers(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The paper; without one, all are listed.")
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="Name of the paper; without it, the papers are listed."
+        ),
     ] = None,
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ARGUMENTS", help="For its script, such as --json and --out DIR."),
+        typer.Argument(
+            metavar="ARGUMENTS",
+            help="Arguments of the paper's script, such as --json or --out DIR.",
+        ),
     ] = None,
 ) -> None:
-    """Reproduce a paper's results: published, ours, and the error."""
+    """Reproduce a paper's results and print published values, own values and errors."""
     folder = _folder(name)
     if folder is None:
         raise FileNotFoundError(
@@ -57,14 +63,15 @@ def papers(
 
 
 def _require_trust(script: Path) -> None:
-    """Asks about a script that is not of this source's repository. Raises ValueError."""
+    """Ask about a script that is not of this source's repository. Raises ValueError."""
     from headrace.simulate.trust import UntrustedCode
 
     try:
         trust(None).require(script, script.read_bytes())
     except UntrustedCode:
         raise ValueError(
-            f"{script}: it is not of this Headrace's own repository, and would be executed: read"
+            f"{script}: this script is not from Headrace's own repository and would be executed:"
+            " read"
             f" it, then set HEADRACE_TRUST={script.parents[2]}"
         ) from None
 

@@ -9,24 +9,27 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from headrace.cli.keeping import parsed_labels
 from headrace.cli.screen import show as show_tables
 from headrace.cli.screen import steps
+from headrace.cli.store_options import parse_labels
 from headrace.files import check_directory, check_writable
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
-    help="List, show, compare and hand on the results in the store.",
+    help="List, show, compare, export and import the results in the store.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
 
 Identifier: TypeAlias = Annotated[
-    str, typer.Argument(metavar="ID", help="An identifier, as much of it as is unique, or last.")
+    str,
+    typer.Argument(metavar="ID", help="Identifier of the result, its unique beginning, or last."),
 ]
 Identifiers: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="ID...", help="Identifiers, as much as is unique, or last."),
+    typer.Argument(
+        metavar="ID...", help="Identifiers of results, their unique beginnings, or last."
+    ),
 ]
 
 
@@ -35,49 +38,70 @@ PAGE = 100
 
 
 class By(StrEnum):
-    """What results are taken together by."""
+    """Keys by which results are grouped for a comparison."""
 
     VERSION = "version"
     DATE = "date"
+
+
+def _current_kind(kind: str | None) -> str | None:
+    """Return the present name of a kind; name it on standard error if it was renamed."""
+    from headrace.store.record import current_kind
+
+    if kind is None or (current := current_kind(kind)) == kind:
+        return kind
+    print(f"--kind {kind}: this kind is now called {current}", file=sys.stderr)
+    return current
 
 
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Kind: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--kind", help="Only these: simulated, measured, jobs, ladder, study, tuning, network."
+        "--kind",
+        callback=_current_kind,
+        help="Only results of this kind: simulated, measured, jobs, load-sweep, study, tuning,"
+        " network.",
     ),
 ]
 Name: TypeAlias = Annotated[
-    str | None, typer.Option("--name", help="Only those of scenarios with this name.")
+    str | None, typer.Option("--name", help="Only results of scenarios with this name.")
 ]
 Labelled: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--label", metavar="KEY=VALUE", help="Only those with it; can be repeated."),
+    typer.Option(
+        "--label", metavar="KEY=VALUE", help="Only results with this label; can be repeated."
+    ),
 ]
 Since: TypeAlias = Annotated[
     str | None,
-    typer.Option("--since", metavar="WHEN", help='Only from then on: 2026-11-01, or "7 d" ago.'),
+    typer.Option(
+        "--since", metavar="WHEN", help='Only results since a date (2026-11-01) or an age ("7 d").'
+    ),
 ]
 
 
 Calls: TypeAlias = Annotated[
     str | None,
-    typer.Option("--calls", help="Only those measured by these calls: posix, io-uring, null."),
+    typer.Option("--calls", help="Only results measured by these calls: posix, io-uring, null."),
 ]
 
 
-Host: TypeAlias = Annotated[
-    str | None, typer.Option("--host", help="Only those made on this host.")
-]
+Host: TypeAlias = Annotated[str | None, typer.Option("--host", help="Only results of this host.")]
 FileSystem: TypeAlias = Annotated[
     str | None,
-    typer.Option("--file-system", metavar="TYPE", help="Only those on such a file system: ext4."),
+    typer.Option(
+        "--file-system",
+        metavar="TYPE",
+        help="Only results on this type of file system, such as ext4.",
+    ),
 ]
 Device: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--device", metavar="TEXT", help="Only those on a device with this in its name or model."
+        "--device",
+        metavar="TEXT",
+        help="Only results on a device with this text in its name or model.",
     ),
 ]
 Search: TypeAlias = Annotated[
@@ -85,7 +109,8 @@ Search: TypeAlias = Annotated[
     typer.Option(
         "--search",
         metavar="TEXT",
-        help="Only those with this in their name, labels, host, directory, file system, device"
+        help="Only results with this text in their name, labels, host, directory, file system,"
+        " device"
         " or processor.",
     ),
 ]
@@ -95,7 +120,7 @@ Step: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--step",
-        help='Of ladders, a step by operation, as "400/s", "processes 4" or "400/s on 2 hosts".',
+        help='One step of a load sweep, such as "400/s", "processes 4" or "400/s on 2 hosts".',
     ),
 ]
 
@@ -114,10 +139,8 @@ def list_(
     limit: Annotated[
         int, typer.Option("--limit", min=1, help="Show at most N results, newest first.")
     ] = PAGE,
-    page: Annotated[
-        int, typer.Option("--page", min=1, help="The page of that many results: 2 is the next.")
-    ] = 1,
-    all_: Annotated[bool, typer.Option("--all", help="Show all results on one page.")] = False,
+    page: Annotated[int, typer.Option("--page", min=1, help="Number of the page to show.")] = 1,
+    all_: Annotated[bool, typer.Option("--all", help="Show all results without pages.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """List the results, the newest first, page by page.
@@ -129,10 +152,10 @@ def list_(
     if all_ and page > 1:
         raise ValueError("--page has no effect with --all: leave one of them out")
     skip = 0 if all_ else (page - 1) * limit
-    chosen = store.wanted(
+    chosen = store.make_filter(
         kind,
         name,
-        parsed_labels(label or []),
+        parse_labels(label or []),
         since,
         None if all_ else limit,
         calls,
@@ -158,7 +181,7 @@ def list_(
                 " --page, --limit and --all show others"
             )
     for line in listed.damaged:
-        print(plain_line(f"damaged and left out: {line}"), file=sys.stderr)
+        print(plain_line(f"damaged and omitted: {line}"), file=sys.stderr)
     return 1 if listed.damaged else 0
 
 
@@ -181,12 +204,13 @@ def compare(
     identifiers: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ID...]", help="Identifiers, as much as is unique, or last; the first first."
+            metavar="[ID...]",
+            help="Identifiers, their unique beginnings, or last; the baseline first.",
         ),
     ] = None,
     by: Annotated[
         By | None,
-        typer.Option("--by", help="Take results with --name or --label together by this."),
+        typer.Option("--by", help="Group the results that --name or --label selects by this key."),
     ] = None,
     kind: Kind = None,
     name: Name = None,
@@ -208,7 +232,7 @@ def compare(
         by=by,
         kind=kind,
         name=name,
-        labels=parsed_labels(label or []),
+        labels=parse_labels(label or []),
         since=since,
         calls=calls,
         step=step,
@@ -229,38 +253,38 @@ def compare(
 def plot(
     identifiers: Identifiers,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="The directory for the figure.")
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Directory of the figure.")
     ],
 ) -> None:
-    """Draw the curves of mixed loads in one figure: response time against the load achieved."""
+    """Draw load sweeps in one figure: response time against achieved load."""
     from headrace import store
     from headrace.report.client_host_curves import curves, in_words
 
     check_directory(output)
     there = store.open()
-    ladders = {}
+    sweeps = {}
     for identifier in identifiers:
         entry = there.shown(identifier)
         document = entry["document"]
-        of = document.get("of") if entry["kind"] == "ladder" else None
+        of = document.get("of") if entry["kind"] == "load-sweep" else None
         if of == "client-hosts":
             for count, curve in curves(document).items():
-                ladders[f"{in_words(count)}, {_curve(entry)}"] = curve
+                sweeps[f"{in_words(count)}, {_curve(entry)}"] = curve
             continue
         if of != "loads":
             raise ValueError(
                 f"{entry['id']}: expected a mixed load at several loads, as headrace bench mix"
                 f" saves it; this is a {entry['kind']}"
             )
-        ladders[_curve(entry)] = document
+        sweeps[_curve(entry)] = document
     from headrace.report import plots
 
-    for file in plots.save_ladders(output, ladders):
+    for file in plots.save_load_sweeps(output, sweeps):
         print(plain_line(f"plot: {file}"))
 
 
 def _curve(entry: Mapping[str, Any]) -> str:
-    """What tells a curve from others: mix, place, labels and identifier."""
+    """Return the label of a curve: mix, place, labels and identifier."""
     place = entry["document"].get("place", {})
     where = " ".join(str(place[key]) for key in ("host", "file_system") if key in place)
     labels = ", ".join(f"{key}={value}" for key, value in entry["labels"].items())
@@ -272,10 +296,12 @@ def export(
     identifiers: Identifiers,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The file to write, in .zip or .csv."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write: .zip with tables, or .csv."
+        ),
     ],
 ) -> None:
-    """Write results with their tables to one zip file, to hand on, or their figures as CSV."""
+    """Export results with their tables to a zip archive, or their figures as CSV."""
     from headrace import store
 
     if output.suffix not in ("", ".zip", ".csv"):
@@ -297,12 +323,14 @@ def export(
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="What export wrote, or results that -o saved."),
+        typer.Argument(
+            metavar="FILE...", help="Archives that export wrote, or results that -o saved."
+        ),
     ],
 ) -> None:
-    """Take results from files into the store; those it has already stay as they are."""
+    """Import results from files into the store; existing results are unchanged."""
     from headrace import store
-    from headrace.importing import import_results
+    from headrace.result_import import import_results
 
     there = store.open()
     for file in files:
@@ -364,7 +392,7 @@ def path() -> None:
 
 
 def _ask(question: str) -> None:
-    """Goes on if a person agrees. Raises ValueError where there is nobody to ask."""
+    """Ask for confirmation. Raises ValueError where standard input is no terminal."""
     if not sys.stdin.isatty():
         raise ValueError("nobody can be asked here: expected --yes to remove results")
     if not typer.confirm(question, err=True):

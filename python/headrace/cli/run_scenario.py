@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress, show
-from headrace.cli.trusting import TrustedFiles, trust
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.cli.trust import TrustedFiles, trust
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 
@@ -44,14 +44,14 @@ def run(
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Run a scenario, or again the one in a saved result or in the store.
+    """Run a scenario, or the scenario of a saved result.
 
-    Prints throughput, latency, the load of each station, and the bottleneck. The store keeps
-    the result.
+    Prints throughput, latency, utilisation of each station, and the bottleneck. Saves the
+    result in the store.
     """
     from headrace import simulate
 
-    labels = labels_to_keep(label or [], stored)
+    labels = check_labels(label or [], stored)
     for path, format in ((requests, FileFormat.PARQUET), (output, FileFormat.JSON)):
         if path is not None:
             check_writable(path, format)
@@ -65,10 +65,14 @@ def run(
     started = datetime.now(UTC)
     with contextlib.ExitStack() as stack:
         taking = stack.enter_context(simulate.in_file(requests)) if requests is not None else None
-        with progress(scenario.name, show_progress) as tell:
-            result = simulate.run(scenario, requests=taking or False, progress=tell, trust=trusting)
+        with progress(scenario.name, show_progress) as report:
+            result = simulate.run(
+                scenario, requests=taking or False, progress=report, trust=trusting
+            )
         # Before anything else is written: what was asked for may not fit on its disk.
-        identifier = kept(lambda: result.keep(started=started, labels=labels)) if stored else None
+        identifier = (
+            save_to_store(lambda: result.keep(started=started, labels=labels)) if stored else None
+        )
         if taking is not None and requests is not None:
             taking.save(requests)
     written = _write(result, plot, requests, output)
@@ -76,7 +80,7 @@ def run(
         print(json.dumps(result.document, allow_nan=False, indent=2))
         return
     from headrace.report import tables
-    from headrace.report.plain import plain_line
+    from headrace.report.plain_text import plain_line
 
     if identifier is not None:
         print(f"in the store: {identifier}")

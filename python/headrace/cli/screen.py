@@ -1,4 +1,4 @@
-"""What people see: tables on standard output, progress on standard error."""
+"""Terminal output: tables on standard output, progress on standard error."""
 
 import contextlib
 import sys
@@ -11,16 +11,16 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from headrace.ranks import current
-from headrace.report.plain import plain, plain_line
+from headrace.report.plain_text import plain, plain_line
 
 WIDE = 1000
 """Columns where there is no terminal that has a width: nothing is cut."""
 PATIENCE_S = 0.5
-"""What takes longer gets a progress bar."""
+"""Seconds after which a command shows a progress bar."""
 LINES_S = 10.0
-"""At least between two lines of progress, where standard error is no terminal."""
+"""Seconds between two progress lines, at least, where standard error is no terminal."""
 LOOK_LINES_S = 1.0
-"""How often it is checked whether a line is due."""
+"""Seconds between two checks for a due progress line."""
 
 
 class ProgressLines:
@@ -33,11 +33,11 @@ class ProgressLines:
     def __init__(self, title: str) -> None:
         self._title = plain_line(title)
         if ProgressLines._begun is None:
-            # Of the whole command: one step of many may take less than ten seconds.
+            # Time of the whole command: a single step may take less than ten seconds.
             ProgressLines._begun = ProgressLines._last = time.monotonic()
 
     def write(self, text: Callable[[], str]) -> None:
-        """Writes how far the work is, if the last line is ten seconds old."""
+        """Write how far the work is, if the last line is ten seconds old."""
         with self._lock:
             now, begun = time.monotonic(), ProgressLines._begun or 0.0
             if now - ProgressLines._last < LINES_S or not current().first:
@@ -50,7 +50,7 @@ class ProgressLines:
 
     @contextlib.contextmanager
     def repeated(self, text: Callable[[], str]) -> Iterator[None]:
-        """Writes a line every ten seconds within it, however long a single step takes."""
+        """Write a line every ten seconds within it, however long a single step takes."""
         over = threading.Event()
 
         def repeat() -> None:
@@ -67,7 +67,7 @@ class ProgressLines:
 
 
 def show(what: RenderableType) -> None:
-    """Prints tables or text."""
+    """Print tables or text."""
     width = None if sys.stdout.isatty() else WIDE
     # A line too long for the terminal is still better than half a line.
     Console(width=width, highlight=False, markup=False).print(what, crop=False)
@@ -77,8 +77,8 @@ def show(what: RenderableType) -> None:
 def progress(
     title: str, shown: bool
 ) -> Iterator[Callable[[float, int, float | None], None] | None]:
-    """What to tell a run's progress to; it shows a bar if the run takes long, or lines where
-    standard error is no terminal."""
+    """Yield a callback for the progress of a run. It draws a bar if the run takes long, or prints
+    lines where standard error is no terminal."""
     if not shown:
         yield None
         return
@@ -103,7 +103,7 @@ def progress(
     task = bar.add_task(plain(title), total=None, detail="")
     running = False
 
-    def tell(seconds: float, requests: int, part: float | None) -> None:
+    def report(seconds: float, requests: int, part: float | None) -> None:
         nonlocal running
         if not running and time.monotonic() - started > PATIENCE_S:
             bar.start()
@@ -113,7 +113,7 @@ def progress(
         bar.update(task, total=total, completed=min(part or 0.0, 1.0), detail=detail)
 
     try:
-        yield tell
+        yield report
     finally:
         if running:
             bar.stop()
@@ -126,8 +126,8 @@ def _run_so_far(seconds: float, requests: int, part: float | None) -> str:
 
 @contextlib.contextmanager
 def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
-    """What to tell steps to, done and in all, and what is next; it shows a bar, or lines where
-    standard error is no terminal."""
+    """Yield a callback for the steps done, their total and the name of the next one. It draws a
+    bar, or prints lines where standard error is no terminal."""
     if not sys.stderr.isatty():
         lines, state = ProgressLines(title), "beginning"
 
@@ -151,16 +151,16 @@ def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
     with bar:
         task = bar.add_task(plain(title), total=None, detail="")
 
-        def tell(done: int, total: int, what: str) -> None:
+        def report(done: int, total: int, what: str) -> None:
             bar.update(task, total=total, completed=done, detail=plain(what))
 
-        yield tell
+        yield report
 
 
 @contextlib.contextmanager
 def records(title: str) -> Iterator[Callable[[int], None]]:
-    """What to tell how many records of a trace are done; it shows the number if the trace takes
-    long, or lines where standard error is no terminal."""
+    """Yield a callback for the number of trace records read. It shows the number if the trace takes
+    long, or prints lines where standard error is no terminal."""
     if not sys.stderr.isatty():
         lines, done = ProgressLines(title), 0
 

@@ -14,10 +14,10 @@ from headrace import _core
 from headrace.cli.screen import records, show
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
-    help="Import, sum up and synthesize traces of file operations.",
+    help="Import, summarize and synthesize traces of file operations.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -29,16 +29,16 @@ TO_READ = "The trace to read; - is standard input. It may be compressed with gzi
 
 SourceFormat = Annotated[
     str | None,
-    typer.Option("--format", help=f"Its format ({FORMATS}), if its content does not tell."),
+    typer.Option("--format", help=f"Format of the trace ({FORMATS}); by default detected."),
 ]
 TargetFormat = Annotated[
     str | None,
-    typer.Option("--to-format", help=f"The format to write ({WRITTEN}), if not by the name."),
+    typer.Option("--to-format", help=f"Format to write ({WRITTEN}); by default from the suffix."),
 ]
 
 
 class Phases(StrEnum):
-    """What a synthetic trace does."""
+    """Phases of a synthetic trace."""
 
     WRITE = "write"
     READ = "read"
@@ -53,13 +53,13 @@ def import_(
     to_format: TargetFormat = None,
 ) -> None:
     """Read a trace in any known format and write it as Parquet or CSV."""
-    from headrace import profile
+    from headrace import trace as traces
 
     if target.exists() and source.exists() and target.samefile(source):
         raise ValueError(f"{target}: is the source itself: expected another file")
     check_writable(target, _format(target, to_format))
     with records("trace import") as on_progress:
-        made = profile.import_trace(source, target, format, to_format, on_progress)
+        made = traces.import_trace(source, target, format, to_format, on_progress)
     print(plain_line(f"{target}: {made.records:,} records"))
     _warn_of_nothing(source, made.records)
     _show_skipped(made.skipped)
@@ -71,11 +71,11 @@ def info(
     format: SourceFormat = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Sum up a trace: operations, request sizes, files, and how sequential it is."""
-    from headrace import profile
+    """Summarize a trace: operations, request sizes, files and sequentiality."""
+    from headrace import trace as traces
 
     with records("trace info") as on_progress:
-        information = profile.trace_info(trace, format, on_progress)
+        information = traces.trace_info(trace, format, on_progress)
     _warn_of_nothing(trace, information.summary["records"])
     if as_json:
         print(json.dumps(asdict(information), allow_nan=False, indent=2))
@@ -90,20 +90,27 @@ def info(
 def synth(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")],
     to_format: TargetFormat = None,
-    processes: Annotated[int, typer.Option(help="How many processes.")] = 1,
+    processes: Annotated[int, typer.Option(help="Number of processes.")] = 1,
     shared: Annotated[
-        bool, typer.Option("--shared/--file-per-process", help="Which files they work on.")
+        bool,
+        typer.Option(
+            "--shared/--file-per-process", help="One shared file, or one file for each process."
+        ),
     ] = True,
     block: Annotated[str, typer.Option(help="Contiguous bytes of one process.")] = "1 MiB",
     transfer: Annotated[str, typer.Option(help="Bytes of one request.")] = "256 KiB",
     segments: Annotated[int, typer.Option(help="Blocks of one process in a file.")] = 1,
-    phases: Annotated[Phases, typer.Option(help="What is done.")] = Phases.WRITE_THEN_READ,
-    random: Annotated[bool, typer.Option("--random", help="In a random order.")] = False,
+    phases: Annotated[
+        Phases, typer.Option(help="Operations of the trace.")
+    ] = Phases.WRITE_THEN_READ,
+    random: Annotated[
+        bool, typer.Option("--random", help="Use random instead of sequential offsets.")
+    ] = False,
     think: Annotated[str, typer.Option(help="Time between two requests.")] = "0 s",
-    seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
 ) -> None:
-    """Write a synthetic trace in the terms of the IOR benchmark."""
-    from headrace import profile
+    """Write a synthetic trace with the parameters of the IOR benchmark."""
+    from headrace import trace as traces
 
     pattern: dict[str, Any] = {
         "block": _parsed("--block", block, _core.parse_bytes),
@@ -112,7 +119,7 @@ def synth(
     }
     check_writable(target, _format(target, to_format))
     with records("trace synth") as on_progress:
-        made = profile.synthesize(
+        made = traces.synthesize(
             target,
             target_format=to_format,
             processes=processes,

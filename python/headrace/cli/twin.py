@@ -7,9 +7,9 @@ import typer
 
 from headrace.cli.bench.options import directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
+from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
 from headrace.cli.screen import steps
-from headrace.cli.tracing import Trace, TraceTo, keep_trace, may_trace
-from headrace.cli.validate import tell
+from headrace.cli.validate import print_result
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable, save_json
 
@@ -20,7 +20,7 @@ def twin(
         Path | None,
         typer.Argument(
             metavar="DIR",
-            help="A directory on the file system to be measured; none with --again.",
+            help="Directory on the file system to measure; not with --again.",
             parser=directory_to_measure,
             show_default=False,
         ),
@@ -28,15 +28,17 @@ def twin(
     machine: Annotated[
         Path | None,
         typer.Option(
-            "--machine", metavar="FILE", help="A system's file; else DIR is calibrated first."
+            "--machine",
+            metavar="FILE",
+            help="File of a calibrated machine; without it, DIR is calibrated first.",
         ),
     ] = None,
     settings_now: Annotated[
         bool,
         typer.Option(
             "--settings-now",
-            help="With --machine: dirty limits, read-ahead, scheduler, memory and limits of the"
-            " device as they are now; what was measured as the file has it.",
+            help="With --machine: use the current dirty limits, read-ahead, scheduler, memory and"
+            " device limits, and the file's measured parameters.",
         ),
     ] = False,
     sets: Annotated[
@@ -44,7 +46,7 @@ def twin(
         typer.Option(
             "--set",
             metavar="PATH=VALUE",
-            help="With --machine: put a value over the file's, such as"
+            help="With --machine: override a value of the file, such as"
             ' machine.device.rate="60 MB/s" for another disk; can be repeated.',
         ),
     ] = None,
@@ -53,8 +55,7 @@ def twin(
         typer.Option(
             "--again",
             metavar="FILE",
-            help="Measure nothing: solve and predict anew, with what a twin that was saved had"
-            " measured.",
+            help="Re-fit and re-predict a saved twin without measuring.",
         ),
     ] = None,
     rounds: Rounds = 5,
@@ -73,7 +74,7 @@ def twin(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
 ) -> None:
-    """Calibrate a machine, predict what it has not been measured for, measure that, compare.
+    """Calibrate a machine, predict other workloads, measure them, and compare.
 
     The cases have other block sizes, patterns and numbers of processes than the calibration.
     """
@@ -93,7 +94,7 @@ def twin(
         }
         for name, given in others.items():
             if given:
-                raise typer.BadParameter("with --again nothing is measured", param_hint=name)
+                raise typer.BadParameter("--again does not measure: leave it out", param_hint=name)
     elif directory is None:
         raise typer.BadParameter("it is missing, as is --again FILE", param_hint="DIR")
     if settings_now and machine is None:
@@ -114,7 +115,7 @@ def twin(
             document = validate.repredict(again, on_progress=told).json()
         keep(document, as_json, plot, output)
         return
-    trace = may_trace(directory, trace, trace_to)
+    trace = check_tracing(directory, trace, trace_to)
     with steps("twin") as told:
         found = validate.twin(
             directory,
@@ -130,12 +131,12 @@ def twin(
         with steps("trace") as told:
             traced = validate.trace_twin(found, directory, on_progress=told)
         document = traced.json()
-        keep_trace(traced.recordings, trace_to)
+        save_trace(traced.recordings, trace_to)
     keep(document, as_json, plot, output)
 
 
 def keep(document: dict[str, Any], as_json: bool, plot: Path | None, output: Path | None) -> None:
-    """Shows the document, and saves what was asked for."""
-    tell(document, as_json, plot)
+    """Print the document, and write the outputs that the options name."""
+    print_result(document, as_json, plot)
     if output is not None:
         save_json(output, document)

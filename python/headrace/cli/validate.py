@@ -8,9 +8,9 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import progress, show
-from headrace.cli.trusting import TrustedFiles, trust
+from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 
 def validate(
@@ -20,7 +20,8 @@ def validate(
         typer.Option(
             "--against",
             metavar="RESULT",
-            help="What headrace bench run -o saved of the same workload; repeatable.",
+            help="Measurement of the same workload, saved by headrace bench run -o; can be"
+            " repeated.",
         ),
     ],
     sets: Sets = None,
@@ -33,7 +34,7 @@ def validate(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
 ) -> None:
-    """Simulate a scenario, and lay it beside measurements of the same workload."""
+    """Simulate a scenario and compare it with measurements of the same workload."""
     from headrace import validate
 
     if plot is not None:
@@ -43,11 +44,11 @@ def validate(
             file, against, sets=sets or [], progress=on_progress, trust=trust(trusted)
         )
     document = found.json()
-    tell(document, as_json, plot)
+    print_result(document, as_json, plot)
 
 
-def tell(document: dict[str, Any], as_json: bool, plot: Path | None) -> None:
-    """Prints predictions beside measurements, and draws them if a directory is given."""
+def print_result(document: dict[str, Any], as_json: bool, plot: Path | None) -> None:
+    """Print predictions beside measurements, and draw them if a directory is given."""
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
     else:

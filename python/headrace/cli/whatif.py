@@ -9,7 +9,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show, steps
-from headrace.cli.trusting import TrustedFiles, trust
+from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 
 
@@ -18,12 +18,18 @@ def whatif(
     sets: Sets = None,
     by: Annotated[
         float,
-        typer.Option("--by", metavar="FACTOR", help="How many times as much, or as fast."),
+        typer.Option(
+            "--by",
+            metavar="FACTOR",
+            help="Factor of each change: that many times as much, or as fast.",
+        ),
     ] = 2.0,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="PATTERN", help="Change these fields only, as servers.*; repeatable."
+            "--only",
+            metavar="PATTERN",
+            help="Change only fields that match, such as servers.*; can be repeated.",
         ),
     ] = None,
     as_json: Annotated[
@@ -38,7 +44,7 @@ def whatif(
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Change each resource in turn, and rank what would help most.
+    """Change each resource in turn and rank the changes by their gain.
 
     Runs the scenario once for each rate, time, size and count in it, side by side.
     """
@@ -58,7 +64,7 @@ def whatif(
     if as_json:
         print(json.dumps(study.json(), allow_nan=False, indent=2))
         return
-    from headrace.report.plain import plain_line
+    from headrace.report.plain_text import plain_line
     from headrace.report.whatif_tables import what_if
 
     show(what_if(study.json()))

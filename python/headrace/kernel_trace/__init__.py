@@ -1,5 +1,5 @@
-"""What the kernel itself tells of file systems and devices, by its tracing (Linux,
-Documentation/trace/ftrace.rst). Needs root, and tracefs."""
+"""Trace file systems and devices with the kernel's ftrace (Linux, Documentation/trace/ftrace.rst).
+Needs root, and tracefs."""
 
 from headrace.kernel_trace.activity import activity, commits, folios, write_back
 from headrace.kernel_trace.calls import system_calls, timed
@@ -8,14 +8,14 @@ from headrace.kernel_trace.intervals import Intervals
 from headrace.kernel_trace.recording import Recording, save
 from headrace.kernel_trace.requests import requests
 from headrace.kernel_trace.service import service
-from headrace.kernel_trace.tracing import Tracing, check, tracing
-from headrace.kernel_trace.waiting import breakdown, in_device
+from headrace.kernel_trace.session import TraceSession, check, trace_session
+from headrace.kernel_trace.time_breakdown import breakdown, in_device
 
 __all__ = [
     "Intervals",
     "KernelTraceError",
     "Recording",
-    "Tracing",
+    "TraceSession",
     "activity",
     "breakdown",
     "check",
@@ -27,6 +27,6 @@ __all__ = [
     "service",
     "system_calls",
     "timed",
-    "tracing",
+    "trace_session",
     "write_back",
 ]

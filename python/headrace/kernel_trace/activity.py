@@ -1,4 +1,4 @@
-"""What the kernel writes back, and how it holds writers back."""
+"""Write-back by the kernel, and its throttling of writers."""
 
 import os
 from typing import Any
@@ -14,7 +14,7 @@ NEVER = Intervals.of([], [])
 
 
 def commits(recording: Recording) -> Intervals:
-    """When the journal committed."""
+    """Return the intervals in which the journal committed."""
     begun, ended = recording.of("jbd2_start_commit"), recording.of("jbd2_end_commit")
     if not begun.height or not ended.height:
         return NEVER
@@ -50,7 +50,7 @@ def _sum(table: pl.DataFrame, column: str) -> float:
 
 
 def write_back(recording: Recording) -> Intervals:
-    """When the kernel wrote back what was dirty."""
+    """Return the intervals in which the kernel wrote dirty pages back."""
     begun, ended = recording.of("writeback_start"), recording.of("writeback_written")
     if not begun.height or not ended.height:
         return NEVER

@@ -16,12 +16,12 @@ SCHEMA = pl.Schema(
     }
 )
 WORKER = re.compile(r"process \d+\.\d+")
-"""What the load engine calls the threads that carry out a workload."""
+"""Name pattern of the load engine's worker threads."""
 
 
 def system_calls(recording: Recording) -> pl.DataFrame:
-    """All that began and ended, in the order in which they ended. `result` is what the kernel
-    gave back: bytes, or an error below 0."""
+    """Return all calls that began and ended, in the order in which they ended. `result` is the
+    kernel's: bytes, or an error below 0."""
     found = [pl.DataFrame(schema=SCHEMA)]
     for event, left in recording.tables.items():
         if not event.startswith("sys_exit_") or not left.height:

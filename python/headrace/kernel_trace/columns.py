@@ -11,7 +11,7 @@ from headrace.kernel_trace.formats import Field, Format
 from headrace.kernel_trace.ring_buffer import Records
 
 COMMON = ("common_type", "common_flags", "common_preempt_count", "common_pid")
-"""Of these the thread counts, as `thread`."""
+"""Fields of every record; the thread becomes the column `thread`."""
 
 
 def table(event: Format, processors: Sequence[Records]) -> pl.DataFrame:
@@ -64,7 +64,7 @@ def _numbers(
 
 
 def _texts(data: NDArray[np.uint8], offsets: NDArray[np.int64], field: Field) -> pl.Series:
-    """What stands before the first zero. There are few different ones."""
+    """Return the text before the first zero byte of each value. There are few different ones."""
     rows = _bytes(data, offsets, field).view(f"S{field.size}").reshape(-1)
     different, which = np.unique(rows, return_inverse=True)
     words = [bytes(it).split(b"\0")[0].decode("utf-8", "replace") for it in different]

@@ -8,7 +8,7 @@ from pathlib import Path
 from headrace.kernel_trace.errors import KernelTraceError
 
 MINOR_BITS = 20
-"""Of a device's number within the kernel (Linux, include/linux/kdev_t.h)."""
+"""Bits of the minor number within the kernel's device number (Linux, include/linux/kdev_t.h)."""
 
 
 @dataclass(frozen=True)
@@ -16,22 +16,23 @@ class Device:
     """A file system's device."""
 
     name: str
-    """As 254:1, by which the kernel also calls what writes back to it."""
+    """Device number such as 254:1, by which the kernel also names its write-back."""
     file_system: int
     """The number that events of the file system have."""
     disk: int
-    """The number that requests have: of a partition, that of the whole."""
+    """Device number of the requests; for a partition, that of its disk."""
 
 
 def device_of(directory: str | PathLike[str]) -> Device:
-    """Raises KernelTraceError if the directory's file system is on no block device, OSError if
+    """Raise KernelTraceError if the directory's file system is on no block device, OSError if
     there is no such directory."""
     number = os.stat(directory).st_dev
     name = f"{os.major(number)}:{os.minor(number)}"
     folder = (Path("/sys/dev/block") / name).resolve()
     if not folder.is_dir():
         raise KernelTraceError(
-            f"{os.fspath(directory)}: no block device is below it whose requests could be traced"
+            f"{os.fspath(directory)}: no block device below it: expected a directory on a local"
+            " disk"
         )
     whole = folder.parent if (folder / "partition").exists() else folder
     return Device(name, _number(name), _number((whole / "dev").read_text(encoding="ascii")))

@@ -1,4 +1,4 @@
-"""What can be wrong with a trace."""
+"""Errors of kernel traces."""
 
 
 class KernelTraceError(ValueError):

@@ -1,4 +1,4 @@
-"""What the kernel says of its events' records: the `format` files (Linux,
+"""Record layouts of the kernel's events, from its `format` files (Linux,
 Documentation/trace/events.rst)."""
 
 import re
@@ -36,7 +36,7 @@ class Format:
 
     name: str
     number: int
-    """What records of the event begin with."""
+    """Event identifier at the start of each record."""
     fields: tuple[Field, ...]
     """Numbers and texts of a fixed length; whatever else there is, is left out."""
 
@@ -53,7 +53,7 @@ LINE = re.compile(
 
 
 def format_of(text: str, event: str) -> Format:
-    """Reads a `format` file. Raises KernelTraceError if it is none."""
+    """Read a `format` file. Raises KernelTraceError if it is none."""
     number = re.search(r"^ID:\s*(\d{1,5})\s*$", text, re.MULTILINE)
     name = re.search(r"^name:\s*(\w+)\s*$", text, re.MULTILINE)
     if number is None or name is None or int(number[1]) > 0xFFFF:

@@ -17,15 +17,15 @@ from headrace.kernel_trace.ring_buffer import PageHeader, Records, records
 
 PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 BUFFER = 128 << 20
-"""Bytes of all processors: more than a million records. The memory is taken at once."""
+"""Bytes of the buffers of all processors: more than a million records, allocated at once."""
 CLOCK = "mono"
-"""That of CLOCK_MONOTONIC, which is the same on all processors."""
+"""Trace clock equal to CLOCK_MONOTONIC, which is the same on all processors."""
 NAME = re.compile(r"headrace-(\d+)-(\d+)-\d+")
 _numbers = itertools.count()
 
 
 def tracefs() -> Path:
-    """Where the kernel's tracing is.
+    """Return the directory of the kernel's tracing file system.
 
     Raises KernelTraceError if it is not there, or is not allowed.
     """
@@ -41,19 +41,18 @@ def tracefs() -> Path:
     if os.geteuid() != 0:
         raise KernelTraceError(NOT_ALLOWED.format(PLACES[0]))
     raise KernelTraceError(
-        f"there is no kernel tracing at {PLACES[0]}: expected tracefs there, as after"
-        f" mount -t tracefs nodev {PLACES[0]}"
+        f"tracefs is not mounted at {PLACES[0]}: mount it by mount -t tracefs nodev {PLACES[0]}"
     )
 
 
-NOT_ALLOWED = "the kernel's tracing at {} is not allowed to this user: expected root"
+NOT_ALLOWED = "tracefs at {} is not accessible: run as root"
 
 
 class Instance:
     """Records events between `start` and `stop`. Removed when its `with` ends."""
 
     def __init__(self, *, buffer: int = BUFFER) -> None:
-        """Makes it; removes those of processes that have died.
+        """Make it; removes those of processes that have died.
 
         Raises KernelTraceError if that cannot be done.
         """
@@ -75,11 +74,11 @@ class Instance:
             raise
 
     def has(self, event: str) -> bool:
-        """Whether the kernel has an event, given as block/block_rq_issue."""
+        """Return whether the kernel has an event, given as block/block_rq_issue."""
         return (self.path / "events" / event / "format").exists()
 
     def enable(self, events: Mapping[str, str | None]) -> None:
-        """Asks for events, each with a filter or none. Those the kernel lacks are left out."""
+        """Ask for events, each with a filter or none. Those the kernel lacks are left out."""
         for event, chosen in events.items():
             if not self.has(event):
                 continue
@@ -92,12 +91,12 @@ class Instance:
             self._write(f"events/{event}/enable", "1")
 
     def follow(self, threads: Iterable[int]) -> None:
-        """Records only what these threads do, and those that they start from now on."""
+        """Record these threads only, and those that they start from now on."""
         self._write("options/event-fork", "1")
         self._write("set_event_pid", " ".join(map(str, threads)))
 
     def start(self) -> None:
-        """Begins to record."""
+        """Begin to record."""
         self._write("tracing_on", "1")
 
     def stop(self) -> None:
@@ -106,7 +105,7 @@ class Instance:
 
     @property
     def formats(self) -> Mapping[str, Format]:
-        """Of the events that were asked for and that the kernel has."""
+        """Return the formats of the requested events that the kernel has."""
         return self._formats
 
     def lost(self) -> int:
@@ -131,7 +130,7 @@ class Instance:
             return [records(_pages(it / "trace_pipe_raw", size), header) for it in processors]
 
     def remove(self) -> None:
-        """Removes it; nothing is left of it."""
+        """Remove the instance from the tracing file system."""
         _remove(self.path)
 
     def __enter__(self) -> Self:
@@ -151,7 +150,7 @@ class Instance:
         data = re.search(r"data;\s*offset:(\d{1,4});", text)
         word = re.search(r"commit;\s*offset:\d{1,4};\s*size:([48]);", text)
         if data is None or word is None:
-            raise KernelTraceError("the kernel does not say how the pages of its traces begin")
+            raise KernelTraceError("the kernel does not report the header of its trace pages")
         return PageHeader(int(data[1]), int(word[1]))
 
     def _write(self, name: str, value: str) -> None:
@@ -160,18 +159,18 @@ class Instance:
 
 
 def remove_orphans(root: Path) -> None:
-    """Removes instances whose process has died."""
+    """Remove instances whose process has died."""
     with contextlib.suppress(OSError):
         for path in (root / "instances").iterdir():
             found = NAME.fullmatch(path.name)
-            # A process of another namespace cannot be told from a dead one.
+            # A process of another namespace is indistinguishable from a dead one.
             if found and found[1] == str(_namespace()) and not _lives(int(found[2])):
                 with contextlib.suppress(KernelTraceError):
                     _remove(path)
 
 
 def _namespace() -> int:
-    """That of process identifiers."""
+    """Return the identifier of the PID namespace."""
     return os.stat("/proc/self/ns/pid").st_ino
 
 
@@ -198,7 +197,7 @@ def _remove(path: Path) -> None:
             time.sleep(0.01 * attempt)
         else:
             return
-    raise KernelTraceError(f"{path} is in use and is left: remove it with rmdir")
+    raise KernelTraceError(f"{path} is in use and was not removed: remove it by rmdir")
 
 
 def _pages(path: Path, size: int) -> Iterator[bytes]:
@@ -222,4 +221,6 @@ def _told(what: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise KernelTraceError(f"the kernel's tracing does not let us {what}: {reason}") from None
+        raise KernelTraceError(
+            f"the kernel's tracing does not allow headrace to {what}: {reason}"
+        ) from None

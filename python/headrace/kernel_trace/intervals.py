@@ -1,4 +1,4 @@
-"""Sets of instants: intervals, and what they have in common."""
+"""Sets of time intervals, and their intersections."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Intervals:
 
     @classmethod
     def of(cls, starts: ArrayLike, ends: ArrayLike) -> "Intervals":
-        """From intervals in any order, that may overlap; empty ones go."""
+        """Build a set from intervals in any order, which may overlap; empty ones are dropped."""
         begins = np.asarray(starts, dtype=np.int64)
         stops = np.asarray(ends, dtype=np.int64)
         real = stops > begins
@@ -30,24 +30,24 @@ class Intervals:
 
     @property
     def seconds(self) -> float:
-        """How long they are together."""
+        """Total length of the intervals in seconds."""
         return float(np.sum(self.ends - self.starts)) * 1e-9
 
     def common(self, other: "Intervals") -> "Intervals":
-        """What lies in both."""
+        """Return the intersection of both sets."""
         return self._where(other, inside=True)
 
     def without(self, other: "Intervals") -> "Intervals":
-        """What does not lie in the other."""
+        """Return the intervals of this set that are not in the other."""
         return self._where(other, inside=False)
 
     def within(self, other: "Intervals") -> NDArray[np.float64]:
-        """Of each of these intervals, the seconds that lie in the other set."""
+        """Return, for each of these intervals, the seconds that lie in the other set."""
         inside = other.until(self.ends) - other.until(self.starts)
         return inside.astype(np.float64) * np.float64(1e-9)
 
     def until(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How much of the set, in ns, lies before each instant."""
+        """Return the length of the set, in ns, before each instant."""
         before = np.concatenate(([0], np.cumsum(self.ends - self.starts)))
         at = np.searchsorted(self.starts, times, side="right")
         if not len(self.starts):

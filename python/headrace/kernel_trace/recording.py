@@ -1,4 +1,4 @@
-"""What the kernel did, as tables: one for each event."""
+"""Recorded kernel events as tables, one for each event."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ class Recording:
     """Events between two instants, each a table in the order of their times."""
 
     tables: Mapping[str, pl.DataFrame]
-    """By the event's name, as block_rq_issue: `time_ns`, `processor`, `thread`, and the event's
-    own fields."""
+    """Tables by event name, such as block_rq_issue: `time_ns`, `processor`, `thread`, and the
+    event's own fields."""
     lost: int = 0
     """Records for which there was no room."""
 
@@ -26,7 +26,7 @@ class Recording:
         """An event's table; an empty one if the kernel does not have it."""
         return self.tables.get(event, pl.DataFrame(schema=EMPTY))
 
-    def together(self) -> pl.DataFrame:
+    def merged_events(self) -> pl.DataFrame:
         """All events in one table, with the `event` in a column and nulls where it lacks one."""
         named = [
             table.select(pl.lit(name).alias("event"), pl.all())
@@ -39,9 +39,9 @@ class Recording:
 
 
 def save(recordings: Mapping[str, Recording], path: str | PathLike[str]) -> None:
-    """Saves recordings as one Parquet file, the name of each in the column `case`."""
+    """Save recordings as one Parquet file, the name of each in the column `case`."""
     tables = [
-        recording.together().select(pl.lit(name).alias("case"), pl.all())
+        recording.merged_events().select(pl.lit(name).alias("case"), pl.all())
         for name, recording in recordings.items()
     ]
     together = pl.concat(tables, how="diagonal_relaxed") if tables else pl.DataFrame()

@@ -25,7 +25,7 @@ FLUSH = (1 << 64) - 1
 
 
 def requests(recording: Recording) -> pl.DataFrame:
-    """In the order in which they were issued."""
+    """Return the device's requests in the order in which they were issued."""
     issued, completed = recording.of("block_rq_issue"), recording.of("block_rq_complete")
     if not issued.height or not completed.height:
         return pl.DataFrame(schema=SCHEMA)
@@ -64,7 +64,7 @@ def requests(recording: Recording) -> pl.DataFrame:
 
 
 def _queued(pairs: pl.DataFrame, recording: Recording) -> pl.DataFrame:
-    """With the time when each was put into a queue."""
+    """Add the time at which each request entered a queue."""
     inserted = recording.of("block_rq_insert")
     if not inserted.height:
         return pairs.with_columns(pl.lit(None, pl.Int64).alias("queued_ns"))
@@ -78,7 +78,7 @@ def _queued(pairs: pl.DataFrame, recording: Recording) -> pl.DataFrame:
         by=["sector", "direction"],
         check_sortedness=False,
     )
-    # What was put there long before belongs to an earlier request of the same sector.
+    # A much earlier entry belongs to an earlier request of the same sector.
     earlier = pl.col("issued_ns").shift(1).over("sector", "direction").fill_null(0)
     late = pl.col("queued_ns") > earlier
     return found.with_columns(pl.when(late).then("queued_ns").alias("queued_ns"))
@@ -89,7 +89,8 @@ def _flush() -> pl.Expr:
 
 
 def _direction() -> pl.Expr:
-    """By the first letters (Linux, kernel/trace/blktrace.c, blk_fill_rwbs)."""
+    """Return the direction by the first letters of rwbs (Linux, kernel/trace/blktrace.c,
+    blk_fill_rwbs)."""
     letters = pl.col("rwbs")
     return (
         pl.when(letters.str.starts_with("FF"))

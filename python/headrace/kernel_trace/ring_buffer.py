@@ -1,9 +1,9 @@
-"""The pages of the kernel's ring buffer, as `trace_pipe_raw` gives them (Linux,
+"""Parser of the kernel's ring buffer as `trace_pipe_raw` returns it (Linux,
 include/linux/ring_buffer.h and Documentation/trace/ring-buffer-map.rst).
 
-A page begins with a time and how many bytes of it are used; then records follow, each with a word
-of 5 bits of type or length and 27 bits of time since the one before. Text would be exact to a
-microsecond only, and takes the kernel longer.
+A page begins with a time and the number of bytes used. Each record begins with a word: 5 bits of
+type or length, and 27 bits of time since the record before. The kernel's text format has
+microseconds only and takes longer to produce.
 """
 
 import struct
@@ -20,7 +20,7 @@ TYPE_BITS, DELTA_BITS = 5, 27
 PADDING, TIME_EXTEND, TIME_STAMP = 29, 30, 31
 """Types; of others it is the length in words, 0 if that follows."""
 USED = (1 << 27) - 1
-"""Bits of the second word of a page that say how much of it is used; those above are flags."""
+"""Bits of a page's second word that hold the number of bytes used; higher bits are flags."""
 HIGH_TIME = 0xF8 << 56
 """Bits that an absolute time does not have."""
 
@@ -32,25 +32,25 @@ class Records:
     data: NDArray[np.uint8]
     """All pages, one behind another."""
     times: NDArray[np.uint64]
-    """When each was written, in ns of the trace's clock."""
+    """Time of each record, in ns of the trace's clock."""
     offsets: NDArray[np.int64]
-    """Where each begins in the data."""
+    """Offset of each record in the data."""
     sizes: NDArray[np.int64]
     """Bytes of each, at the most."""
 
 
 @dataclass(frozen=True)
 class PageHeader:
-    """What a page begins with."""
+    """Header of a page of the ring buffer."""
 
     data: int
     """The first byte of records."""
     word: int
-    """Bytes of the word that says how much is used; it ends where the records begin."""
+    """Bytes of the word with the number of bytes used; records follow it."""
 
 
 def records(pages: Iterable[bytes], header: PageHeader) -> Records:
-    """Finds the records. Raises KernelTraceError if pages are none."""
+    """Find the records. Raises KernelTraceError if pages are none."""
     times: list[int] = []
     offsets: list[int] = []
     sizes: list[int] = []
@@ -74,7 +74,7 @@ def _page(
     offsets: list[int],
     sizes: list[int],
 ) -> None:
-    """Adds the records of a page that begins at `start` of all data."""
+    """Add the records of a page that begins at `start` of all data."""
     if len(page) < header.data:
         raise KernelTraceError(f"a page of the trace has {len(page)} bytes, less than its header")
     (time,) = struct.unpack_from("=Q", page, 0)

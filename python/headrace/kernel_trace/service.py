@@ -1,4 +1,4 @@
-"""How long the device takes for requests, by what they are."""
+"""Service times of the device by direction, size and order."""
 
 import polars as pl
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from headrace.interruption import INTERRUPTED, held
+from headrace.interruption import INTERRUPTED, defer_signals
 from headrace.lab import guard, programs
 
 MARK = "HEADRACE_LAB_BENCH"
@@ -40,7 +40,7 @@ def run_ranks(lines: Sequence[Sequence[str]]) -> int:
     with _guarded() as marks:
         started = None
         try:
-            with held():
+            with defer_signals():
                 # In its own session mpirun gets no SIGINT from the terminal, at which it would
                 # write to standard output. This process sends it one SIGTERM.
                 started = subprocess.Popen(
@@ -72,7 +72,7 @@ def _guarded() -> Iterator[dict[str, str]]:
     the end of the `with` block, or when this process is killed."""
     mark = secrets.token_hex(8)
     line = [sys.executable, "-I", "-S", str(Path(guard.__file__)), f"{MARK}={mark}"]
-    with held():
+    with defer_signals():
         watching = subprocess.Popen(line, stdin=subprocess.PIPE, start_new_session=True)
     try:
         yield {MARK: mark}

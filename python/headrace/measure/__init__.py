@@ -1,34 +1,33 @@
-"""Measuring: a scenario's workloads carried out on a real file system."""
+"""Measure a scenario's workloads on a real file system."""
 
 from headrace.histograms import percentiles
-from headrace.measure.benchmark import Live, clean, measure
+from headrace.measure.benchmark import Live, clean, measure, measure_strict
 from headrace.measure.client_host_sweep import client_host_sweep
-from headrace.measure.ladder import Criteria, ladder
-from headrace.measure.ladder_of_clients import ladder_of_clients
-from headrace.measure.ladder_result import Ladder
+from headrace.measure.client_sweep import client_sweep
+from headrace.measure.kernel_traced import measure_with_kernel_trace
+from headrace.measure.load_sweep import Criteria, load_sweep
 from headrace.measure.measurement import Measurement
 from headrace.measure.mix import MixedLoad
-from headrace.measure.repeated import repeat
-from headrace.measure.saved import keep_saved
-from headrace.measure.traced import traced
-from headrace.measure.whole import measure_whole
+from headrace.measure.repetitions import repeat
+from headrace.measure.saved_results import import_saved
+from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.workload import load
 
 __all__ = [
     "Criteria",
-    "Ladder",
     "Live",
+    "LoadSweep",
     "Measurement",
     "MixedLoad",
     "clean",
     "client_host_sweep",
-    "keep_saved",
-    "ladder",
-    "ladder_of_clients",
+    "client_sweep",
+    "import_saved",
     "load",
+    "load_sweep",
     "measure",
-    "measure_whole",
+    "measure_strict",
+    "measure_with_kernel_trace",
     "percentiles",
     "repeat",
-    "traced",
 ]

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -12,34 +13,37 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _core, ranks
+from headrace._core import RunError
 from headrace.environment import of_directory
-from headrace.interruption import held, noticed
+from headrace.interruption import defer_signals, record_signals
 from headrace.measure import hosts
 from headrace.measure.cache import cache, reads_now, reads_since
 from headrace.measure.conditions import conditions
 from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
-from headrace.measure.removal import removed
-from headrace.profile.readable import Traces, readable_traces
+from headrace.measure.removal import cleanup_failures, remove_directory
+from headrace.measure.workload import load
+from headrace.trace.readable import Traces, readable_traces
 
 
 class Live(NamedTuple):
-    """How far a measurement is."""
+    """Progress of a measurement."""
 
     preparing: bool
-    """Whether files that must be there are still being made."""
+    """True while files are being prepared."""
     seconds: float
-    """Since the processes began."""
+    """Seconds since the processes began."""
     operations: dict[str, tuple[int, int]]
     """Operations done and bytes moved, by operation."""
     removing: bool = False
-    """Whether everything is measured, and files are being removed."""
+    """True when all is measured and files are being removed."""
     removed: int = 0
-    """How many names are gone, then."""
+    """Number of names removed so far."""
 
 
 Progress: TypeAlias = Callable[[Live], object]
-"""Called some times a second. What it raises ends the measurement."""
+"""Callback for the progress of a measurement, called some times a second. An exception that it
+raises ends the measurement."""
 
 
 def measure(
@@ -51,30 +55,36 @@ def measure(
     keep: bool = False,
     progress: Progress | None = None,
 ) -> Measurement:
-    """Carries a scenario's workloads out, in a directory of its own below an existing one.
+    """Run a scenario's workloads in a new directory below an existing one, and measure them.
 
-    That directory is removed at the end unless `keep` is given. `calls` are made by
-    `"posix"` system calls, through `"io-uring"` as far as it has them, or not at all (`"null"`:
-    what remains is what the engine itself costs). Between preparation and measurement the system
-    is left alone for `settle` seconds. On Ctrl-C the measurement ends early and says so
-    (`Measurement.partial`).
+    Parameters:
+        loaded: The scenario.
+        below: The existing directory.
+        calls: `"posix"` system calls, `"io-uring"` where it has the operation, or `"null"` for no
+            calls, which measures the engine itself.
+        settle: Seconds to wait between preparation and measurement.
+        keep: Whether to leave the directory in place at the end.
+        progress: Callback some times a second.
+
+    Returns:
+        The measurement. On Ctrl-C it ends early, and `Measurement.partial` is true.
 
     Raises:
-        ScenarioError: if a workload cannot be carried out on a real file system, or it ended
-            before anything was measured.
-        OSError: if nothing can be made below the directory.
-        RunError: if files that must be there cannot be made.
+        ScenarioError: if a workload cannot be run on a real file system, or it ended before
+            statistics began.
+        OSError: if the directory cannot be created.
+        RunError: if files of the workload cannot be created.
     """
     environment = of_directory(below)
-    with readable_traces(loaded) as traces, noticed() as came:
-        measurement = _measured_and_removed(below, loaded, traces, calls, settle, keep, progress)
+    with readable_traces(loaded) as traces, record_signals() as came:
+        measurement = _measure_and_remove(below, loaded, traces, calls, settle, keep, progress)
     measurement.document["environment"] = environment
     if not came or ranks.count() > 1:
         return measurement
-    return replace(measurement, told_to_end=came[0])
+    return replace(measurement, stop_signal=came[0])
 
 
-def _measured_and_removed(
+def _measure_and_remove(
     below: str | PathLike[str],
     loaded: _core.Loaded,
     traces: Traces,
@@ -85,7 +95,7 @@ def _measured_and_removed(
 ) -> Measurement:
     directory = None
     try:
-        with held():
+        with defer_signals():
             directory = hosts.new_directory(below)
         measurement = measure_in(
             directory, loaded, traces=traces, calls=calls, settle=settle, progress=progress
@@ -93,21 +103,25 @@ def _measured_and_removed(
         _check_measured(measurement.document, loaded)
     except BaseException as error:
         if directory is not None:
-            left = removed(directory, interrupted=True, told=removing(progress))
+            left = remove_directory(
+                directory, interrupted=True, on_progress=removal_callback(progress)
+            )
             if left is not None:
                 error.add_note(left["message"])
         raise
     if not keep:
         document = measurement.document
         interrupted = document["stop"]["reason"] == "interrupted"
-        left = removed(directory, interrupted=interrupted, told=removing(progress))
+        left = remove_directory(
+            directory, interrupted=interrupted, on_progress=removal_callback(progress)
+        )
         if left is not None:
             document["warnings"].append(left)
     return measurement
 
 
 def _check_measured(document: Mapping[str, Any], loaded: _core.Loaded) -> None:
-    """Raises ScenarioError if the run came to its end and nothing was measured."""
+    """Raise ScenarioError if the run came to its end and nothing was measured."""
     reason = document["stop"]["reason"]
     if document["operations"] or reason in hosts.EARLY:
         return
@@ -125,22 +139,23 @@ def _check_measured(document: Mapping[str, Any], loaded: _core.Loaded) -> None:
     )
 
 
-def removing(progress: Progress | None) -> Callable[[int], object] | None:
-    """What tells how many names are gone, if somebody wants to know; it begins with none."""
+def removal_callback(progress: Progress | None) -> Callable[[int], object] | None:
+    """Return a callback for the number of removed names; None without `progress`. It first reports
+    0."""
     if progress is None:
         return None
-    told = progress
+    on_progress = progress
 
-    def tell(gone: int) -> None:
-        told(Live(False, 0.0, {}, removing=True, removed=gone))
+    def report(gone: int) -> None:
+        on_progress(Live(False, 0.0, {}, removing=True, removed=gone))
 
-    # What was measured is not lost because somebody is tired of waiting for the rest.
+    # Ctrl-C during the removal must not lose the measurement.
     with contextlib.suppress(KeyboardInterrupt, SystemExit):
-        tell(0)
-    return tell
+        report(0)
+    return report
 
 
-GONE = {
+DIRECTORY_GONE = {
     "condition": "directory-gone",
     "message": "the benchmark's directory is no longer where it was made: it was unmounted, moved"
     " or removed meanwhile, and what was open went on",
@@ -156,17 +171,17 @@ def measure_in(
     settle: float = 0.0,
     progress: Progress | None = None,
 ) -> Measurement:
-    """As `measure`, in a directory that was made for several measurements, one after another.
+    """Measure as `measure` does, in a directory that several measurements share.
 
-    `traces` are what `readable_traces` gives.
+    `traces` come from `readable_traces`.
     """
     counters = Counters(directory.path)
     before = reads_now()
-    tell = _told(progress, counters, settle)
-    # Also where only one of several takes part: it notices Ctrl-C as they all do.
+    report = _progress_callback(progress, counters, settle)
+    # Also if only one of several ranks takes part: Ctrl-C must reach it through the others.
     if ranks.count() > 1:
-        return _measure_together(directory, loaded, traces, calls, tell, counters)
-    result = _core.measure(loaded, directory, traces=traces, calls=calls, progress=tell)
+        return _measure_ranks(directory, loaded, traces, calls, report, counters)
+    result = _core.measure(loaded, directory, traces=traces, calls=calls, progress=report)
     counters.sample(at_once=True)
     document: dict[str, Any] = json.loads(result["report"])
     files, free = _files(directory)
@@ -177,19 +192,19 @@ def measure_in(
     document["cache"] = cache(reads_since(before), counters.device, pages)
     document["warnings"] = conditions(document, direct=_is_direct(loaded), free=free)
     if not directory.is_there():
-        document["warnings"].append(GONE)
+        document["warnings"].append(DIRECTORY_GONE)
     return measured(document, result, counters.frame())
 
 
-def _measure_together(
+def _measure_ranks(
     directory: _core.BenchmarkDirectory,
     loaded: _core.Loaded,
     traces: Traces,
     calls: str,
-    tell: Callable[[bool, float, list[tuple[int, int]]], None],
+    report: Callable[[bool, float, list[tuple[int, int]]], None],
     counters: Counters,
 ) -> Measurement:
-    """This rank's part of it; what all have done, at each."""
+    """Run this rank's part of a measurement and return the merged result of all ranks."""
     here = ranks.current()
     here.begin(_core.hosts_of_each(loaded, here.size))
     before = reads_now()
@@ -201,7 +216,7 @@ def _measure_together(
             directory,
             traces=traces,
             calls=calls,
-            progress=tell,
+            progress=report,
             share=(here.rank, here.size),
             others=here,
         )
@@ -209,8 +224,10 @@ def _measure_together(
         error = raised
     counters.sample(at_once=True)
     reads = reads_since(before)
-    mine = hosts.Part(here.host, here.number, here.name(), result, error, counters.summary(), reads)
-    document, result = hosts.together(
+    mine = hosts.RankResult(
+        here.host, here.number, here.name(), result, error, counters.summary(), reads
+    )
+    document, result = hosts.merge_ranks(
         loaded, mine, lambda: _files(directory), direct=_is_direct(loaded), calls=str(calls)
     )
     return measured(document, result, counters.frame())
@@ -222,31 +239,30 @@ def _files(directory: _core.BenchmarkDirectory) -> tuple[dict[str, int], float]:
         count, size = directory.usage()
         room = os.statvfs(directory.path)
     except OSError:
-        # It is gone, or its device has failed; what was measured before holds.
+        # The directory is gone, or its device has failed; the measurement remains valid.
         return {"count": 0, "bytes": 0}, 1.0
     free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
     return {"count": count, "bytes": size}, free
 
 
 def _is_direct(loaded: _core.Loaded) -> bool:
-    """Whether all workloads pass the page cache by."""
+    """Return whether all workloads bypass the page cache (O_DIRECT)."""
     workloads = tomllib.loads(loaded.toml)["workload"]
     return all(workload.get("io", {}).get("direct", False) for workload in workloads)
 
 
 def ended_early(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Why a measurement ended before its time, with the error if there was one; None if it did
-    not."""
+    """Return why a measurement ended early, with the error if there was one; None if it did not."""
     if document["stop"]["reason"] not in hosts.EARLY:
         return None
     return {**document["stop"], **{key: document[key] for key in ("error",) if key in document}}
 
 
 def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """Removes what killed benchmarks have left below a directory.
+    """Remove the directories that killed benchmarks left below a directory.
 
-    Only directories that carry a benchmark's mark and are not in use. Gives the paths that are
-    gone, and those that are not with the reason.
+    Only directories with a benchmark's mark that are not in use are removed. Return the removed
+    paths, and the others with the reason.
 
     Raises OSError if the directory cannot be read.
     """
@@ -254,13 +270,13 @@ def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]
     return [Path(path) for path in removed], [(Path(path), why) for path, why in left]
 
 
-def _told(
+def _progress_callback(
     progress: Progress | None, counters: Counters, settle: float
 ) -> Callable[[bool, float, list[tuple[int, int]]], None]:
     names = [name for name, _, _ in _core.operations()]
     prepared = False
 
-    def tell(preparing: bool, seconds: float, operations: list[tuple[int, int]]) -> None:
+    def report(preparing: bool, seconds: float, operations: list[tuple[int, int]]) -> None:
         nonlocal prepared
         if not preparing and not prepared:
             prepared = True
@@ -272,4 +288,28 @@ def _told(
             done = {name: counts for name, counts in counted if counts[0]}
             progress(Live(preparing, seconds, done))
 
-    return tell
+    return report
+
+
+def measure_strict(
+    text: str, below: str | PathLike[str], *, calls: str = "posix", settle: float = 0.0
+) -> Measurement:
+    """Run the scenario in a text to its end.
+
+    Raises as `headrace.measure.measure` does, RunError if an operation fails, and KeyboardInterrupt
+    or the exception of a signal, even if it arrived late. Notes of the exception name directories
+    that were not removed.
+    """
+    measurement = measure(load(text), below, calls=calls, settle=settle)
+    try:
+        if measurement.stop_signal is not None:
+            signal.raise_signal(measurement.stop_signal)
+        if measurement.document["stop"]["reason"] == "interrupted":
+            raise KeyboardInterrupt
+        if measurement.partial:
+            raise RunError(measurement.document["error"])
+    except BaseException as error:
+        for message in cleanup_failures(measurement.document):
+            error.add_note(message)
+        raise
+    return measurement

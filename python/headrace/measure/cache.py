@@ -1,4 +1,4 @@
-"""How much of what was read came from memory."""
+"""Page-cache hit rate of a measurement."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from headrace.intervals import means
 
 LEAST = 1_000_000
-"""Bytes read below which a rate says nothing: what counts them reads some kilobytes itself."""
+"""Bytes read below which no hit rate is given: reading the counters itself takes some kilobytes."""
 
 
 class Reads(NamedTuple):
@@ -18,8 +18,9 @@ class Reads(NamedTuple):
 
 
 def reads_now() -> Reads | None:
-    """What the kernel has counted so far (proc(5), /proc/pid/io: rchar and read_bytes, which
-    holds for file systems on block devices only); None if it does not."""
+    """Return the bytes that this process has read so far (proc(5), /proc/pid/io: rchar and
+    read_bytes). None if the kernel does not count them. read_bytes holds for file systems on block
+    devices only."""
     try:
         lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -32,7 +33,7 @@ def reads_now() -> Reads | None:
 
 
 def reads_since(before: Reads | None) -> Reads | None:
-    """What was read since then; None if it is not counted."""
+    """Return the bytes read since `before`; None if they are not counted."""
     after = reads_now()
     if before is None or after is None:
         return None
@@ -46,41 +47,41 @@ def cache(
     *,
     apart: bool = True,
 ) -> dict[str, Any]:
-    """The part of the bytes read that was in memory when it was asked for.
+    """Return the page-cache hit rate of reads.
 
-    Of a mix, `pages` are the bytes that the engine found so, read by read; what was there only
-    because it had been read ahead is no hit, unless both cannot be told `apart`. Of other loads it
-    is the part that no device was asked for, and what was read ahead counts as read: bytes that
-    nobody asks for make the rate lower, and nothing is told if they are the most.
+    For a mix, `pages` are bytes that the engine classified read by read. Pages that were only read
+    ahead are no hits, unless the engine cannot tell them `apart`. For other loads the rate is the
+    share of bytes that no device read. Read-ahead then counts as a miss, and no rate is given if
+    more was read ahead than requested.
 
-    `hit_rate` is null, with a `note`, where it cannot be told.
+    `hit_rate` is null, with a `note`, where it is unknown.
     """
     if pages is not None and pages["asked_bytes"]:
         return _by_pages(pages, read if device else None, apart=apart)
     if read is None:
-        return {"hit_rate": None, "note": "the kernel does not count what processes read"}
+        return {"hit_rate": None, "note": "the kernel does not count the bytes that processes read"}
     asked, from_device = read
     found: dict[str, Any] = {"asked_bytes": asked, "device_bytes": from_device}
     if device is None:
-        note = "there is no block device below the directory whose reads are counted"
+        note = "there is no block device below the directory"
         return {"hit_rate": None, "note": note}
     if asked < LEAST:
-        return {"hit_rate": None, "note": "too little was read to tell", **found}
+        return {"hit_rate": None, "note": "too few bytes were read for a hit rate", **found}
     if from_device > asked:
-        note = "more was read ahead than was asked for"
+        note = "more bytes were read ahead than requested"
         return {"hit_rate": None, "note": note, **found}
     return {"hit_rate": 1.0 - from_device / asked, **found}
 
 
 def cache_of_all(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What several measurements of one load say of it together: bytes are sums, null where one of
-    them does not tell them, and the rate is the mean of theirs, as all rates are."""
-    together: dict[str, Any] = means(several)
-    for key in filter(lambda key: key.endswith("_bytes"), together):
+    """Merge the cache figures of several measurements of one load. Bytes are sums, or null if a
+    measurement lacks them. The hit rate is the mean."""
+    combined: dict[str, Any] = means(several)
+    for key in filter(lambda key: key.endswith("_bytes"), combined):
         # Bytes of a kind that one did not meet are none there, if it counted any.
         found = [it.get(key, 0 if "asked_bytes" in it else None) for it in several]
-        together[key] = None if None in found else sum(found)
-    return together
+        combined[key] = None if None in found else sum(found)
+    return combined
 
 
 def _by_pages(pages: Mapping[str, int], read: Reads | None, *, apart: bool) -> dict[str, Any]:
@@ -95,5 +96,5 @@ def _by_pages(pages: Mapping[str, int], read: Reads | None, *, apart: bool) -> d
     if pages["unknown_bytes"]:
         found["unknown_bytes"] = pages["unknown_bytes"]
     if not apart:
-        found["note"] = "hits contain what was read ahead: ranks do not know what others have read"
+        found["note"] = "hits include read-ahead: a rank does not know what other ranks have read"
     return {"hit_rate": found["hit_bytes"] / asked, **found}

@@ -1,4 +1,4 @@
-"""By which calls operations are carried out, which a measurement's figures depend on."""
+"""Ways to make system calls, on which a measurement's figures depend."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,30 +6,29 @@ from typing import Any
 from headrace.store.record import CALLS
 
 POSIX = "posix"
-"""System calls, one after the other: what benchmarks make that leave no choice."""
+"""System calls, one after the other, as benchmarks without that choice make them."""
 NULL = "null"
-"""None: what remains is what the engine itself costs."""
+"""No calls: the figures are the cost of the load engine itself."""
 
 
 def check_calls(before: Mapping[str, Any], calls: str) -> None:
-    """Makes sure that what is resumed was measured by the same calls.
+    """Check that a resumed result was measured by the same calls.
 
-    Raises ValueError, which says by which it was.
+    Raises ValueError, which names its calls.
     """
     found = before.get("calls")
     if found == calls:
         return
-    named = before.get("named", "what is to be resumed")
+    named = before.get("named", "the resumed result")
     if found is None:
-        raise ValueError(
-            f"{named}: it does not say by which calls it was measured: begin anew without --resume"
-        )
+        raise ValueError(f"{named}: it does not name its calls: start again without --resume")
     if found not in CALLS:
         raise ValueError(
-            f"{named}: calls = {found!r}: expected one of {', '.join(CALLS)}; it is damaged: begin"
-            " anew without --resume"
+            f"{named}: calls = {found!r}: expected one of {', '.join(CALLS)}; the file is damaged:"
+            " start"
+            " again without --resume"
         )
     raise ValueError(
-        f"{named}: it was measured by other calls ({found}; here {calls}): expected --calls"
+        f"{named}: it was measured with other calls ({found}; here {calls}): expected --calls"
         f" {found}, or no --resume"
     )

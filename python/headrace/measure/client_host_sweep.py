@@ -6,8 +6,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from headrace import _core, ranks
-from headrace.measure.climb import Climb, SoFar, Watch, carried_out
-from headrace.measure.ladder import (
+from headrace.measure.load_sweep import (
     OVERALL,
     SPEC_SFS,
     AtLoad,
@@ -16,12 +15,13 @@ from headrace.measure.ladder import (
     findings,
     load_step,
 )
-from headrace.measure.ladder_result import Ladder
+from headrace.measure.sweep_result import LoadSweep
+from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
-"""The scenario in which so many ranks take part and operations come at a rate."""
-OF = "client-hosts"
-"""What the document says that it is a ladder of."""
+"""Function that returns the scenario for a rate and a number of ranks."""
+SWEEP_OVER = "client-hosts"
+"""Value of `of` in the document."""
 POINTS = ("knee", "kept_up", "cut_off")
 
 
@@ -40,14 +40,14 @@ def client_host_sweep(
     watch: Watch | None = None,
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
-) -> Ladder:
-    """Carries out the load sweep of `ladder` once for each number of client hosts.
+) -> LoadSweep:
+    """Run `load_sweep` once for each number of client hosts.
 
-    All ranks of the first hosts take part, those of the others wait idle. Hosts are in the order
-    in which the ranks name them; the numbers are measured in the order of `counts`. Without
-    `rates`, each number of hosts has a search of its own.
+    All ranks of the first hosts take part; the ranks of the others are idle. Hosts are in the order
+    of their ranks, the numbers in the order of `counts`. Without `rates`, each number of hosts has
+    its own search.
 
-    Raises as `ladder` does, and ValueError for more hosts than there are.
+    Raises as `load_sweep` does, and ValueError for more hosts than there are.
     """
     hosts = ranks.current().hosts()
     _check_counts(counts, hosts)
@@ -63,16 +63,16 @@ def client_host_sweep(
     _check_ranks(resumed, hosts)
     loads.check_room(at_load_on(most), below, calls)
 
-    def steps(climb: Climb) -> None:
-        climb.begin(at_load(first, ranks.count()))
+    def steps(sweep: SweepRunner) -> None:
+        sweep.begin(at_load(first, ranks.count()))
         for count in counts:
-            loads.measure(climb, at_load_on(count), count)
+            loads.measure(sweep, at_load_on(count), count)
 
-    return carried_out(
+    return run_sweep(
         steps,
-        lambda climb: _document(climb, criteria, hosts),
+        lambda sweep: _document(sweep, criteria, hosts),
         below,
-        of=OF,
+        of=SWEEP_OVER,
         step_of=_step,
         calls=calls,
         repeats=repeats,
@@ -84,7 +84,7 @@ def client_host_sweep(
 
 
 def _check_counts(counts: Sequence[int], hosts: Mapping[str, Sequence[int]]) -> None:
-    """Raises ValueError if more hosts are asked for than there are."""
+    """Raise ValueError if there are fewer hosts than requested."""
     most, there = max(counts), len(hosts)
     if most > there:
         names = ", ".join(list(hosts)[:3]) + (", ..." if there > 3 else "")
@@ -95,59 +95,63 @@ def _check_counts(counts: Sequence[int], hosts: Mapping[str, Sequence[int]]) -> 
 
 
 def _check_clients(loaded: _core.Loaded, wanted: int) -> None:
-    """Raises ScenarioError if there are fewer clients than ranks that take part."""
+    """Raise ScenarioError if there are fewer clients than ranks that take part."""
     clients = tomllib.loads(loaded.toml).get("clients", {}).get("count")
     if isinstance(clients, int) and clients < wanted:
         raise _core.ScenarioError(
-            f"clients.count = {clients}: expected {wanted} at least, as clients are dealt out to"
+            f"clients.count = {clients}: expected {wanted} at least, because clients are"
+            " distributed over"
             f" {wanted} ranks; take more clients, or start fewer ranks"
         )
 
 
 def _check_ranks(resumed: Mapping[str, Any] | None, hosts: Mapping[str, Sequence[int]]) -> None:
-    """Raises ValueError if what is resumed had its ranks on hosts in another way."""
-    if resumed is None or resumed.get("of") != OF:
+    """Raise ValueError if the resumed result had its ranks on other hosts."""
+    if resumed is None or resumed.get("of") != SWEEP_OVER:
         return
     before = [it["ranks"] for it in resumed.get("hosts", ())]
     if before != [list(of_it) for of_it in hosts.values()]:
         raise ValueError(
-            f"{resumed.get('named', 'what is to be resumed')}: its ranks were placed on hosts in"
-            " another way: begin anew without --resume"
+            f"{resumed.get('named', 'the resumed result')}: its ranks were on other hosts: start"
+            " again without --resume"
+            " another way: start again without --resume"
         )
 
 
 def _step(document: dict[str, Any]) -> dict[str, Any] | None:
-    """What the sweep shows of a measurement; None if nothing was done in it."""
+    """Return the sweep's step for a measurement; None if no operation was done."""
     step = load_step(document)
     if step is None:
         return None
-    # Without mpirun there is this host, which is not listed.
+    # Without mpirun there is only this host, which the document does not list.
     count = len(document.get("hosts", ("",)))
     return {**step, "name": on_hosts(step["name"], count), "client_hosts": count}
 
 
 def on_hosts(what: str, count: int) -> str:
-    """The name of a step or a point with so many hosts."""
+    """Return the name of a step or a point with its number of hosts."""
     return f"{what} on {count} {'host' if count == 1 else 'hosts'}"
 
 
 def _document(
-    climb: Climb, criteria: Criteria, hosts: Mapping[str, Sequence[int]]
+    sweep: SweepRunner, criteria: Criteria, hosts: Mapping[str, Sequence[int]]
 ) -> dict[str, Any]:
     steps = sorted(
-        climb.steps, key=lambda it: (int(it["client_hosts"]), float(it["requested_per_second"]))
+        sweep.steps, key=lambda it: (int(it["client_hosts"]), float(it["requested_per_second"]))
     )
     steps = [step | {"keeps_up": criteria.met(step)} for step in steps]
     document = {
-        **climb.document(),
+        **sweep.document(),
         "criteria": criteria._asdict(),
         "hosts": [{"name": name, "ranks": list(of_it)} for name, of_it in hosts.items()],
         "steps": steps,
     }
     whole = [step for step in steps if not step.get("partial")]
     document |= _shown(whole)
-    if climb.wanted > 1:
-        document["repetitions"] = list(_repetitions(whole, criteria)) if climb.once else []
+    if sweep.repetition_count > 1:
+        document["repetitions"] = (
+            list(_repetitions(whole, criteria)) if sweep.first_complete else []
+        )
     return document
 
 
@@ -174,7 +178,7 @@ def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
-    """What each whole repeat of the sweep shows."""
+    """Yield the figures of each complete repetition of the sweep."""
     for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
         of_it = filter(None, map(_step, several))
         yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])

@@ -1,4 +1,4 @@
-"""What a reader should know before believing a measurement."""
+"""Warnings about conditions that make a measurement unreliable."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,10 +14,10 @@ OTHERS = 0.10
 OWN = 0.90
 PREPARATION = 0.5
 FULL = 0.95
-"""Shares from which on they are worth a warning. Declared: below them, what they do to a
-figure is less than its usual spread."""
+"""Shares from which on a warning is given. Below them, the effect on a figure is less than its
+usual spread."""
 THROUGH_THE_CACHE = ("read", "fread", "read-write", "mmap", "shared-read", "shared-read-write")
-"""Operations that read what memory may have."""
+"""Operations that the page cache may answer."""
 BALLOONS = Path("/sys/bus/virtio/drivers/virtio_balloon")
 REPORTING = 5
 """The bit of the feature."""
@@ -26,10 +26,10 @@ SHORT_S = 0.5
 
 
 def conditions(document: Mapping[str, Any], *, direct: bool, free: float) -> list[dict[str, str]]:
-    """The warnings of a measurement: `condition`, a word for it, and `message`.
+    """Return the warnings of a measurement, each with its `condition` and `message`.
 
-    `direct` says that the page cache was passed by, `free` which part of the file system was
-    free at the end.
+    `direct` is true if the page cache was bypassed; `free` is the free share of the file system at
+    the end.
     """
     found = []
     for condition, check in CHECKS.items():
@@ -43,7 +43,8 @@ def _no_calls(document: Mapping[str, Any], _direct: bool, _free: float) -> str |
     if document["calls"] != NULL:
         return None
     return (
-        "no calls were made (--calls null): the figures are of the benchmark itself, not of the"
+        "no calls were made (--calls null): the figures show the benchmark's own cost, not that of"
+        " the"
         " storage"
     )
 
@@ -66,8 +67,8 @@ def _oversubscribed(document: Mapping[str, Any], _direct: bool, _free: float) ->
     if processes <= processors:
         return None
     return (
-        f"{processes} processes share {processors} processors: they wait for each other, which"
-        " is in the latencies"
+        f"{processes} processes share {processors} processors: latencies include the wait for a"
+        " processor"
     )
 
 
@@ -94,14 +95,14 @@ def _others_computed(document: Mapping[str, Any], _direct: bool, _free: float) -
     others = min(counters["cpu_user"] + counters["cpu_system"], 1.0) - counters["cpu_own"]
     if others < OTHERS or document["measured_seconds"] < SHORT_S:
         return None
-    return f"other programs and the kernel's own threads took {others:.0%} of the processors"
+    return f"other programs and kernel threads used {others:.0%} of the processors"
 
 
 def _steal(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
     steal = document["counters"]["cpu_steal"]
     if steal < STEAL or document["measured_seconds"] < SHORT_S:
         return None
-    return f"this is a virtual machine, and {steal:.0%} of its processors' time went to others"
+    return f"this is a virtual machine, and {steal:.0%} of its processor time was stolen by others"
 
 
 def _memory_given_back(document: Mapping[str, Any], direct: bool, _free: float) -> str | None:
@@ -116,12 +117,12 @@ def _memory_given_back(document: Mapping[str, Any], direct: bool, _free: float) 
 
 
 def memory_is_given_back() -> bool:
-    """Whether a host takes back what memory this virtual machine has free."""
+    """Return whether this virtual machine gives free memory back to its host."""
     return reports_free_pages(BALLOONS)
 
 
 def reports_free_pages(drivers: Path) -> bool:
-    """Whether one of a driver's devices has the feature (virtio 1.2, section 5.5.3:
+    """Return whether one of a driver's devices reports free pages (virtio 1.2, section 5.5.3:
     VIRTIO_BALLOON_F_PAGE_REPORTING, bit 5; the file has a character for each bit)."""
     found = (_word(device / "features") for device in drivers.glob("virtio*"))
     return any(word is not None and word[REPORTING : REPORTING + 1] == "1" for word in found)
@@ -132,7 +133,9 @@ def _clock(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | N
     source = _word(path)
     if source in (None, "tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page"):
         return None
-    return f"the clock is {source}, which takes a system call to read: short times are too long"
+    return (
+        f"the clock is {source}, which costs a system call to read: short times are overestimated"
+    )
 
 
 def _governor(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
@@ -146,7 +149,7 @@ def _governor(_document: Mapping[str, Any], _direct: bool, _free: float) -> str 
 def _nearly_full(_document: Mapping[str, Any], _direct: bool, free: float) -> str | None:
     if 1 - free < FULL:
         return None
-    return f"the file system is {1 - free:.0%} full: space for new files lies scattered"
+    return f"the file system is {1 - free:.0%} full: new files may be fragmented"
 
 
 def _word(path: Path) -> str | None:
@@ -168,4 +171,4 @@ CHECKS: dict[str, Callable[[Mapping[str, Any], bool, float], str | None]] = {
     "governor": _governor,
     "nearly-full": _nearly_full,
 }
-"""To add a warning, write a function and name it here."""
+"""Checks by condition. To add a warning, write a function and name it here."""

@@ -1,4 +1,4 @@
-"""What the machine did meanwhile: processor, memory, and the device below the directory."""
+"""Samples of processor, memory and device counters during a measurement."""
 
 import os
 import resource
@@ -29,12 +29,12 @@ SERIES = pl.Schema(
         "dirty_bytes": pl.UInt64,
     }
 )
-"""Columns of the counters. Of processors, the share of all of them; `cpu_own` is the
-benchmark's own. `device_busy` has no flushes, so that these have a column of their own, with
-the sum of their times. Without a device below the directory, the device's are null."""
+"""Columns of the counters. Processor columns are shares of all processors; `cpu_own` is that of the
+benchmark. `device_busy` excludes flushes, whose times are summed in a column of their own. Device
+columns are null without a device below the directory."""
 
 INTERVAL_S = 1.0
-"""Between two samples, at least: reading them takes a fraction of a millisecond."""
+"""Least seconds between two samples. Reading them takes a fraction of a millisecond."""
 
 
 class Counters:
@@ -46,12 +46,12 @@ class Counters:
         self._start = self._last = self._now()
 
     def restart(self) -> None:
-        """Forgets what was seen: the time that counts begins now."""
+        """Discard all samples and start again."""
         self._rows = []
         self._start = self._last = self._now()
 
     def sample(self, *, at_once: bool = False) -> None:
-        """Takes a sample if the last one is long enough ago."""
+        """Take a sample if the last one is long enough ago."""
         now = time.monotonic()
         passed = now - self._last["time"]
         if passed >= INTERVAL_S or (at_once and passed > 0):
@@ -63,7 +63,7 @@ class Counters:
         return pl.DataFrame(self._rows, schema=SERIES)
 
     def summary(self) -> dict[str, Any]:
-        """Means over the whole time, as the result's document has them."""
+        """Return means over the whole time for the result's document."""
         row = _between(self._start, self._last, self._start["time"])
         named = {name: value for name, value in row.items() if name.startswith(("cpu", "device"))}
         return {"device": self.device, "processors": psutil.cpu_count() or 1, **named}
@@ -121,14 +121,16 @@ def _between(before: dict[str, Any], after: dict[str, Any], start: float) -> dic
 
 
 def _own_seconds() -> float:
-    """On processors, of all threads: getrusage(2) counts it finer than the ticks of /proc."""
+    """Return the processor seconds of all threads. getrusage(2) counts finer than the ticks of
+    /proc."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 
 
 def _flushing(device: str | None) -> float | None:
-    """Seconds that a device's flushes have taken so far (Linux, Documentation/block/stat.rst, the
-    last field; since 5.5); None if nothing is told."""
+    """Return the seconds that a device's flushes have taken so far (Linux,
+    Documentation/block/stat.rst, the last field; since 5.5); None if the kernel does not count
+    them."""
     try:
         fields = Path(f"/sys/class/block/{device}/stat").read_text(encoding="ascii").split()
         return int(fields[16]) * 1e-3

@@ -1,5 +1,4 @@
-"""One measurement by many ranks: each carries out its clients, and the first one puts together
-what all have done."""
+"""One measurement by many ranks: each runs its clients, and the first rank merges their results."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -11,22 +10,22 @@ from typing import Any, TypeAlias
 from headrace import _core, ranks
 from headrace.measure.cache import Reads, cache
 from headrace.measure.conditions import conditions
-from headrace.ranks.many import first_error
+from headrace.ranks.mpi_comm import first_error
 
 EARLY = ("interrupted", "failed")
-"""Why a measurement may end before its time."""
+"""Reasons for which a measurement ends early."""
 Files: TypeAlias = Callable[[], tuple[dict[str, int], float]]
 
 
 @dataclass(frozen=True)
-class Part:
-    """What one rank did."""
+class RankResult:
+    """Result of one rank."""
 
     host: str
     rank: int
     name: str
     result: dict[str, Any]
-    """As the engine gives it; empty if it could not begin."""
+    """Result of the load engine; empty if the rank could not begin."""
     error: BaseException | None
     counters: dict[str, Any]
     reads: Reads | None
@@ -48,9 +47,9 @@ def new_directory(below: str | PathLike[str]) -> _core.BenchmarkDirectory:
         return made[0] if made else _joined(Path(below), *known[0])
 
     try:
-        here.agreed(make)
+        here.run_on_all(make)
         known = here.broadcast([(Path(it.path).name, it.mark) for it in made])
-        return here.agreed(join)
+        return here.run_on_all(join)
     except BaseException:
         for directory in made:
             directory.remove()
@@ -62,46 +61,47 @@ def _joined(below: Path, name: str, mark: str) -> _core.BenchmarkDirectory:
         return _core.BenchmarkDirectory.join(below / name, mark)
     except OSError as error:
         raise ValueError(
-            f"{below} is not the directory that the first rank sees there"
-            f" ({name}: {error.strerror}): expected one on a file system that all hosts share"
+            f"{below} is not the directory of the first rank"
+            f" ({name}: {error.strerror}): expected a directory on a file system that all hosts"
+            " share"
         ) from None
 
 
-def together(
-    loaded: _core.Loaded, mine: Part, files: Files, *, direct: bool, calls: str
+def merge_ranks(
+    loaded: _core.Loaded, mine: RankResult, files: Files, *, direct: bool, calls: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The document of all ranks and the result of their engines, at each of them.
+    """Return the merged document and the merged engine result of all ranks, on each of them.
 
-    `files` tells of the files, when all have ended, and which part of the file system is free.
+    `files` returns the files at the end, and the free share of the file system.
 
-    Raises that for which any rank could not begin.
+    Raises the error for which a rank could not begin.
     """
     here = ranks.current()
     early = mine.error is not None or mine.result["reason"] in EARLY
     parts = here.gather(mine, early=early)
-    error, document, result, views = here.broadcast(parts and _put_together(loaded, parts, files))
+    error, document, result, views = here.broadcast(parts and _merge(loaded, parts, files))
     if error is not None:
         raise error
     document["calls"] = calls
     view = views.get(here.number)
     warnings = view and conditions(view | {"calls": calls}, direct=direct, free=view["free"])
-    told = here.gather(warnings)
-    if told is not None:
-        _add_warnings(document, [it for it in told if it is not None])
+    warnings_by_host = here.gather(warnings)
+    if warnings_by_host is not None:
+        _add_warnings(document, [it for it in warnings_by_host if it is not None])
     document, result = here.broadcast((document, result))
     return document, result
 
 
-def _put_together(
-    loaded: _core.Loaded, parts: Sequence[Part], files: Files
+def _merge(
+    loaded: _core.Loaded, parts: Sequence[RankResult], files: Files
 ) -> tuple[BaseException | None, dict[str, Any], dict[str, Any], dict[int, dict[str, Any]]]:
-    """What went wrong or the document without warnings, the result of the engines, and what the
-    first rank of each host looks at for its warnings."""
+    """Merge the results of all ranks. Return the error, or the document without warnings, the
+    engines' result, and for the first rank of each host the figures that its warnings depend on."""
     wrong = [(part.name, part.error) for part in parts if part.error is not None]
     if wrong:
         return first_error(wrong, len(parts)), {}, {}, {}
     result = _core.together(loaded, [(part.name, part.result["part"]) for part in parts])
-    by_host: dict[str, list[Part]] = {}
+    by_host: dict[str, list[RankResult]] = {}
     for part in parts:
         by_host.setdefault(part.host, []).append(part)
     document = json.loads(result.pop("report"))
@@ -124,7 +124,7 @@ def _put_together(
     return None, document, result, views
 
 
-def _host(name: str, parts: Sequence[Part]) -> dict[str, Any]:
+def _host(name: str, parts: Sequence[RankResult]) -> dict[str, Any]:
     """A host in the document. Its ranks share the processors: their own times add up."""
     own = min(sum(part.counters["cpu_own"] for part in parts), 1.0)
     return {
@@ -136,16 +136,16 @@ def _host(name: str, parts: Sequence[Part]) -> dict[str, Any]:
     }
 
 
-def _reads(parts: Sequence[Part]) -> Reads | None:
-    """What all ranks read."""
+def _reads(parts: Sequence[RankResult]) -> Reads | None:
+    """Return the bytes read by all ranks; None if a rank does not count them."""
     counted = [part.reads for part in parts if part.reads is not None]
     if len(counted) < len(parts):
         return None
     return Reads(sum(it.asked for it in counted), sum(it.from_device for it in counted))
 
 
-def _start(parts: Sequence[Part]) -> dict[str, float]:
-    """How far apart the ranks began, and how well that is known."""
+def _start(parts: Sequence[RankResult]) -> dict[str, float]:
+    """Return the skew between the starts of the ranks, and its uncertainty, in seconds."""
     clocks = ranks.current().clocks()
     begun = [
         part.result["started_s"] - clock.ahead_s for part, clock in zip(parts, clocks, strict=True)
@@ -156,10 +156,12 @@ def _start(parts: Sequence[Part]) -> dict[str, float]:
     }
 
 
-def _add_warnings(document: dict[str, Any], told: Sequence[list[dict[str, str]]]) -> None:
-    """Each host's warnings at the host, and all of them with their hosts' names."""
+def _add_warnings(
+    document: dict[str, Any], warnings_by_host: Sequence[list[dict[str, str]]]
+) -> None:
+    """Add each host's warnings to the host, and all of them, with host names, to the document."""
     document["warnings"] = []
-    for host, warnings in zip(document["hosts"], told, strict=True):
+    for host, warnings in zip(document["hosts"], warnings_by_host, strict=True):
         host["warnings"] = warnings
         name = f"{host['name']}: " if len(document["hosts"]) > 1 else ""
         for warning in warnings:

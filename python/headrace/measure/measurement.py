@@ -1,4 +1,4 @@
-"""Measurements: what a real file system did, and how it was asked."""
+"""Measurements on a real file system, and their settings."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -35,40 +35,39 @@ SERIES = pl.Schema(
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a real file system did. Frames have SI units in their columns' names."""
+    """Result of a measurement on a real file system. Column names of its frames end in SI units."""
 
     document: dict[str, Any]
     """All figures, as `headrace bench --json` prints them."""
     series: pl.DataFrame
     """Operations, bytes and latency over time, by operation."""
     counters: pl.DataFrame
-    """What processor, memory and device did meanwhile."""
+    """Processor, memory and device counters over time."""
     histograms: pl.DataFrame
-    """How long operations took, as `headrace.histograms` has it."""
-    told_to_end: int | None = None
-    """The signal to end (Ctrl-C is one) that came meanwhile, perhaps too late to change it:
-    whoever would measure more has to know. Of one of several ranks it is left out: they decide
-    together."""
+    """Latency histograms, as `headrace.histograms` defines them."""
+    stop_signal: int | None = None
+    """Signal to end (Ctrl-C is one) that arrived during the measurement, perhaps too late to stop
+    it. The caller must not measure more. None with several ranks, which decide together."""
 
     @property
     def name(self) -> str:
-        """What the scenario is called."""
+        """Name of the scenario."""
         return str(self.document["scenario"]["name"])
 
     @property
     def partial(self) -> bool:
-        """Whether it ended before its time: it was interrupted, or an operation failed."""
+        """True if the measurement ended early: it was interrupted, or an operation failed."""
         return self.document["stop"]["reason"] in ("interrupted", "failed")
 
     def note_sets(self, sets: Sequence[str]) -> None:
-        """Has the document say what was put over the scenario's file, as `path=value`: what
-        simulates that file beside it puts the same over it."""
+        """Record in the document the values that override the scenario's file, as `path=value`. A
+        simulation beside it uses the same values."""
         if sets:
             self.document["scenario"]["sets"] = list(sets)
 
     def percentiles(self, quantiles: Sequence[float], *, by: By = "operation") -> pl.DataFrame:
-        """How long operations took: times at these quantiles, by operation or by group of
-        operations, and of all."""
+        """Return latency percentiles in seconds by operation, or by group of operations, and of all
+        operations."""
         return percentiles([self.histograms], quantiles, by=by)
 
     def json(self) -> dict[str, Any]:
@@ -78,7 +77,7 @@ class Measurement:
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
     ) -> str:
-        """Keeps it in the store; gives the identifier."""
+        """Save the measurement in the store and return its identifier."""
         tables = {
             "series": self.series,
             "counters": self.counters,
@@ -93,7 +92,7 @@ class Measurement:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Saves it as JSON; the file appears when it is whole."""
+        """Save the measurement as JSON, atomically."""
         document = self.document | {
             "host": this_host(),
             "series": self.series.to_dict(as_series=False),
@@ -109,7 +108,7 @@ class Measurement:
 def measured(
     document: dict[str, Any], result: dict[str, Any], counters: pl.DataFrame
 ) -> Measurement:
-    """What the load engine gives, as frames, with what the machine did meanwhile."""
+    """Build a measurement from the load engine's result and the machine's counters."""
     names = np.array([name for name, _, _ in _core.operations()])
     columns, window = result["series"], result["window_s"]
     count = np.maximum(columns["count"], 1)

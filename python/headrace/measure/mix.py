@@ -9,22 +9,22 @@ from headrace._core import Loaded, ScenarioError, workloads
 from headrace.measure.workload import load_with_sets
 
 PRESET = "mpfs-benchmark"
-"""The mix of which nothing else is said: the benchmark of Wang 2002, chapter 3."""
+"""Default mix: the benchmark of Wang 2002, chapter 3."""
 PER_RATE = (
     "workload.0.bytes_per_rate=10 MB",
     "workload.0.names.directories_per_rate=10",
     "workload.0.names.symbolic_links_per_rate=100",
 )
-"""What its files, directories and links are for each operation a second (section 3.3.3.4)."""
+"""Files, directories and links for each operation a second (section 3.3.3.4)."""
 FILES = "workload.0.files="
 """A number of files that is set replaces the scaling."""
 FOREVER = "workload.0.amount=forever"
-"""Only time ends it."""
+"""Settings by which only the time limit ends the mix."""
 A_TIME = 'a time such as "0.2 ms" or "10 s"'
-"""What scenarios take, where the options take seconds."""
+"""Time syntax in scenarios, where the command's options take seconds."""
 PROCESSES = 16
-"""A pool that is wide enough for a system to have several operations under way. What finds all
-of them busy is late, which response times show."""
+"""Number of processes, enough for several operations at once. An operation that finds all of them
+busy starts late, which its response time includes."""
 
 
 class MixedLoad:
@@ -39,7 +39,7 @@ class MixedLoad:
         processes: int | None = None,
         sets: Sequence[str] = (),
     ) -> None:
-        """Raises ScenarioError if there is no such preset or file, or it is no mix."""
+        """Raise ScenarioError if there is no such preset or file, or it is no mix."""
         self._name = workload
         self._what = _text(workload)
         self._is_preset = workload in _presets()
@@ -54,8 +54,8 @@ class MixedLoad:
             self._times[f"clients.processes={processes}"] = f"--processes {processes}"
 
     def at(self, rate: float, ranks_taking_part: int | None = None) -> Loaded:
-        """The scenario in which operations come so often a second. A preset has one client on
-        each rank that takes part; None for all."""
+        """Return the scenario for a rate of operations a second. A preset has one client on each
+        rank that takes part; None for all."""
         load = {f"workload.0.rate={rate!r}": f"{rate:g} operations/s"}
         clients = []
         if ranks_taking_part is not None and self._is_preset:
@@ -63,20 +63,21 @@ class MixedLoad:
         return self._load(load, [*clients, *self._per_rate])
 
     def with_processes(self, processes: int) -> Loaded:
-        """The scenario with so many processes, each of which asks again at once.
+        """Return the scenario for a number of processes, each of which issues its next operation at
+        once.
 
         Raises ScenarioError if operations come at a rate.
         """
         loaded = self._load({f"clients.processes={processes}": f"--clients {processes}"})
         if "rate" in tomllib.loads(loaded.toml)["workload"][0]:
             raise ScenarioError(
-                f"{loaded.name}: operations come at workload.0.rate, however many processes"
-                " there are: leave it out"
+                f"{loaded.name}: operations come at workload.0.rate for any number of processes"
+                ": remove it"
             )
         return loaded
 
     def _load(self, load: Mapping[str, str], scaling: Sequence[str] = ()) -> Loaded:
-        """The scenario with a load, and what errors shall call it."""
+        """Load the scenario with a load; `load` maps settings to the options that errors name."""
         try:
             # A load stands above what is set.
             loaded = load_with_sets(
@@ -86,7 +87,7 @@ class MixedLoad:
             raise self._as_asked(error, {FOREVER: "", **self._times, **load}) from None
         if loaded.replications > 1:
             raise ScenarioError(
-                f"{loaded.name}: run.replications = {loaded.replications}: a mixed load is repeated"
+                f"{loaded.name}: run.replications = {loaded.replications}: bench mix repeats"
                 f" by --repeats {loaded.replications}; expected run.replications = 1"
             )
         kinds = [workload["kind"] for workload in tomllib.loads(loaded.toml)["workload"]]
@@ -98,13 +99,13 @@ class MixedLoad:
         return loaded
 
     def _as_asked(self, error: ScenarioError, own: Mapping[str, str]) -> ScenarioError:
-        """An error of what is put over the scenario here, told of what was asked for."""
+        """Rewrite an error of a setting in terms of the command's option."""
         for text, option in own.items():
             before = f"--set {text}: "
             if str(error).startswith(before):
                 if text != FOREVER:
-                    told = str(error).removeprefix(before).replace(A_TIME, "seconds such as 10")
-                    return ScenarioError(f"{option}: {told}")
+                    message = str(error).removeprefix(before).replace(A_TIME, "seconds such as 10")
+                    return ScenarioError(f"{option}: {message}")
                 return ScenarioError(
                     f"--workload {self._name}: expected a scenario whose first [[workload]] is of"
                     ' kind "operation-mix"'

@@ -1,4 +1,4 @@
-"""What a network gives between two hosts: messages there and back, over TCP."""
+"""Latency and throughput of messages between two hosts over TCP."""
 
 import ipaddress
 import platform
@@ -9,23 +9,28 @@ from typing import Any
 from headrace import _core
 from headrace.environment import Environment, of_host
 from headrace.environment import resumed as resumed_environment
-from headrace.interruption import TOLD_TO_END
-from headrace.measure.resuming import check, of_another_scenario, sealed, whole
+from headrace.interruption import STOP_EXCEPTIONS
+from headrace.measure.resume import (
+    check_checksum,
+    check_matches,
+    other_options_error,
+    with_checksum,
+)
 from headrace.report.units import binary_size
 
 PORT = 7417
-"""Where a host answers, if nothing else is said: none that IANA has given away."""
+"""Default port; IANA has not assigned it."""
 SIZES = tuple(1 << step for step in range(0, 25, 2))
 """1 B to 16 MiB, as NetPIPE begins with one byte and goes up."""
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
+    """Return a random token."""
     return secrets.token_urlsafe(12)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs on this host can reach an address."""
+    """Return whether an address is reachable from this host only."""
     if host == "localhost":
         return True
     try:
@@ -35,9 +40,9 @@ def is_loopback(host: str) -> bool:
 
 
 def answer(address: str, token: str, started: Callable[[str], object]) -> None:
-    """Sends back every message of whoever knows the token, until Ctrl-C.
+    """Answer the messages of peers that know the token, until Ctrl-C.
 
-    Raises OSError if nobody can listen there, ValueError if the token is too long.
+    Raises OSError if the address cannot be used, ValueError if the token is too long.
     """
     _core.answer_messages(address, token, started)
 
@@ -51,20 +56,20 @@ def ask(
     sizes: Sequence[int] = SIZES,
     *,
     seconds: float = 0.5,
-    told: Callable[[int, int, str], object] | None = None,
+    on_progress: Callable[[int, int, str], object] | None = None,
     resumed: Mapping[str, Any] | None = None,
     so_far: Callable[[dict[str, Any]], object] | None = None,
 ) -> dict[str, Any]:
-    """Sends messages of each size there and back, each for so many seconds.
+    """Send messages of each size to a peer and back, each size for `seconds`.
 
-    Gives a document as `headrace bench net ask --json` prints it; on Ctrl-C that of the sizes
-    that are done, and `document["stop"]["reason"]` is `interrupted`. Latency is half of a round
-    trip, throughput the message's bytes over it. `told` is called before each size with how many
-    are done, how many there are, and which is next. Sizes that `resumed` has, the document of an
-    earlier run, stay and are not measured again; `so_far` is told the document after each.
+    Return the document that `headrace bench net ask --json` prints. On Ctrl-C it has the sizes that
+    are done, and `document["stop"]["reason"]` is `interrupted`. Latency is half of a round trip;
+    throughput is the message's bytes divided by it. `on_progress` is called before each size with
+    the sizes done, their total and the next one. Sizes of `resumed`, the document of an earlier
+    run, are not measured again. `so_far` is called with the document after each size.
 
-    Raises OSError if the other side cannot be reached or refuses the token, ValueError for a
-    size that cannot be, or if what is resumed is of other hosts, another version or time.
+    Raises OSError if the peer cannot be reached or refuses the token, ValueError for an invalid
+    size, or if `resumed` is of other hosts, another version or another time.
     """
     here = {"host": platform.node(), "peer": address.rpartition(":")[0]}
     environment = resumed_environment(of_host(), resumed)
@@ -72,15 +77,15 @@ def ask(
     stop = "unfinished"
     try:
         for number, size in enumerate(sizes):
-            if told is not None:
-                told(number, len(sizes), binary_size(size))
+            if on_progress is not None:
+                on_progress(number, len(sizes), binary_size(size))
             if size in known:
                 continue
             known[size] = _measured(address, token, size, seconds)
             if so_far is not None:
                 so_far(_document(address, here, environment, known, stop))
         stop = "done"
-    except TOLD_TO_END:
+    except STOP_EXCEPTIONS:
         stop = "interrupted"
     return _document(address, here, environment, known, stop)
 
@@ -88,15 +93,15 @@ def ask(
 def _known(
     resumed: Mapping[str, Any] | None, seconds: float, here: Mapping[str, str]
 ) -> dict[int, dict[str, Any]]:
-    """What an earlier run has, by size."""
+    """Return the messages of an earlier run, by size."""
     if resumed is None:
         return {}
-    check(resumed, {"kind": KIND}, here)
-    whole(resumed, "messages")
+    check_matches(resumed, {"kind": KIND}, here)
+    check_checksum(resumed, "messages")
     messages = resumed.get("messages", ())
     known = {it["size"]: it for it in messages}
     if any(it["seconds"] != seconds for it in known.values()):
-        raise of_another_scenario(resumed)
+        raise other_options_error(resumed)
     return known
 
 
@@ -140,4 +145,4 @@ def _document(
         },
         "stop": {"reason": stop},
     }
-    return sealed(document, "messages")
+    return with_checksum(document, "messages")

@@ -1,4 +1,4 @@
-"""Removing what a benchmark has made: somebody who is tired of waiting for it loses no figures."""
+"""Removal of a benchmark's directory. An interrupted removal does not lose the result."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -8,46 +8,46 @@ from typing import Any
 from headrace import _core
 
 
-def removed(
+def remove_directory(
     directory: _core.BenchmarkDirectory,
     *,
     interrupted: bool = False,
-    told: Callable[[int], object] | None = None,
+    on_progress: Callable[[int], object] | None = None,
 ) -> dict[str, str] | None:
-    """Removes a benchmark's directory; gives a warning if it is still there: what was measured
-    in it holds all the same.
+    """Remove a benchmark's directory; return a warning if it could not be removed.
 
-    It goes on at a first Ctrl-C, or signal to end, unless the benchmark was `interrupted`
-    already; a second one leaves the rest. `told` is called some times a second with how many
-    names are gone.
+    The removal continues after a first Ctrl-C, or signal to end, unless the benchmark was
+    `interrupted` already; a second one stops it. `on_progress` is called some times a second with
+    the number of removed names.
     """
     path = Path(directory.path)
     for _ in range(1 if interrupted else 2):
         try:
-            directory.remove(told)
+            directory.remove(on_progress)
             return None
         except (KeyboardInterrupt, SystemExit):
-            # It may have come when all was done.
+            # The signal may have arrived after the removal was complete.
             if not directory.is_there():
                 return None
         except OSError as error:
             # Somebody else has removed it, or unmounted what it was on: nothing is left.
             if isinstance(error, FileNotFoundError) and not os.path.lexists(path):
                 return None
-            return _warning(f"{path} is left: {error.strerror or error}")
+            return _warning(f"{path} was not removed: {error.strerror or error}")
     return _warning(
-        f"{path} is left, as removing it was interrupted: headrace bench clean {path.parent}"
+        f"{path} was not removed completely, because the removal was interrupted: headrace bench"
+        f" clean {path.parent}"
         " removes it"
     )
 
 
-def noted(error: BaseException) -> list[dict[str, str]]:
-    """The warnings that what ended a measurement carries as notes: it has no document."""
+def with_note(error: BaseException) -> list[dict[str, str]]:
+    """Return the notes of an exception that ended a measurement, as warnings."""
     return [_warning(note) for note in getattr(error, "__notes__", ())]
 
 
-def left_behind(document: Mapping[str, Any]) -> list[str]:
-    """What a measurement's document says of directories that are still there."""
+def cleanup_failures(document: Mapping[str, Any]) -> list[str]:
+    """Return the messages of a measurement's document about directories that were not removed."""
     return [it["message"] for it in document["warnings"] if it["condition"] == CONDITION]
 
 

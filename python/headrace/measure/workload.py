@@ -1,4 +1,4 @@
-"""What is carried out: the workloads of a scenario, whatever system it has."""
+"""Load the workloads of a scenario for a measurement."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from headrace._core import Loaded
-from headrace.saved import as_sets, read_saved
+from headrace.document_io import as_sets, read_saved
 
 
 def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Loaded:
-    """Loads a scenario to be measured, from a file, a saved result, or text of several lines.
+    """Load a scenario to be measured, from a file, a saved result, or text of several lines.
 
     It may say nothing of a system: only its clients, workloads and run count. `sets` puts
     values over the file's, by path: `{"clients.processes": 8}`.
@@ -21,7 +21,7 @@ def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = Non
 
 
 def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Loaded:
-    """As `load`, with the values as the command line has them: `path=value`."""
+    """Load as `load` does, with settings in the command line's form: `path=value`."""
     if isinstance(path_or_text, str) and "\n" in path_or_text:
         return Loaded.measured(path_or_text, "workload.toml", list(sets))
     path = Path(path_or_text)

@@ -1,10 +1,13 @@
-"""Profile applications: traces of their file operations."""
+"""Deprecated name of `headrace.trace`."""
 
-from headrace.profile.batches import Batch, Reader
-from headrace.profile.frames import frame
-from headrace.profile.trace import (
+import warnings
+
+from headrace.trace import (
+    Batch,
     Imported,
     Information,
+    Reader,
+    frame,
     import_trace,
     open_trace,
     synthesize,
@@ -22,3 +25,9 @@ __all__ = [
     "synthesize",
     "trace_info",
 ]
+
+warnings.warn(
+    "headrace.profile is deprecated: import headrace.trace instead",
+    DeprecationWarning,
+    stacklevel=2,
+)

@@ -1,51 +1,51 @@
-"""The programs that mpirun or srun has started to do one thing together: its ranks.
+"""Ranks: the programs that mpirun or srun has started for one measurement.
 
-Without them there is one, which waits for nobody, and MPI is not imported.
+Without a launcher there is one rank, and MPI is not imported.
 """
 
 from pathlib import Path
 
 from headrace.interruption import end_process
-from headrace.ranks.alone import Alone
-from headrace.ranks.launcher import communicator, wanted
+from headrace.ranks.launcher import communicator, launched_size
+from headrace.ranks.serial_comm import SerialComm
 
-__all__ = ["Alone", "count", "current", "leave", "of_first"]
+__all__ = ["SerialComm", "count", "current", "first_rank_only", "leave"]
 
-_current: Alone | None = None
+_current: SerialComm | None = None
 
 
-def current() -> Alone:
-    """This program among the ranks. All ranks must come here once before they do anything
-    together.
+def current() -> SerialComm:
+    """Return this program's communicator. All ranks must call it once before other collective
+    calls.
 
-    Raises ValueError if there are several and MPI cannot be used.
+    Raises ValueError if there are several ranks and MPI cannot be used.
     """
     global _current
     if _current is None:
-        _current = Alone()
-        size = wanted()
+        _current = SerialComm()
+        size = launched_size()
         if size is not None:
             # MPI waits for all ranks as it begins, and for ever for one that was interrupted; the
             # launcher ends all when a signal ends one.
             with end_process():
                 if (world := communicator(size)) is not None:
-                    from headrace.ranks.many import Many
+                    from headrace.ranks.mpi_comm import MpiComm
 
-                    _current = Many(world)
+                    _current = MpiComm(world)
     return _current
 
 
 def count() -> int:
-    """How many ranks there are."""
+    """Return the number of ranks."""
     return current().total
 
 
-def of_first(path: Path | None) -> Path | None:
+def first_rank_only(path: Path | None) -> Path | None:
     """A file that only the first rank writes."""
     return path if current().first else None
 
 
 def leave(status: int) -> int:
-    """The end of a command: the exit status, that of whichever rank failed. Nobody goes before
-    all have come; what others than the first have said is told by the first."""
+    """End a command on all ranks: return the exit status, that of a rank that failed. It waits for
+    all ranks; the first prints the messages of the others."""
     return status if _current is None else _current.leave(status)

@@ -1,4 +1,4 @@
-"""Who started this program: mpirun, srun, or nobody of that kind."""
+"""Detection of the launcher that started this program: mpirun, srun, or none."""
 
 import os
 import sys
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 OPEN_MPI = "OMPI_COMM_WORLD_SIZE"
 SIZES = (OPEN_MPI, "PMI_SIZE")
-"""What Open MPI's mpirun, and that of MPICH, Intel MPI and Slurm's srun (--mpi=pmi2), say of the
-number of ranks."""
+"""Variables with the number of ranks: of Open MPI's mpirun, and of MPICH, Intel MPI and Slurm's
+srun (--mpi=pmi2)."""
 RANK = "PMIX_RANK"
-"""What any launcher with PMIx sets (srun --mpi=pmix); it names no number of ranks, ..."""
+"""Variable that any launcher with PMIx sets (srun --mpi=pmix), without the number of ranks."""
 TASKS = "SLURM_STEP_NUM_TASKS"
-"""... which srun itself does, also where it gives them no way to find each other (--mpi=none, the
-default of a Slurm that is not told another: slurm.conf(5), MpiDefault)."""
+"""Variable of srun with the number of tasks. It is also set where tasks cannot find each other
+(--mpi=none, the default of Slurm: slurm.conf(5), MpiDefault)."""
 
 LIBRARY = "MPI4PY_LIBMPI"
-"""Where mpi4py looks for MPI: libraries, or folders of them."""
+"""Variable with the libraries, or their folders, in which mpi4py looks for MPI."""
 
 MISSING = (
     "mpirun or srun has started this as one of several ranks, and mpi4py is not there: install "
@@ -27,8 +27,8 @@ MISSING = (
 )
 
 
-def wanted() -> int | None:
-    """How many ranks were started; 0 if that is not said, None if nobody started any."""
+def launched_size() -> int | None:
+    """Return the number of ranks that were started; 0 if it is unknown, None without a launcher."""
     for name in SIZES:
         value = os.environ.get(name, "")
         if value.isdigit():
@@ -40,9 +40,9 @@ def wanted() -> int | None:
 
 
 def communicator(size: int) -> "MPI.Intracomm | None":
-    """All ranks, as MPI knows them; None if there is only this one.
+    """Return the communicator of all ranks; None if there is only this one.
 
-    Raises ValueError if MPI cannot be used, or knows another number.
+    Raises ValueError if MPI cannot be used, or has another number of ranks.
     """
     if size == 1:
         return None
@@ -52,7 +52,7 @@ def communicator(size: int) -> "MPI.Intracomm | None":
         os.environ.setdefault(LIBRARY, os.pathsep.join(["libmpi.so.40", f"{sys.exec_prefix}/lib"]))
     try:
         with warnings.catch_warnings():
-            # It warns of a launcher of another MPI; what comes of that is told below.
+            # mpi4py warns about a launcher of another MPI; the check below reports it.
             warnings.simplefilter("ignore", RuntimeWarning)
             from mpi4py import MPI
     except ImportError as error:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 STRAIGHT = 0.01
 """Below this difference of heights, in pixels, a line needs no turn."""
 OVERLAP_COST = 100
-"""Two lines on top of each other cannot be told apart: as bad as this many crossings."""
+"""Cost of two overlapping lines, in crossings."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def tracks(runs: list[Run], clearance: float) -> list[int | None]:
 
 
 def _first_guess(run: Run, number: int) -> tuple[float, int]:
-    # Of lines going down the lowest turns first, of lines going up the highest.
+    # Among lines going down the lowest turns first, among lines going up the highest.
     return (-run.west if run.east > run.west else run.west, number)
 
 
@@ -60,7 +60,7 @@ def _touch(a: Run, b: Run, clearance: float) -> bool:
 
 
 def _cost(left: Run, right: Run, clearance: float) -> int:
-    """What it costs to turn `left` on a track west of that of `right`."""
+    """Return the cost of turning `left` on a track west of that of `right`."""
     crossings = right.spans(left.east) + left.spans(right.west)
     return crossings + OVERLAP_COST * (abs(left.east - right.west) < clearance)
 

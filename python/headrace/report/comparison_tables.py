@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.store_tables import when
 from headrace.report.units import figure, megabytes, milliseconds
 
@@ -31,7 +31,7 @@ SURE = 0.0005
 
 
 def comparison(compared: Entry) -> RenderableType:
-    """Groups, their figures and ratios, and what must be known to read them."""
+    """Return the groups, their figures and ratios, and the notes."""
     letters = _letters(compared["groups"])
     parts: list[RenderableType] = [
         _groups(compared["groups"], letters),
@@ -93,13 +93,13 @@ def _figures(rows: Sequence[Entry], letters: Mapping[str, str]) -> FittedTable:
     spare = [f"{letter}/{first} 95 %" for letter in reversed(others)]
     made = FittedTable("Figures", 2, columns, spare)
     keys = dict.fromkeys((row["operation"], row["figure"]) for row in rows)
-    told = {(row["operation"], row["figure"], letters[row["group"]]): row for row in rows}
+    figures = {(row["operation"], row["figure"], letters[row["group"]]): row for row in rows}
     last = None
     for operation, name in keys:
         if last not in (None, operation):
             made.add_section()
         title, format = SHOWN[name]
-        found = [told.get((operation, name, letter)) for letter in letters.values()]
+        found = [figures.get((operation, name, letter)) for letter in letters.values()]
         made.add_row(
             "" if operation == last else operation,
             title,

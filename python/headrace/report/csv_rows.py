@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from headrace.store.record import current_kind
+
 Row = dict[str, Any]
 Document = Mapping[str, Any]
 
 
 def rows(document: Document) -> list[Row]:
     """A row for each operation, point or message, by the kind of the result."""
-    return list(ROWS[document["kind"]](document))
+    return list(ROWS[current_kind(document["kind"])](document))
 
 
 def _operations(document: Document) -> Iterator[Row]:
@@ -27,7 +29,7 @@ def _operations(document: Document) -> Iterator[Row]:
 
 
 def _steps(document: Document) -> Iterator[Row]:
-    """A row for each operation at each step of a ladder."""
+    """Yield a row for each operation at each step of a load sweep."""
     for step in document["steps"]:
         known = {
             "step": step["name"],
@@ -115,7 +117,7 @@ def _times(of: str, latency: Document | None) -> Row:
 
 ROWS = {
     "measured": _operations,
-    "ladder": _steps,
+    "load-sweep": _steps,
     "jobs": _jobs,
     "study": _summary,
     "network": _messages,

@@ -1,4 +1,4 @@
-"""Tables that keep the columns that matter where a terminal is narrow."""
+"""Tables that omit less important columns on a narrow terminal."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 
 NAME_WIDTH = 28
 """Longer names are folded if a figure would have to go otherwise."""
@@ -17,12 +17,11 @@ BETWEEN = 3
 
 
 class FittedTable:
-    """`names` columns of names, then columns of figures.
+    """A table with `names` columns of names, then columns of figures.
 
-    Without room for all, the columns in `spare` go, the first first, and a line says which. If
-    the rest is still too wide, the table is split into several with the same names, and all
-    columns are shown. Only names that are too wide for themselves make lines longer than the
-    terminal's.
+    Without room for all, the columns in `spare` are omitted in that order, and a line names them.
+    If the rest is still too wide, the table is split into several with the same names and all
+    columns. Only names that are too wide for the terminal make longer lines.
     """
 
     def __init__(
@@ -61,7 +60,7 @@ class FittedTable:
             left_out.append(self._columns[number])
         notes = [self.caption] if self.caption else []
         if left_out:
-            notes.append(f"a wider terminal shows also {', '.join(left_out)}")
+            notes.append(f"a wider terminal also shows {', '.join(left_out)}")
         parts = self._parts(shown, widths, options.max_width)
         for number, part in enumerate(parts, 1):
             title = f"{self._title} ({number} of {len(parts)})" if len(parts) > 1 else self._title

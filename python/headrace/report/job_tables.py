@@ -1,4 +1,4 @@
-"""What jobs did, as a table for a terminal, and how far they are."""
+"""Results and progress of jobs as tables for a terminal."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,8 +7,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.measured_tables import machine
-from headrace.report.plain import plain
+from headrace.report.measurement_tables import machine
+from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, megabytes, milliseconds, short_size, whole
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ NAMES = {"p999": "p99.9"}
 LESS = ("requests", "mean ms", "max ms", "in flight")
 """Columns that narrow terminals leave out, the first first."""
 ENDS = {
-    "interrupted": "It was interrupted: these are the figures until then.",
-    "failed": "A request failed: these are the figures until then.",
+    "interrupted": "Interrupted: partial figures.",
+    "failed": "A request failed: partial figures.",
 }
 
 
@@ -49,7 +49,7 @@ def _heading(document: Document) -> Text:
 
 
 def measured(document: Document) -> str:
-    """What was measured, in a line."""
+    """Return the target of the measurement in one line."""
     found = document["jobs"]
     files, place = document["files"], document["place"]
     if "device" in place:
@@ -64,7 +64,7 @@ def measured(document: Document) -> str:
 
 
 def _way(job: Document) -> str:
-    """How a job makes its requests."""
+    """Return the access pattern of a job in words."""
     cache = "page cache bypassed (O_DIRECT)" if job["direct"] else "through the page cache"
     return f"{job['calls']} calls, {cache}{', O_DSYNC' * job['stable']}"
 
@@ -115,7 +115,7 @@ def _from_intended(document: Document) -> FittedTable:
 
 
 class Now:
-    """The figures of jobs that are being carried out."""
+    """Progress of running jobs."""
 
     WINDOW_S = 0.5
     """Rates are over this time at least."""
@@ -129,7 +129,7 @@ class Now:
         self._before: tuple[int, float, tuple[int, int, float]] = (0, 0.0, (0, 0, 0.0))
 
     def add(self, progress: "JobsLive") -> None:
-        """How far they are now."""
+        """Add the jobs' current progress."""
         self.at = progress
         step, since, before = self._before
         if progress.step != step:
@@ -148,7 +148,7 @@ class Now:
 
 
 def _parts(now: Now) -> dict[str, str]:
-    """What is shown, by what it is called."""
+    """Return the displayed parts with their names."""
     at = now.at
     if at is None or at.step == 0:
         return {"step": "0", "now": "" if at is None else at.name}
@@ -164,7 +164,7 @@ def _parts(now: Now) -> dict[str, str]:
 
 
 def live(now: Now) -> RenderableType:
-    """The figures of jobs that are being carried out, for a terminal."""
+    """Return the progress of running jobs for a terminal."""
     parts = _parts(now)
     made = FittedTable("", 2, list(parts))
     made.add_row(*parts.values())

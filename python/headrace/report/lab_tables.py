@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 from headrace.report.units import size
 
 Document = Mapping[str, Any]
@@ -21,13 +21,14 @@ LIMITS = {
 }
 
 
-def laboratory(document: Document) -> RenderableType:
-    """Its hosts, disks and processes, and what of the scenario it carries and what not."""
+def testbed(document: Document) -> RenderableType:
+    """Return the tables of a testbed: its hosts, disks and processes, and the fields of the
+    scenario that it implements."""
     parts: list[RenderableType] = [
         Text(
             plain_line(f"{document['name']}: {'up' if document['up'] else 'something is missing'}")
         ),
-        Text(plain_line(f"clients have the file system at {document['mount_point']}")),
+        Text(plain_line(f"the clients mount the file system at {document['mount_point']}")),
         Text(),
         _hosts(document),
         _disks(document),
@@ -36,7 +37,7 @@ def laboratory(document: Document) -> RenderableType:
         parts.append(_processes(document))
     parts += [_notes("Carried over", document["carried"]), Text()]
     parts += [
-        Text(plain_line(f"not carried over: {it['field']}: {it['value']}: {it['why']}"))
+        Text(plain_line(f"not implemented: {it['field']}: {it['value']}: {it['why']}"))
         for it in document["not_carried"]
     ]
     return Group(*parts)

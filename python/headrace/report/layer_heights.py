@@ -9,7 +9,7 @@ BEND_COST = 15.0
 
 
 def place_heights(layers: Layers) -> float:
-    """Set the y of every box; the height of the whole is returned."""
+    """Set the y of every box and return the total height."""
     for layer in layers.layers:
         y = 0.0
         for at, box in enumerate(layer):

@@ -76,7 +76,7 @@ def _swap_neighbours(layers: Layers) -> None:
 
 
 Ends: TypeAlias = tuple[list[float], list[float]]
-"""Where the pieces of a box end in the layers west and east of it."""
+"""Ends of a box's pieces in the layers west and east of it."""
 
 
 def _ends(layers: Layers, box: int) -> Ends:
@@ -87,7 +87,7 @@ def _ends(layers: Layers, box: int) -> Ends:
 
 
 def _more_crossings(upper: Ends, lower: Ends) -> int:
-    """How many more pieces of two neighbours cross than if they stood the other way round."""
+    """Return the number of crossings that swapping two neighbours would save."""
     more = 0
     for above, below in zip(upper, lower, strict=True):
         for a in above:

@@ -21,7 +21,7 @@ TRACK = 9.0
 
 @dataclass
 class Placement:
-    """Where the boxes ended up is in the boxes; the routes go from the west to the east end."""
+    """Routes from west to east; the positions are stored in the boxes."""
 
     width: float
     height: float

@@ -1,4 +1,4 @@
-"""Which layer of its page each thing stands in: flow from left to right, short lines."""
+"""Assignment of things to the layers of their page: flow from left to right, short lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ the arcs, finds them."""
 START_COST = 3.0
 """The same for each layer before the one where the reader is to begin."""
 SEARCHED = 24
-"""In pages of at most this many things the order of reading is also improved by trial."""
+"""Largest number of things on a page for which the reading order is also improved by trial."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Flow:
     source: int | None
     target: int | None
     east: bool = False
-    """For a line to the border: whether it is the east (right) border."""
+    """For a line to the border: true if it is the east (right) border."""
     weight: float = 1.0
     directed: bool = True
 

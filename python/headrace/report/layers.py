@@ -25,7 +25,7 @@ class Box:
     side: Callable[[bool, float], float]
     """The x of the outline, from the left: (on the east side?, height from the anchor)."""
     ports: dict[int, Point] | None = None
-    """Where each link attaches, if that is fixed: link → (x, y) from the top left corner."""
+    """Fixed points at which links attach: link → (x, y) from the top left corner."""
     lane: bool = False
     spacing: float = SPACING
     """Distance of the points where links attach."""
@@ -34,7 +34,7 @@ class Box:
     over_x: float = 0.0
     """About which x from the left they leave; they turn away from the middle of the box."""
     wanted: float | None = None
-    """Where in its layer it is to stand, when all boxes of that layer have such a number."""
+    """Place in the layer, used when all boxes of that layer have one."""
     x: float = 0.0
     y: float = 0.0
 
@@ -46,7 +46,7 @@ class Link:
     west: int
     east: int
     importance: float = 1.0
-    """How much it matters that it is straight."""
+    """Weight of a straight line."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Layers:
                 self.rank[box] = rank
 
     def position(self, box: int, link: int) -> float:
-        """Where in its layer a link meets a box, counted in boxes from the top."""
+        """Return the place, counted in boxes from the top, at which a link meets a box."""
         ports = self.boxes[box].ports
         if ports is None:
             return self.rank[box] - (0.1 if link in self.boxes[box].over else 0.0)
@@ -116,15 +116,15 @@ class Layers:
         return self.boxes[box].y + self.offset[box, link, east][1]
 
     def step(self, piece: Piece) -> float:
-        """How far a piece rises or falls in its channel."""
-        # What `height` gives twice; a drawing asks this some million times.
+        """Return the rise or fall of a piece in its channel."""
+        # Two inlined calls of `height`: a drawing needs them some million times.
         west, east = self.boxes[piece.west], self.boxes[piece.east]
         start = west.y if west.lane else west.y + self.offset[piece.west, piece.link, True][1]
         end = east.y if east.lane else east.y + self.offset[piece.east, piece.link, False][1]
         return end - start
 
     def weight(self, piece: Piece) -> float:
-        """How much it matters that a piece is straight."""
+        """Return the weight of a straight piece."""
         # Long links are kept straighter than short ones, as Gansner et al. (1993) do.
         lanes = self.boxes[piece.west].lane + self.boxes[piece.east].lane
         return self.links[piece.link].importance * (1.0, 2.0, 8.0)[lanes]

@@ -1,4 +1,4 @@
-"""What of a workload was not carried out, as a table and as one line."""
+"""Unsupported operations of a workload, as a table and as one line."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.units import whole
 
 KINDS = 6
@@ -28,7 +28,8 @@ def left_out_table(document: Mapping[str, Any]) -> list[RenderableType]:
 
 
 def left_out_line(document: Mapping[str, Any]) -> list[RenderableType]:
-    """What was left out, most first, in one line; none if nothing was."""
+    """Return the unsupported operations in one line, most frequent first; empty if there are
+    none."""
     counts: dict[str, int] = {}
     for entry in document.get("left_out", ()):
         counts[entry["what"]] = counts.get(entry["what"], 0) + entry["count"]
@@ -38,4 +39,4 @@ def left_out_line(document: Mapping[str, Any]) -> list[RenderableType]:
     named = [f"{whole(count)} {plain(what)}" for what, count in ranked[:KINDS]]
     if more := len(ranked) - KINDS:
         named += [f"{more} further kinds"] if more > 0 else []
-    return [Text(f"Left out, or only in part: {', '.join(named)}.", style="yellow")]
+    return [Text(f"Not supported, or only in part: {', '.join(named)}.", style="yellow")]

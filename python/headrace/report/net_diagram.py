@@ -4,7 +4,7 @@ Places are circles, stations a queue with its servers, transitions bars, stores 
 pages boxes, piled up when they are folded. Tokens flow from left to right where they can.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
@@ -95,3 +95,21 @@ def _draw_net(svg: Element, graph: Graph, load: Mapping[int, Load]) -> None:
     for edge in graph.edges:
         if edge.tick is not None:
             draw_tick(svg, tick_of(graph, edge), edge.tick.name)
+
+
+def load_of(structure: Mapping[str, Any], stations: Iterable[Mapping[str, Any]]) -> dict[int, Load]:
+    """The load of each station, by the number of its node."""
+    loads = {
+        station["station"]: Load(utilisation=station["utilisation"], mean_queue=station["queue"])
+        for station in stations
+        if station["servers"] is not None
+    }
+    found = {}
+    pages = [structure["page"]]
+    for page in pages:
+        pages += page["pages"]
+        for node in page["nodes"]:
+            load = loads.get(f"{page['path']}/{node['name']}")
+            if node["kind"] == "station" and load is not None:
+                found[node["id"]] = load
+    return found

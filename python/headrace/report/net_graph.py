@@ -31,7 +31,7 @@ class Edge:
     kind: str
     """arc, store or signal"""
     how: str = "one"
-    """How an arc out of a transition is used; "input" for one into a transition."""
+    """Kind of an arc out of a transition; "input" for an arc into one."""
     label: str = ""
     """Printed at the end where the transition is."""
     tick: Transition | None = None
@@ -145,7 +145,7 @@ def _add_transition(
 
 
 def output_label(put: Output) -> str:
-    """What is printed at the start of an arc out of a transition."""
+    """Return the label at the start of an arc out of a transition."""
     parts = {"maybe": ["0..1"], "many": ["n"]}.get(put.how, [])
     parts += ["[k]"] if put.selects_copy else []
     parts += ["\N{GREEK CAPITAL LETTER DELTA}t"] if put.delayed else []

@@ -1,4 +1,4 @@
-"""The legend of a net diagram: only what the picture shows."""
+"""Legend of a net diagram, with the symbols that the picture has."""
 
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element
@@ -41,7 +41,7 @@ EXPLAINED = {
 
 
 def entries(graph: Graph, load: Mapping[int, Load]) -> list[str]:
-    """What there is to explain, in a fixed order."""
+    """Return the names of the legend's entries, in a fixed order."""
     used = {symbol.kind for symbol in graph.symbols}
     for symbol in graph.symbols:
         if isinstance(symbol.item, Node):

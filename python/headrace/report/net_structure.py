@@ -66,7 +66,7 @@ class Transition:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it only moves a token on, so that a mark on the arc says all there is."""
+        """True if the transition only moves a token on, so that a mark on the arc is enough."""
         if len(self.inputs) != 1 or len(self.outputs) != 1:
             return False
         taken, put = self.inputs[0], self.outputs[0]

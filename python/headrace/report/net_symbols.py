@@ -27,7 +27,7 @@ PAD = 4.0
 
 
 class Load(TypedDict, total=False):
-    """How busy a node was in a run."""
+    """Utilisation of a node in a run."""
 
     utilisation: float
     """Share of the servers' time in use, 0 to 1."""
@@ -70,7 +70,8 @@ def outline_height(kind: str, lines: int, spacing: float = SPACING) -> float:
 
 
 def outline_x(symbol: Symbol, east: bool, height: float) -> float:
-    """How far from its middle the outline is, on one side, at a height from the middle."""
+    """Return the distance from the centre to the outline, on one side, at a height from the
+    centre."""
     if symbol.kind == "transition":
         return BAR / 2
     if symbol.kind == "store":
@@ -84,12 +85,12 @@ def outline_x(symbol: Symbol, east: bool, height: float) -> float:
 
 
 def servers_x(station: Symbol) -> float:
-    """How far east of a station's middle its servers are."""
+    """Return the distance east of a station's centre at which its servers are."""
     return -QUEUE / 2 if station.mirrored else QUEUE / 2
 
 
 def servers_top(station: Symbol, x: float) -> float:
-    """How far above a station's middle the outline of its servers is, at an x from there."""
+    """Return the height of the servers' outline above a station's centre, at an x from there."""
     beside = abs(x - servers_x(station))
     return station.height / 2 - RADIUS + math.sqrt(max(0.0, RADIUS**2 - beside**2))
 

@@ -1,4 +1,4 @@
-"""Where the marks of plain transitions go on their arcs."""
+"""Positions of the marks of plain transitions on their arcs."""
 
 from dataclasses import dataclass
 from itertools import pairwise

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.study_tables import ENDS
 from headrace.report.units import binary_size, duration, megabytes, whole
 
@@ -15,7 +15,7 @@ from headrace.report.units import binary_size, duration, megabytes, whole
 def messages(document: Mapping[str, Any]) -> RenderableType:
     """A row for each size: half of a round trip, and what that is in bytes a second."""
     columns = ["message", "MB/s", "latency", "least", "p99", "max", "messages"]
-    made = FittedTable("There and back, by half", 1, columns, ("messages", "max"))
+    made = FittedTable("Half of a round trip", 1, columns, ("messages", "max"))
     for it in document["messages"]:
         latency = it["latency"]
         made.add_row(

@@ -1,4 +1,4 @@
-"""Where everything in a net diagram goes: each page is laid out alone, inner pages first.
+"""Positions in a net diagram: each page is laid out alone, inner pages first.
 
 To its parent a page is a box with ports: the points on its border through which lines pass.
 On which side a port lies follows from the layers, and these are found from the top page down;
@@ -32,14 +32,14 @@ MARGIN = 14.0
 LABEL_SPACING = 17.0
 """Distance of the lines at a transition when there are labels between them."""
 SHADOW = 4.0
-"""How far each of the sheets behind a folded page sticks out."""
+"""Offset between the sheets behind a folded page."""
 WEIGHTS = {"arc": 1.0, "store": 0.8, "signal": 0.2}
 
 Thing = tuple[str, int]
 """("symbol", number), ("sheet", number), or a port on a border: ("west" or "east", edge)"""
 
 PortOrders = Mapping[int, Mapping[int, float]]
-"""For some sheets, the order from top to bottom in which lines are to pass their border."""
+"""Orders, for some sheets, in which lines cross their border from top to bottom."""
 
 
 @dataclass
@@ -53,14 +53,14 @@ class Plan:
 
 
 class Placements:
-    """How pages were placed, for when they are to be placed once more with nothing changed: to try
-    an order of lines in one page changes that page and those around it, and most are neither."""
+    """Placements of unchanged pages, to be reused: a trial of a line order changes one page and
+    those around it."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], tuple[Placement, list[Point]]] = {}
 
     def place(self, sheet: int, boxes: list[Box], links: list[Link]) -> Placement:
-        """Places the boxes of a page."""
+        """Place the boxes of a page."""
         # All else in a box follows from the page.
         asked = (
             (it.width, it.height, None if it.ports is None else tuple(it.ports.items()), it.wanted)
@@ -77,7 +77,7 @@ class Placements:
 
 
 def title(name: str, copies: int) -> str:
-    """What is written over a page."""
+    """Return the title of a page."""
     text = shorten(name, TITLE_SIZE, 260)
     return f"{text} \N{MULTIPLICATION SIGN}{copies}" if copies > 1 else text
 
@@ -121,7 +121,7 @@ def plan_pages(graph: Graph) -> list[Plan]:
     for plan, sheet in zip(plans, graph.sheets, strict=True):
         symbols: list[Thing] = [("symbol", s) for s in sheet.symbols]
         inner: list[Thing] = [("sheet", s) for s in sheet.children]
-        # Where nothing else says where a net begins, the first of several pages does.
+        # Without another start of the net, the first of several pages is taken.
         plan.things = inner + symbols if len(inner) > 1 else symbols + inner
         index.append({thing: at for at, thing in enumerate(plan.things)})
     passing: list[list[tuple[int, Thing | None, Thing | None]]] = [[] for _ in graph.sheets]
@@ -266,7 +266,7 @@ def _symbol_box(
     symbol.mirrored = symbol.kind == "station" and _is_mirrored(plan, at)
     over: list[int] = []
     if symbol.kind == "station":
-        # What was served must not seem to leave by the end of the queue.
+        # Served tokens must not appear to leave through the queue.
         over = [
             number
             for number, (link, (_, source, _)) in enumerate(zip(links, plan.lines, strict=True))
@@ -302,7 +302,7 @@ def _side_of(symbol: Symbol, width: float) -> Callable[[bool, float], float]:
 
 
 def _is_mirrored(plan: Plan, at: int) -> bool:
-    """Whether more arcs run through a thing from east to west than the other way."""
+    """Return whether more arcs pass a thing from east to west than the other way."""
     balance = 0
     for _, source, target in plan.lines:
         if at in (source, target):

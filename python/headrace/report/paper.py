@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-from headrace.ending import ended
-from headrace.files import check_directory, whole_file
-from headrace.interruption import told
-from headrace.report.plain import plain_line
+from headrace import exit_codes
+from headrace.files import atomic_file, check_directory
+from headrace.interruption import run_interruptible
+from headrace.report.plain_text import plain_line
 from headrace.report.plots import write_figure
 
 T = TypeVar("T")
@@ -30,29 +30,29 @@ class Row:
     error: str
     """The relative error, where the published result is a number."""
     holds: bool
-    """Whether ours is as published, by the bound that the paper's script states."""
+    """True if the reproduced value agrees within the bound that the paper's script states."""
 
 
 class Paper:
-    """Where a paper's reproduction reports its steps and leaves its figures."""
+    """Reproduction of a paper: reports its steps and saves its figures."""
 
     def __init__(self, folder: Path, report: Callable[[str], None] = lambda _: None) -> None:
         self.folder = folder
         self.report = report
 
     def step(self, name: str, work: Callable[[], T]) -> T:
-        """Does a part of the work, after saying which."""
+        """Do a part of the work, after saying which."""
         self.report(name)
         return work()
 
     def save(self, figure: Figure, name: str) -> None:
-        """Writes a figure as PNG and SVG."""
+        """Write a figure as PNG and SVG."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for ending in ("png", "svg"):
             write_figure(figure, self.folder / f"{name}.{ending}")
 
     def save_rows(self, rows: list[Row]) -> None:
-        """Writes the table as Markdown and JSON."""
+        """Write the table as Markdown and JSON."""
         self.folder.mkdir(parents=True, exist_ok=True)
         lines = ["| what | published | ours | error | holds |", "| --- | --- | --- | --- | --- |"]
         for row in rows:
@@ -63,7 +63,7 @@ class Paper:
         self._write("rows.json", json.dumps(document, indent=2))
 
     def _write(self, name: str, text: str) -> None:
-        with whole_file(self.folder / name) as partial:
+        with atomic_file(self.folder / name) as partial:
             partial.write_text(text, encoding="utf-8")
 
 
@@ -73,7 +73,7 @@ def main(name: str, title: str, reproduce: Callable[[Paper], list[Row]]) -> int:
     parser.add_argument("--out", type=Path, default=Path("out/papers") / name, metavar="DIR")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     options = parser.parse_args()
-    return told(lambda: ended(lambda: _reproduced(options, title, reproduce)))
+    return run_interruptible(lambda: exit_codes.run(lambda: _reproduced(options, title, reproduce)))
 
 
 def _reproduced(
@@ -107,5 +107,5 @@ def _print(title: str, rows: list[Row], folder: Path) -> None:
 
 
 def percent(part: float, *, sign: bool = False) -> str:
-    """A ratio in percent, as people write it."""
+    """Format a ratio in percent."""
     return f"{100 * part:+.2f} %" if sign else f"{100 * part:.2f} %"

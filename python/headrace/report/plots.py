@@ -10,41 +10,41 @@ import matplotlib as mpl
 import polars as pl
 from matplotlib.figure import Figure
 
-from headrace.files import whole_file
+from headrace.files import atomic_file
 from headrace.histograms import percentiles
 from headrace.report.figures import (
     FIGURES,
     Figures,
     breakdown,
     client_hosts,
+    client_sweep,
     gains,
     jobs,
     kernel_trace,
-    ladder,
-    ladder_of_clients,
-    measured,
+    load_sweep,
+    measurement,
     network,
     percentile,
     study,
-    tuned,
+    tuning,
     validation,
 )
-from headrace.report.figures import ladders as ladders_figure
+from headrace.report.figures import load_sweeps as sweeps_figure
 
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
 
 
 def write_figure(figure: Figure, path: Path, metadata: dict[str, Any] | None = None) -> None:
-    """Writes a figure in the format of the file's name. Raises OSError if it cannot."""
+    """Write a figure in the format of the file's name. Raises OSError if it cannot."""
     picture = io.BytesIO()
     # A pixel image is written back and forth, which a pipe does not allow.
     with warnings.catch_warnings():
-        # Of letters that the font lacks, and of names that leave the axes little room.
+        # Matplotlib warns about missing letters and about long names.
         warnings.filterwarnings("ignore", category=UserWarning, module="matplotlib|headrace")
         warnings.filterwarnings("ignore", message="Glyph |constrained_layout")
         figure.savefig(picture, format=path.suffix[1:], dpi=RESOLUTION, metadata=metadata)
-    with whole_file(path) as partial:
+    with atomic_file(path) as partial:
         partial.write_bytes(picture.getvalue())
 
 
@@ -58,7 +58,7 @@ def save(
     stations: pl.DataFrame,
     outages: Sequence[tuple[float, float | None]] = (),
 ) -> list[Path]:
-    """Writes every figure as PNG and SVG into a directory, which is made if need be.
+    """Write every figure as PNG and SVG into a directory, which is made if need be.
 
     Equal results give equal files. Raises OSError if they cannot be written.
     """
@@ -67,22 +67,22 @@ def save(
 
 
 def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -> list[Path]:
-    """Writes what changes of a scenario would gain, as `save` does."""
+    """Write the figure of a what-if study, as `save` does."""
     return _save(directory, {"whatif": gains.draw(name, factor, table)})
 
 
-def save_ladder(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Writes what a ladder of loads, of clients or of client hosts shows, as `save` does."""
+def save_load_sweep(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+    """Write the figure of a sweep over loads, clients or client hosts, as `save` does."""
     if document["of"] == "clients":
-        return _save(directory, {"clients": ladder_of_clients.draw(document)})
+        return _save(directory, {"clients": client_sweep.draw(document)})
     if document["of"] == "client-hosts":
         return _save(directory, {"client-hosts": client_hosts.draw(document)})
-    return _save(directory, {"ladder": ladder.draw(document)})
+    return _save(directory, {"load-sweep": load_sweep.draw(document)})
 
 
-def save_ladders(directory: Path, ladders: Mapping[str, Mapping[str, Any]]) -> list[Path]:
-    """Writes the curves of several ladders of loads, by their labels, as `save` does."""
-    return _save(directory, {"ladders": ladders_figure.draw(ladders)})
+def save_load_sweeps(directory: Path, sweeps: Mapping[str, Mapping[str, Any]]) -> list[Path]:
+    """Write the curves of several load sweeps, by their labels, as `save` does."""
+    return _save(directory, {"load-sweeps": sweeps_figure.draw(sweeps)})
 
 
 def save_measurement(
@@ -92,17 +92,17 @@ def save_measurement(
     percentiles: pl.DataFrame,
     counters: pl.DataFrame,
 ) -> list[Path]:
-    """Writes what was measured over time and how long operations took, as `save` does."""
+    """Write the figures of a measurement over time and of its latency, as `save` does."""
     figures = {
-        "throughput": measured.throughput(name, series),
+        "throughput": measurement.throughput(name, series),
         "latency": percentile.draw(name, percentiles),
-        "counters": measured.counters(name, counters),
+        "counters": measurement.counters(name, counters),
     }
     return _save(directory, figures)
 
 
 def save_jobs(directory: Path, document: Mapping[str, Any], histograms: pl.DataFrame) -> list[Path]:
-    """Writes IOPS and throughput of jobs and their latency by percentile, as `save` does."""
+    """Write IOPS and throughput of jobs and their latency by percentile, as `save` does."""
     name = document["scenario"]["name"]
     found = percentiles([histograms], percentile.QUANTILES)
     return _save(
@@ -111,22 +111,22 @@ def save_jobs(directory: Path, document: Mapping[str, Any], histograms: pl.DataF
 
 
 def save_network(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Writes what messages between two hosts took, as `save` does."""
+    """Write the figure of messages between two hosts, as `save` does."""
     return _save(directory, {"net": network.draw(document)})
 
 
 def save_study(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Writes what a micro-benchmark gave over its range, as `save` does."""
+    """Write the figure of a micro-benchmark, as `save` does."""
     return _save(directory, {document["benchmark"]: study.draw(document)})
 
 
 def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Writes what a tuned mix causes beside what is wanted, as `save` does."""
-    return _save(directory, {"tune": tuned.draw(document)})
+    """Write the figure of a tuned mix, as `save` does."""
+    return _save(directory, {"tune": tuning.draw(document)})
 
 
 def save_validation(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Writes predictions against measurements, and where the time went, as `save` does."""
+    """Write predictions against measurements, and where the time went, as `save` does."""
     figures = {"validation": validation.draw(document)}
     if document["breakdowns"]:
         figures["breakdown"] = breakdown.draw(document)
@@ -140,7 +140,7 @@ def save_kernel_trace(
     commits: Sequence[tuple[float, float]],
     write_back: Sequence[tuple[float, float]],
 ) -> list[Path]:
-    """Writes what the kernel saw of a device, as `save` does."""
+    """Write the figures of a kernel trace, as `save` does."""
     figures = {
         "service": kernel_trace.service(name, requests),
         "activity": kernel_trace.activity(name, requests, commits, write_back),

@@ -50,7 +50,7 @@ def _best_orders(
 
 
 def wanted_order(graph: Graph, sheet: int) -> dict[int, float]:
-    """Where each line through the border of a sheet comes from or goes to in its parent."""
+    """Return where each line through a sheet's border comes from or goes to in its parent."""
     parent = graph.sheets[sheet].parent
     wanted = {}
     for number, edge in enumerate(graph.edges):
@@ -62,7 +62,7 @@ def wanted_order(graph: Graph, sheet: int) -> dict[int, float]:
 
 
 def crossings(graph: Graph) -> int:
-    """How often lines cross in the picture."""
+    """Return the number of line crossings in the picture."""
     level, upright = [], []
     for number, edge in enumerate(graph.edges):
         for (ax, ay), (bx, by) in pairwise(edge.route):

@@ -1,4 +1,4 @@
-"""A measured case against what the model predicts of it."""
+"""Prediction of a case beside its measurement."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,11 +21,12 @@ class Prediction:
 
     @property
     def in_range(self) -> bool:
-        """Whether it lies among the repetitions."""
+        """True if the prediction lies among the repetitions."""
         return bool(self.case["least"] <= self.ours <= self.case["most"])
 
     def holds_within(self, bound: float) -> bool:
-        """Whether its error is no larger than the bound, or it lies among the repetitions."""
+        """Return whether the error is within the bound, or the prediction lies among the
+        repetitions."""
         return abs(self.error) <= bound or self.in_range
 
     @property
@@ -35,7 +36,7 @@ class Prediction:
         return f"{median:.4g} s ({least:.4g} to {most:.4g})"
 
     @property
-    def error_told(self) -> str:
+    def error_text(self) -> str:
         """The error, and whether it matters."""
         among = ", among the repetitions" if self.in_range else ""
         return f"{100 * self.error:+.1f} %{among}"

@@ -10,31 +10,31 @@ from rich.text import Text
 from headrace.environment import KEYS, shown
 from headrace.report import (
     job_tables,
-    ladder_tables,
-    measured_tables,
+    load_sweep_tables,
+    measurement_tables,
     network_tables,
     study_tables,
     tables,
     tuning_tables,
 )
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain, plain_line
+from headrace.report.plain_text import plain, plain_line
 from headrace.report.units import duration, figure, megabytes, milliseconds, size
 
 Entry = Mapping[str, Any]
 
 SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "simulated": tables.result,
-    "measured": measured_tables.measurement,
-    "ladder": ladder_tables.ladder,
+    "measured": measurement_tables.measurement,
+    "load-sweep": load_sweep_tables.load_sweep,
     "study": study_tables.study,
     "tuning": tuning_tables.tuned,
     "network": network_tables.messages,
     "jobs": job_tables.jobs,
 }
-"""As the command that made it shows it, by the kind of a result."""
+"""Tables by the kind of a result, as the command that measured it shows them."""
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What tables raise of documents that lack something, or in which it is something else."""
+"""Exceptions that tables raise for documents with missing or malformed fields."""
 LESS_TO_RESULTS = (
     *(
         "took",
@@ -49,13 +49,13 @@ LESS_TO_RESULTS = (
         "labels",
     ),
 )
-"""What narrow terminals go without, the first first."""
+"""Columns that narrow terminals omit, in this order."""
 
 
 def results(entries: Sequence[Entry]) -> RenderableType:
     """A line for each result."""
     if not entries:
-        return Text("There are no such results.")
+        return Text("No results match.")
     columns: tuple[str, ...] = (
         "id",
         "name",
@@ -75,7 +75,7 @@ def results(entries: Sequence[Entry]) -> RenderableType:
         figures = entry["figures"]
         moved = (figures.get(name, {}).get("throughput_bytes_per_s") for name in ("read", "write"))
         p95 = figures.get("all", {}).get("latency_p95_s")
-        # The overall response time of a ladder of loads.
+        # The overall response time of a load sweep.
         overall = figures.get("overall response", {}).get("latency_mean_s")
         made.add_row(
             entry["id"],
@@ -97,7 +97,7 @@ def results(entries: Sequence[Entry]) -> RenderableType:
 
 
 def one_result(entry: Entry) -> RenderableType:
-    """How a result was made, and what it shows."""
+    """Return how a result was made, and its figures."""
     text = Text(f"{entry['id']}: {entry['kind']}", style="bold")
     lines = [
         f"started {when(entry['started'])} with version {plain(entry['version'])}"
@@ -116,24 +116,24 @@ def one_result(entry: Entry) -> RenderableType:
 
 
 def environment(of: Mapping[str, Any]) -> list[str]:
-    """Where a result was made, in lines; what is not known is left out."""
-    told = {key: shown(key, of[key]) for key in KEYS if key in of}
+    """Return the environment of a result in lines, without unknown fields."""
+    named = {key: shown(key, of[key]) for key in KEYS if key in of}
     host = [
-        told.get("host", ""),
-        told.get("kernel", ""),
-        told.get("processor", ""),
-        f"{told['processors']} processors" if "processors" in told else "",
-        f"{told['memory_bytes']} of memory" if "memory_bytes" in told else "",
+        named.get("host", ""),
+        named.get("kernel", ""),
+        named.get("processor", ""),
+        f"{named['processors']} processors" if "processors" in named else "",
+        f"{named['memory_bytes']} of memory" if "memory_bytes" in named else "",
     ]
     if of.get("client_hosts", 1) > 1:
         host[0] += f" and {of['client_hosts'] - 1} more client hosts"
-    mount = " ".join(filter(None, (told.get("mount_source"), told.get("mount_point"))))
+    mount = " ".join(filter(None, (named.get("mount_source"), named.get("mount_point"))))
     file_system = [
-        told.get("directory", ""),
-        " on ".join(filter(None, (told.get("file_system"), mount))),
-        told.get("mount_options", ""),
+        named.get("directory", ""),
+        " on ".join(filter(None, (named.get("file_system"), mount))),
+        named.get("mount_options", ""),
     ]
-    device = [told.get(f"device{it}", "") for it in ("", "_model", "_kind", "_bytes")]
+    device = [named.get(f"device{it}", "") for it in ("", "_model", "_kind", "_bytes")]
     lines = {"host": host, "directory": file_system, "device": device}
     return [
         f"{name} {', '.join(filter(None, parts))}" for name, parts in lines.items() if any(parts)
@@ -141,21 +141,21 @@ def environment(of: Mapping[str, Any]) -> list[str]:
 
 
 def one_step(entry: Entry) -> RenderableType:
-    """What a ladder did at one of its steps."""
+    """Return the figures of one step of a load sweep."""
     name, step = plain(entry["name"]), plain(entry["step"]["name"])
     text = Text(f"{entry['id']}: {name}, {step}", style="bold")
     try:
-        return Group(text, measured_tables.step(entry["step"]))
+        return Group(text, measurement_tables.step(entry["step"]))
     except UNSHOWN as error:
         raise ValueError(
-            f"{entry['id']}: its {step} lacks what this version shows, or is damaged"
+            f"{entry['id']}: its {step} lacks fields that this version shows, or is damaged"
             f" ({type(error).__name__}: {error}): expected --json beside --step"
         ) from None
 
 
 def _figures(entry: Entry) -> RenderableType:
-    """What the command that made it showed; of results that other versions made, and that lack
-    what this one shows, the catalogued figures."""
+    """Return the tables of the command that made the result. For results of other versions without
+    some of its fields, return the catalogued figures."""
     try:
         return SHOWN[entry["kind"]](entry["document"])
     except UNSHOWN:

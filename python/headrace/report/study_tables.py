@@ -7,17 +7,17 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.study_values import has_intervals, shown, statistic
 from headrace.report.units import figure, megabytes, percent, short_size
 
 Document = Mapping[str, Any]
 
 ENDS = {
-    "interrupted": "It was interrupted: these are the figures until then.",
-    "time": "It ended after --time: the points until then.",
-    "failed": "An operation failed: these are the figures until then.",
-    "unfinished": "It did not come to its end: these are the figures until then.",
+    "interrupted": "Interrupted: partial figures.",
+    "time": "Stopped after --time: partial figures.",
+    "failed": "An operation failed: partial figures.",
+    "unfinished": "Not complete: partial figures.",
 }
 UNITS = {"throughput": "MB/s", "per_second": "/s"}
 
@@ -29,7 +29,7 @@ def study(document: Document) -> RenderableType:
     made = _of_one(document) if len(points) == 1 else _of_many(document)
     marked = len(points) > 1 and any(it["in_memory"] for it in document["summary"])
     if marked:
-        made.caption = "* memory may have answered: the files are smaller than it"
+        made.caption = "* the page cache may have served reads: the files are smaller than memory"
     heading = Text(plain(document["scenario"]["name"]), style="bold")
     heading.append(f": {plain(document['scenario']['description'])}", style="not bold")
     notes = [
@@ -61,8 +61,8 @@ def _of_many(document: Document) -> FittedTable:
 def _of_one(document: Document) -> FittedTable:
     """A row for each test of the only point."""
     point = _named(document, {key: document["summary"][0][key] for key in document["parameters"]})
-    told = ", ".join(f"{key} {value}" for key, value in point.items())
-    title = "; ".join(part for part in (told, _title(document)) if part)
+    text = ", ".join(f"{key} {value}" for key, value in point.items())
+    title = "; ".join(part for part in (text, _title(document)) if part)
     units = list(dict.fromkeys(it["unit"] for it in document["summary"]))
     made = FittedTable(title, 1, ["", *(UNITS[unit] for unit in units), "CPU %"], ("CPU %",))
     for it in document["summary"]:
@@ -72,12 +72,12 @@ def _of_one(document: Document) -> FittedTable:
 
 
 def _cpu(it: Document) -> str:
-    """Of one processor; results of earlier versions have none."""
+    """Return the share of one processor; results of earlier versions have none."""
     return percent(it["cpu"]) if "cpu" in it else ""
 
 
 def _named(document: Document, point: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters of a point for people."""
+    """Return the parameters of a point in words."""
     sizes = document["sizes"]
     return {key: short_size(value) if key in sizes else str(value) for key, value in point.items()}
 

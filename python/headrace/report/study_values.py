@@ -13,16 +13,16 @@ class Shown(NamedTuple):
     low: float | None
     high: float | None
     half_width: float | None
-    """None if the range is from the least to the most."""
+    """Half-width of the confidence interval; None if the range is from minimum to maximum."""
 
 
 def has_intervals(document: Entry) -> bool:
-    """Whether there are enough repeats for confidence intervals of their mean."""
+    """Return whether there are enough repetitions for confidence intervals of their mean."""
     return any(it.get("half_width") is not None for it in document["summary"])
 
 
 def statistic(document: Entry) -> str:
-    """What is shown, in words; nothing of a single repeat."""
+    """Return the name of the displayed statistic; empty for a single repetition."""
     if has_intervals(document):
         return f"means of {_repeats(document)}, ± half the width of their 95 % interval (t)"
     if document["wanted_repeats"] == 1:
@@ -31,7 +31,7 @@ def statistic(document: Entry) -> str:
 
 
 def _repeats(document: Entry) -> str:
-    """How often points were measured, and how often they were to be, if that is not the same."""
+    """Return the number of repetitions, and the wanted number if it differs."""
     wanted = document["wanted_repeats"]
     done = [it["repeats"] for it in document["summary"]]
     least, most = min(done, default=0), max(done, default=0)

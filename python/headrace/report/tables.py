@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.left_out_table import left_out_line, left_out_table
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.units import (
     duration,
     figure,
@@ -32,7 +32,7 @@ LESS_TO_PERFORMANCE = (
     "p99 ms",
     "operations/s",
 )
-"""What narrow terminals go without, the first first; so below."""
+"""Columns that narrow terminals omit, in this order; the same below."""
 LESS_TO_STATIONS = ("servers", "copies", "visits", "busiest %", "service ms", "queue")
 ENDS = {
     "workload": "with its workload",
@@ -41,13 +41,13 @@ ENDS = {
     "precision": "with run.stop.precision",
     None: "by a condition of its own",
 }
-"""How a run ends, by what ended it; none if replications ended differently."""
+"""Descriptions of a run's end by its reason; none if replications ended differently."""
 PLACES = 10
 """Rows of the breakdown that are shown."""
 
 
 def result(document: Document) -> RenderableType:
-    """All of a result that people look at first."""
+    """Return the tables of a simulation's result."""
     parts: list[RenderableType] = [_heading(document), _performance(document)]
     if synced := document.get("synced_writes"):
         rate = megabytes(synced["throughput"])
@@ -61,11 +61,11 @@ def result(document: Document) -> RenderableType:
     if failures := document.get("failures"):
         parts.append(_failures(failures))
         if failed := sum(it.get("failed", 0) for it in document["operations"].values()):
-            parts.append(Text(f"\n{whole(failed)} requests failed: nobody answered them."))
+            parts.append(Text(f"\n{whole(failed)} requests failed without an answer."))
     if packets := document.get("packets"):
         parts.append(Text("\n" + _packets(packets)))
-    if told := unfinished(document):
-        parts.append(Text("\n" + told))
+    if text := unfinished(document):
+        parts.append(Text("\n" + text))
     parts += left_out_table(document)
     parts.append(Text("\n" + plain(document["bottleneck"]["sentence"]), style="bold"))
     parts.append(Text(_end(document)))
@@ -75,7 +75,7 @@ def result(document: Document) -> RenderableType:
 
 
 def _end(document: Document) -> str:
-    """Why the run ended, and how well the mean latency is known if that was asked for."""
+    """Return why the run ended, and the precision of the mean latency if one was requested."""
     runs = document.get("replications")
     stop = document["stop"]
     end = f"{'Each run' if runs else 'The run'} ended {ENDS[stop['reason']]}"
@@ -83,7 +83,7 @@ def _end(document: Document) -> str:
     if precision is None:
         return f"{end}."
     verdict = "was reached" if precision["reached"] else "was not reached"
-    width = "there were too few requests to tell"
+    width = "there were too few requests for an interval"
     if precision["got"] is not None:
         width = (
             f"half the {100 * precision['confidence']:g} % interval of the mean latency is"
@@ -92,8 +92,8 @@ def _end(document: Document) -> str:
     if drifts := precision.get("drifts"):
         return (
             f"{end}. run.stop.precision = {precision['wanted']:g} was not reached: {drifts} still"
-            f" drifts{' in some of them' if runs else ''}, so that no interval tells how well the"
-            " mean latency is known; expected a longer run, or a run.warm_up that ends in the"
+            f" drifts{' in some of them' if runs else ''}, so the precision of the"
+            " mean latency is unknown; expected a longer run, or a run.warm_up that ends in the"
             " steady state."
         )
     return (
@@ -177,7 +177,7 @@ def _operations(part: Document, intervals: Document) -> Iterator[list[str]]:
 
 
 def _from_intended(document: Document) -> FittedTable:
-    """What users of a timed trace wait: requests that could not start when they should."""
+    """Return the response times of a timed trace, from the intended start of requests."""
     columns = ["operation", "requests", *(f"{name} ms" for name in LATENCIES)]
     made = FittedTable("Latency from the intended start", 1, columns, LESS_TO_PERFORMANCE)
     late = document["latency_from_intended"]
@@ -189,7 +189,8 @@ def _from_intended(document: Document) -> FittedTable:
 
 
 def unfinished(document: Document) -> str:
-    """How many requests were due before the end of the run and were not done, if any."""
+    """Return the number of requests that were due before the end of the run and not done, if
+    any."""
     found = document.get("unfinished")
     if not found or not found["count"]:
         return ""
@@ -226,7 +227,7 @@ def _stations(document: Document) -> FittedTable:
     for station in sorted(document["stations"], key=lambda it: -it["utilisation"]):
         if not station["visits"]:
             continue
-        # Without a number of servers, none is ever waited for.
+        # With unlimited servers there is no queue.
         counted = station["servers"] is not None
         made.add_row(
             station["station"],
@@ -273,7 +274,7 @@ def _packets(packets: Document) -> str:
 
 def _breakdown(document: Document) -> FittedTable:
     columns = ("place", "share %", "ms", "waiting ms")
-    made = FittedTable("Where a request spends its time", 1, columns, ("waiting ms",))
+    made = FittedTable("Time breakdown of a request", 1, columns, ("waiting ms",))
     entries = document["breakdown"]
     for entry in entries[:PLACES]:
         made.add_row(

@@ -1,4 +1,4 @@
-"""How wide a text will be in a sans-serif font, without asking a font."""
+"""Width of a text in a sans-serif font, estimated without a font."""
 
 from unicodedata import category, combining, east_asian_width
 
@@ -29,12 +29,12 @@ def shorten(text: str, size: float, longest: float) -> str:
     text = printable(text)
     if text_width(text, size) <= longest:
         return text
-    kept = ""
+    shortened = ""
     for letter in text:
-        if text_width(kept + letter + ELLIPSIS, size) > longest:
+        if text_width(shortened + letter + ELLIPSIS, size) > longest:
             break
-        kept += letter
-    return kept.rstrip() + ELLIPSIS
+        shortened += letter
+    return shortened.rstrip() + ELLIPSIS
 
 
 def printable(text: str) -> str:

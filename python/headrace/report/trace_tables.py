@@ -1,4 +1,4 @@
-"""What a trace holds, as tables for a terminal."""
+"""Summary of a trace, as tables for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, percent, size, whole
 
 
@@ -23,9 +23,11 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
         style="not bold",
     )
     shares = (("metadata", "metadata_share"), ("sequential", "sequential_share"))
-    told = [f"{percent(summary[key])} % {word}" for word, key in shares if summary[key] is not None]
-    if told:
-        text.append("\n" + ", ".join(told), style="not bold")
+    shown_shares = [
+        f"{percent(summary[key])} % {word}" for word, key in shares if summary[key] is not None
+    ]
+    if shown_shares:
+        text.append("\n" + ", ".join(shown_shares), style="not bold")
     operations = FittedTable("Operations", 1, ("operation", "records", "data", "mean ms"))
     for total in summary["operations"]:
         operations.add_row(
@@ -50,7 +52,7 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
 
 
 def skipped_lines(skipped: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """What was skipped or assumed."""
+    """Return the skipped lines and the assumptions of an import."""
     columns = ("what", "why", "count", "first line")
     made = FittedTable("Skipped or assumed", 2, columns, ("first line",))
     for kind in skipped:

@@ -15,7 +15,7 @@ LEAST = 0.0005
 
 
 def tuned(document: Mapping[str, Any]) -> RenderableType:
-    """The mix that each method found, and what it causes beside what is wanted."""
+    """Return the mix of each method, and its protocol operations beside the wanted ones."""
     mixes: Mapping[str, Any] = document["mixes"]
     found = FittedTable("File operations, %", 1, ["operation", *mixes])
     for operation in document["profile"]:
@@ -42,12 +42,12 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
     ]
     if ends := ENDS.get(document.get("stop", {}).get("reason", "done")):
         lines.append(Text(ends))
-    # Without a mix there is nothing to be shown of any.
+    # Without a mix there are no columns to show.
     return Group(*((found, caused) if mixes else ()), *lines)
 
 
 def _distances(method: str, mix: Mapping[str, Any]) -> str:
-    """How near a mix came."""
+    """Return the distance of a mix from its target."""
     predicted = f"{method}: distance {mix['predicted_distance']:.4f} predicted"
     if mix["measured"] is None:
         return f"{predicted}; not measured: no operation of the mix was completed within --time."

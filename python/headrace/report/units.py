@@ -1,7 +1,7 @@
-"""Figures for people: a few digits, in units that fit."""
+"""Formats of figures: a few digits, in fitting units."""
 
 LARGEST = 1e15
-"""From here on a figure is shown with an exponent."""
+"""Figures from here on are shown with an exponent."""
 
 
 def figure(value: float | None) -> str:
@@ -48,7 +48,8 @@ def size(amount: float) -> str:
 
 
 def binary_size(amount: int) -> str:
-    """Bytes as scenarios have them: whole, in the largest binary unit that divides them."""
+    """Format bytes as scenarios have them: a whole number of the largest binary unit that divides
+    them."""
     for unit, one in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if amount >= one and amount % one == 0:
             return f"{amount // one} {unit}"
@@ -56,11 +57,11 @@ def binary_size(amount: int) -> str:
 
 
 MOST_BINARY = 10**6
-"""Of a unit, beyond which a size is shorter in another."""
+"""Number of a unit above which a larger unit gives a shorter size."""
 
 
 def short_size(amount: int) -> str:
-    """Bytes for people: as scenarios have them, or rounded where that would be a long number."""
+    """Format bytes as scenarios have them, or rounded where that would be long."""
     text = binary_size(amount)
     return text if int(text.split()[0]) < MOST_BINARY else size(amount)
 

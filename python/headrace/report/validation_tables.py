@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.units import milliseconds, percent, whole
 
 Document = Mapping[str, Any]
@@ -16,7 +16,7 @@ Document = Mapping[str, Any]
 def calibration(document: Document) -> RenderableType:
     """A row for each parameter, those that were measured with their spread, and for each check."""
     # A value is of the middles of the rounds' times: all that the rounds gave may be to one side.
-    title = "Measured, and the least and most that a round alone gives"
+    title = "Measured values, with the range over single rounds"
     measured = FittedTable(title, 1, ["field", "value", "least", "most"])
     read = FittedTable("Read", 1, ["field", "value", "from"], ["from"])
     for it in document["parameters"]:
@@ -25,7 +25,7 @@ def calibration(document: Document) -> RenderableType:
         else:
             read.add_row(it["field"], it["value"], it["method"])
     columns = ["", "bound by", "measured ms", "simulated ms", "error %"]
-    checks = FittedTable("Checks, from which nothing follows", 1, columns)
+    checks = FittedTable("Checks, which no parameter depends on", 1, columns)
     for it in document["checks"]:
         checks.add_row(
             it["name"],
@@ -39,7 +39,7 @@ def calibration(document: Document) -> RenderableType:
 
 
 def _in_kernel(kernel: Document) -> list[RenderableType]:
-    """What the kernel says of the parameters, and the device of its requests."""
+    """Return the parameters as the kernel trace gives them, and the device's service times."""
     columns = ["", "field", "in the kernel", "5 %", "95 %", "n", "from outside", "difference %"]
     times = FittedTable("In the kernel", 1, columns, ["5 %", "95 %", "n", "field"])
     for it in kernel["times"]:
@@ -106,7 +106,7 @@ def validation(document: Document) -> RenderableType:
 
 
 def _of_intervals(document: Document) -> list[RenderableType]:
-    """What the intervals promise, where predictions have one."""
+    """Return the coverage of the prediction intervals, where there are any."""
     if all(point["interval_s"] is None for point in document["points"]):
         return []
     return [Text(), Text(INTERVALS)]
@@ -122,7 +122,7 @@ INTERVALS = (
 
 
 def _notes(document: Document) -> list[Text]:
-    """Its warnings, but those that cached reads make on purpose."""
+    """Return the warnings, without those that cached reads cause on purpose."""
     return [
         Text(f"Note: {plain(warning['message'])}.", style="yellow")
         for warning in document.get("warnings", [])
@@ -131,7 +131,7 @@ def _notes(document: Document) -> list[Text]:
 
 
 def _settings(document: Document) -> list[RenderableType]:
-    """What is put over a scenario, or over a machine's file if it is something else."""
+    """Return the settings that override the scenario or the machine's file."""
     if sets := document["scenario"].get("sets"):
         return [Text(plain(f"With {', '.join(sets)}.")), Text()]
     settings = document.get("settings")
@@ -148,14 +148,14 @@ def _settings(document: Document) -> list[RenderableType]:
 
 
 def _breakdowns(document: Document) -> list[RenderableType]:
-    """Where the time went: measured and simulated, by component, and what that points at."""
+    """Return the measured and simulated time by component, and the component that differs."""
     of_all = document["breakdowns"]
     if not of_all:
         return []
     every = dict.fromkeys(name for it in of_all for name in it["difference_s"])
     names = [name for name in every if any(it[key].get(name) for it in of_all for key in BOTH)]
     table = FittedTable(
-        f"Where the time went, by the {of_all[0]['source']}: ms measured / simulated",
+        f"Time breakdown by the {of_all[0]['source']}: ms measured / simulated",
         1,
         ["", *names, "transfers"],
     )
@@ -173,6 +173,6 @@ BOTH = ("measured_s", "simulated_s")
 
 
 def _of_trace(trace: Document) -> str:
-    """What tracing itself does to figures."""
+    """Return the effect of tracing on the figures."""
     lost = f"; {trace['lost']:,} records were lost" if trace["lost"] else ""
     return f"Tracing changed the times by {100 * trace['cost']:+.1f} % (median){lost}."

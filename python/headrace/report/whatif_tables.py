@@ -1,4 +1,4 @@
-"""What changes of a scenario would do, as tables for a terminal."""
+"""Gains from changes of a scenario, as tables for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, milliseconds
 
 Document = Mapping[str, Any]
@@ -17,7 +17,7 @@ LESS = ("p95 ms", "operations/s", "MB/s")
 
 
 def what_if(document: Document) -> RenderableType:
-    """What helps as a table, most first; everything else in a line each."""
+    """Return the table of changes that help, largest gain first; all others in a line each."""
     changes: Sequence[Document] = document["changes"]
     parts: list[RenderableType] = [_heading(document), _table(document, changes)]
     helped = {change["path"] for change in changes if change["effect"] == "helps"}
@@ -82,7 +82,7 @@ def _heading(document: Document) -> Text:
 def _table(document: Document, changes: Sequence[Document]) -> RenderableType:
     helps = [change for change in changes if change["effect"] == "helps"]
     if not helps:
-        return Text("\nNothing that was tried helps.\n", style="bold")
+        return Text("\nNo change helps.\n", style="bold")
     made = FittedTable("What would help", 3, COLUMNS, LESS)
     for change in helps:
         made.add_row(

@@ -1,10 +1,10 @@
-"""Simulate: run a scenario, and look at what it shows."""
+"""Run scenarios and read their results."""
 
-from headrace.simulate.kept import keep, keep_saved
 from headrace.simulate.result import Result, load_result
 from headrace.simulate.runs import rerun, run
 from headrace.simulate.scenario import Scenario, load, load_with_sets
 from headrace.simulate.single_requests import in_file
+from headrace.simulate.stored_results import import_saved, keep
 from headrace.simulate.sweeps import sweep
 from headrace.simulate.trust import Trust
 from headrace.simulate.whatifs import WhatIf, study, whatif
@@ -14,9 +14,9 @@ __all__ = [
     "Scenario",
     "Trust",
     "WhatIf",
+    "import_saved",
     "in_file",
     "keep",
-    "keep_saved",
     "load",
     "load_result",
     "load_with_sets",

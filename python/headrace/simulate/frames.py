@@ -1,4 +1,4 @@
-"""What a run gives, as frames with SI units in the columns' names."""
+"""Results of a run as frames with SI units in the column names."""
 
 import json
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ LATENCY_DISTRIBUTION = pl.Schema({"latency_s": pl.Float64(), "share": pl.Float64
 
 
 class Outcome(NamedTuple):
-    """What a run gives."""
+    """Result of a run."""
 
     document: Document
     series: pl.DataFrame
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(loaded: Loaded, ended: dict[str, Any]) -> Outcome:
-    """What the extension module gives, as frames."""
+    """Convert the extension module's result to frames."""
     document = json.loads(ended["report"])
     names = pl.Series(loaded.groups, dtype=pl.String)
     seed = pl.lit(document["seed"], dtype=pl.UInt64).alias("seed")
@@ -67,7 +67,7 @@ def named(columns: dict[str, Any], groups: pl.Series) -> pl.DataFrame:
 
 
 def summary(document: Document) -> pl.DataFrame:
-    """Throughput, rates and latency; an empty group or operation stands for all of them."""
+    """Return throughput, rates and latency; an empty group or operation means all of them."""
     rows = [
         {"group": group, **row}
         for group, part in [(None, document), *document["groups"].items()]
@@ -110,7 +110,7 @@ def _by_operation(part: Document) -> list[dict[str, Any]]:
 
 
 def stations(document: Document) -> pl.DataFrame:
-    """The stations, all copies of one together."""
+    """Return the stations; the copies of a station are merged."""
     schema = {
         "station": pl.String,
         "discipline": pl.String,
@@ -130,7 +130,7 @@ def stations(document: Document) -> pl.DataFrame:
 
 
 def breakdown(document: Document) -> pl.DataFrame:
-    """Where requests spend their time, most first."""
+    """Return the time that requests spend in each place, most first."""
     schema = {
         "place": pl.String,
         "share": pl.Float64,

@@ -1,4 +1,4 @@
-"""Replications: runs of one scenario with different seeds, taken together."""
+"""Replications: runs of one scenario with different seeds, and their merged result."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ from headrace.intervals import half_widths, means
 from headrace.simulate.frames import LATENCY_DISTRIBUTION, Document, Outcome
 
 MOST_POINTS = 500
-"""Of the distribution of latency over all replications."""
+"""Most points of the latency distribution over all replications."""
 
 SUMMED = ("wall_seconds", "events")
 KEYED = {"stations": "station", "breakdown": "place"}
 
 
-def together(outcomes: Sequence[Outcome], toml: str) -> Outcome:
+def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     """Several replications as one outcome.
 
     Figures are means over the replications, except that `wall_seconds` and `events` are sums
@@ -66,7 +66,7 @@ def _rows(tables: Sequence[list[Document]], name: str) -> list[Document]:
 
 
 def _bottleneck(documents: Sequence[Document]) -> Document:
-    """That of the first replication which names what most of them name."""
+    """Return the bottleneck that most replications name, from the first of them."""
     named = [document["bottleneck"]["station"] for document in documents]
     most = max(named, key=named.count)
     document = documents[named.index(most)]
@@ -78,20 +78,21 @@ def _bottleneck(documents: Sequence[Document]) -> Document:
 
 
 def _stop(stops: Sequence[Document]) -> Document:
-    """What ended all of them, if it was the same; of the precisions, the worst."""
+    """Return the reason of the end if all replications share it, and the worst of the
+    precisions."""
     reasons = {stop["reason"] for stop in stops}
-    together: Document = {"reason": reasons.pop() if len(reasons) == 1 else None}
+    stop: Document = {"reason": reasons.pop() if len(reasons) == 1 else None}
     precisions = [stop["precision"] for stop in stops if "precision" in stop]
     if precisions:
         got = [precision["got"] for precision in precisions]
-        together["precision"] = precisions[0] | {
+        stop["precision"] = precisions[0] | {
             "got": None if None in got else max(got),
             "reached": all(precision["reached"] for precision in precisions),
         }
         drifts = [precision["drifts"] for precision in precisions if "drifts" in precision]
         if drifts:
-            together["precision"]["drifts"] = drifts[0]
-    return together
+            stop["precision"]["drifts"] = drifts[0]
+    return stop
 
 
 def _one(document: Document) -> Document:

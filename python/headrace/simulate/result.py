@@ -1,4 +1,4 @@
-"""Results: what a run showed, and how it was made."""
+"""Results of simulations."""
 
 import copy
 from dataclasses import dataclass, replace
@@ -8,21 +8,21 @@ from typing import Any
 
 import polars as pl
 
+from headrace.document_io import not_a_result, read_saved
 from headrace.environment import Environment
 from headrace.environment import check as check_environment
 from headrace.fields import WrongField
 from headrace.files import save_json
 from headrace.host import this_host
-from headrace.saved import not_a_result, read_saved
 from headrace.simulate import frames
-from headrace.simulate.kept import PREFIX, is_kept, keep, kept
+from headrace.simulate.stored_results import PREFIX, is_stored, keep, stored_record
 from headrace.store import StoreError
 from headrace.store import open as open_store
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a run showed. Frames have SI units in their columns' names."""
+    """Result of a simulation. Column names of its frames end in SI units."""
 
     document: dict[str, Any]
     """All figures, as `headrace run --json` prints them."""
@@ -32,20 +32,19 @@ class Result:
     latency_distribution: pl.DataFrame
     """The share of requests that took no longer than a latency."""
     requests: pl.DataFrame | None = None
-    """Every single request, if they were kept."""
+    """Single requests, if they were requested."""
     environment: Environment | None = None
-    """Where and when it was simulated, as `headrace.environment` has it: not part of the document,
-    which the scenario and its seed decide."""
+    """Place and time of the simulation, as `headrace.environment` has it. It is not part of the
+    document, which depends on the scenario and its seed only."""
 
     @property
     def name(self) -> str:
-        """What the scenario is called."""
+        """Name of the scenario."""
         return str(self.document["scenario"]["name"])
 
     @property
     def summary(self) -> pl.DataFrame:
-        """Throughput, rates and latency by group and operation; where these are empty, over
-        all of them."""
+        """Throughput, rates and latency by group and operation; empty names mean all of them."""
         return frames.summary(self.document)
 
     @property
@@ -55,20 +54,27 @@ class Result:
 
     @property
     def breakdown(self) -> pl.DataFrame:
-        """Where requests spend their time, most first."""
+        """Time that requests spend in each place, most first."""
         return frames.breakdown(self.document)
 
     @property
     def bottleneck(self) -> str:
-        """One sentence: what holds the system back, and what would move if it were relieved."""
+        """One sentence: the limiting resource, and the gain if it were relieved."""
         return str(self.document["bottleneck"]["sentence"])
 
     def json(self) -> dict[str, Any]:
-        """All figures, as `headrace run --json` prints them."""
+        """Return all figures, as `headrace run --json` prints them, in SI units."""
         return copy.deepcopy(self.document)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Saves all but the single requests as JSON; the file appears when it is whole."""
+        """Save the result as JSON, atomically, without its single requests.
+
+        Parameters:
+            path: The file to write.
+
+        Raises:
+            OSError: if the file cannot be written.
+        """
         document = self.document | {
             "host": this_host(),
             **({} if self.environment is None else {"environment": self.environment}),
@@ -78,12 +84,26 @@ class Result:
         save_json(Path(path), document)
 
     def keep(self, **options: Any) -> str:
-        """Keeps all but the single requests in the store; gives the identifier. `options` are
-        `started`, and `labels` to find it by."""
+        """Save the result in the user's store, without its single requests.
+
+        Parameters:
+            options: `store`, the store; `started`, the time of the run; `labels`, a mapping of
+                labels.
+
+        Returns:
+            The identifier of the result in the store.
+
+        Raises:
+            StoreFailure: if the store cannot be written.
+        """
         return keep(self, **options)
 
     def rerun(self, **options: Any) -> "Result":
-        """Runs the scenario again, from the result alone; `options` as in `run`."""
+        """Run the scenario again, from the result alone.
+
+        Parameters:
+            options: Options of `run`.
+        """
         from headrace.simulate.runs import rerun
 
         return rerun(self, **options)
@@ -93,42 +113,52 @@ class Result:
 
 
 def load_result(path: str | PathLike[str]) -> Result:
-    """Loads a saved result, or one from the store (`results:ID`).
+    """Load a saved result.
 
-    Raises OSError if the file cannot be read, ScenarioError if it is no saved result,
-    StoreError or StoreFailure if there is no such result in the store, or no store.
+    Parameters:
+        path: A file that `Result.save` or `headrace run -o` wrote, or `results:ID` for a result in
+            the store.
+
+    Returns:
+        The result, without single requests.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ScenarioError: if the file is not a saved result.
+        StoreError: if there is no such simulated result in the store.
+        StoreFailure: if the store cannot be read.
     """
-    if is_kept(path):
-        record = kept(path)
+    if is_stored(path):
+        record = stored_record(path)
         if record.kind != "simulated":
             raise StoreError(
                 f"{PREFIX}{record.id} is {record.kind}: expected a simulated result; "
                 "headrace.store.open() has its document and its tables"
             )
-        loaded = _whole(Path(f"{PREFIX}{record.id}"), record.contents | _kept_tables(record.id))
+        loaded = _whole(Path(f"{PREFIX}{record.id}"), record.contents | _stored_tables(record.id))
         there = {"started": record.started, **record.environment} if record.environment else None
         return replace(loaded, environment=there)
     return load_saved(Path(path))[0]
 
 
 def load_saved(path: Path) -> tuple[Result, dict[str, str]]:
-    """Loads a saved result, with the host that it was made on as far as it says."""
+    """Load a saved result, with the host that it names."""
     document = read_saved(path)
     if document is None:
         path.open("rb").close()
-        raise not_a_result(path, "it is no JSON object")
+        raise not_a_result(path, "it is not a JSON object")
     host = document.pop("host", None)
-    told = host if isinstance(host, dict) else {}
+    host_fields = host if isinstance(host, dict) else {}
     there = document.pop("environment", None)
     try:
         check_environment("environment", there)
     except WrongField as error:
         raise not_a_result(path, str(error)) from None
     loaded = replace(_whole(path, document), environment=there)
-    return loaded, {str(key): str(value) for key, value in told.items()}
+    return loaded, {str(key): str(value) for key, value in host_fields.items()}
 
 
-def _kept_tables(identifier: str) -> dict[str, Any]:
+def _stored_tables(identifier: str) -> dict[str, Any]:
     """The tables of a result in the store, as a saved result has them."""
     store = open_store()
     return {
@@ -142,26 +172,26 @@ def _whole(path: Path, document: dict[str, Any]) -> Result:
     distribution = _frame(path, document, "latency_distribution", frames.LATENCY_DISTRIBUTION)
     loaded = Result(document, series, distribution)
     try:
-        # What has these has been saved whole.
+        # A result with these fields was saved completely.
         tables = (loaded.summary, loaded.stations, loaded.breakdown, loaded.bottleneck)
         _ = (loaded.name, document["seed"], document["simulated_seconds"], tables)
     except (AttributeError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise not_a_result(path, f"its figures are not whole: {_told(error)}") from None
+        raise not_a_result(path, f"its figures are incomplete: {_first_line(error)}") from None
     return loaded
 
 
 def _frame(path: Path, document: dict[str, Any], key: str, schema: pl.Schema) -> pl.DataFrame:
-    """A frame in a saved result; what `--json` printed has none."""
+    """Return a frame of a saved result; output of `--json` has none."""
     columns = document.pop(key, None)
     if columns is None:
         return pl.DataFrame(schema=schema)
     try:
         return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
     except (KeyError, TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise not_a_result(path, f"its {key} is no table: {_told(error)}") from None
+        raise not_a_result(path, f"its {key} is not a table: {_first_line(error)}") from None
 
 
-def _told(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     """An error in one line."""
     if isinstance(error, KeyError):
         return f"there is no {error.args[0]!r}"

@@ -7,18 +7,18 @@ from typing import Any, TypeAlias
 from headrace import _core
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
-from headrace.profile.readable import readable_traces
 from headrace.simulate.frames import Outcome, outcome
-from headrace.simulate.replications import together
+from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
-from headrace.simulate.schedulers import broken_off, schedulers
-from headrace.simulate.single_requests import InMemory, Requests, taken_in
+from headrace.simulate.schedulers import scheduler_error, schedulers
+from headrace.simulate.single_requests import InMemory, Requests, collect_requests
 from headrace.simulate.trust import Trust, trust_of
+from headrace.trace.readable import readable_traces
 
 Progress: TypeAlias = Callable[[float, int, float | None], object]
-"""Called now and then with simulated seconds, requests done, and the part of the run that is
-over, or None if that is not known. What it raises breaks the run off."""
+"""Callback for the progress of a run: simulated seconds, completed requests, and the completed part
+of the run, or None if it is unknown. An exception that it raises stops the run."""
 
 
 def run(
@@ -28,26 +28,34 @@ def run(
     progress: Progress | None = None,
     trust: bool | Trust = False,
 ) -> Result:
-    """Runs a scenario, as often as its `run.replications` says.
+    """Run a scenario, once for each of its `run.replications`.
 
-    `requests` keeps every single request, which takes some 100 bytes for each, or says who
-    takes them in while the run goes on. `trust` lets the
-    scenario's own scheduler be executed, which is Python code in a file, and can do whatever the
-    user can; without it, only files that the user has trusted before.
+    Parameters:
+        scenario: The scenario to run.
+        requests: True collects every single request in `Result.requests`, some 100 bytes each in
+            memory. A `Requests` object gets them while the run goes on.
+        progress: Callback with the simulated seconds, the completed requests, and the completed
+            part of the run (0 to 1), or None if that is unknown.
+        trust: True executes the scenario's own scheduler, which is Python code in a file with all
+            rights of the user. By default only files that the user has trusted before.
+
+    Returns:
+        The result. With several replications its figures are means, with 95 % confidence
+        intervals.
 
     Raises:
-        ScenarioError: if the scenario's own scheduler is not there, is not trusted or cannot be
-            made.
+        ScenarioError: if the scenario's own scheduler is missing, is not trusted or cannot be
+            created.
         TraceError: if a trace that it replays cannot be read.
-        RunError: if the run breaks off.
+        RunError: if the run fails.
         KeyboardInterrupt: on Ctrl-C, at once.
     """
     loaded = scenario.loaded
     environment = of_host()
     replications = loaded.replications
     trusted = trust_of(trust)
-    kept = InMemory() if requests is True else None
-    taking: Requests | None = kept if isinstance(requests, bool) else requests
+    in_memory = InMemory() if requests is True else None
+    taking: Requests | None = in_memory if isinstance(requests, bool) else requests
     with readable_traces(loaded) as traces:
 
         def once(number: int) -> Outcome:
@@ -57,13 +65,15 @@ def run(
             try:
                 ended = _core.run(
                     this,
-                    requests=taken_in(taking, this, with_seed=replications > 1) if taking else None,
+                    requests=collect_requests(taking, this, with_seed=replications > 1)
+                    if taking
+                    else None,
                     traces=traces,
                     schedulers=schedulers(this, trusted),
                     progress=progress and _part_of(progress, number, replications),
                 )
             except _core.SchedulerFailure as failure:
-                error = broken_off(failure, this)
+                error = scheduler_error(failure, this)
                 raise error from error.__cause__
             return outcome(this, ended)
 
@@ -71,9 +81,9 @@ def run(
             found = Result(*once(0), environment=environment)
         else:
             every = [once(number) for number in range(replications)]
-            found = Result(*together(every, scenario.toml), environment=environment)
-    if kept is not None:
-        found = replace(found, requests=kept.frame())
+            found = Result(*merge_replications(every, scenario.toml), environment=environment)
+    if in_memory is not None:
+        found = replace(found, requests=in_memory.frame())
     cautions = [{"condition": it, "message": message} for it, message in loaded.cautions()]
     if warnings := cautions + missing_parameters(loaded):
         found.document["warnings"] = warnings
@@ -81,16 +91,24 @@ def run(
 
 
 def rerun(result: Result, **options: Any) -> Result:
-    """Runs a result's scenario again; it gives the same but for `wall_seconds`."""
+    """Run a result's scenario again.
+
+    Parameters:
+        result: The result; its document has the scenario.
+        options: Options of `run`.
+
+    Returns:
+        The same result, except for `wall_seconds`.
+    """
     return run(load(result.document["scenario"]["toml"]), **options)
 
 
 def _part_of(progress: Progress, number: int, replications: int) -> Progress:
-    """Tells the progress of one run as that of all."""
+    """Tell the progress of one run as that of all."""
 
-    def tell(seconds: float, requests: int, part: float | None) -> None:
+    def report(seconds: float, requests: int, part: float | None) -> None:
         if part is not None:
             part = (number + min(part, 1.0)) / replications
         progress(seconds, requests, part)
 
-    return tell
+    return report

@@ -1,4 +1,4 @@
-"""Scenarios: what is run."""
+"""Scenarios of simulations."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headrace._core import Loaded
-from headrace.profile.readable import readable_traces
-from headrace.saved import as_sets, read_saved
-from headrace.simulate.kept import is_kept, kept_scenario
+from headrace.document_io import as_sets, read_saved
+from headrace.simulate.stored_results import is_stored, stored_scenario
+from headrace.trace.readable import readable_traces
 
 
 class Quantified(NamedTuple):
@@ -20,59 +20,68 @@ class Quantified(NamedTuple):
     quantity: str
     """`rate`, `bytes`, `seconds`, `count` or `number`."""
     amount: float
-    """In bytes per second, bytes, seconds, or as it is."""
+    """Amount in bytes per second, bytes or seconds, or without a unit."""
     text: str
-    """As the scenario writes it."""
+    """Text of the value in the scenario."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario that has been found right."""
+    """A scenario that has been checked."""
 
     loaded: Loaded
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the scenario."""
         return self.loaded.name
 
     @property
     def toml(self) -> str:
-        """The whole scenario as a file, defaults filled in."""
+        """Complete scenario as TOML, with defaults."""
         return self.loaded.toml
 
     def explain(self) -> str:
-        """The whole scenario, with the meaning and the origin of each value as comments."""
+        """Return the complete scenario, with the meaning and the origin of each value as
+        comments."""
         return self.loaded.explain()
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """The files that it reads when it runs, by what they are."""
+        """Files that the scenario reads when it runs, by their purpose."""
         return {
             f"the trace of workload {number}": Path(path) for number, path in self.loaded.traces
         }
 
     def with_(self, sets: Mapping[str, Any]) -> "Scenario":
-        """The same scenario with other values, by path: `{"clients.count": 8}`.
+        """Return the scenario with other values.
 
-        Raises ScenarioError if there is no such path or the value does not fit.
+        Parameters:
+            sets: Values by path: `{"clients.count": 8}`.
+
+        Returns:
+            A new scenario; this one is unchanged.
+
+        Raises:
+            ScenarioError: if there is no such path, or the value is invalid.
         """
         return Scenario(self.loaded.with_sets(as_sets(sets)))
 
     @property
     def quantities(self) -> list[Quantified]:
-        """How much there is of everything that it counts or measures, defaults included."""
+        """Return every field with a quantity, defaults included."""
         return [Quantified(*each) for each in self.loaded.quantities()]
 
     def gives(self, path: str) -> bool:
-        """Whether a field was given a value: by the scenario, a file that it names or `--set`, and
-        not by a preset or a default."""
+        """Return whether a field was set by the scenario, a file that it names or `--set`, and not
+        by a preset or a default."""
         return self.loaded.gives(path)
 
     def structure(self) -> dict[str, Any]:
-        """The pages, places, stations and transitions of its net.
+        """Return the pages, places, stations and transitions of the scenario's net.
 
-        Raises TraceError if it replays a trace that cannot be read.
+        Raises:
+            TraceError: if the scenario replays a trace that cannot be read.
         """
         with readable_traces(self.loaded) as traces:
             structure: dict[str, Any] = json.loads(self.loaded.structure(traces))
@@ -83,23 +92,31 @@ class Scenario:
 
 
 def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Scenario:
-    """Loads a scenario from a file, from a saved result, from a result in the store
-    (`results:ID`), or from text of several lines.
+    """Load a scenario.
 
-    `sets` puts values over the file's, by path: `{"clients.count": 8}`.
+    Parameters:
+        path_or_text: A file, a saved result, a result in the store (`results:ID`), or text with
+            several lines.
+        sets: Values that override those of the file, by path: `{"clients.count": 8}`.
 
-    Raises ScenarioError, which says where it is wrong and what to write instead; StoreError or
-    StoreFailure if there is no such result in the store, or no store.
+    Returns:
+        The checked scenario.
+
+    Raises:
+        ScenarioError: if the scenario is invalid. The message gives the position and a valid value.
+        OSError: if the file cannot be read.
+        StoreError: if there is no such result in the store.
+        StoreFailure: if the store cannot be read.
     """
     return load_with_sets(path_or_text, as_sets(sets or {}))
 
 
 def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Scenario:
-    """As `load`, with the values as the command line has them: `path=value`."""
+    """Load as `load` does, with settings in the command line's form: `path=value`."""
     if isinstance(path_or_text, str) and "\n" in path_or_text:
         return Scenario(Loaded.from_text(path_or_text, "scenario.toml", list(sets)))
-    if is_kept(path_or_text):
-        text, called = kept_scenario(path_or_text)
+    if is_stored(path_or_text):
+        text, called = stored_scenario(path_or_text)
         return Scenario(Loaded.from_text(text, called, list(sets)))
     path = Path(path_or_text)
     saved = read_saved(path)

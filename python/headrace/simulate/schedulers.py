@@ -34,7 +34,7 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
     groups = tuple(loaded.groups)
     given = ", ".join(f"{key}={value!r}" for key, value in options.items())
     if options and of_class.__init__ is Scheduler.__init__:
-        message = f"{name} takes no options, as it has no __init__, but gets {given}"
+        message = f"{name} has no __init__ and takes no options, but got {given}"
         raise loaded.refusal(FIELD, message)
     made: list[Scheduler] = []
     identities: set[int] = set()
@@ -49,30 +49,30 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
             of_class.__init__(scheduler, **options)
             made.append(scheduler)
     except (Exception, SystemExit) as error:
-        message = f"{name}({given}) cannot be made: {_told(error)}"
+        message = f"{name}({given}) cannot be created: {_describe(error)}"
         raise loaded.refusal(FIELD, message) from error
     return made
 
 
-def broken_off(failure: SchedulerFailure, loaded: Loaded) -> BaseException:
+def scheduler_error(failure: SchedulerFailure, loaded: Loaded) -> BaseException:
     """The error of a run that a scheduler's method broke off.
 
     That of a signal that came while the method ran is left as it is.
     """
     number, method, what, error = failure.args
-    if isinstance(error, KeyboardInterrupt) or _is_of_a_signal(error):
+    if isinstance(error, KeyboardInterrupt) or _is_signal_exit(error):
         return error
     name = loaded.scheduler[1] if loaded.scheduler else "scheduler"
     place, said = "", what
     if error is not None:
-        place, said = _place(error), f"raised {_named(error)}"
+        place, said = _place(error), f"raised {_type_and_text(error)}"
     raised = RunError(f"{place}{name}.{method} of scheduler {number} {said}")
     raised.__cause__ = error
     return raised
 
 
 def check_trust(scenarios: Iterable[Scenario], trust: Trust) -> None:
-    """Asks about the modules of scenarios' own classes before runs begin side by side.
+    """Ask about the modules of scenarios' own classes before runs begin side by side.
 
     Raises as `schedulers` does.
     """
@@ -100,16 +100,16 @@ def _module(loaded: Loaded, name: str, folder: Path, trust: Trust) -> ModuleType
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             message = f"there is no module {name!r} in {folder} or where Python looks (sys.path)"
         else:
-            message = f"the module cannot be imported: {_told(error)}"
+            message = f"the module cannot be imported: {_describe(error)}"
         raise loaded.refusal(FIELD, message) from error
     except (Exception, SystemExit) as error:
-        message = f"the module cannot be imported: {_told(error)}"
+        message = f"the module cannot be imported: {_describe(error)}"
         raise loaded.refusal(FIELD, message) from error
 
 
 @contextmanager
 def _first(folder: Path) -> Iterator[None]:
-    """Lets Python look into a folder first, as it does for a script's."""
+    """Let Python look into a folder first, as it does for a script's."""
     sys.path.insert(0, str(folder))
     try:
         yield
@@ -153,11 +153,11 @@ def _class(loaded: Loaded, module: ModuleType, name: str) -> type[Scheduler]:
     raise loaded.refusal(FIELD, message)
 
 
-def _told(error: BaseException) -> str:
-    return f"{_place(error)}{_named(error)}"
+def _describe(error: BaseException) -> str:
+    return f"{_place(error)}{_type_and_text(error)}"
 
 
-def _named(error: BaseException) -> str:
+def _type_and_text(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:
@@ -165,8 +165,8 @@ def _named(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _is_of_a_signal(error: BaseException | None) -> TypeGuard[SystemExit]:
-    """Whether the command's own handler of SIGTERM raised it."""
+def _is_signal_exit(error: BaseException | None) -> TypeGuard[SystemExit]:
+    """Return whether the command's own handler of SIGTERM raised the error."""
     if not isinstance(error, SystemExit):
         return False
     frames = traceback.extract_tb(error.__traceback__)

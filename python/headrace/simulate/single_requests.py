@@ -1,4 +1,4 @@
-"""The single requests of runs: taken in while a run goes on, in memory or into a file."""
+"""Single requests of runs, collected in memory or in a file."""
 
 import contextlib
 import tempfile
@@ -29,13 +29,13 @@ class Requests(Protocol):
         """Some more are done."""
 
     def forget(self) -> None:
-        """Those since the run began do not count: they were its warm-up."""
+        """Discard the requests since the run began: they were its warm-up."""
 
 
-def taken_in(
+def collect_requests(
     requests: Requests, loaded: Loaded, *, with_seed: bool
 ) -> Callable[[Columns | None], None]:
-    """What a run is to call with its requests; the seed tells those of several runs apart."""
+    """Return a callback for a run's requests; the seed distinguishes those of several runs."""
     groups = pl.Series(loaded.groups, dtype=pl.String)
     seed = pl.lit(loaded.seed, dtype=pl.UInt64).alias("seed")
     requests.begin()
@@ -71,8 +71,8 @@ class InMemory:
 
 
 class InFile:
-    """All requests in a Parquet file, of which a part at a time is in memory: parts are files
-    beside it until it is whole."""
+    """Requests in a Parquet file. Only a part is in memory; parts are files beside it until it is
+    complete."""
 
     def __init__(self, parts: Path) -> None:
         self._directory = parts
@@ -99,21 +99,21 @@ class InFile:
         if not self._frames:
             return
         part = self._directory / f"{len(self._parts)}.parquet"
-        with interruption.held(), polars_errors(part):
+        with interruption.defer_signals(), polars_errors(part):
             pl.concat(self._frames).write_parquet(part)
         self._parts.append(part)
         self._frames.clear()
 
     def save(self, path: Path) -> None:
-        """Writes all of them to a file, which appears when it is whole."""
+        """Write all requests to a file, atomically."""
         self._write_part()
-        with parquet_file(path) as file, interruption.held():
+        with parquet_file(path) as file, interruption.defer_signals():
             pl.scan_parquet(self._parts).sink_parquet(file)
 
 
 @contextlib.contextmanager
 def in_file(path: Path) -> Iterator[InFile]:
-    """Takes requests in for a file, of which nothing is left beside it in the end."""
+    """Collect requests for a file; remove the parts beside it at the end."""
     beside = path.parent if path.is_file() or not path.exists() else None
     with tempfile.TemporaryDirectory(prefix=".headrace-requests-", dir=beside) as parts:
         yield InFile(Path(parts))

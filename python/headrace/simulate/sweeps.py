@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
+from headrace.simulate.parallel_runs import ParallelRuns
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import check_trust
-from headrace.simulate.side_by_side import SideBySide
 from headrace.simulate.trust import Trust, trust_of
 
 
@@ -19,13 +19,21 @@ def sweep(
     progress: bool | None = None,
     trust: bool | Trust = False,
 ) -> pl.DataFrame:
-    """Runs a scenario with every combination of values, by path: `{"clients.count": [4, 8]}`.
+    """Run a scenario with every combination of values.
 
-    Gives the results' summaries under each other, the values as columns before them and the
-    bottleneck behind. `processes` runs go on side by side, one for each core if none is given.
-    `progress` shows a bar; without it, one is shown on a terminal. `trust` is as in `run`.
+    Parameters:
+        scenario: The scenario to vary.
+        values: Values of each field by its path, such as `{"clients.count": [4, 8]}`.
+        processes: Number of parallel runs; by default one for each core.
+        progress: Whether to show a progress bar; by default on a terminal.
+        trust: As in `run`.
 
-    Raises ScenarioError for values that do not fit before anything is run, then as `run`.
+    Returns:
+        The concatenated summaries of all results (`Result.summary`). The values are columns
+        before them, and `bottleneck` is the last column.
+
+    Raises:
+        ScenarioError: for an invalid value, before anything is run; otherwise as `run`.
     """
     points = [
         dict(zip(values, combination, strict=True))
@@ -34,7 +42,7 @@ def sweep(
     scenarios = [scenario.with_(point) for point in points]
     trusted = trust_of(trust)
     check_trust(scenarios, trusted)
-    with SideBySide("sweep", processes, progress, trusted) as runs:
+    with ParallelRuns("sweep", processes, progress, trusted) as runs:
         results = runs.results(scenarios)
     tables = [
         result.summary.select(

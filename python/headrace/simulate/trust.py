@@ -1,8 +1,8 @@
-"""Which Python files a run may execute: a scheduler of one's own is code, and can do whatever its
-user can.
+"""Trust in the Python files that a run may execute: a user's scheduler is code with all of the
+user's rights.
 
-A file is trusted by its content, wherever it lies; by the directory that it is in, if
-`HEADRACE_TRUST` names that; or for one run, by whoever starts it.
+A file is trusted by its content, wherever it is; by its directory, if `HEADRACE_TRUST` names that;
+or for one run, by the caller.
 """
 
 import contextlib
@@ -20,22 +20,19 @@ Ask: TypeAlias = Callable[[Path, str], bool]
 
 
 class UntrustedCode(Exception):
-    """A file that nobody has said to be trusted."""
+    """A Python file is not trusted."""
 
 
 class Trust:
-    """Whom a run trusts.
+    """Trust settings of a run.
 
-    Parameters
-    ----------
-    everything
-        Whether all code is trusted.
-    files
-        Files that are trusted from now on, as they are now; the user's list remembers them.
-    ask
-        Asks about others; what is trusted then is remembered too.
+    Parameters:
+        everything: Whether all code is trusted.
+        files: Files to trust permanently, with their present content.
+        ask: Function that asks the user about other files; its answer is remembered.
 
-    Raises OSError if one of the files cannot be read.
+    Raises:
+        OSError: if one of the files cannot be read.
     """
 
     def __init__(
@@ -48,7 +45,7 @@ class Trust:
             self._accept(file, sha256(file.read_bytes()).hexdigest())
 
     def require(self, file: Path, content: bytes) -> None:
-        """Raises UntrustedCode if a file of this content is not trusted."""
+        """Raise UntrustedCode if a file of this content is not trusted."""
         digest = sha256(content).hexdigest()
         if self._everything or digest in self._accepted:
             return
@@ -59,20 +56,20 @@ class Trust:
             self._accept(file, digest)
             return
         raise UntrustedCode(
-            f"{file} (SHA-256 {digest[:16]}…) is Python code, which can do whatever you can, and"
-            f" nobody has trusted it yet: read it, then add --trust {file}, or trust=True in Python"
+            f"{file} (SHA-256 {digest[:16]}…) is Python code with all of your rights, and"
+            f" it is not trusted yet: read it, then add --trust {file}, or trust=True in Python"
         )
 
     def _accept(self, file: Path, digest: str) -> None:
         self._accepted.add(digest)
         if digest not in remembered():
-            # Where nothing can be saved, it is trusted for this run.
+            # If the list cannot be saved, the file is trusted for this run.
             with contextlib.suppress(OSError):
                 _remember(file, digest)
 
 
 def trust_of(given: bool | Trust) -> Trust:
-    """A run's `trust`, as programs give it."""
+    """Return the trust settings for a run's `trust` argument."""
     return given if isinstance(given, Trust) else Trust(everything=given)
 
 

@@ -34,7 +34,7 @@ class TrustedLoader(SourceFileLoader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds modules as usual; files that are not installed must be trusted."""
+    """Find modules as usual; files that are not installed must be trusted."""
 
     def __init__(self, trust: Trust) -> None:
         self._trust = trust
@@ -58,7 +58,8 @@ class _Finder(MetaPathFinder):
 
 @contextmanager
 def trusted_imports(trust: Trust) -> Iterator[None]:
-    """What this thread imports meanwhile must be trusted, unless it is installed."""
+    """Require trust for all modules that this thread imports in this context, unless they are
+    installed."""
     finder = _Finder(trust)
     places = [number for number, it in enumerate(sys.meta_path) if it is PathFinder]
     sys.meta_path.insert(places[0] if places else len(sys.meta_path), finder)
@@ -75,7 +76,7 @@ def _is_installed(file: Path) -> bool:
 
 @cache
 def _installed() -> tuple[Path, ...]:
-    """Where Python and its packages are, and Headrace itself."""
+    """Return the directories of Python, its packages and Headrace."""
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     paths = [sysconfig.get_path(name) for name in names]
     paths += [*site.getsitepackages(), site.getusersitepackages()]

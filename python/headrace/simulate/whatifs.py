@@ -1,4 +1,4 @@
-"""What if there were more of this, or that took less time: which change would help most."""
+"""What-if studies: the gain from more of a resource, or from less time in a component."""
 
 import math
 import statistics
@@ -12,23 +12,23 @@ import polars as pl
 
 from headrace._core import RunError, ScenarioError, student_quantile
 from headrace.simulate.frames import Document
+from headrace.simulate.parallel_runs import OnProgress, ParallelRuns
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
 from headrace.simulate.schedulers import check_trust
-from headrace.simulate.side_by_side import OnProgress, SideBySide
 from headrace.simulate.trust import Trust, trust_of
 
 LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
-"""What is asked of the system, and how it is simulated or stood up: no resource."""
+"""Fields of the load and of the simulation, which are no resources."""
 HOW_IT_ASKS = (
     "workload.*.transfer",
     "workload.*.request",
     "workload.*.buffers",
     "workload.*.io.buffer",
 )
-"""What of a workload changes only how the same work is done."""
+"""Fields of a workload that change only how the same work is done."""
 EFFECT = 0.01
-"""Changes of a gain up to this are taken for none."""
+"""Largest change of a gain that counts as none."""
 CONFIDENCE = 0.95
 
 POWERS = {"seconds": -1}
@@ -57,10 +57,10 @@ SCHEMA = pl.Schema(
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What each change of a scenario would do."""
+    """Result of a what-if study: the gain from each change of a scenario."""
 
     table: pl.DataFrame
-    """One row for each change that was tried, what helps most first; see `whatif`."""
+    """One row for each change, largest gain first; see `whatif`."""
     nothing: list[str]
     """Fields that are 0: there is nothing to change by a factor."""
     baseline: Result
@@ -71,7 +71,7 @@ class WhatIf:
     wall_s: float
 
     def json(self) -> Document:
-        """All of it, as `headrace whatif --json` prints it."""
+        """Return the document that `headrace whatif --json` prints."""
         document = self.baseline.document
         kept = ("seed", "version", "simulated_seconds", "throughput", "latency", "bottleneck")
         return {
@@ -97,7 +97,7 @@ class _Change:
 
 @dataclass(frozen=True)
 class _Figures:
-    """What one run shows, over all operations."""
+    """Figures of one run, over all operations."""
 
     bytes_per_s: float
     operations_per_s: float
@@ -116,27 +116,33 @@ def whatif(
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> pl.DataFrame:
-    """Changes each resource of a scenario in turn, and tells what would help most.
+    """Change each resource of a scenario in turn, and rank the changes by their gain.
 
-    Every rate, size and count is multiplied by `by`, every time divided by it; where that makes
-    throughput or latency worse, or cannot be, the other way is tried too. `only` takes the
-    fields that fit one of these patterns, such as `servers.*`; without it, the number of clients
-    and processes, the work and `run` stay as they are.
+    Every rate, size and count is multiplied by `by`, and every time divided by it. Where that makes
+    throughput or latency worse, or is invalid, the opposite change is tried as well.
 
-    One row for each change, what helps most first. `throughput_gain` is how many times as many
-    bytes (without any, operations) are done in a second of the whole run, `latency_p95_gain` how
-    many times shorter the 95th percentile of latency over all requests is. With
-    `run.replications` above 1, equal seeds are compared: gains are means, and `…_half_width`
-    is half the width of their 95 % intervals. `effect` is `none` if no gain differs from 1 by
-    more than 1 % and by more than its interval; `failed` if it cannot be run, which `error`
-    explains.
+    Parameters:
+        scenario: The scenario to change.
+        by: Factor of each change, above 1.
+        only: Patterns of fields to change, such as `servers.*`. By default all fields except the
+            number of clients and processes, the workload and `run`.
+        processes: Number of parallel runs; by default one for each core.
+        progress: Whether to show a progress bar; by default on a terminal. A function is called
+            with the completed runs, the known runs, and a title.
+        trust: As in `run`.
 
-    `processes` runs go on side by side, one for each core if none is given. `progress` shows a
-    bar; without it, one is shown on a terminal; a function is called with the runs done and known
-    of, and what they are. `trust` is as in `run`.
+    Returns:
+        One row for each change, largest gain first. `throughput_gain` is the ratio of bytes
+        (without any, of operations) a second over the whole run. `latency_p95_gain` is the ratio by
+        which the 95th percentile of latency over all requests is shorter. With `run.replications`
+        above 1, equal seeds are compared: gains are means, and `…_half_width` is half the width of
+        their 95 % confidence intervals. `effect` is `none` if no gain differs from 1 by more than 1
+        % and by more than its interval, and `failed` if the run failed; `error` then gives the
+        reason. Units are in the column names.
 
-    Raises ValueError for a factor that is not above 1 or a pattern that fits nothing, then as
-    `run`.
+    Raises:
+        ValueError: for a factor that is not above 1, or a pattern that matches no field; otherwise
+            as `run`.
     """
     found = study(scenario, by=by, only=only, processes=processes, progress=progress, trust=trust)
     return found.table
@@ -151,7 +157,22 @@ def study(
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> WhatIf:
-    """As `whatif`, with what the changes are compared to."""
+    """Run a what-if study as `whatif` does, and return its baseline as well.
+
+    Parameters:
+        scenario: The scenario to change.
+        by: Factor of each change, above 1.
+        only: Patterns of fields to change.
+        processes: Number of parallel runs; by default one for each core.
+        progress: Whether to show a progress bar, or a callback.
+        trust: As in `run`.
+
+    Returns:
+        The table of `whatif`, the fields that are 0, and the baseline.
+
+    Raises:
+        ValueError: as `whatif` does; otherwise as `run`.
+    """
     if not (math.isfinite(by) and by > 1):
         raise ValueError(f"a factor of {by:g}: expected a number above 1, such as 2")
     chosen = _chosen(scenario.quantities, only)
@@ -159,7 +180,7 @@ def study(
     seeds = _seeds(scenario)
     trusted = trust_of(trust)
     check_trust([scenario], trusted)
-    with SideBySide("what if: as it is", processes, progress, trusted) as runs:
+    with ParallelRuns("what if: as it is", processes, progress, trusted) as runs:
         results = runs.results(_with_seeds(scenario, seeds))
         warm_up_s = _warm_up(scenario)
         baseline = [_figures(result.document, warm_up_s) for result in results]
@@ -218,7 +239,7 @@ def _seeds(scenario: Scenario) -> list[int]:
 
 
 def _with_seeds(scenario: Scenario, seeds: Sequence[int]) -> list[Scenario]:
-    """The replications as scenarios: what is compared has the same seed."""
+    """Return the replications as scenarios, so that equal seeds are compared."""
     return [scenario.with_({"run.seed": seed, "run.replications": 1}) for seed in seeds]
 
 
@@ -252,12 +273,13 @@ def _named(before: Quantified, after: str, factor: float) -> dict[str, Any]:
 
 
 def _warm_up(scenario: Scenario) -> float:
-    """Seconds in which no statistics are kept."""
+    """Return the seconds before statistics begin."""
     return sum(each.amount for each in scenario.quantities if each.path == "run.warm_up")
 
 
 def _figures(document: Document, warm_up_s: float) -> _Figures:
-    """Over the whole run, so that operations which take turns are weighed by their time."""
+    """Return figures over the whole run, so that alternating operations are weighed by their
+    time."""
     operations = document["operations"].values()
     kept_s = document["simulated_seconds"] - warm_up_s
     latency = document["latency"].get("all", {})
@@ -306,7 +328,7 @@ def _row(
 
 
 def _ratio(one: float, other: float) -> float | None:
-    """None if there is nothing to compare."""
+    """Return the ratio, or None if one value is missing."""
     if other > 0:
         return one / other
     return 1.0 if one == 0 else None
@@ -325,7 +347,7 @@ def _mean(gains: Sequence[float | None]) -> tuple[float | None, float | None]:
 
 
 def _is_worse(row: dict[str, Any]) -> bool:
-    """Whether the other way may be better."""
+    """Return whether the opposite change may be better."""
     if row["effect"] == "failed":
         return True
     gains = (row.get("throughput_gain"), row.get("latency_p95_gain"))
@@ -333,7 +355,7 @@ def _is_worse(row: dict[str, Any]) -> bool:
 
 
 def _ranked(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """What helps throughput most first; gains that are as good as equal, by latency."""
+    """Sort the changes by throughput gain, largest first; equal gains are sorted by latency."""
 
     def rank(row: dict[str, Any]) -> tuple[float, float, str]:
         throughput = row.get("throughput_gain") or 0.0

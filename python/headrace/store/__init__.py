@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 from headrace.store.errors import StoreError, StoreFailure
 
 if TYPE_CHECKING:
-    from headrace.store.asking import wanted
     from headrace.store.catalogue import Store
     from headrace.store.catalogue import open_store as open
+    from headrace.store.filters import make_filter
     from headrace.store.record import Record
 
-__all__ = ["Record", "Store", "StoreError", "StoreFailure", "open", "wanted"]
+__all__ = ["Record", "Store", "StoreError", "StoreFailure", "make_filter", "open"]
 
 IN_MODULE = {
     "Record": ("record", "Record"),
     "Store": ("catalogue", "Store"),
     "open": ("catalogue", "open_store"),
-    "wanted": ("asking", "wanted"),
+    "make_filter": ("filters", "make_filter"),
 }
 
 

@@ -19,7 +19,7 @@ import psutil
 
 from headrace.environment import check as check_environment
 from headrace.fields import WrongField
-from headrace.files import whole_file
+from headrace.files import atomic_file
 from headrace.histograms import check
 from headrace.report.units import size
 from headrace.store.catalogue import Store
@@ -33,14 +33,14 @@ from headrace.store.table_size import check_table_size
 FORMAT = 1
 LISTED = "headrace-results.json"
 DIGESTS = "sha256"
-"""Where the list has the digest of each result.json; earlier archives lack it."""
+"""Key of the digest of each result.json in the list; earlier archives lack it."""
 MAGIC = b"PK\x03\x04"
 HISTOGRAMS = "histograms"
-"""The table that is read again, to put results together."""
+"""Table that is checked, because results are merged by it."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""Of every entry: the same results give the same archive."""
+"""Date of every entry, so that the same results give the same archive."""
 NAME = re.compile("[a-z][a-z0-9_]{0,62}")
-"""What a table may be called."""
+"""Valid names of tables."""
 LARGEST_ENTRY = 1 << 30
 """Bytes of one entry: more is no table of Headrace's."""
 LARGEST_DOCUMENT = 1 << 28
@@ -51,26 +51,26 @@ figures, are compressed to a fifth; Parquet is not compressed again."""
 NEVER_TOO_LARGE = 1 << 24
 """Bytes that may be compressed to any size."""
 SHARE_OF_MEMORY = 4
-"""An entry takes at most one part in so many of the memory that is available."""
+"""Largest part, as 1 in this many, of the available memory for one entry."""
 
 
 OnProgress = Callable[[int, int, str], object]
-"""Called before each result with how many are done, how many there are, and which is next."""
+"""Callback before each result: results done, their total, and the next one's name."""
 
 
 def write_archive(
     store: Store, ids: Sequence[str], path: Path, on_progress: OnProgress | None = None
 ) -> Sequence[str]:
-    """Writes results with their tables to a file; gives their identifiers."""
+    """Write results with their tables to a file and return their identifiers."""
     whole = list(dict.fromkeys(map(store.find, ids)))
-    with whole_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
-        digests = {it: sha256(_json(_told(store, it)[0])) for it in whole}
+    with atomic_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
+        digests = {it: sha256(_json(_entry_and_tables(store, it)[0])) for it in whole}
         listed = {"format": FORMAT, "results": whole, DIGESTS: digests}
         _write(archive, LISTED, _json(listed))
         for number, identifier in enumerate(whole):
             if on_progress is not None:
                 on_progress(number, len(whole), identifier)
-            entry, tables = _told(store, identifier)
+            entry, tables = _entry_and_tables(store, identifier)
             _write(archive, _result(identifier), _json(entry))
             for name, content in tables.items():
                 _write(archive, _table(identifier, name), content, zipfile.ZIP_STORED)
@@ -80,9 +80,9 @@ def write_archive(
 def read_archive(
     store: Store, path: Path, on_progress: OnProgress | None = None
 ) -> dict[str, bool]:
-    """Keeps the results in a file; tells of each identifier whether it is new to the store.
+    """Import the results in a file; return each identifier, and whether it is new to the store.
 
-    Raises StoreError, and keeps none, if the file is not whole.
+    Raises StoreError, and imports none, if the file is incomplete.
     """
     with _opened(path) as archive:
         _check_sizes(archive, path)
@@ -109,21 +109,21 @@ def read_archive(
         return new
 
 
-def _told(store: Store, identifier: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """What an archive says of a result, and its tables."""
+def _entry_and_tables(store: Store, identifier: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the archive's entry of a result, and its tables."""
     names = [content.name for content in store.contents(identifier)]
     tables = {name: store.parquet(identifier, name) for name in names}
     return _entry(store.record(identifier), tables), tables
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file begins like one. Raises OSError if it cannot be read."""
+    """Return whether a file begins like an archive. Raises OSError if it cannot be read."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
 def _entry(record: Record, tables: Mapping[str, bytes]) -> dict[str, Any]:
-    """What cannot be told from the document, and the document."""
+    """Return the fields that are not in the document, and the document."""
     return {
         "id": record.id,
         "kind": record.kind,
@@ -177,7 +177,7 @@ def _read(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
     except (KeyError, RuntimeError) as error:
         raise _broken(path, str(error.args[0])) from None
     with entry:
-        # Without a number, zipfile expands all that is there, whatever size is stated.
+        # Without a size, zipfile expands everything, whatever size is stated.
         return entry.read(stated.file_size)
 
 
@@ -204,7 +204,7 @@ def _check_sizes(archive: zipfile.ZipFile, path: Path) -> None:
         if needed > memory:
             raise StoreError(
                 f"{path}: {entry.filename} takes about {size(needed)} of memory, and a quarter of"
-                f" what is available is {size(memory)}: import it where there is more"
+                f" what is available is {size(memory)}: import it on a machine with more"
             )
 
 
@@ -213,18 +213,18 @@ def _document(
 ) -> dict[str, Any]:
     read = _read(archive, path, name)
     if digest is not None and sha256(read) != digest:
-        raise _broken(path, f"{name} is not what was exported")
+        raise _broken(path, f"{name} does not match its checksum")
     try:
         content = json.loads(read)
     except (ValueError, RecursionError) as error:
         raise _broken(path, f"{name}: {error}") from None
     if not isinstance(content, dict):
-        raise _broken(path, f"{name} is no JSON object")
+        raise _broken(path, f"{name} is not a JSON object")
     return content
 
 
 def _listed(archive: zipfile.ZipFile, path: Path) -> tuple[list[str], Mapping[str, str] | None]:
-    """Which results there are, and the digest of what is said of each, if the archive has them."""
+    """Return the listed results, and the digests of their entries if the archive has them."""
     listed = _document(archive, path, LISTED)
     if listed.get("format") != FORMAT:
         raise _broken(
@@ -235,12 +235,13 @@ def _listed(archive: zipfile.ZipFile, path: Path) -> tuple[list[str], Mapping[st
         raise _broken(path, f"{LISTED} lists no results")
     digests = listed.get(DIGESTS)
     if DIGESTS in listed and not (isinstance(digests, dict) and set(digests) == set(ids)):
-        raise _broken(path, f"{LISTED} has not the digest of each of its results")
+        raise _broken(path, f"{LISTED} lacks digests of its results")
     return ids, digests
 
 
 def _nothing_else(archive: zipfile.ZipFile, path: Path, expected: set[str]) -> None:
-    """Raises StoreError for what no result has, as where a result was taken out of the list."""
+    """Raise StoreError for entries that belong to no result, as where one was taken out of the
+    list."""
     for name in archive.namelist():
         if name not in expected and not name.endswith("/"):
             raise _broken(path, f"{name!r} belongs to no result in it")
@@ -253,7 +254,7 @@ def _is_identifier(it: Any) -> bool:
 def _record(
     archive: zipfile.ZipFile, path: Path, identifier: str, digests: Mapping[str, str] | None
 ) -> tuple[Record, Mapping[str, Any]]:
-    """A result in an archive, and what is said of its tables."""
+    """Return a result in an archive, and the descriptions of its tables."""
     name = _result(identifier)
     entry = _document(archive, path, name, None if digests is None else str(digests[identifier]))
     document, labels, host, tables = (
@@ -262,9 +263,9 @@ def _record(
     # Archives of earlier versions have none.
     environment = entry.get("environment")
     if not all(isinstance(text, str) for text in (*labels.values(), *host.values())):
-        raise _broken(path, f"{name}: its labels or its host are no text")
+        raise _broken(path, f"{name}: its labels or its host are not text")
     if "id" in entry and entry["id"] != identifier:
-        raise _broken(path, f"{name} is that of another result")
+        raise _broken(path, f"{name} belongs to another result")
     try:
         check_values({key: it for key, it in entry.items() if key != "document"})
         check_document(document)
@@ -292,14 +293,14 @@ def _part(entry: dict[str, Any], path: Path, name: str, key: str) -> dict[str, A
 def _tables(
     archive: zipfile.ZipFile, path: Path, tables: Mapping[str, Any], identifier: str
 ) -> Iterator[tuple[str, bytes]]:
-    """A result's tables, each of them looked at."""
-    for name, told in tables.items():
+    """Yield a result's tables, each of them checked."""
+    for name, description in tables.items():
         if not NAME.fullmatch(name):
             raise _broken(path, f'{identifier} has a table "{name}"')
         content = _read(archive, path, _table(identifier, name))
-        digest = told.get("sha256") if isinstance(told, dict) else None
+        digest = description.get("sha256") if isinstance(description, dict) else None
         if sha256(content) != digest:
-            raise _broken(path, f"{_table(identifier, name)} is not what was exported")
+            raise _broken(path, f"{_table(identifier, name)} does not match its checksum")
         check_table_size(content, f"{path}: {_table(identifier, name)}")
         table = from_parquet(content, f"{path}: {_table(identifier, name)}")
         if name == HISTOGRAMS:

@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     import polars as pl
     import sqlalchemy as sa
 
-    from headrace.store.checking import Checked, OnProgress
     from headrace.store.comparison import Comparison
     from headrace.store.database import Database
+    from headrace.store.integrity import Checked, OnProgress
     from headrace.store.listing import Listed
-    from headrace.store.queries import Content, Wanted
+    from headrace.store.queries import Content, Filter
 
 
 class Store:
     """A store of results.
 
-    An identifier may be given by its beginning, or as `last`. Every method raises StoreFailure
-    if the store cannot be reached, read or written, and StoreError if what is asked is wrong.
+    An identifier may be abbreviated, or `last`. Every method raises StoreFailure if the store
+    cannot be reached, read or written, and StoreError for an invalid request.
     """
 
     def __init__(self, where: Location) -> None:
@@ -56,11 +56,23 @@ class Store:
         host: Mapping[str, str] | None = None,
         environment: Mapping[str, Any] | None = None,
     ) -> str:
-        """Keeps a result's document and its tables; gives the identifier.
+        """Save a result in the store.
 
-        `kind` is one of `headrace.store.record.KINDS`; `host` has `machine` and
-        `system`, and is this one if none is given; `environment` says where a result was made
-        whose document does not.
+        Parameters:
+            document: All figures of the result.
+            tables: Its tables, by name.
+            kind: One of `headrace.store.record.KINDS`.
+            started: Start of the run; by default now.
+            labels: Labels by which the result can be found.
+            host: `machine` and `system`; by default those of this host.
+            environment: Environment of a document that does not contain it.
+
+        Returns:
+            The identifier of the result.
+
+        Raises:
+            StoreError: if the document lacks a required field.
+            StoreFailure: if the store cannot be written.
         """
         record = Record.of(
             document,
@@ -137,14 +149,32 @@ class Store:
         device: str | None = None,
         search: str | None = None,
     ) -> "pl.DataFrame":
-        """The results that are all of this, the newest first. `since` is a moment, a date as
-        text, or how long ago, as `7 d`; `device` is a part of its name, model or kind, and
-        `search` a part of the name, of a label, or of where the result was made."""
+        """Return the results that match all conditions, newest first.
+
+        Parameters:
+            kind: One of `headrace.store.record.KINDS`.
+            name: Name of the scenario.
+            labels: Labels that the results have.
+            since: Earliest start: a datetime, a date as text, or an age such as `7 d`.
+            limit: Largest number of results.
+            calls: Calls of the measurement: `posix`, `io-uring` or `null`.
+            skip: Number of newest results to skip.
+            host: Host of the measurement.
+            file_system: Type of the file system, such as `ext4`.
+            device: A part of the name, model or kind of the device.
+            search: A part of the name, of a label, or of the environment.
+
+        Returns:
+            One row for each result.
+
+        Raises:
+            StoreError: if a condition is invalid.
+        """
         from headrace.store import frames, queries
-        from headrace.store.asking import wanted
+        from headrace.store.filters import make_filter
 
         with self._database.reading() as connection:
-            chosen = wanted(
+            chosen = make_filter(
                 kind,
                 name,
                 labels,
@@ -159,7 +189,7 @@ class Store:
             )
             return frames.runs(connection, queries.identifiers(connection, chosen))
 
-    def listed(self, wanted: "Wanted") -> "Listed":
+    def listed(self, wanted: "Filter") -> "Listed":
         """The results that are wanted, with their labels and figures, as JSON has them."""
         from headrace.store import listing
 
@@ -167,8 +197,7 @@ class Store:
             return listing.several(connection, wanted)
 
     def shown(self, text: str, step: str | None = None) -> dict[str, Any]:
-        """All of a result but what is in its tables, as JSON has it; of a ladder one of its
-        steps, if one is named."""
+        """Return a result without its tables as JSON; with `step`, that step of a load sweep."""
         from headrace.store import listing, queries
 
         with self._database.reading() as connection:
@@ -184,12 +213,13 @@ class Store:
 
         with self._database.reading() as connection:
             if ids is None:
-                return frames.figures(connection, queries.identifiers(connection, queries.Wanted()))
+                return frames.figures(connection, queries.identifiers(connection, queries.Filter()))
             return frames.figures(connection, [queries.found(connection, it) for it in ids])
 
     def step_figures(self, ids: Sequence[str]) -> "pl.DataFrame":
-        """The catalogued figures of the steps of these ladders by operation: throughput, rates,
-        service time (`latency_…`) and response time. `repetition` is 0 of all repeats together."""
+        """Return the catalogued figures of the steps of load sweeps by operation: throughput,
+        rates, service time (`latency_…`) and response time. `repetition` is 0 for all repetitions
+        together."""
         from headrace.store import frames, queries
 
         with self._database.reading() as connection:
@@ -211,12 +241,12 @@ class Store:
         device: str | None = None,
         search: str | None = None,
     ) -> "Comparison":
-        """Compares results, each with the first; or those that
-        `list` gives by the same words, taken together by `version` or by `date`: those measured
-        by other calls, or by nobody knows which, apart from each other. With `step`, what ladders
-        did at that step, by operation."""
-        from headrace.store import comparison, merging
-        from headrace.store.asking import compared
+        """Compare results, each with the first; or those that `list` returns for the same
+        conditions, grouped by `version` or by `date`. Results measured by different or unknown
+        calls are in groups of their own. With `step`, compare that step of load sweeps by
+        operation."""
+        from headrace.store import comparison, histogram_merge
+        from headrace.store.filters import compared
 
         groups = compared(
             ids,
@@ -235,18 +265,21 @@ class Store:
             if groups is None:
                 return comparison.of_results(connection, ids, step)
             return comparison.of_groups(
-                connection, *groups, lambda several: merging.merged(self, several, step), step
+                connection,
+                *groups,
+                lambda several: histogram_merge.merge_histograms(self, several, step),
+                step,
             )
 
     def find(self, text: str) -> str:
-        """The whole identifier."""
+        """Return the full identifier."""
         from headrace.store import queries
 
         with self._database.reading() as connection:
             return queries.found(connection, text)
 
     def has(self, identifier: str) -> bool:
-        """Whether there is a result with this whole identifier."""
+        """Return whether a result with this full identifier exists."""
         from headrace.store import queries
 
         with self._database.reading() as connection:
@@ -265,15 +298,15 @@ class Store:
         path: str | PathLike[str],
         on_progress: "OnProgress | None" = None,
     ) -> Sequence[str]:
-        """Writes results with their tables to one file, for `import_archive` and for anybody;
-        gives their identifiers. The file appears when it is whole."""
+        """Write results with their tables to one file, atomically, for `import_archive`; return
+        their identifiers."""
         from headrace.store.archive import write_archive
 
         return write_archive(self, ids, Path(path), on_progress)
 
     def export_csv(self, ids: Sequence[str], path: str | PathLike[str]) -> Sequence[str]:
-        """Writes the catalogued figures of results to a CSV file, one a row; gives their
-        identifiers. The file appears when it is whole."""
+        """Write the catalogued figures of results to a CSV file, one a row, atomically; return
+        their identifiers."""
         from headrace.store.csv_table import write_csv
 
         return write_csv(self, ids, Path(path))
@@ -281,8 +314,8 @@ class Store:
     def import_archive(
         self, path: str | PathLike[str], on_progress: "OnProgress | None" = None
     ) -> dict[str, bool]:
-        """Keeps the results in a file that `export` has written; tells of each identifier
-        whether it is new here. If the file is not whole, none is kept."""
+        """Import the results in a file of `export`; return each identifier, and whether it is new.
+        Nothing is imported from an incomplete file."""
         from headrace.store.archive import read_archive
 
         return read_archive(self, Path(path), on_progress)
@@ -295,7 +328,7 @@ class Store:
             return queries.record(connection, queries.found(connection, text))
 
     def contents(self, text: str) -> "Sequence[Content]":
-        """Which tables a result has, without what is in them."""
+        """Return the names and sizes of a result's tables."""
         from headrace.store import queries
 
         with self._database.reading() as connection:
@@ -324,18 +357,18 @@ class Store:
         return checked(data, content.sha256, path)
 
     def check(self, on_progress: "OnProgress | None" = None) -> "Checked":
-        """Checks the catalogue, all documents and all tables, and removes tables that no result
+        """Check the catalogue, all documents and all tables, and removes tables that no result
         has."""
-        from headrace.store import checking
+        from headrace.store import integrity
 
-        return checking.check(self, on_progress)
+        return integrity.check(self, on_progress)
 
     def reading(self) -> "AbstractContextManager[sa.Connection]":
         """A transaction to read the catalogue in."""
         return self._database.reading()
 
     def remove(self, text: str) -> str:
-        """Removes a result; gives its identifier."""
+        """Remove a result and return its identifier."""
         from headrace.store import queries
 
         with self._database.writing() as connection:
@@ -356,7 +389,7 @@ class Store:
         return Database(self.location)
 
     def _files(self, identifier: str) -> Path | None:
-        """Where a result's tables are, if they are in files."""
+        """Return the directory of a result's tables, if they are in files."""
         if isinstance(self.location, Directory):
             return self.location.tables / identifier
         return None
@@ -366,10 +399,17 @@ class Store:
 
 
 def open_store(where: str | PathLike[str] | None = None) -> Store:
-    """The store in a directory or at a URL of PostgreSQL; without either, where HEADRACE_STORE
-    says, else the user's own. It is made when the first result is kept.
+    """Open a store of results.
 
-    Raises StoreError if that is neither.
+    Parameters:
+        where: A directory or a PostgreSQL URL. By default the value of HEADRACE_STORE, else the
+            user's data directory.
+
+    Returns:
+        The store. It is created with its first result.
+
+    Raises:
+        StoreError: if `where` is neither a directory nor a PostgreSQL URL.
     """
     return Store(location(where))
 

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from headrace.environment import Difference, differences
 from headrace.store import queries, schema
-from headrace.store.asking import By
 from headrace.store.errors import StoreError
 from headrace.store.figures import FIGURES
+from headrace.store.filters import By
 from headrace.store.queries import LARGE
 from headrace.store.record import NO_CALLS, SIMULATED
 from headrace.store.samples import Group, Key, Merged, group
@@ -41,18 +41,18 @@ class Comparison:
     """Results or groups of them, compared with the first."""
 
     groups: Sequence[Mapping[str, Any]]
-    """What is compared."""
+    """Compared groups of results."""
     table: pl.DataFrame
-    """A figure of a group in each row. `ratio` is over the first group's; `ratio_low`,
-    `ratio_high` its 95 % confidence interval and `p` the probability of such a difference by
-    chance, where there are samples to tell."""
+    """One row for each figure of a group. `ratio` is over the first group's; `ratio_low` and
+    `ratio_high` are its 95 % confidence interval, and `p` the probability of such a difference by
+    chance, where there are samples."""
     notes: Sequence[str]
-    """What must be known to read it."""
+    """Notes that a reader needs to interpret the comparison."""
     differences: Sequence[Difference] = ()
-    """In which keys of their environment measurements differ, and versions of Headrace."""
+    """Environment keys, and versions of Headrace, in which measurements differ."""
 
     def json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return the comparison as JSON."""
         return {
             "groups": list(self.groups),
             "figures": self.table.to_dicts(),
@@ -64,7 +64,7 @@ class Comparison:
 def of_results(
     connection: sa.Connection, ids: Sequence[str], step: str | None = None
 ) -> Comparison:
-    """Compares results, each with the first. Raises StoreError if there is only one."""
+    """Compare results, each with the first. Raises StoreError if there is only one."""
     whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
     if len(whole) < FEWEST:
         raise StoreError("one result cannot be compared: expected the identifiers of two or more")
@@ -74,16 +74,16 @@ def of_results(
 
 def of_groups(
     connection: sa.Connection,
-    wanted: queries.Wanted,
+    wanted: queries.Filter,
     by: By,
     merged: Merged,
     step: str | None = None,
 ) -> Comparison:
-    """Compares results by version or by date, the oldest first. Raises StoreError if all are of
+    """Compare results by version or by date, the oldest first. Raises StoreError if all are of
     one version or date, and of the same calls."""
     # The oldest first.
     ids = queries.identifiers(connection, wanted)[::-1]
-    # What was measured by other calls is another thing.
+    # Measurements by different calls are not comparable.
     members: dict[str, dict[str | None, list[str]]] = {}
     for row in queries.rows(connection, schema.runs, ids, without=LARGE):
         label = row["version"] if by is By.VERSION else row["started"][: len("2026-11-22")]
@@ -103,13 +103,13 @@ def of_groups(
 
 
 def _check_step(connection: sa.Connection, ids: Sequence[str], step: str | None) -> None:
-    """Raises StoreError if none of these results has the step."""
+    """Raise StoreError if none of these results has the step."""
     if step is None:
         return
     steps = queries.steps(connection, ids)
     if step not in steps:
-        named = ", ".join(sorted(steps, key=_natural)) or "ladders of loads or of clients"
-        raise StoreError(f'--step "{step}": none of these has it: expected one of {named}')
+        named = ", ".join(sorted(steps, key=_natural)) or "load sweeps"
+        raise StoreError(f'--step "{step}": no such step in these results: expected one of {named}')
 
 
 def _named(label: str, calls: str | None, several: bool) -> str:
@@ -145,8 +145,8 @@ def _compared(groups: Sequence[Group], by: By) -> Comparison:
 
 
 def _differences(groups: Sequence[Group], by: By) -> Iterator[Difference]:
-    """In what the groups' measurements differ but for what was done. A simulation is the same
-    wherever it runs."""
+    """Return the differences between the environments of the groups' measurements. A simulation
+    does not depend on the machine."""
     if by is not By.VERSION:
         versions = {it.label: _told(it.runs, "version") for it in groups}
         if len(set(versions.values())) > 1:
@@ -163,7 +163,7 @@ def _told(runs: Sequence[Mapping[str, Any]], key: str) -> str:
 
 
 def _kinds(it: Group) -> str:
-    """What results are, in words."""
+    """Return the kinds of results in words."""
     kinds = ", ".join(sorted({str(run["kind"]) for run in it.runs}))
     return f"{it.label}: {kinds} of {', '.join(sorted({str(run['name']) for run in it.runs}))}"
 
@@ -223,7 +223,7 @@ def _notes(groups: Sequence[Group]) -> Iterator[str]:
         if len(scenarios) > 1:
             yield f"{it.label} has results of {len(scenarios)} different scenarios."
         if it.merged:
-            yield f"Percentiles of {it.label} are of all operations of its results together."
+            yield f"Percentiles of {it.label} are over all operations of its results."
         if max(map(len, it.samples.values()), default=0) < FEWEST:
             yield (
                 f"Of {it.label} there is one sample: whether it differs by more than chance cannot "
@@ -235,22 +235,22 @@ def _notes(groups: Sequence[Group]) -> Iterator[str]:
         several = [key for key in it.samples if _varied(first, it, key)]
         still = [key for key in several if not _varies(first, key) and not _varies(it, key)]
         if several and len(still) == len(several):
-            yield f"Neither {first.label} nor {it.label} varies: a difference is not by chance."
+            yield f"Neither {first.label} nor {it.label} varies: any difference is significant."
 
 
 def _calls_noted(groups: Sequence[Group]) -> Iterator[str]:
-    """By which calls the groups were measured, where that is not the same for all."""
+    """Return the calls by which the groups were measured, if they differ."""
     calls = {it.label: it.runs[0]["calls"] for it in groups}
     if len(set(calls.values())) == 1:
         return
     for it in groups:
         by = calls[it.label]
         if by == NO_CALLS:
-            yield f"{it.label} made no calls (null): it tells what the benchmark itself costs."
+            yield f"{it.label} made no calls (null): its figures show the benchmark's own cost."
         elif by is not None:
             yield f"{it.label} was measured by {by} calls."
         elif any(run["kind"] != SIMULATED for run in it.runs):
-            yield f"By which calls {it.label} was measured is not said."
+            yield f"The calls of {it.label} are unknown."
 
 
 def _varied(first: Group, other: Group, key: Key) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace.environment import KEYS
-from headrace.files import whole_file
+from headrace.files import atomic_file
 from headrace.store import queries, schema
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ OF_FIGURE = ("step", "repetition", "operation", "figure", "value")
 
 
 def write_csv(store: "Store", ids: Sequence[str], path: Path) -> Sequence[str]:
-    """Write a row for each figure of each result: of all repetitions together (`repetition` 0)
-    and of each, and of each step of a load sweep (`step`); give the identifiers."""
+    """Write a row for each figure of each result: over all repetitions (`repetition` 0), of each
+    repetition, and of each step of a load sweep (`step`). Return the identifiers."""
     with store.reading() as connection:
         whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
         results = queries.rows(connection, schema.runs, whole, without=queries.LARGE)
@@ -37,7 +37,7 @@ def write_csv(store: "Store", ids: Sequence[str], path: Path) -> Sequence[str]:
     order = {identifier: number for number, identifier in enumerate(whole)}
     figures.sort(key=lambda row: order[row["run_id"]])
     with (
-        whole_file(path) as partial,
+        atomic_file(path) as partial,
         partial.open("w", newline="", encoding="utf-8") as file,
     ):
         written = csv.writer(file)

@@ -17,10 +17,10 @@ from headrace.store.location import Directory, Location, Server
 from headrace.store.version import HEAD, PATIENCE_S, VERSION_TABLE
 
 UPGRADE_LOCK = 0x4865616472616365
-"""Of advisory locks in PostgreSQL: any number that other programs will not take."""
+"""Key of a PostgreSQL advisory lock, chosen to be unlike that of other programs."""
 
 PRIMARY = 0xFF
-"""Of an error code of SQLite's, the bits that extended codes have in common with theirs."""
+"""Mask of the primary bits in an extended error code of SQLite."""
 NOT_WRITABLE = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
@@ -45,7 +45,7 @@ class Database:
 
         Raises StoreFailure if it cannot be read, StoreError if it is of a newer version.
         """
-        with self._told():
+        with self._one_line_failure():
             if isinstance(self.location, Directory) and not self.location.catalogue.exists():
                 with _empty() as connection:
                     yield connection
@@ -72,7 +72,7 @@ class Database:
 
         Raises as `reading`.
         """
-        with self._told(), self._writing() as connection:
+        with self._one_line_failure(), self._writing() as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -86,7 +86,7 @@ class Database:
             yield connection
 
     def _upgraded(self) -> bool:
-        """Upgrades the catalogue; false if it is a file that cannot be written."""
+        """Upgrade the catalogue; false if it is a file that cannot be written."""
         try:
             with self._writing():
                 return True
@@ -109,9 +109,9 @@ class Database:
         upgrade(connection, found, self.location)
 
     def _version(self, connection: sa.Connection) -> str | None:
-        """The catalogue's schema; none if there is none yet.
+        """Return the catalogue's schema; None if there is none yet.
 
-        Raises StoreFailure if there are tables whose schema is not known.
+        Raises StoreFailure if there are tables of an unknown schema.
         """
         tables = sa.inspect(connection)
         found: str | None = None
@@ -141,8 +141,8 @@ class Database:
         return engine
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """What the database says, as a StoreFailure in one line."""
+    def _one_line_failure(self) -> Iterator[None]:
+        """Return the database's error as a StoreFailure with one line."""
         try:
             yield
         except DBAPIError as error:
@@ -151,7 +151,7 @@ class Database:
             raise self._failure(error) from error
 
     def _failure(self, error: BaseException) -> StoreFailure:
-        """A database's error, told with the place."""
+        """Return the StoreFailure for a database's error, with its location."""
         if isinstance(self.location, Directory):
             return sqlite_failure(self.location.catalogue, error)
         return StoreFailure(f"{self.location}: {' '.join(str(error).split())}")
@@ -175,7 +175,7 @@ def _upgraded_copy(of: Directory) -> Iterator[sa.Connection]:
 
 
 def _empty() -> contextlib.AbstractContextManager[sa.Connection]:
-    """A catalogue without results, to be asked what one is asked that does not exist yet."""
+    """Return a catalogue without results, in place of one that does not exist yet."""
     engine = sa.create_engine("sqlite://")
     schema.metadata.create_all(engine)
     return engine.begin()

@@ -1,8 +1,7 @@
-"""Documents from outside, of which all that is catalogued, shown or compared is looked at before
-they are taken in: what is damaged is told once, and not by whatever reads it later.
+"""Checks of documents from other programs, before they are imported: all that is catalogued,
+displayed or compared.
 
-Documents of earlier versions lack what later ones have, so what is not there is no error; what is
-there has to be what it is called.
+Documents of earlier versions lack later fields, so a missing field is no error.
 """
 
 import math
@@ -24,14 +23,14 @@ from headrace.store.errors import StoreError
 from headrace.store.record import CALLS, LARGEST
 
 LEAST, MOST = 1e-30, 1e30
-"""Of a figure that is not 0: squares, products and quotients of such figures are numbers too. Times
-in ns and bytes of the largest systems are far from both."""
+"""Range of figures other than 0, so that their squares, products and quotients are finite. Times in
+ns and bytes of the largest systems are far from both ends."""
 DEEPEST = 100
 """Levels of a document; Headrace's own have fewer than 20, and Python's JSON ends at some 1,000."""
 
 
 def check_document(document: Mapping[str, Any]) -> None:
-    """Looks at a result's document. Raises StoreError, which names the field, if it is damaged."""
+    """Look at a result's document. Raises StoreError, which names the field, if it is damaged."""
     try:
         check_values(document)
         MAIN("a result", dict(document))
@@ -41,8 +40,8 @@ def check_document(document: Mapping[str, Any]) -> None:
 
 
 def check_values(document: Mapping[str, Any]) -> None:
-    """Raises WrongField for what JSON may hold and no database takes."""
-    # Without recursion: a document may be deeper than Python's stack.
+    """Raise WrongField for values that JSON allows and databases do not."""
+    # Iterative, because a document may be deeper than Python's stack.
     waiting: list[tuple[str, Any, int]] = [(str(key), it, 1) for key, it in document.items()]
     for key in document:
         _encodable(key, key)
@@ -100,7 +99,7 @@ def _calls(where: str, value: Any) -> None:
 
 
 def _list_or_count(of: Check) -> Check:
-    """What some documents have each of, and others the number of."""
+    """Accept a list, or the number of its members."""
 
     def check(where: str, value: Any) -> None:
         if not is_number(value):
@@ -184,7 +183,7 @@ _FIGURES: dict[str, Check] = {
     "overall_response_s": or_null(_amount),
     "wanted_repeats": _amount,
 }
-"""What a measurement has, and each repetition, and each step of a ladder."""
+"""Fields of a measurement, of each repetition, and of each step of a load sweep."""
 _CURVES = each_in_list(
     an_object(
         {"client_hosts": _amount},
@@ -192,7 +191,7 @@ _CURVES = each_in_list(
         | {"overall_response_s": or_null(_amount), "achieved_at_most_per_second": or_null(_amount)},
     )
 )
-"""Of a sweep over client hosts, a curve for each number of them."""
+"""Curves of a client-host sweep, one for each number of hosts."""
 _REPETITION = an_object({}, _FIGURES | {"curves": _CURVES})
 _STEP = an_object(
     {},

@@ -1,8 +1,8 @@
-"""What goes wrong with a store."""
+"""Errors of the store."""
 
 
 class StoreError(ValueError):
-    """What was asked of a store is wrong: the message says what to write instead."""
+    """Invalid request to the store. The message names a valid one."""
 
 
 class StoreFailure(RuntimeError):

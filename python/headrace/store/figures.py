@@ -1,4 +1,4 @@
-"""The figures of a result that are catalogued one by one, so that they can be asked for."""
+"""Figures of a result that are catalogued one by one."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,8 +11,8 @@ FIGURES = (
     *(THROUGHPUT, RATE),
     *(f"{time}_{name}_s" for time in ("latency", "response") for name in LATENCIES),
 )
-"""As the columns of `Result.summary` are called, in the order in which they are shown; of the
-steps of a ladder also response times, from the intended start."""
+"""Figures under the column names of `Result.summary`, in display order. Steps of a load sweep also
+have response times, from the intended start."""
 
 
 class Figure(NamedTuple):
@@ -29,7 +29,7 @@ def group(name: str) -> str:
 
 
 REPEATED = ("replications", "repetitions", "repeats")
-"""Where a document has the same figures of each replication or repeat."""
+"""Keys under which a document has the figures of each replication or repetition."""
 
 
 def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
@@ -39,8 +39,8 @@ def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
 
 
 def _once(found: Iterable[Figure]) -> Iterable[Figure]:
-    """The last of those of the same name: an operation may be called as a group is, and a name that
-    is there twice would be no key."""
+    """Return the last figure of each name: an operation may have the name of a group, and names are
+    keys."""
     return {(one.operation, one.figure): one for one in found}.values()
 
 
@@ -79,19 +79,19 @@ def repetitions(document: Mapping[str, Any]) -> Iterator[Repetition]:
 
 
 class StepFigure(NamedTuple):
-    """One figure of one operation at a step of a ladder."""
+    """One figure of one operation at a step of a load sweep."""
 
     step: str
     repetition: int
-    """From 1; 0 of all together."""
+    """Number of the repetition, from 1; 0 for all together."""
     operation: str
     figure: str
     value: float
 
 
 def step_figures(document: Mapping[str, Any]) -> Iterator[StepFigure]:
-    """The figures of each whole step of a ladder, as `figures` gives them of a measurement, and
-    response times, for all repeats together and for each."""
+    """Return the figures of each complete step of a load sweep, with response times, over all
+    repetitions and for each."""
     steps = document.get("steps")
     for step in steps if isinstance(steps, list) else ():
         name = _part(step, "name")

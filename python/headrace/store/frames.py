@@ -1,4 +1,4 @@
-"""What the catalogue says, as tidy frames."""
+"""Contents of the catalogue as tidy frames."""
 
 from collections.abc import Sequence
 
@@ -68,7 +68,7 @@ def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
 def figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
     """Figures of results, one a row."""
     rows = queries.rows(connection, schema.figures, ids)
-    # Of one result, operation by operation.
+    # Figures of one result by operation.
     place = {figure: number for number, figure in enumerate(ORDER)}
     order = {identifier: number for number, identifier in enumerate(ids)}
     rows.sort(
@@ -78,6 +78,6 @@ def figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
 
 
 def step_figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
-    """Figures of the steps of ladders, one a row."""
+    """Return the figures of the steps of load sweeps, one a row."""
     rows = queries.rows(connection, schema.step_figures, ids)
     return pl.DataFrame([row | {"id": row["run_id"]} for row in rows], schema=STEP_FIGURES)

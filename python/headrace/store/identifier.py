@@ -1,4 +1,4 @@
-"""What results are called: short, and sorted by when they were made."""
+"""Identifiers of results: short, and sorted by creation time."""
 
 import re
 import secrets
@@ -15,7 +15,7 @@ PATTERN = re.compile(f"[{DIGITS}]{{{LENGTH}}}")
 
 
 def new_identifier(started: datetime) -> str:
-    """An identifier for what started then."""
+    """Return a new identifier for a start time."""
     time = max(0, int(started.timestamp() * 1000))
     return _digits(time, TIME) + _digits(secrets.randbits(5 * CHANCE), CHANCE)
 

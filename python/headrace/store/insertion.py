@@ -16,7 +16,7 @@ from headrace.store.location import Directory, Location
 from headrace.store.version import HEAD, PATIENCE_S, VERSION_TABLE
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
-"""By the name of the table. A row has every column, or leaves out what is NULL."""
+"""Rows by the name of their table. A row has every column, or omits columns that are NULL."""
 
 
 class AlreadyStored(Exception):
@@ -56,7 +56,7 @@ def insert(
 def _inserted(
     catalogue: Path, rows: Rows, publish: Callable[[], object] | None, same_document: bool
 ) -> bool:
-    """Adds the rows; false if the catalogue has to be made or upgraded first."""
+    """Add the rows; false if the catalogue has to be made or upgraded first."""
     if not catalogue.exists():
         return False
     (run,) = rows["runs"]
@@ -101,8 +101,8 @@ def connect(catalogue: Path) -> sqlite3.Connection:
 
 
 def sqlite_failure(catalogue: Path, error: BaseException) -> StoreFailure:
-    """An error of SQLite's, told with the place."""
-    told = str(error)
-    if "not a database" in told or "malformed" in told:
-        told += ": move it away, or name another store by HEADRACE_STORE"
-    return StoreFailure(f"{catalogue}: {told}")
+    """Return the StoreFailure for an error of SQLite, with the catalogue's path."""
+    message = str(error)
+    if "not a database" in message or "malformed" in message:
+        message += ": move it away, or name another store by HEADRACE_STORE"
+    return StoreFailure(f"{catalogue}: {message}")

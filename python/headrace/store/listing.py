@@ -1,4 +1,4 @@
-"""What the catalogue says, as JSON."""
+"""Contents of the catalogue as JSON."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,14 +17,14 @@ class Listed(NamedTuple):
     """A page of the results that are wanted."""
 
     entries: Sequence[dict[str, Any]]
-    """With their labels and figures, the newest first."""
+    """Results with their labels and figures, newest first."""
     total: int
-    """How many results there are on all pages."""
+    """Number of results on all pages."""
     damaged: Sequence[str]
-    """What is wrong with results of this page that are left out, a line for each."""
+    """Damage of results that this page omits, one line each."""
 
 
-def several(connection: sa.Connection, wanted: queries.Wanted) -> Listed:
+def several(connection: sa.Connection, wanted: queries.Filter) -> Listed:
     """The results that are wanted. Those whose rows are damaged are left out, and named."""
     ids = queries.identifiers(connection, wanted)
     tables = (schema.runs, schema.environments, schema.labels, schema.figures)
@@ -75,7 +75,7 @@ def one(connection: sa.Connection, identifier: str) -> dict[str, Any]:
 
 
 def step(connection: sa.Connection, identifier: str, name: str) -> dict[str, Any]:
-    """A step of a ladder, as its document has it. Raises StoreError if it has no such step."""
+    """Return a step of a load sweep. Raises StoreError if there is no such step."""
     document = queries.record(connection, identifier).contents
     steps = document.get("steps")
     steps = steps if isinstance(steps, list) else []
@@ -84,9 +84,9 @@ def step(connection: sa.Connection, identifier: str, name: str) -> dict[str, Any
     if steps and not named:
         raise StoreError(
             f'--step "{name}": the steps of {identifier} have no names, as version'
-            f" {document.get('version')} kept them: expected no --step, to see the whole ladder"
+            f" {document.get('version')} saved them: expected no --step"
         )
     if found is None:
-        told = ", ".join(str(it["name"]) for it in named) or "a ladder, which it is not"
-        raise StoreError(f'--step "{name}": {identifier} has none of it: expected {told}')
+        told = ", ".join(str(it["name"]) for it in named) or "a load sweep"
+        raise StoreError(f'--step "{name}": {identifier} has no such step: expected {told}')
     return {"id": identifier, "name": document["scenario"]["name"], "step": found}

@@ -1,4 +1,4 @@
-"""Where the store is."""
+"""Location of the store."""
 
 import os
 import re
@@ -50,7 +50,7 @@ Location = Directory | Server
 
 
 def location(where: str | PathLike[str] | None = None) -> Location:
-    """Where a store is: at `where`, else where HEADRACE_STORE says, else at the user's path.
+    """Return the location of a store: `where`, else HEADRACE_STORE, else the user's data directory.
 
     Raises StoreError if that is neither a directory's name nor a URL of PostgreSQL.
     """
@@ -77,7 +77,7 @@ def location(where: str | PathLike[str] | None = None) -> Location:
 
 
 def _directory(path: Path) -> Directory:
-    """Raises StoreError if root works, and another user could exchange the files there."""
+    """Raise StoreError if root works, and another user could exchange the files there."""
     there = path
     while not there.is_dir() and there != there.parent:
         there = there.parent

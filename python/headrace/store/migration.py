@@ -10,7 +10,7 @@ from headrace.store.version import HEAD
 
 
 def upgrade(connection: Connection, found: str | None, where: object, to: str = HEAD) -> None:
-    """Runs the migrations from schema `found` on, in the connection's transaction.
+    """Run the migrations from schema `found` on, in the connection's transaction.
 
     Raises StoreError, with nothing changed, if a newer version of Headrace made the schema.
     """

@@ -1,7 +1,7 @@
-"""Results' tables, in Parquet: in files beside a catalogue in SQLite, else in the database.
+"""Tables of results in Parquet: in files beside a catalogue in SQLite, else in the database.
 
-A database on a server has them itself: who reaches the server reaches them, from any host, and
-they come and go in one transaction with the rest.
+A database on a server holds the tables itself, so that all its clients reach them, and one
+transaction covers them and the rest.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.files import whole_file
+from headrace.files import atomic_file
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import PATTERN
 from headrace.store.record import sha256
@@ -37,9 +37,9 @@ def from_parquet(content: bytes, what: str) -> "pl.DataFrame":
 
 
 def checked(content: bytes, digest: str, what: object) -> bytes:
-    """A content that is what it was. Raises StoreFailure if it is not."""
+    """Return the content if its digest is right. Raises StoreFailure if it is not."""
     if sha256(content) != digest:
-        raise StoreFailure(f"{what}: it is not what was stored there: expected SHA-256 {digest}")
+        raise StoreFailure(f"{what}: it does not match its checksum: expected SHA-256 {digest}")
     return content
 
 
@@ -52,7 +52,7 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> Path:
     unpublished.mkdir(parents=True)
     try:
         for name, content in contents.items():
-            with whole_file(_file(unpublished, name)) as partial:
+            with atomic_file(_file(unpublished, name)) as partial:
                 partial.write_bytes(content)
     except BaseException:
         remove_files(unpublished)
@@ -63,8 +63,8 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> Path:
 def publish_files(unpublished: Path, directory: Path) -> None:
     """Move tables to their place.
 
-    The caller holds the catalogue's write lock and knows that no result has tables there: what
-    is there was left by a process that was killed, and is removed.
+    The caller holds the catalogue's write lock, and no result has tables there. Existing files were
+    left by a killed process, and are removed.
     """
     if directory.exists():
         replaced = _unpublished(directory)
@@ -87,7 +87,7 @@ def read_file(directory: Path, name: str) -> tuple[Path, bytes]:
 
 
 def remove_files(directory: Path) -> None:
-    """Removes a result's tables, as far as they are there."""
+    """Remove a result's tables, if they exist."""
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(directory)
 

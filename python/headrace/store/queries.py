@@ -1,4 +1,4 @@
-"""What is asked of the catalogue."""
+"""Queries of the catalogue."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +14,9 @@ from headrace.store.insertion import AlreadyStored, Rows
 from headrace.store.record import Record, moment, sha256, timestamp
 
 LAST = "last"
-"""In the place of an identifier: the result that was started last."""
+"""Name of the newest result, in place of an identifier."""
 NAMED = 5
-"""How many identifiers a message names at the most."""
+"""Most identifiers in a message."""
 MOST_FOUND = 1000
 """Results that the beginning of an identifier is compared with."""
 AT_ONCE = 500
@@ -37,11 +37,11 @@ class Content(NamedTuple):
     """Bytes of its Parquet."""
     sha256: str
     data: bytes | None
-    """Parquet; none if it is in a file."""
+    """Parquet; None if it is in a file."""
 
 
-class Wanted(NamedTuple):
-    """Which results: those that fit all that is given."""
+class Filter(NamedTuple):
+    """Conditions on results, all of which must hold."""
 
     kind: str | None = None
     name: str | None = None
@@ -50,7 +50,7 @@ class Wanted(NamedTuple):
     limit: int | None = None
     calls: str | None = None
     skip: int = 0
-    """How many of the newest are left out."""
+    """Number of newest results to skip."""
     host: str | None = None
     file_system: str | None = None
     device: str | None = None
@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
 
 
 class DamagedRow(StoreFailure):
-    """A row of the catalogue is not what this version or an earlier one wrote."""
+    """A row of the catalogue is malformed."""
 
     def __init__(self, run_id: object, what: str) -> None:
         self.run_id = run_id
@@ -93,23 +93,23 @@ def found(connection: sa.Connection, text: str) -> str:
         raise StoreError(f'there is no result "{text}": expected one of `headrace results list`')
     named = ", ".join(several[:NAMED]) + (", …" if len(several) > NAMED else "")
     count = f"{len(several)} or more" if len(several) == MOST_FOUND else str(len(several))
-    raise StoreError(f'"{text}" begins {count} results, write more of one: {named}')
+    raise StoreError(f'"{text}" matches {count} results, write more of one: {named}')
 
 
-def identifiers(connection: sa.Connection, wanted: Wanted) -> Sequence[str]:
-    """Those that are wanted, the newest first."""
+def identifiers(connection: sa.Connection, wanted: Filter) -> Sequence[str]:
+    """Return the identifiers of the matching results, newest first."""
     query = _chosen(sa.select(runs.c.id), wanted).order_by(*NEWEST_FIRST)
     query = query.limit(wanted.limit).offset(wanted.skip or None)
     return connection.execute(query).scalars().all()
 
 
-def count(connection: sa.Connection, wanted: Wanted) -> int:
-    """How many results there are of those that are wanted, whatever `limit` and `skip`."""
+def count(connection: sa.Connection, wanted: Filter) -> int:
+    """Return the number of matching results, ignoring `limit` and `skip`."""
     query = _chosen(sa.select(sa.func.count()).select_from(runs), wanted)
     return int(connection.execute(query).scalar_one())
 
 
-def _chosen(query: sa.Select[Any], wanted: Wanted) -> sa.Select[Any]:
+def _chosen(query: sa.Select[Any], wanted: Filter) -> sa.Select[Any]:
     if wanted.kind is not None:
         query = query.where(runs.c.kind == wanted.kind)
     if wanted.name is not None:
@@ -157,10 +157,10 @@ def rows(
     without: Iterable[str] = (),
     step: str | None = None,
 ) -> list[dict[str, Any]]:
-    """A table's rows of these results, result by result in the order of `ids`; those of a step
-    of ladders, if one is given.
+    """Return a table's rows of these results, result by result in the order of `ids`; with `step`,
+    of that step of load sweeps.
 
-    Raises DamagedRow for a row that is not as it was written.
+    Raises DamagedRow for a malformed row.
     """
     whole, damaged = checked_rows(connection, table, ids, without, step)
     if damaged:
@@ -175,7 +175,7 @@ def checked_rows(
     without: Iterable[str] = (),
     step: str | None = None,
 ) -> tuple[list[dict[str, Any]], list[DamagedRow]]:
-    """The same, and what is wrong with the rows that are left out."""
+    """Return the well-formed rows as `rows` does, and the damage of the others."""
     key = table.c.id if table is runs else table.c.run_id
     columns = [column for column in table.c if column.name not in without]
     order = {identifier: place for place, identifier in enumerate(ids)}
@@ -205,11 +205,11 @@ TYPES: Mapping[type, tuple[type, ...]] = {
     sa.Double: (float, int),
     sa.LargeBinary: (bytes, memoryview),
 }
-"""What Python has of each type of column. SQLite enforces none of them."""
+"""Python types of each column type. SQLite enforces none of them."""
 
 
 class _Damage:
-    """Looks for values that a table's columns cannot have."""
+    """Look for values that a table's columns cannot have."""
 
     def __init__(self, table: sa.Table, columns: Sequence[sa.Column[Any]]) -> None:
         self._table, self._columns = table, columns
@@ -240,8 +240,8 @@ class _Damage:
         return isinstance(value, TYPES[type(column.type)])
 
     def _told(self, column: sa.Column[Any], value: Any) -> tuple[str, str]:
-        told = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
-        return f"{self._table.name}.{column.name}", f" = {told}"
+        text = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
+        return f"{self._table.name}.{column.name}", f" = {text}"
 
 
 LONGEST = 40
@@ -256,7 +256,7 @@ def _is_timestamp(text: str) -> bool:
 
 
 def steps(connection: sa.Connection, ids: Sequence[str]) -> set[str]:
-    """The steps of these ladders whose figures are catalogued."""
+    """Return the names of the catalogued steps of these load sweeps."""
     column = schema.step_figures.c
     found: set[str] = set()
     for first in range(0, len(ids), AT_ONCE):
@@ -275,7 +275,7 @@ def labels(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str,
 
 
 def environments(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Where each of these results was made, as far as it is known."""
+    """Return the environment of each result, as far as it is known."""
     found: dict[str, dict[str, Any]] = {identifier: {} for identifier in ids}
     for row in rows(connection, schema.environments, ids):
         identifier = row.pop("run_id")
@@ -284,7 +284,7 @@ def environments(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dic
 
 
 def record(connection: sa.Connection, identifier: str) -> Record:
-    """All of one result but its tables. Raises DamagedRow if it is not what was stored."""
+    """Return one result without its tables. Raises DamagedRow if it is malformed."""
     (row,) = rows(connection, runs, [identifier])
     if sha256(row["document"].encode()) != row["document_sha256"]:
         raise DamagedRow(identifier, altered(identifier))
@@ -296,12 +296,12 @@ def record(connection: sa.Connection, identifier: str) -> Record:
 
 
 def altered(identifier: str) -> str:
-    """What is wrong with a result whose document has another digest."""
-    return f"runs.document of {identifier}: it is not what was stored there"
+    """Return the message for a result whose document has another digest."""
+    return f"runs.document of {identifier}: it does not match its checksum"
 
 
 def contents(connection: sa.Connection, identifier: str) -> list[Content]:
-    """Which tables a result has."""
+    """Return the names and sizes of a result's tables."""
     return [
         Content(row["name"], row["bytes"], row["sha256"], None)
         for row in rows(connection, schema.contents, [identifier], without=("data",))
@@ -309,7 +309,7 @@ def contents(connection: sa.Connection, identifier: str) -> list[Content]:
 
 
 def content(connection: sa.Connection, identifier: str, name: str) -> Content | None:
-    """One table of a result; none if it has none of that name."""
+    """Return one table of a result; None if there is none of that name."""
     column = schema.contents.c
     query = sa.select(column.name, column.bytes, column.sha256, column.data)
     query = query.where(column.run_id == identifier, column.name == name)
@@ -325,7 +325,7 @@ def known(connection: sa.Connection, document_sha256: str) -> str | None:
 
 
 def has(connection: sa.Connection, identifier: str) -> bool:
-    """Whether there is this result."""
+    """Return whether a result exists."""
     return (
         connection.execute(sa.select(runs.c.id).where(runs.c.id == identifier)).first() is not None
     )
@@ -348,11 +348,11 @@ def insert_rows(connection: sa.Connection, rows: Rows, same_document: bool) -> N
 
 
 INSERT_LOCK = 0x4865616472616366
-"""Of advisory locks in PostgreSQL: any number that other programs do not take."""
+"""Key of a PostgreSQL advisory lock, chosen to be unlike that of other programs."""
 
 
 def remove(connection: sa.Connection, identifier: str) -> None:
-    """Removes a result and what belongs to it."""
+    """Remove a result and its rows in all tables."""
     for table in schema.PARTS:
         connection.execute(table.delete().where(table.c.run_id == identifier))
     connection.execute(runs.delete().where(runs.c.id == identifier))

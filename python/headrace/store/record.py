@@ -1,4 +1,4 @@
-"""What is kept of a result."""
+"""Records of results in the catalogue."""
 
 import hashlib
 import json
@@ -14,18 +14,25 @@ from headrace.host import this_host
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import new_identifier
 
-KINDS = ("simulated", "measured", "ladder", "study", "tuning", "network", "jobs")
-"""A simulation; a benchmark of one load, of a ladder of loads or of clients, of points over a
-range, of protocol operations, of messages between hosts, and of jobs: the quick start or a fio job
-file."""
+KINDS = ("simulated", "measured", "load-sweep", "study", "tuning", "network", "jobs")
+"""A simulation, and the benchmarks: one load; a load sweep over rates, clients or client hosts; a
+study of points over a range; protocol operations; messages between hosts; jobs (the quick start or
+a fio job file)."""
+RENAMED_KINDS = {"ladder": "load-sweep"}
+"""Kinds in documents and archives of earlier versions, and their present names."""
 CALLS = ("posix", "io-uring", "null")
-"""By which a measurement may have been made."""
+"""Ways in which a measurement makes its calls."""
 NO_CALLS = CALLS[2]
 SIMULATED = KINDS[0]
 WITHOUT_EFFECT = ("name", "description")
 BY_CHANCE = ("seed", "replications")
 LARGEST = 2**63 - 1
-"""Of a database's integers."""
+"""Largest integer of a database."""
+
+
+def current_kind(kind: str) -> str:
+    """Return the present name of a kind, which an earlier version may have named otherwise."""
+    return RENAMED_KINDS.get(kind, kind)
 
 
 @dataclass(frozen=True)
@@ -48,16 +55,16 @@ class Record:
     system: str
     """The operating system where it was made."""
     started: str
-    """In UTC, as 2026-11-22T13:17:28.123456Z: sorted as text, it is sorted by time."""
+    """Start time in UTC, such as 2026-11-22T13:17:28.123456Z; its text sorts by time."""
     duration_s: float | None
     calls: str | None
-    """Those it was measured by; None of what makes none, and of what does not say it."""
+    """Calls of the measurement; None if it makes none or does not name them."""
     document: str
     """All figures, as JSON."""
     document_sha256: str
     labels: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
-    """Where it was made, by `headrace.environment.KEYS`, as far as it is known."""
+    """Environment of the result by `headrace.environment.KEYS`, as far as it is known."""
 
     @classmethod
     def of(
@@ -70,18 +77,19 @@ class Record:
         host: Mapping[str, str] | None = None,
         environment: Mapping[str, Any] | None = None,
     ) -> Self:
-        """A new record of a result's document, made on this host if `host` names no other.
+        """Return a new record of a result's document, made on this host if `host` is None.
 
-        `environment` is for documents that do not have it themselves, as those of simulations.
+        `environment` is for documents without one, as those of simulations.
 
-        Raises StoreError if the document lacks what every result has.
+        Raises StoreError if the document lacks a required field.
         """
+        kind = current_kind(kind)
         if kind not in KINDS:
             raise StoreError(f'kind = "{kind}": expected one of {", ".join(KINDS)}')
         name, scenario = _scenario(document)
         seed, version = document.get("seed"), document.get("version")
         if not isinstance(version, str):
-            raise StoreError("a result without its version: expected Headrace's own")
+            raise StoreError("a result without the version of Headrace")
         if seed is not None and not (isinstance(seed, int) and 0 <= seed <= LARGEST):
             raise StoreError(f"a result's seed {seed}: expected a number from 0 to {LARGEST}")
         if host is None:
@@ -110,13 +118,13 @@ class Record:
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, read. Raises StoreFailure if it is no JSON object."""
+        """The document, read. Raises StoreFailure if it is not a JSON object."""
         try:
             contents = json.loads(self.document)
         except (ValueError, RecursionError) as error:
             raise StoreFailure(f"runs.document of {self.id}: it is damaged: {error}") from None
         if not isinstance(contents, dict):
-            raise StoreFailure(f"runs.document of {self.id}: it is no JSON object")
+            raise StoreFailure(f"runs.document of {self.id}: it is not a JSON object")
         return contents
 
 
@@ -136,7 +144,7 @@ def sha256(content: bytes) -> str:
 
 
 def _scenario(document: Mapping[str, Any]) -> tuple[str, str | None]:
-    """A result's name and what was run."""
+    """Return a result's name and its scenario."""
     scenario = document.get("scenario")
     if not isinstance(scenario, Mapping) or not isinstance(scenario.get("name"), str):
         raise StoreError("a result without scenario.name: expected the document of a run")
@@ -145,7 +153,7 @@ def _scenario(document: Mapping[str, Any]) -> tuple[str, str | None]:
 
 
 def _meaning(scenario: str) -> str:
-    """A digest of what a scenario says, whatever chance it is run with."""
+    """Return a digest of a scenario without its name, description, seed and replications."""
     try:
         content = tomllib.loads(scenario)
     except tomllib.TOMLDecodeError:

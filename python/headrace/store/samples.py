@@ -1,4 +1,4 @@
-"""What several results say of one figure together."""
+"""Samples of one figure over several results."""
 
 import statistics
 import sys
@@ -15,11 +15,11 @@ from headrace.store.record import SIMULATED
 Key: TypeAlias = tuple[str, str]
 """An operation and a figure."""
 Sample: TypeAlias = tuple[Any, ...]
-"""What tells one sample from others."""
+"""Key of a sample."""
 
 
 Merged: TypeAlias = Callable[[Sequence[str]], Mapping[Key, float]]
-"""Gives percentiles of several results together, as far as they can be told."""
+"""Function that returns percentiles over several results, where they have histograms."""
 
 
 def _nothing(_: Sequence[str]) -> Mapping[Key, float]:
@@ -27,17 +27,17 @@ def _nothing(_: Sequence[str]) -> Mapping[Key, float]:
 
 
 class Group(NamedTuple):
-    """Results that are taken together, and their figures."""
+    """A group of results, and its figures."""
 
     label: str
     runs: Sequence[Mapping[str, Any]]
-    """Their rows in the catalogue, without what is large."""
+    """Rows of the results in the catalogue, without their documents."""
     values: Mapping[Key, float]
     samples: Mapping[Key, Sequence[float]]
     """Independent samples; not there for figures that a result does not have of each of its
     replications or repeats."""
     merged: bool = False
-    """Whether percentiles are of all operations together."""
+    """True if percentiles are over all operations together."""
 
 
 def group(
@@ -47,13 +47,12 @@ def group(
     merged: Merged = _nothing,
     step: str | None = None,
 ) -> Group:
-    """Takes results together, the oldest first.
+    """Merge results to a group, oldest first.
 
-    Samples of a simulation are its replications and runs; of those with the same scenario and
-    seed, which say the same, the newest counts. Samples of a measurement are its results; of a
-    single one its repeats, for repeats within a result are more alike than results are. Values are
-    means; percentiles are those that `merged` gives. Of ladders, figures are those of a step by
-    operation, if one is given.
+    Samples of a simulation are its replications and runs; of those with the same scenario and seed,
+    only the newest counts. Samples of measurements are the results. Samples of a single measurement
+    are its repetitions, which are more alike than results are. Values are means; percentiles come
+    from `merged`. For load sweeps, figures are those of a step by operation, if one is given.
     """
     environments = queries.environments(connection, ids)
     runs = [
@@ -84,8 +83,8 @@ def group(
             found[_key(row)][_sample(run, row)] = row["value"]
     samples = {key: list(values.values()) for key, values in found.items() if key not in lacking}
     means = {key: mean(samples.get(key, several)) for key, several in values.items()}
-    together = {key: value for key, value in merged(ids).items() if key in means}
-    return Group(label, runs, means | together, samples, bool(together))
+    combined = {key: value for key, value in merged(ids).items() if key in means}
+    return Group(label, runs, means | combined, samples, bool(combined))
 
 
 def mean(values: Sequence[float]) -> float:

@@ -117,4 +117,4 @@ contents = Table(
 )
 
 PARTS = (environments, labels, figures, repetitions, step_figures, contents)
-"""What belongs to a run and goes with it."""
+"""Tables of a run that are removed with it."""

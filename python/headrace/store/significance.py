@@ -1,4 +1,4 @@
-"""Whether two sets of samples differ by more than chance."""
+"""Significance of the difference between two sets of samples."""
 
 import math
 import statistics
@@ -12,26 +12,26 @@ HALVINGS = 100
 
 
 class Difference(NamedTuple):
-    """How the means of two sets of samples differ."""
+    """Difference between the means of two sets of samples."""
 
     p: float
-    """How probable a difference as large as this is if there is none: Welch's t test."""
+    """Probability of a difference this large if there is none: Welch's t test."""
     low: float
-    """Of the confidence interval of the ratio of the means."""
+    """Lower bound of the confidence interval of the ratio of the means."""
     high: float | None
-    """None if it has no bound: the first mean may as well be 0."""
+    """Upper bound; None if there is none, because the first mean may be 0."""
 
 
 class _Mean(NamedTuple):
     value: float
     variance: float
-    """Of the mean."""
+    """Variance of the mean."""
     freedom: int
 
 
 def difference(first: Sequence[float], other: Sequence[float]) -> Difference | None:
-    """How `other` differs from `first`, by their means; none if neither varies, or if there are
-    fewer than two samples of one.
+    """Return the difference of `other` from `first` by their means; None if neither varies, or if
+    one has fewer than two samples.
 
     Welch's test (Biometrika 34, 1947, 28-35) does not take the variances for equal. The interval
     has the ratios that the same test does not reject, after Fieller (J. R. Stat. Soc. B 16,
@@ -53,7 +53,7 @@ def difference(first: Sequence[float], other: Sequence[float]) -> Difference | N
     # It takes a tenth of a second to import.
     from scipy.special import stdtr, stdtrit
 
-    def kept(ratio: float) -> bool:
+    def accepted(ratio: float) -> bool:
         statistic, freedom = _test(one, two, ratio)
         return abs(statistic) <= float(stdtrit(freedom, 0.5 + CONFIDENCE / 2))
 
@@ -61,8 +61,8 @@ def difference(first: Sequence[float], other: Sequence[float]) -> Difference | N
     estimate = two.value / one.value if one.value else LARGEST_RATIO
     if estimate >= LARGEST_RATIO:
         return Difference(p, 0.0, None)
-    low = 0.0 if kept(0.0) else _edge(kept, estimate, 0.0)
-    high = None if kept(LARGEST_RATIO) else _edge(kept, estimate, LARGEST_RATIO)
+    low = 0.0 if accepted(0.0) else _edge(accepted, estimate, 0.0)
+    high = None if accepted(LARGEST_RATIO) else _edge(accepted, estimate, LARGEST_RATIO)
     return Difference(p, low, high)
 
 
@@ -85,11 +85,11 @@ def _test(one: _Mean, two: _Mean, ratio: float) -> tuple[float, float]:
     return apart / math.sqrt(variance), freedom
 
 
-def _edge(kept: Callable[[float], bool], inside: float, outside: float) -> float:
-    """Where ratios are no longer kept."""
+def _edge(accepted: Callable[[float], bool], inside: float, outside: float) -> float:
+    """Return the ratio at which acceptance ends."""
     for _ in range(HALVINGS):
         middle = (inside + outside) / 2
         if middle in (inside, outside):
             break
-        inside, outside = (middle, outside) if kept(middle) else (inside, middle)
+        inside, outside = (middle, outside) if accepted(middle) else (inside, middle)
     return inside

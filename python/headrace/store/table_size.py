@@ -12,7 +12,7 @@ from headrace.report.units import size
 from headrace.store.errors import StoreError
 
 SHARE_OF_MEMORY = 4
-"""A table takes at most one part in so many of the memory that is available."""
+"""Largest part, as 1 in this many, of the available memory for one table."""
 LARGEST = 1 << 30
 """Bytes of a table: more is none of Headrace's."""
 WIDEST = 16

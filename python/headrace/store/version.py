@@ -1,8 +1,8 @@
-"""Which schema this version of Headrace writes."""
+"""Version of the schema that this version of Headrace writes."""
 
-HEAD = "0005"
+HEAD = "0006"
 """The last migration."""
 VERSION_TABLE = "headrace_schema"
-"""Where a database says which schema it has; Alembic's own name may be another program's."""
+"""Table with a database's schema version; Alembic's default name may belong to another program."""
 PATIENCE_S = 10
-"""How long a connection waits for others that write, and for a server to answer."""
+"""Seconds that a connection waits for other writers, and for a server's answer."""

@@ -11,6 +11,7 @@ from headrace import calibration_fields, environment
 from headrace._core import RunError, ScenarioError
 from headrace.calibrate import Measurements
 from headrace.calibrate.measurements import ProgressCallback, check_once
+from headrace.document_io import read_document
 from headrace.fields import (
     WrongField,
     amount,
@@ -22,7 +23,6 @@ from headrace.fields import (
     or_null,
     text,
 )
-from headrace.saved import read_document
 from headrace.validate import interval_width
 from headrace.validate.breakdown import COUNTERS, Breakdown, compare_device_time
 from headrace.validate.cases import CASES

@@ -7,6 +7,7 @@ from typing import Any
 
 from headrace import environment
 from headrace._core import ScenarioError
+from headrace.document_io import read_saved
 from headrace.fields import (
     Check,
     WrongField,
@@ -19,7 +20,6 @@ from headrace.fields import (
     number,
     text,
 )
-from headrace.saved import read_saved
 from headrace.store.record import CALLS, NO_CALLS
 
 

@@ -14,7 +14,7 @@ from headrace.calibrate.limiting_resource import DEVICE_AND_QUEUE, waits
 from headrace.calibrate.measurements import ProgressCallback
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
-from headrace.measure.traced import in_kernel
+from headrace.measure.kernel_traced import in_kernel
 from headrace.validate.breakdown import Breakdown, simulated_device, throttled_share
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point
@@ -53,14 +53,14 @@ def trace_twin(
     KernelTraceError
         If the kernel cannot be traced.
     RunError, ScenarioError, OSError
-        As `headrace.measure.measure_whole` does.
+        As `headrace.measure.measure_strict` does.
     """
     breakdowns, recordings, costs = [], {}, []
-    with kernel_trace.tracing(directory) as tracing:
+    with kernel_trace.trace_session(directory) as session:
         for number, (case, point) in enumerate(zip(twin.cases, twin.points, strict=True)):
             if on_progress is not None:
                 on_progress(number, len(twin.cases), case.name)
-            measured, recording = tracing.recorded(partial(case.measure, directory))
+            measured, recording = session.record(partial(case.measure, directory))
             recordings[case.name] = recording
             costs.append(case.seconds(measured.document) / hodges_lehmann(point.measured) - 1)
             breakdowns.append(breakdown_from_trace(point, case.processes, measured, recording))

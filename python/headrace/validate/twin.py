@@ -109,7 +109,7 @@ def twin(
     ScenarioError
         If the file has no system that can be simulated, or the file system is not supported.
     RunError, OSError
-        As `headrace.measure.measure_whole` does.
+        As `headrace.measure.measure_strict` does.
     """
     now = settings(mount_of(directory))
     environment = of_directory(directory)

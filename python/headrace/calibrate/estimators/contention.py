@@ -35,8 +35,8 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     longer = []
     for block, probe in TOGETHER.items():
         alone = times[READS[block].name]
-        copying = max(alone - besides, 1e-12)
-        longer.append(max(times[probe.name] - alone, 0.0) / copying)
+        copy_file = max(alone - besides, 1e-12)
+        longer.append(max(times[probe.name] - alone, 0.0) / copy_file)
     others = known.get("machine.cpu.cores", PROCESSES) - 1
     return {"machine.copying.contention": 1 + statistics.fmean(longer) * others / (PROCESSES - 1)}
 

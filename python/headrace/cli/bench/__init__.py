@@ -1,10 +1,26 @@
 """`headrace bench`: benchmarks of real file systems."""
 
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 from headrace import ranks
 from headrace.cli.bench import clean, micro, mix, net, quick, run, tune
-from headrace.cli.bench.default_command import DEFAULT, WithDefault
+
+DEFAULT = "quick"
+
+
+class WithDefault(TyperGroup):
+    """`bench DIR` is `bench quick DIR`, unless DIR is the name of another command: then it is
+    written `./DIR`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default command before arguments that name none."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
 
 app = typer.Typer(
     cls=WithDefault,
@@ -18,7 +34,7 @@ app = typer.Typer(
 )
 
 ONE_HOST = (DEFAULT, "tune", "net", "clean")
-"""What is of one host: its counters, a connection, or what is left behind."""
+"""Commands that run on one host only and refuse several ranks."""
 app.command(DEFAULT)(quick.quick)
 app.command("run")(run.run)
 app.command("mix")(mix.mix)
@@ -38,4 +54,4 @@ def bench(context: typer.Context) -> None:
     """Benchmark a real file system."""
     command = context.invoked_subcommand
     if ranks.count() > 1 and command in ONE_HOST:
-        raise ValueError(f"bench {command} is of one host: start it without mpirun or srun")
+        raise ValueError(f"bench {command} runs on one host only: start it without mpirun or srun")

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from headrace.cli.bench.options import BelowDirectory
-from headrace.ending import failed
-from headrace.report.plain import plain_line
+from headrace.exit_codes import report_failure
+from headrace.report.plain_text import plain_line
 
 TO_BE_LEFT = ("it carries no mark of a benchmark", "its benchmark is still running")
 """The reasons of the engine for leaving a directory that are none of a failure
@@ -17,10 +17,10 @@ TO_BE_LEFT = ("it carries no mark of a benchmark", "its benchmark is still runni
 def clean(
     directory: BelowDirectory,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print what was done as one JSON document.")
+        bool, typer.Option("--json", help="Print the removed directories as one JSON document.")
     ] = False,
 ) -> int:
-    """Remove what killed benchmarks have left below DIR.
+    """Remove the directories that killed benchmarks left below DIR.
 
     Only directories that carry a benchmark's mark and whose benchmark is not running; the status
     is 1 if one of those could not be removed.
@@ -40,9 +40,9 @@ def clean(
         for path, reason in left:
             print(plain_line(f"left {path}: {reason}"))
         if not removed and not left:
-            print("nothing was left behind")
+            print("no leftover directories found")
     not_removed = [path for path, reason in left if reason not in TO_BE_LEFT]
     if not not_removed:
         return 0
     names = ", ".join(map(str, not_removed))
-    return failed(f"not removed, though no benchmark uses it any more: {names}", 1)
+    return report_failure(f"could not be removed, although no benchmark uses it: {names}", 1)

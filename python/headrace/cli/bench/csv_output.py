@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from headrace.file_formats import FileFormat
-from headrace.files import check_writable, whole_file
+from headrace.files import atomic_file, check_writable
 
 STANDARD_OUTPUT = Path("-")
 
@@ -21,7 +21,7 @@ Csv: TypeAlias = Annotated[
 
 
 def check_csv(path: Path | None, as_json: bool) -> None:
-    """Makes sure that CSV can be written. Raises ValueError or OSError if it cannot."""
+    """Check that CSV can be written. Raises ValueError or OSError if it cannot."""
     if path == STANDARD_OUTPUT and as_json:
         raise ValueError("--csv -: standard output has the JSON document: expected a file")
     if path is not None and path != STANDARD_OUTPUT:
@@ -29,7 +29,7 @@ def check_csv(path: Path | None, as_json: bool) -> None:
 
 
 def write_csv(path: Path, document: Mapping[str, Any]) -> None:
-    """Writes a document's figures, a header and a row for each. Raises OSError if it cannot."""
+    """Write a document's figures, a header and a row for each. Raises OSError if it cannot."""
     from headrace.report.csv_rows import rows
 
     text = io.StringIO()
@@ -41,5 +41,5 @@ def write_csv(path: Path, document: Mapping[str, Any]) -> None:
     if path == STANDARD_OUTPUT:
         sys.stdout.write(text.getvalue())
         return
-    with whole_file(path) as partial:
+    with atomic_file(path) as partial:
         partial.write_text(text.getvalue(), encoding="utf-8")

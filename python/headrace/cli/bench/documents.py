@@ -1,4 +1,4 @@
-"""What commands do with a benchmark's document: keep, print, save."""
+"""Save, print and plot the document of a benchmark."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -10,10 +10,10 @@ from typing import Any
 from rich.console import RenderableType
 
 from headrace.cli.bench.csv_output import STANDARD_OUTPUT, write_csv
-from headrace.cli.bench.resuming import saver, tell_how_to_go_on
-from headrace.cli.keeping import kept
+from headrace.cli.bench.resume import print_resume_command, saver
 from headrace.cli.screen import show
-from headrace.ending import failed
+from headrace.cli.store_options import save_to_store
+from headrace.exit_codes import report_failure
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.interruption import INTERRUPTED
@@ -23,7 +23,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Destination:
-    """Where a document without tables goes."""
+    """Destinations of a document without tables: file, store, standard output, plot."""
 
     as_json: bool
     output: Path | None
@@ -33,7 +33,7 @@ class Destination:
     csv: Path | None = None
 
     def save_so_far(self, document: Document) -> None:
-        """Saves what is done so far."""
+        """Save the partial result."""
         self._save(Saved(document))
 
     @cached_property
@@ -46,46 +46,49 @@ class Destination:
         table: Callable[[Document], RenderableType],
         draw: Callable[[Path, Document], object],
     ) -> int:
-        """Keeps, prints, draws and saves it, and says how to go on; gives the exit status."""
+        """Save, print and draw the document; name the command that resumes it. Return the exit
+        status."""
         identifier = None
         if self.stored and (document.get("steps") or document.get("messages")):
-            identifier = _kept(document, self.labels)
-        tell(document, self.as_json, table, identifier, self.csv)
+            identifier = _save_to_store(document, self.labels)
+        print_result(document, self.as_json, table, identifier, self.csv)
         if self.plot is not None and document["stop"]["reason"] == "done":
             draw(self.plot, document)
         if self.output is not None:
             # Last: what is printed is not lost with a disk that is full.
             Saved(document).save(self.output)
-        tell_how_to_go_on(document["stop"], self.output, identifier)
+        print_resume_command(document["stop"], self.output, identifier)
         return status(document["stop"])
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A document that can be saved before it is whole."""
+    """A document that can be saved before it is complete."""
 
     document: Document
 
     def save(self, path: Path) -> None:
-        """Saves it as JSON."""
+        """Save it as JSON."""
         save_json(path, {**self.document, "host": this_host()})
 
 
-def _kept(document: Document, labels: Mapping[str, str] | None) -> str | None:
-    """Keeps a document in the store; gives its identifier."""
+def _save_to_store(document: Document, labels: Mapping[str, str] | None) -> str | None:
+    """Save a document in the store and return its identifier."""
     from headrace import store
 
-    return kept(lambda: store.open().add(document, kind=str(document["kind"]), labels=labels))
+    return save_to_store(
+        lambda: store.open().add(document, kind=str(document["kind"]), labels=labels)
+    )
 
 
-def tell(
+def print_result(
     document: Document,
     as_json: bool,
     table: Callable[[Document], RenderableType],
     identifier: str | None,
     csv: Path | None = None,
 ) -> None:
-    """Prints a document as JSON, as CSV, or as a table for people; writes CSV to a file."""
+    """Print a document as JSON, as CSV or as tables, or write CSV to a file."""
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
     elif csv != STANDARD_OUTPUT:
@@ -97,11 +100,11 @@ def tell(
 
 
 def status(stop: Mapping[str, Any]) -> int:
-    """How a benchmark's command ends: what was measured until then has been shown."""
+    """Return the exit status of a benchmark. Its results have been shown already."""
     match stop["reason"]:
         case "interrupted":
             return INTERRUPTED
         case "failed":
-            return failed(str(stop["error"]), 1)
+            return report_failure(str(stop["error"]), 1)
         case _:
             return 0

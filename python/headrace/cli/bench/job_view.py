@@ -1,4 +1,4 @@
-"""How far jobs are: live on a terminal, a line every ten seconds elsewhere."""
+"""Progress of jobs: live on a terminal, one line every ten seconds elsewhere."""
 
 import contextlib
 import sys
@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.live import Live as Screen
 
 from headrace.report.job_tables import Now, live, live_line
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import JobsLive
 
 EVERY_S = 10.0
-"""Between two lines where there is no terminal."""
+"""Seconds between two progress lines where standard error is no terminal."""
 
 
 @contextlib.contextmanager
@@ -40,11 +40,11 @@ def job_view(title: str, shown: bool) -> Iterator[Callable[["JobsLive"], None] |
 def _lines(now: Now) -> Callable[["JobsLive"], None]:
     last = time.monotonic()
 
-    def tell(progress: "JobsLive") -> None:
+    def report(progress: "JobsLive") -> None:
         nonlocal last
         now.add(progress)
         if time.monotonic() - last >= EVERY_S:
             last = time.monotonic()
             print(plain_line(live_line(now)), file=sys.stderr, flush=True)
 
-    return tell
+    return report

@@ -9,34 +9,38 @@ import typer
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.options import BelowDirectory, Plot
-from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
+from headrace.cli.bench.resume import Resume, earlier_result, output_of, print_resume_command, saver
 from headrace.cli.bench.sizes import check_whole_blocks, counts, size, sizes
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.screen import steps
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_directory
-from headrace.ranks import current, of_first
+from headrace.ranks import current, first_rank_only
 
 if TYPE_CHECKING:
     from headrace.measure.micro import Study
 
 Repeats = Annotated[
-    int, typer.Option("--repeats", min=1, help="How often each point is measured, in turn.")
+    int,
+    typer.Option("--repeats", min=1, help="Number of repetitions; each measures every point once."),
 ]
 Time = Annotated[
     float | None,
     typer.Option(
         "--time",
         min=0.001,
-        help="Begin no more points after so many seconds; --resume measures the rest.",
+        help="Seconds after which no more points begin; --resume measures the rest.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON.")
 ]
-Direct = Annotated[bool, typer.Option("--direct", help="Pass the page cache by (O_DIRECT).")]
+Direct = Annotated[bool, typer.Option("--direct", help="Bypass the page cache (O_DIRECT).")]
 Processes = Annotated[
-    str, typer.Option("--processes", metavar="COUNTS", help="How many at once, as 1,2,4 or 1-8.")
+    str,
+    typer.Option(
+        "--processes", metavar="COUNTS", help="Numbers of parallel processes, such as 1,2,4 or 1-8."
+    ),
 ]
 
 
@@ -48,16 +52,18 @@ class SizesOfFiles(StrEnum):
     LARGE = "large"
 
 
-File = Annotated[str, typer.Option("--file", metavar="SIZE", help="Bytes of each file, as 64 MiB.")]
+File = Annotated[
+    str, typer.Option("--file", metavar="SIZE", help="Size of each file, such as 64 MiB.")
+]
 
 
 def sweep(
     directory: BelowDirectory,
     files: Annotated[
-        str, typer.Option("--files", metavar="SIZES", help="File sizes, as 64k-512m.")
+        str, typer.Option("--files", metavar="SIZES", help="File sizes, such as 64k-512m.")
     ] = "1m-64m",
     blocks: Annotated[
-        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, as 4k,64k,1m.")
+        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, such as 4k,64k,1m.")
     ] = "4k,64k,1m,16m",
     direct: Direct = False,
     repeats: Repeats = 3,
@@ -70,11 +76,11 @@ def sweep(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """File size by block size: write, rewrite, read, reread, random, backward, strided."""
+    """Measure file by block sizes: write, rewrite, read, reread, random, backward, strided."""
     from headrace.measure import micro
 
     study = micro.sweep(sizes(files), sizes(blocks), direct=direct)
-    return _carry_out(
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
     )
 
@@ -83,9 +89,11 @@ def blocks(
     directory: BelowDirectory,
     file: File = "64 MiB",
     block_sizes: Annotated[
-        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, as 4k-8m.")
+        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, such as 4k-8m.")
     ] = "4k-8m",
-    processes: Annotated[int, typer.Option("--processes", min=1, help="How many at once.")] = 1,
+    processes: Annotated[
+        int, typer.Option("--processes", min=1, help="Number of parallel processes.")
+    ] = 1,
     direct: Direct = False,
     repeats: Repeats = 3,
     seconds: Time = None,
@@ -97,12 +105,12 @@ def blocks(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """A file written to stable storage and read cold, in blocks of many sizes."""
+    """Write a file to stable storage and read it without cache, in blocks of many sizes."""
     from headrace.measure import micro
 
     check_whole_blocks("--file", size(file), sizes(block_sizes))
     study = micro.blocks(size(file), sizes(block_sizes), processes=processes, direct=direct)
-    return _carry_out(
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
     )
 
@@ -125,12 +133,12 @@ def clients(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Many processes at once, on files of their own and on a common one."""
+    """Measure parallel processes on files of their own and on a shared file."""
     from headrace.measure import micro
 
     check_whole_blocks("--file", size(file), [size(block)])
     study = micro.clients(counts(processes), size(file), size(block), direct=direct)
-    return _carry_out(
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
     )
 
@@ -139,13 +147,13 @@ def meta(
     directory: BelowDirectory,
     processes: Processes = "1-4",
     files: Annotated[
-        int, typer.Option("--files", min=1, help="How many files each process has.")
+        int, typer.Option("--files", min=1, help="Number of files of each process.")
     ] = 1000,
     file: Annotated[
-        str, typer.Option("--file", metavar="SIZE", help="Bytes of each file; 0 for empty ones.")
+        str, typer.Option("--file", metavar="SIZE", help="Size of each file; 0 for empty files.")
     ] = "0",
     own: Annotated[
-        bool, typer.Option("--own", help="Each process in a directory of its own.")
+        bool, typer.Option("--own", help="Give each process its own directory.")
     ] = False,
     repeats: Repeats = 3,
     seconds: Time = None,
@@ -157,12 +165,12 @@ def meta(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Files made, looked up and removed, as mdtest does it."""
+    """Measure metadata operations (create, stat, unlink) as mdtest does."""
     from headrace.measure import micro
 
     each = 0 if file.strip() == "0" else size(file)
-    study = micro.names(counts(processes), files, size=each, own=own)
-    return _carry_out(
+    study = micro.metadata(counts(processes), files, size=each, own=own)
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
     )
 
@@ -171,7 +179,9 @@ def disk(
     directory: BelowDirectory,
     file: Annotated[
         str | None,
-        typer.Option("--file", metavar="SIZE", help="Bytes of the file; twice the memory."),
+        typer.Option(
+            "--file", metavar="SIZE", help="Size of the file; by default twice the memory."
+        ),
     ] = None,
     repeats: Repeats = 1,
     seconds: Time = None,
@@ -182,7 +192,7 @@ def disk(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """What one process gets of a disk: characters, blocks, seeks and names, as bonnie++."""
+    """Measure a disk with one process as bonnie++ does: characters, blocks, seeks and names."""
     import psutil
 
     from headrace.measure import micro
@@ -192,7 +202,7 @@ def disk(
     bytes_of_file = twice if file is None else size(file)
     check_whole_blocks("--file", bytes_of_file, [micro.BLOCK_OF_DISK])
     study = micro.disk(bytes_of_file)
-    return _carry_out(
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume
     )
 
@@ -200,26 +210,31 @@ def disk(
 def copy(
     directory: BelowDirectory,
     file: Annotated[
-        str | None, typer.Option("--file", metavar="SIZE", help="Bytes of the file; 256 MiB.")
+        str | None,
+        typer.Option("--file", metavar="SIZE", help="Size of the file; by default 256 MiB."),
     ] = None,
     block: Annotated[
         str | None,
-        typer.Option("--block", metavar="SIZE", help="Bytes of each call; as cp takes them."),
+        typer.Option("--block", metavar="SIZE", help="Bytes of each call; by default those of cp."),
     ] = None,
     tree: Annotated[
         bool, typer.Option("--tree", help="Copy a tree of files instead, as cp -r does.")
     ] = False,
     directories: Annotated[
         int | None,
-        typer.Option("--directories", min=1, help="With --tree: how many directories; 16."),
+        typer.Option(
+            "--directories", min=1, help="With --tree: number of directories; by default 16."
+        ),
     ] = None,
     files: Annotated[
         int | None,
-        typer.Option("--files", min=1, help="With --tree: how many files each has; 100."),
+        typer.Option(
+            "--files", min=1, help="With --tree: number of files in each; by default 100."
+        ),
     ] = None,
     sizes: Annotated[
         SizesOfFiles | None,
-        typer.Option("--sizes", help="With --tree: how large its files are; small."),
+        typer.Option("--sizes", help="With --tree: set of file sizes; by default small."),
     ] = None,
     repeats: Repeats = 3,
     seconds: Time = None,
@@ -230,27 +245,27 @@ def copy(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """A large file, or a tree of files, copied within the file system as cp does it."""
+    """Copy a large file, or a tree of files, within the file system as cp does."""
     from headrace.measure import micro
 
     each = micro.block_of_cp(directory) if block is None else size(block)
     if tree:
         if file is not None:
-            raise ValueError("--file: a tree has files of many sizes: expected --sizes with --tree")
-        study = micro.copying_a_tree(
-            directories or 16, files or 100, sizes or SizesOfFiles.SMALL, each
-        )
+            raise ValueError(
+                "--file: --tree copies files of many sizes: expected --sizes in its place"
+            )
+        study = micro.copy_tree(directories or 16, files or 100, sizes or SizesOfFiles.SMALL, each)
     else:
         given = {"--directories": directories, "--files": files, "--sizes": sizes}
         if without := [option for option, value in given.items() if value is not None]:
-            raise ValueError(f"{without[0]}: expected --tree with it")
-        study = micro.copying(size(file or "256 MiB"), each)
-    return _carry_out(
+            raise ValueError(f"{without[0]}: needs --tree")
+        study = micro.copy_file(size(file or "256 MiB"), each)
+    return _run(
         study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume
     )
 
 
-def _carry_out(
+def _run(
     study: "Study",
     directory: Path,
     repeats: int,
@@ -265,30 +280,30 @@ def _carry_out(
 ) -> int:
     from headrace.measure import micro
 
-    labels = labels_to_keep(label or [], stored)
-    resumed = earlier(resume)
-    output, plot = output_of(output, resume), of_first(plot)
+    labels = check_labels(label or [], stored)
+    resumed = earlier_result(resume)
+    output, plot = output_of(output, resume), first_rank_only(plot)
     stored = stored and current().first
     check_csv(csv, as_json)
     if plot is not None:
         check_directory(plot)
-    with steps(f"bench {study.name}") as told:
-        result = micro.carry_out(
+    with steps(f"bench {study.name}") as on_progress:
+        result = micro.run_study(
             study,
             directory,
             repeats=repeats,
             seconds=seconds,
-            told=told,
+            on_progress=on_progress,
             resumed=resumed,
             so_far=saver(output),
         )
     document, stop = result.document, result.document["stop"]
     identifier = None
     if stored and result.rows.height:
-        identifier = kept(lambda: result.keep(labels=labels))
+        identifier = save_to_store(lambda: result.keep(labels=labels))
     from headrace.report import study_tables
 
-    documents.tell(document, as_json, study_tables.study, identifier, csv)
+    documents.print_result(document, as_json, study_tables.study, identifier, csv)
     if plot is not None and result.rows.height:
         from headrace.report import plots
 
@@ -296,5 +311,5 @@ def _carry_out(
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         result.save(output)
-    tell_how_to_go_on(stop, output, identifier)
+    print_resume_command(stop, output, identifier)
     return documents.status(stop)

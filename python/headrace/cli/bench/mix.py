@@ -10,15 +10,15 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.live import live_view
+from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption
-from headrace.cli.bench.resuming import Resume, earlier, output_of, saver, tell_how_to_go_on
+from headrace.cli.bench.resume import Resume, earlier_result, output_of, print_resume_command, saver
 from headrace.cli.bench.sizes import counts, different_counts
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
 from headrace.cli.options import Sets
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_apart, check_directory
-from headrace.ranks import current, of_first
-from headrace.report.plain import plain_line
+from headrace.ranks import current, first_rank_only
+from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.benchmark import Progress
@@ -31,13 +31,15 @@ def mix(
         typer.Option(
             "--workload",
             metavar="PRESET|FILE",
-            help="A preset of a mix (see headrace presets), or a scenario with one mix.",
+            help="Preset of a mix (see headrace presets), or a scenario with one mix.",
         ),
     ] = "mpfs-benchmark",
     rates: Annotated[
         str | None,
         typer.Option(
-            "--rates", metavar="LIST", help="Loads in operations/s, as 100,200,400; else found."
+            "--rates",
+            metavar="LIST",
+            help="Rates in operations/s, such as 100,200,400; by default searched.",
         ),
     ] = None,
     clients: Annotated[
@@ -45,7 +47,7 @@ def mix(
         typer.Option(
             "--clients",
             metavar="LIST",
-            help="Instead of loads: numbers of processes, as 1,2,4, each asking again at once.",
+            help="Instead of rates: numbers of processes without think time, such as 1,2,4.",
         ),
     ] = None,
     client_hosts: Annotated[
@@ -53,32 +55,44 @@ def mix(
         typer.Option(
             "--client-hosts",
             metavar="LIST",
-            help="Repeat the load sweep with so many of the hosts that mpirun has started, as"
-            " 1,2,4; the others wait.",
+            help="Repeat the load sweep with these numbers of mpirun's hosts, such as"
+            " 1,2,4; the other hosts are idle.",
         ),
     ] = None,
     start: Annotated[
-        float, typer.Option("--start", min=0.01, help="Where the search for loads begins.")
+        float, typer.Option("--start", min=0.01, help="First rate of the search, in operations/s.")
     ] = 100.0,
     refinements: Annotated[
-        int, typer.Option("--refinements", min=0, help="Steps between kept up with and not.")
+        int,
+        typer.Option(
+            "--refinements",
+            min=0,
+            help="Refinement steps between the last sustained rate and the first that is not.",
+        ),
     ] = 4,
     seconds: Annotated[
-        float, typer.Option("--time", min=0.001, help="Seconds measured at each load.")
+        float, typer.Option("--time", min=0.001, help="Seconds measured at each rate.")
     ] = 10.0,
     warm_up: Annotated[
-        float, typer.Option("--warm-up", min=0.0, help="Seconds before, not counted.")
+        float,
+        typer.Option("--warm-up", min=0.0, help="Seconds of warm-up before each measurement."),
     ] = 2.0,
     processes: Annotated[
         int | None,
-        typer.Option("--processes", min=1, help="How many operations can be under way."),
+        typer.Option(
+            "--processes", min=1, help="Number of processes, each with one operation in flight."
+        ),
     ] = None,
     response_limit: Annotated[
         float,
-        typer.Option("--response-limit", min=0.0, help="Longest mean response time, in ms."),
+        typer.Option(
+            "--response-limit",
+            min=0.0,
+            help="Limit on the mean response time, in ms, of a sustained rate.",
+        ),
     ] = 20.0,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="How often the whole ladder is measured.")
+        int, typer.Option("--repeats", min=1, help="Number of repetitions of the whole load sweep.")
     ] = 1,
     sets: Sets = None,
     as_json: Annotated[
@@ -93,7 +107,9 @@ def mix(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
     csv: Csv = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Do not remove the files at the end.")
+    ] = False,
     calls: CallsOption = Calls.POSIX,
     label: Labels = None,
     stored: Stored = True,
@@ -102,16 +118,16 @@ def mix(
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
 ) -> int:
-    """Carry a mix of operations out at one load after another, and find the knee.
+    """Run a mix at one rate after another; find the highest sustained rate and the knee.
 
-    Operations come at random times, whatever the system does. All files are made in a directory
+    Operations arrive at random times (open loop). All files are made in a directory
     of the benchmark's own below DIR, which is removed at the end.
     """
     from headrace import measure
 
-    labels = labels_to_keep(label or [], stored)
-    resumed = earlier(resume)
-    output, plot = output_of(output, resume), of_first(plot)
+    labels = check_labels(label or [], stored)
+    resumed = earlier_result(resume)
+    output, plot = output_of(output, resume), first_rank_only(plot)
     stored = stored and current().first
     if output is not None:
         check_apart({"--output": output}, {"the scenario": Path(workload)})
@@ -136,7 +152,7 @@ def mix(
             raise ValueError("--client-hosts: expected no --clients beside it")
         if rates is not None or processes is not None:
             raise ValueError("--clients: expected no --rates and no --processes beside it")
-        ladder = measure.ladder_of_clients(
+        load_sweep = measure.client_sweep(
             mixed.with_processes, directory, counts(clients), warm_up=warm_up, **common
         )
     else:
@@ -148,31 +164,33 @@ def mix(
         }
         if client_hosts is not None:
             found = different_counts("--client-hosts", client_hosts)
-            ladder = measure.client_host_sweep(mixed.at, directory, found, **common)
+            load_sweep = measure.client_host_sweep(mixed.at, directory, found, **common)
         else:
-            ladder = measure.ladder(mixed.at, directory, **common)
+            load_sweep = measure.load_sweep(mixed.at, directory, **common)
     identifier = None
-    if stored and ladder.document["steps"]:
-        identifier = kept(lambda: ladder.keep(labels=labels))
-    from headrace.report import ladder_tables
+    if stored and load_sweep.document["steps"]:
+        identifier = save_to_store(lambda: load_sweep.keep(labels=labels))
+    from headrace.report import load_sweep_tables
 
-    documents.tell(ladder.document, as_json, ladder_tables.ladder, identifier, csv)
+    documents.print_result(
+        load_sweep.document, as_json, load_sweep_tables.load_sweep, identifier, csv
+    )
     if plot is not None:
         from headrace.report import plots
 
-        plots.save_ladder(plot, ladder.document)
+        plots.save_load_sweep(plot, load_sweep.document)
         if not as_json:
             print(plain_line(f"plots: {plot}"))
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
-        ladder.save(output)
-    stop = ladder.document["stop"]
-    tell_how_to_go_on(stop, output, identifier)
+        load_sweep.save(output)
+    stop = load_sweep.document["stop"]
+    print_resume_command(stop, output, identifier)
     return documents.status(stop)
 
 
 def numbers(option: str, text: str | None) -> list[float]:
-    """A list of positive numbers as an option gives it. Raises ValueError if it is none."""
+    """Parse a list of positive numbers. Raises ValueError if it is malformed."""
     if text is None:
         return []
     try:
@@ -185,11 +203,11 @@ def numbers(option: str, text: str | None) -> list[float]:
 
 
 def watching(shown: bool) -> Callable[[str], AbstractContextManager["Progress | None"]]:
-    """What shows the figures of one step after another."""
+    """Return a function that shows the figures of one step after another."""
 
     @contextmanager
     def watch(title: str) -> Iterator["Progress | None"]:
-        with live_view(title, shown) as tell:
-            yield tell
+        with live_view(title, shown) as report:
+            yield report
 
     return watch

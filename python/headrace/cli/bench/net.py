@@ -10,29 +10,29 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import Plot
-from headrace.cli.bench.resuming import Resume, earlier, output_of
+from headrace.cli.bench.resume import Resume, earlier_result, output_of
 from headrace.cli.bench.sizes import sizes as read_sizes
-from headrace.cli.keeping import Labels, Stored, labels_to_keep
 from headrace.cli.screen import steps
+from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.files import check_directory
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
-    help="Messages between two hosts: latency and throughput by size.", no_args_is_help=True
+    help="Measure latency and throughput of messages between two hosts.", no_args_is_help=True
 )
 Token = Annotated[
-    str | None, typer.Option("--token", help="What both sides know, so that no stranger asks.")
+    str | None, typer.Option("--token", help="Shared secret; by default a random one is printed.")
 ]
 
 
 @app.command("answer")
 def answer(
     listen: Annotated[
-        str, typer.Option("--listen", metavar="HOST:PORT", help="Where to listen.")
+        str, typer.Option("--listen", metavar="HOST:PORT", help="Address to listen on.")
     ] = "127.0.0.1:7417",
     token: Token = None,
 ) -> None:
-    """Send every message back until Ctrl-C. One host runs this, the other `ask`."""
+    """Answer messages of headrace bench net ask on another host until Ctrl-C."""
     from headrace.measure import network
 
     known = token or network.new_token()
@@ -42,7 +42,7 @@ def answer(
         print("on the other host:")
         print(plain_line(f"  headrace bench net ask {address} --token {known}"))
         if not network.is_loopback(listen.rpartition(":")[0]):
-            print("Any host that reaches this address and knows the token can ask.")
+            print("Any host that reaches this address and has the token can connect.")
         sys.stdout.flush()
 
     network.answer(listen, known, started)
@@ -50,10 +50,14 @@ def answer(
 
 @app.command("ask")
 def ask(
-    address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where a host answers.")],
-    token: Annotated[str, typer.Option("--token", help="What the answering side printed.")],
+    address: Annotated[
+        str, typer.Argument(metavar="HOST:PORT", help="Address of headrace bench net answer.")
+    ],
+    token: Annotated[
+        str, typer.Option("--token", help="Shared secret that headrace bench net answer printed.")
+    ],
     sizes: Annotated[
-        str, typer.Option("--sizes", metavar="SIZES", help="Message sizes, as 1-16m.")
+        str, typer.Option("--sizes", metavar="SIZES", help="Message sizes, such as 1-16m.")
     ] = "1,4,16,64,256,1k,4k,16k,64k,256k,1m,4m,16m",
     seconds: Annotated[
         float, typer.Option("--time", "--seconds", min=0.0, help="Seconds measured for each size.")
@@ -66,23 +70,23 @@ def ask(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Send messages to a host that answers, and measure how long they take there and back."""
+    """Send messages to a host and back, and measure latency and throughput."""
     from headrace.measure import network
 
-    labels = labels_to_keep(label or [], stored)
+    labels = check_labels(label or [], stored)
     check_csv(csv, as_json)
-    resumed = earlier(resume)
+    resumed = earlier_result(resume)
     output = output_of(output, resume)
     if plot is not None:
         check_directory(plot)
     to = documents.Destination(as_json, output, plot, stored, labels, csv)
-    with steps("bench net") as told:
+    with steps("bench net") as on_progress:
         document = network.ask(
             address,
             token,
             read_sizes(sizes),
             seconds=seconds,
-            told=told,
+            on_progress=on_progress,
             resumed=resumed,
             so_far=to.save_so_far,
         )

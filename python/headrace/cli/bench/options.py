@@ -19,14 +19,14 @@ BelowDirectory = Annotated[
     Path,
     typer.Argument(
         metavar="DIR",
-        help="A directory on the file system to be measured.",
+        help="Directory on the file system to measure.",
         parser=directory_to_measure,
     ),
 ]
 
 
 class Calls(StrEnum):
-    """How calls are made."""
+    """Ways to make system calls."""
 
     POSIX = "posix"
     IO_URING = "io-uring"
@@ -37,7 +37,8 @@ CallsOption = Annotated[
     Calls,
     typer.Option(
         "--calls",
-        help="By system calls, through io_uring, or not at all: what the engine itself costs.",
+        help="System calls (posix), io_uring, or none (null), which measures the engine's own"
+        " cost.",
     ),
 ]
 

@@ -16,24 +16,24 @@ from headrace.cli.bench.job_view import job_view
 from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import Calls, Plot
 from headrace.cli.bench.sizes import counts, size
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
-from headrace.report.plain import plain_line
+from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import Options, Plan
     from headrace.measure.jobs.target import Target
 
 JOB_FILES = (".fio", ".job")
-"""Suffixes by which `bench run` knows fio's job files from scenarios."""
+"""Suffixes that distinguish fio's job files from scenarios in `bench run`."""
 
 QueueDepth = Annotated[
     str | None,
     typer.Option(
         "--queue-depth",
         metavar="COUNTS",
-        help="Requests in flight per process, as 1,16 or 1-32; more than 1 by io_uring.",
+        help="Requests in flight per process, such as 1,16 or 1-32; above 1 by io_uring.",
     ),
 ]
 
@@ -43,52 +43,63 @@ def quick(
         list[str],
         typer.Argument(
             metavar="[FILE] DIR",
-            help="A directory on the file system to be measured, or a block device, which is only"
-            " read; before it, a fio job file to carry out there.",
+            help="Directory on the file system to measure, or a block device, which is only"
+            " read; before it optionally a fio job file to run there.",
         ),
     ],
     queue_depth: QueueDepth = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.001, help="Seconds measured in each step; 1.5."),
+        typer.Option("--time", min=0.001, help="Seconds measured in each step; by default 1.5."),
     ] = None,
     file: Annotated[
         str | None,
         typer.Option(
             "--file",
             metavar="SIZE",
-            help="Bytes of each process's file; up to 1 GiB, as 4 s and free space allow.",
+            help="Size of each process's file; by default up to 1 GiB, limited by free space and"
+            " 4 s of writing.",
         ),
     ] = None,
     block: Annotated[
         str | None,
-        typer.Option("--block", metavar="SIZE", help="Bytes of a random request; 4 KiB."),
+        typer.Option(
+            "--block", metavar="SIZE", help="Bytes of a random request; by default 4 KiB."
+        ),
     ] = None,
     sequential_block: Annotated[
         str | None,
         typer.Option(
-            "--sequential-block", metavar="SIZE", help="Bytes of a sequential request; 1 MiB."
+            "--sequential-block",
+            metavar="SIZE",
+            help="Bytes of a sequential request; by default 1 MiB.",
         ),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option("--processes", min=1, max=4096, help="How many at once; 1.")
+        int | None,
+        typer.Option(
+            "--processes", min=1, max=4096, help="Number of parallel processes; by default 1."
+        ),
     ] = None,
     rate: Annotated[
         float | None,
         typer.Option(
-            "--rate", metavar="IOPS", help="Requests per second; as many as possible without."
+            "--rate", metavar="IOPS", help="Requests per second; by default as many as possible."
         ),
     ] = None,
     direct: Annotated[
         bool | None,
         typer.Option(
             "--direct/--no-direct",
-            help="Bypass the page cache (O_DIRECT); by default where the file system takes it.",
+            help="Bypass the page cache (O_DIRECT); by default where the file system supports it.",
         ),
     ] = None,
     calls: Annotated[
         Calls | None,
-        typer.Option("--calls", help="By io_uring, or by system calls at a queue depth of 1."),
+        typer.Option(
+            "--calls",
+            help="Calls to use; by default io_uring, or system calls at a queue depth of 1.",
+        ),
     ] = None,
     as_json: AsJson = False,
     csv: Csv = None,
@@ -103,7 +114,7 @@ def quick(
     """Measure IOPS, MB/s and latency of reads and writes, sequential and random.
 
     Takes less than half a minute. All files are made in a directory of the benchmark's own below
-    DIR, which is removed at the end. Or: carry out the jobs of a fio job file.
+    DIR, which is removed at the end. With FILE: run the jobs of a fio job file.
     """
     from headrace.measure import jobs
 
@@ -120,10 +131,10 @@ def quick(
     }
     without = [name for name, value in given.items() if value is not None]
     if first is not None and without:
-        raise ValueError(f"{without[0]}: {first} says it: expected a directory alone with it")
+        raise ValueError(f"{without[0]}: {first} sets it: expected a directory and no job file")
     common = (as_json, csv, output, plot, label, stored, show_progress)
     if first is not None:
-        return carry_out_file(first, where, seconds, *common)
+        return run_job_file(first, where, seconds, *common)
 
     options = _options(given, seconds)
     if calls is not None and calls != Calls.IO_URING:
@@ -131,7 +142,7 @@ def quick(
             options = dataclasses.replace(options, queue_depths=[1])
         elif calls == Calls.NULL or max(options.queue_depths) > 1:
             raise ValueError(
-                f"--calls {calls}: a system call waits for its answer: expected --calls io-uring,"
+                f"--calls {calls}: system calls have a queue depth of 1: expected --calls io-uring,"
                 " or --calls posix with --queue-depth 1"
             )
 
@@ -139,10 +150,10 @@ def quick(
         fitting = _fitting(options, target, direct, calls)
         return jobs.quick_start(where, fitting, target.size)
 
-    return _carry_out(planned, where, None, *common)
+    return _run(planned, where, None, *common)
 
 
-def carry_out_file(
+def run_job_file(
     job_file: Path,
     where: Path,
     seconds: float | None,
@@ -154,25 +165,25 @@ def carry_out_file(
     stored: bool,
     show_progress: bool,
 ) -> int:
-    """Carries out the jobs of a fio job file; gives the exit status."""
+    """Run the jobs of a fio job file and return the exit status."""
     from headrace.measure import jobs
 
     def planned(target: "Target") -> "Plan":
         return jobs.read_fio_file(job_file, device_size=target.size, stops=seconds)
 
-    # What is wrong with it is told before anything is made.
+    # Check the job file before any file is created.
     jobs.read_fio_file(job_file, device_size=_device_size(where), stops=seconds)
     common = (as_json, csv, output, plot, label, stored, show_progress)
-    return _carry_out(planned, where, job_file, *common)
+    return _run(planned, where, job_file, *common)
 
 
 def is_job_file(path: Path) -> bool:
-    """Whether a file's name is that of a fio job file."""
+    """Return whether a file's name is that of a fio job file."""
     return path.suffix in JOB_FILES
 
 
 def _arguments(paths: list[str]) -> tuple[Path | None, Path]:
-    """A job file, if one is named, and where it is carried out."""
+    """Return the job file, if one is named, and the directory or device to use."""
     if any(not path for path in paths):
         raise typer.BadParameter("expected a directory; . is the current one")
     if len(paths) > 2:
@@ -234,7 +245,7 @@ def _fitting(
     direct: bool | None,
     calls: Calls | None,
 ) -> "Options":
-    """Options with what the target and this system take."""
+    """Limit the options to what the target and this system support."""
     from headrace import _core
     from headrace.measure.jobs.target import in_memory
 
@@ -243,13 +254,13 @@ def _fitting(
     takes = direct is not False and not in_memory(target) and target.engine.takes_direct()
     if direct and not takes:
         raise ValueError(
-            f"--direct: the file system of {target.path} takes no O_DIRECT, or is all page cache:"
+            f"--direct: the file system of {target.path} does not support O_DIRECT:"
             " expected --no-direct"
         )
     options = dataclasses.replace(options, direct=takes)
     if calls is None and not _core.has_io_uring():
         print(
-            "warning: this system has no io_uring, or does not let programs use it: system calls"
+            "warning: io_uring is missing or disabled on this system: measuring with system calls"
             " at a queue depth of 1",
             file=sys.stderr,
         )
@@ -266,7 +277,7 @@ def _device_size(where: Path) -> int | None:
         return target.size
 
 
-def _carry_out(
+def _run(
     planned: "Callable[[Target], Plan]",
     where: Path,
     job_file: Path | None,
@@ -281,24 +292,24 @@ def _carry_out(
     from headrace.measure import jobs
     from headrace.measure.jobs.target import opened
 
-    labels = labels_to_keep(label or [], stored)
+    labels = check_labels(label or [], stored)
     check_csv(csv, as_json)
     if output is not None:
         check_writable(output, FileFormat.JSON)
     check_apart({"--output": output, "--csv": csv}, {"the job file": job_file})
     if plot is not None:
         check_directory(plot)
-    with job_view("bench", show_progress) as tell, opened(where) as target:
+    with job_view("bench", show_progress) as report, opened(where) as target:
         plan = planned(target)
-        result = jobs.carry_out(plan, target, progress=tell)
+        result = jobs.run_jobs(plan, target, progress=report)
     if target.left is not None:
         result.document["warnings"].append(target.left)
     identifier = None
     if stored and result.document["jobs"]:
-        identifier = kept(lambda: result.keep(labels=labels))
+        identifier = save_to_store(lambda: result.keep(labels=labels))
     from headrace.report import job_tables
 
-    documents.tell(result.document, as_json, job_tables.jobs, identifier, csv)
+    documents.print_result(result.document, as_json, job_tables.jobs, identifier, csv)
     if plot is not None and result.histograms.height:
         from headrace.report import plots
 

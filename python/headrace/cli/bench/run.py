@@ -7,16 +7,16 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.live import live_view
+from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Plot
-from headrace.cli.bench.quick import carry_out_file, is_job_file
-from headrace.cli.keeping import Labels, Stored, kept, labels_to_keep
+from headrace.cli.bench.quick import is_job_file, run_job_file
+from headrace.cli.kernel_trace import check_tracing
 from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.tracing import may_trace
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
-from headrace.ranks import current, of_first
-from headrace.report.plain import plain_line
+from headrace.ranks import current, first_rank_only
+from headrace.report.plain_text import plain_line
 
 
 def run(
@@ -34,36 +34,38 @@ def run(
     csv: Csv = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.001, help="Stop after so many seconds (run.stop.time)."),
+        typer.Option("--time", min=0.001, help="Stop after this many seconds (run.stop.time)."),
     ] = None,
     repeats: Annotated[
         int | None,
         typer.Option(
             "--repeats",
             min=1,
-            help="How often it is measured, with fresh files; else run.replications times.",
+            help="Number of repetitions, each with new files; by default run.replications.",
         ),
     ] = None,
     label: Labels = None,
     stored: Stored = True,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the files where they are.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Do not remove the files at the end.")
+    ] = False,
     calls: CallsOption = Calls.POSIX,
     trace: Annotated[
         bool,
         typer.Option(
             "--trace",
-            help="Record what the kernel does meanwhile, for headrace validate; needs root.",
+            help="Trace the kernel, for headrace validate; needs root.",
         ),
     ] = False,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
 ) -> int:
-    """Carry the workloads of a scenario out on a real file system.
+    """Run the workloads of a scenario on a real file system.
 
-    What the scenario says of a system is not used: the same file can be simulated. All files
-    are made in a directory of the benchmark's own below DIR, which is removed at the end.
-    The store keeps the result. FILE may also be a fio job file (.fio).
+    The scenario's system is ignored, so the same file can be simulated. All files are made in a
+    directory of the benchmark's own below DIR, which is removed at the end. Saves the result in
+    the store. FILE may also be a fio job file (.fio).
     """
     from headrace import measure
 
@@ -73,8 +75,10 @@ def run(
         if without := [name for name, there in given.items() if there]:
             raise ValueError(f"{without[0]}: {file} is a fio job file: leave the option out")
         if current().size > 1:
-            raise ValueError(f"{file}: a fio job file is of one host: start it without mpirun")
-        return carry_out_file(
+            raise ValueError(
+                f"{file}: fio job files run on one host only: start headrace without mpirun"
+            )
+        return run_job_file(
             file,
             directory,
             seconds,
@@ -87,8 +91,8 @@ def run(
             show_progress=show_progress,
         )
     sets = [*(sets or []), *([] if seconds is None else [f"run.stop.time={seconds} s"])]
-    labels = labels_to_keep(label or [], stored)
-    output, plot = of_first(output), of_first(plot)
+    labels = check_labels(label or [], stored)
+    output, plot = first_rank_only(output), first_rank_only(plot)
     stored = stored and current().first
     if output is not None:
         check_writable(output, FileFormat.JSON)
@@ -102,22 +106,28 @@ def run(
     loaded = load_with_sets(file, sets)
     if trace and ((repeats or loaded.replications) > 1 or current().size > 1):
         raise typer.BadParameter(
-            "it is of one repetition on one host: expected no --repeats, no run.replications and"
+            "it measures one repetition on one host: expected no --repeats, no run.replications and"
             " no mpirun",
             param_hint="--trace",
         )
-    may_trace(directory, trace, None)
-    with live_view(loaded.name, show_progress) as tell:
+    check_tracing(directory, trace, None)
+    with live_view(loaded.name, show_progress) as report:
 
         def measured() -> measure.Measurement:
-            return measure.repeat(loaded, directory, repeats, calls=calls, keep=keep, progress=tell)
+            return measure.repeat(
+                loaded, directory, repeats, calls=calls, keep=keep, progress=report
+            )
 
-        measurement = measure.traced(measured, directory)[0] if trace else measured()
+        measurement = (
+            measure.measure_with_kernel_trace(measured, directory)[0] if trace else measured()
+        )
     measurement.note_sets(sets)
-    identifier = kept(lambda: measurement.keep(labels=labels)) if stored else None
-    from headrace.report import measured_tables
+    identifier = save_to_store(lambda: measurement.keep(labels=labels)) if stored else None
+    from headrace.report import measurement_tables
 
-    documents.tell(measurement.document, as_json, measured_tables.measurement, identifier, csv)
+    documents.print_result(
+        measurement.document, as_json, measurement_tables.measurement, identifier, csv
+    )
     if plot is not None:
         from headrace.report import plots
         from headrace.report.figures import percentile

@@ -55,8 +55,7 @@ def sizes(text: str) -> list[int]:
 
 
 def check_whole_blocks(option: str, file: int, blocks: Sequence[int]) -> None:
-    """Makes sure that a file's size, which an option gave, is a multiple of the size of each of
-    its blocks that is smaller.
+    """Check that a file's size is a multiple of each smaller block size.
 
     Raises ValueError, which says what to write instead.
     """
@@ -65,16 +64,16 @@ def check_whole_blocks(option: str, file: int, blocks: Sequence[int]) -> None:
     if not parted:
         return
     unit = math.lcm(*smaller)
-    # Of blocks that have nothing in common, it may be far larger than the file.
+    # The common multiple of unrelated block sizes may be far larger than the file.
     nearest = binary_size(max(round(file / unit), 1) * unit)
     raise ValueError(
-        f"{option} {_in_words(file)}: it is no multiple of blocks of {_in_words(parted[0])}:"
+        f"{option} {_in_words(file)}: not a multiple of the block size {_in_words(parted[0])}:"
         f' expected whole blocks, such as {option} "{nearest}"'
     )
 
 
 def _in_words(amount: int) -> str:
-    """A size in binary units, if it is whole in one, or in decimal ones."""
+    """Format a size in binary units if it is a whole number of one, else in decimal units."""
     return short_size(amount) if amount % 1024 == 0 else decimal_size(amount)
 
 
@@ -89,7 +88,7 @@ def counts(text: str) -> list[int]:
 
 
 def different_counts(option: str, text: str) -> list[int]:
-    """Counts as an option gives them, none twice. Raises ValueError if they are not."""
+    """Parse different counts. Raises ValueError if they are malformed or repeated."""
     try:
         found = _counts(text)
     except ValueError:

@@ -9,12 +9,12 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import BelowDirectory, Plot
-from headrace.cli.bench.resuming import Resume, earlier, output_of
-from headrace.cli.keeping import Labels, Stored, labels_to_keep
+from headrace.cli.bench.resume import Resume, earlier_result, output_of
 from headrace.cli.screen import steps
-from headrace.ending import failed
+from headrace.cli.store_options import Labels, Stored, check_labels
+from headrace.exit_codes import report_failure
 from headrace.file_formats import FileFormat
-from headrace.files import check_apart, check_directory, check_writable, whole_file
+from headrace.files import atomic_file, check_apart, check_directory, check_writable
 
 # What reads and writes through the page cache cause depends on what else is in it.
 OPERATIONS = (
@@ -30,7 +30,7 @@ def tune(
         typer.Option(
             "--profiler",
             metavar="PROFILER",
-            help="What counts below: fuse, nfs-client, nfs-server, gluster:VOLUME or"
+            help="Counter of protocol operations: fuse, nfs-client, nfs-server, gluster:VOLUME or"
             " command:COMMAND.",
         ),
     ],
@@ -39,26 +39,26 @@ def tune(
         typer.Option(
             "--target",
             metavar="MIX",
-            help="The protocol mix wanted: sfs-nfsv2, sfs-nfsv3, sfs2008-nfs, or a file.",
+            help="Wanted protocol mix: sfs-nfsv2, sfs-nfsv3, sfs2008-nfs, or a file.",
         ),
     ] = "sfs-nfsv3",
     operations: Annotated[
         str, typer.Option("--operations", metavar="NAMES", help="File operations to mix.")
     ] = OPERATIONS,
     amount: Annotated[
-        int, typer.Option("--amount", min=1, help="How often each is carried out alone.")
+        int, typer.Option("--amount", min=1, help="Number of runs of each operation alone.")
     ] = 500,
     mixed: Annotated[
-        int, typer.Option("--mixed", min=1, help="How many operations of a mix are carried out.")
+        int, typer.Option("--mixed", min=1, help="Number of operations of a mix.")
     ] = 50_000,
-    files: Annotated[int, typer.Option("--files", min=1, help="How many files there are.")] = 10,
+    files: Annotated[int, typer.Option("--files", min=1, help="Number of files.")] = 10,
     rounds: Annotated[
         int,
-        typer.Option("--rounds", min=1, help="How often a mix is measured and corrected."),
+        typer.Option("--rounds", min=1, help="Number of rounds of measuring and correcting a mix."),
     ] = 2,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.001, help="End each step after so many seconds."),
+        typer.Option("--time", min=0.001, help="Time limit of each step in seconds."),
     ] = None,
     as_json: AsJson = False,
     output: Output = None,
@@ -72,13 +72,13 @@ def tune(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Find the mix of file operations that causes a wanted mix in the protocol below."""
+    """Find a mix of file operations that causes a wanted mix of protocol operations."""
     from headrace.measure import tuning
-    from headrace.measure.tuning.tune import tune as carried_out
+    from headrace.measure.tuning.tune import tune as run_tuning
 
-    labels = labels_to_keep(label or [], stored)
+    labels = check_labels(label or [], stored)
     check_csv(csv, as_json)
-    resumed = earlier(resume)
+    resumed = earlier_result(resume)
     output = output_of(output, resume)
     if mix is not None:
         check_writable(mix, FileFormat.TOML)
@@ -89,14 +89,14 @@ def tune(
     wanted, watching = tuning.target(target), tuning.profiler(profiler)
     much = tuning.Amount(alone=amount, mixed=mixed, files=files, time_s=seconds)
     to = documents.Destination(as_json, output, plot, stored, labels, csv)
-    with watching(directory) as watched, steps("bench tune") as told:
-        document = carried_out(
+    with watching(directory) as watched, steps("bench tune") as on_progress:
+        document = run_tuning(
             watched,
             wanted,
             names,
             rounds=rounds,
             amount=much,
-            told=told,
+            on_progress=on_progress,
             resumed=resumed,
             so_far=to.save_so_far,
         )
@@ -107,10 +107,10 @@ def tune(
         measured = [it for it in document["mixes"].values() if it["measured"] is not None]
         if not measured:
             problem = "no operation of a mix was completed: expected a longer --time"
-            return failed(f"{mix}: not written: {problem}", 1)
+            return report_failure(f"{mix}: not written: {problem}", 1)
         best = min(measured, key=lambda it: float(it["measured_distance"]))
         text = tuning.workload(best["weights"], mixed, much)
-        with whole_file(mix) as partial:
+        with atomic_file(mix) as partial:
             partial.write_text(text, encoding="utf-8")
     return ended
 

@@ -1,7 +1,7 @@
-"""fio's job files, as far as jobs here can do the same (fio(1), version 3).
+"""Reader of fio's job files (fio(1), version 3).
 
-Every option is carried out, carried out otherwise with a note that says so, or refused with its
-line: none is passed over.
+Every option is supported, supported differently with a note, or refused with its line; none is
+ignored.
 """
 
 import re
@@ -26,7 +26,7 @@ PATTERNS = {
     "readwrite": (None, False),
     "randrw": (None, True),
 }
-"""The share of reads, None where `rwmixread` says it, and whether offsets are random."""
+"""Share of reads (None if `rwmixread` gives it), and whether offsets are random."""
 ENGINES = {
     "sync": POSIX,
     "psync": POSIX,
@@ -34,7 +34,7 @@ ENGINES = {
     "io_uring": IO_URING,
 }
 SIZES = {"": 0, "b": 0, "k": 1, "kb": 1, "m": 2, "mb": 2, "g": 3, "gb": 3, "t": 4, "tb": 4}
-"""Powers of 1024: fio's `kb_base` is 1024 unless a job file says otherwise."""
+"""Powers of 1024: fio's `kb_base` is 1024 unless a job file sets it."""
 TIMES = {"us": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 ALIASES = {
     "readwrite": "rw",
@@ -60,7 +60,7 @@ class _Option:
 
 @dataclass
 class _Section:
-    """A job, or what holds for all that come after it."""
+    """A job, or options that apply to all later jobs."""
 
     name: str
     line: int
@@ -68,7 +68,7 @@ class _Section:
 
 
 class _Reader:
-    """What is known of a file while it is read."""
+    """State of the parser: the file, its notes and its errors."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -86,12 +86,12 @@ class _Reader:
 def read_fio_file(
     file: Path, *, device_size: int | None = None, stops: float | None = None
 ) -> Plan:
-    """The jobs of a fio job file, for a directory or for a device of a size.
+    """Read a fio job file for a directory, or for a device of a size.
 
-    `stops` takes the place of each job's `runtime`, with `time_based`.
+    `stops` replaces each job's `runtime`, with `time_based`.
 
-    Raises ValueError, which names the line, for what cannot be carried out; OSError if the file
-    cannot be read.
+    Raises ValueError, which names the line, for unsupported options; OSError if the file cannot be
+    read.
     """
     with file.open("rb") as opened:
         content = opened.read(LARGEST + 1)
@@ -108,11 +108,11 @@ def read_fio_file(
 def parse(
     text: str, file: Path, *, device_size: int | None = None, stops: float | None = None
 ) -> Plan:
-    """As `read_fio_file`, of a file's text."""
+    """Parse the text of a fio job file as `read_fio_file` does."""
     reader = _Reader(file)
     sections = _sections(reader, text)
     if not sections:
-        raise ValueError(f"{file}: it has no job: expected a section such as [random-read]")
+        raise ValueError(f"{file}: no jobs: expected a section such as [random-read]")
     made = _Made(reader, device_size, stops)
     for section in sections:
         made.add(section)
@@ -127,11 +127,12 @@ def parse(
 
 
 def _sections(reader: _Reader, text: str) -> list[_Section]:
-    """The jobs, each with what [global] says before it. Raises ValueError for other lines."""
+    """Return the jobs, each with the options of [global] before it. Raises ValueError for other
+    lines."""
     common: dict[str, _Option] = {}
     found: list[_Section] = []
     into: dict[str, _Option] | None = None
-    # Not splitlines, which knows more ends of lines than fio.
+    # splitlines would accept more line ends than fio does.
     for number, raw in enumerate(text.split("\n"), 1):
         # fio ends a line at the first of these characters, wherever it is.
         line = re.split("[;#]", raw, maxsplit=1)[0].strip()
@@ -150,7 +151,9 @@ def _sections(reader: _Reader, text: str) -> list[_Section]:
             into = found[-1].options
             continue
         if into is None:
-            raise reader.wrong(number, f'"{line}": expected it behind [global] or a job\'s [name]')
+            raise reader.wrong(
+                number, f'"{line}": expected the option after [global] or a job\'s [name]'
+            )
         option = _option(reader, line, number)
         into[option.name] = option
     return found
@@ -163,7 +166,7 @@ def _option(reader: _Reader, line: str, number: int) -> _Option:
     if name not in KNOWN:
         known = ", ".join(sorted(KNOWN))
         raise reader.wrong(
-            number, f'"{key}": this option of fio is not supported: take it out; supported: {known}'
+            number, f'"{key}": this option of fio is not supported: remove it; supported: {known}'
         )
     if "$" in value:
         raise reader.wrong(number, f"{line}: variables are not supported: write the value out")
@@ -185,7 +188,7 @@ class _Made:
         self._processes = 0
 
     def add(self, section: _Section) -> None:
-        """Makes a job of a section, in the stage before it unless there is a stone wall."""
+        """Make a job of a section, in the stage before it unless there is a stone wall."""
         values = _Values(self.reader, section)
         job = self._job(section, values)
         waits = values.flag("stonewall")
@@ -197,7 +200,7 @@ class _Made:
             self._files[number] = (max(size, job.bytes), written or job.reads)
 
     def layouts(self) -> list[FileLayout]:
-        """The files that are there before the first job: those that are read have data."""
+        """Files that must exist before the first job; those that are read have data."""
         return [
             FileLayout(number, size, written=written, least=size)
             for number, (size, written) in sorted(self._files.items())
@@ -232,10 +235,10 @@ class _Made:
         sync_at_end = values.switch("end_fsync")
         if share == 1.0 and sync_every is not None:
             # fio makes none, either.
-            values.note("fsync", "a job that only reads makes no fsync")
+            values.note("fsync", "a job that only reads issues no fsync")
             sync_every = None
         if share == 1.0 and sync_at_end:
-            values.note("end_fsync", "a job that only reads makes no fsync")
+            values.note("end_fsync", "a job that only reads issues no fsync")
             sync_at_end = False
         rate = values.get("rate_iops", _rate, None)
         if rate is not None and 0.0 < share < 1.0:
@@ -300,7 +303,7 @@ class _Made:
 
 
 class _Values:
-    """The options of a section, with what they mean."""
+    """The parsed options of a section."""
 
     def __init__(self, reader: _Reader, section: _Section) -> None:
         self._reader = reader
@@ -336,7 +339,7 @@ class _Values:
         return value
 
     def flag(self, name: str) -> bool:
-        """An option that is there or not. Raises ValueError if it has another value than 1."""
+        """Return whether a flag is set. Raises ValueError if it has another value than 1."""
         option = self._section.options.get(name)
         if option is None:
             return False
@@ -363,25 +366,25 @@ class _Values:
         if share is None:
             return mixed, random
         if self.has("rwmixread"):
-            self.note("rwmixread", f"without effect with rw={text}, as in fio")
+            self.note("rwmixread", f"no effect with rw={text}, as in fio")
         return share, random
 
     def calls(self) -> tuple[str, int]:
-        """By which calls, and the queue depth."""
+        """Return the kind of calls and the queue depth."""
         engine = self.text("ioengine") or "psync"
         if engine not in ENGINES:
             raise self._wrong("ioengine", engine)
         calls = ENGINES[engine]
         depth = self.get("iodepth", _count(1, 4096), 1)
         if engine == "libaio":
-            self.note("ioengine", "libaio is carried out by io_uring")
+            self.note("ioengine", "libaio is implemented with io_uring")
         if calls == POSIX and depth > 1:
             self.note("iodepth", f"{depth} is 1 with ioengine={engine}, as in fio: each call waits")
             depth = 1
         return calls, depth
 
     def other(self, processes: int, device: bool) -> None:
-        """Notes on what is carried out otherwise than by fio."""
+        """Note options that Headrace treats otherwise than fio."""
         if self.has("directory"):
             self.text("directory")
             instead = "the device" if device else "the directory"

@@ -1,4 +1,4 @@
-"""What jobs are, and the files that they work on."""
+"""Jobs, and the files that they read and write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ class Job:
     file: int
     """The number of its file, of its first process's if each has its own."""
     bytes: int
-    """Of each file, as far as it is used."""
+    """Bytes of each file that the job uses."""
     block: int
     """Bytes of a request."""
     read_share: float
     """Share of the requests that are reads."""
     random: bool
     shared: bool = False
-    """Whether all processes use one file."""
+    """True if all processes use one file."""
     queue_depth: int = 1
     """Requests in flight per process at the most."""
     processes: int = 1
@@ -44,12 +44,12 @@ class Job:
 
     @property
     def reads(self) -> bool:
-        """Whether it reads."""
+        """True if the job reads."""
         return self.read_share > 0
 
     @property
     def writes(self) -> bool:
-        """Whether it writes."""
+        """True if the job writes."""
         return self.read_share < 1
 
     @property
@@ -67,7 +67,7 @@ class Job:
         return range(self.file, self.file + (1 if self.shared else self.processes))
 
     def label(self, operation: str) -> str:
-        """What one of its operations is called in a result."""
+        """Return the name of one of the job's operations in a result."""
         one_kind = self.reads != self.writes
         return self.name if one_kind and operation != "sync" else f"{self.name}, {operation}"
 
@@ -79,16 +79,17 @@ class FileLayout:
     number: int
     bytes: int
     written: bool = True
-    """Whether it is written, rather than only allocated."""
+    """True if the file is written; false if it is only allocated."""
     least: int = 0
     """Bytes that it has in any case."""
     seconds: float | None = None
-    """After how long it is as large as it has become."""
+    """Seconds after which a file stops growing during layout; None without a limit."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Jobs in stages: those of a stage begin together, when all of the stage before have ended."""
+    """Jobs in stages; the jobs of a stage begin together when those of the stage before have
+    ended."""
 
     name: str
     description: str
@@ -97,4 +98,4 @@ class Plan:
     job_file: str | None = None
     """The text of the file that the jobs come from."""
     notes: Sequence[str] = field(default_factory=tuple)
-    """What of that file is carried out otherwise, each with its line."""
+    """Options of the job file that Headrace treats otherwise, each with its line."""

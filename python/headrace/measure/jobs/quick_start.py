@@ -13,28 +13,27 @@ FILE = 1 << 30
 LEAST = 16 << 20
 """Bytes of a file in any case."""
 LAYOUT_S = 4.0
-"""After how long all files together are as large as they have become: 240 MB of a disk of
-60 MB/s."""
+"""Seconds after which the layout of all files ends: 240 MB on a disk of 60 MB/s."""
 FREE = 4
-"""All files together take this part of the free space at the most: one in so many."""
+"""All files together take at most one part in this many of the free space."""
 UNIT = 4 << 20
-"""What sizes of files are multiples of."""
+"""Unit, in bytes, of which file sizes are multiples."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What can be chosen."""
+    """Options of the quick start."""
 
     file: int | None = None
-    """Bytes of each process's file, laid out whole; else `FILE`, as far as time and space allow."""
+    """Bytes of each process's file, written completely; else `FILE`, as time and space allow."""
     sequential_block: int = 1 << 20
     random_block: int = 4096
     queue_depths: Sequence[int] = (1, 16)
     processes: int = 1
     seconds: float = 1.5
-    """Of each step."""
+    """Seconds of each step."""
     rate: float | None = None
-    """Requests per second of all processes together; as many as they can without."""
+    """Requests per second of all processes together; unlimited if None."""
     direct: bool = True
     calls: str = IO_URING
     seed: int = 1
@@ -122,5 +121,5 @@ def _size(path: Path, options: Options, block: int) -> tuple[int, bool]:
 
 
 def _whole(block: int) -> int:
-    """Bytes in whole units that hold a block."""
+    """Round bytes to whole units that hold a block."""
     return -(-block // UNIT) * UNIT

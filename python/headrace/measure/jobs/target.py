@@ -1,4 +1,4 @@
-"""What jobs work on: a directory, or a block device that is only read."""
+"""Target of jobs: a directory, or a block device that is only read."""
 
 import contextlib
 import os
@@ -9,17 +9,17 @@ from os import PathLike
 from pathlib import Path
 
 from headrace import _core
-from headrace.interruption import held
-from headrace.measure.place import place
-from headrace.measure.removal import removed
+from headrace.interruption import defer_signals
+from headrace.measure.measurement_site import measurement_site
+from headrace.measure.removal import remove_directory
 
 MEMORY = ("tmpfs", "ramfs")
-"""File systems that have nothing but the page cache, whatever O_DIRECT says."""
+"""File systems in memory, for which O_DIRECT has no effect."""
 
 
 @dataclass
 class Target:
-    """What jobs work on."""
+    """A directory or a block device that jobs use."""
 
     path: Path
     engine: _core.JobTarget
@@ -30,7 +30,7 @@ class Target:
 
     @property
     def is_device(self) -> bool:
-        """Whether it is a block device."""
+        """True if the target is a block device."""
         return self.directory is None
 
     @property
@@ -41,18 +41,18 @@ class Target:
 
 
 def is_device(path: Path) -> bool:
-    """Whether a path leads to a block device. Raises OSError if it leads nowhere."""
+    """Return whether a path leads to a block device. Raises OSError if it does not exist."""
     return stat.S_ISBLK(os.stat(path).st_mode)
 
 
 def in_memory(target: Target) -> bool:
-    """Whether a directory is on a file system that has nothing but the page cache."""
-    return not target.is_device and place(target.path)["file_system"] in MEMORY
+    """Return whether a directory is on a file system that is only in memory."""
+    return not target.is_device and measurement_site(target.path)["file_system"] in MEMORY
 
 
 @contextlib.contextmanager
 def opened(
-    path: str | PathLike[str], told: Callable[[int], object] | None = None
+    path: str | PathLike[str], on_progress: Callable[[int], object] | None = None
 ) -> Iterator[Target]:
     """A device, opened for reading; or a directory of the benchmark's own below one, which is
     removed at the end. Raises OSError or ScenarioError if it cannot be used."""
@@ -66,18 +66,18 @@ def opened(
     target: Target | None = None
     interrupted = False
     try:
-        with held():
+        with defer_signals():
             made = _core.BenchmarkDirectory(path)
         target = Target(path, _core.JobTarget.directory(made), made)
         yield target
     except BaseException as error:
         interrupted = True
         if made is not None:
-            left = removed(made, interrupted=True, told=told)
+            left = remove_directory(made, interrupted=True, on_progress=on_progress)
             made = None
             if left is not None:
                 error.add_note(left["message"])
         raise
     finally:
         if made is not None and target is not None and not interrupted:
-            target.left = removed(made, told=told)
+            target.left = remove_directory(made, on_progress=on_progress)

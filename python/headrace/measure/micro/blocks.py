@@ -12,10 +12,10 @@ SIZES = tuple(4096 << step for step in range(12))
 def blocks(
     file: int, sizes: Sequence[int] = SIZES, *, processes: int = 1, direct: bool = False
 ) -> Study:
-    """A file of so many bytes written, then read, in blocks of each size.
+    """Write and then read a file in blocks of each size.
 
-    The write counts with the fsync behind it: a file in memory is not written yet. What is
-    read has left the page cache before.
+    The write includes its fsync: before it, the data is only in memory. The page cache is emptied
+    before reads.
     """
     points = []
     for size in sizes:

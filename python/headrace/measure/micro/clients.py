@@ -12,12 +12,11 @@ TESTS = (
 
 
 def clients(counts: Sequence[int], file: int, block: int, *, direct: bool = False) -> Study:
-    """For each count, so many processes write and read a file of so many bytes each; then
-    all of them one file, each its part.
+    """Measure, for each count, processes that write and read a file each, and then one shared file
+    in parts.
 
-    A write counts with the fsync behind it, and what is read has left the page cache before.
-    All begin together, and all bytes over the slowest one's time are a lower bound of what the
-    file system gives.
+    A write includes its fsync, and the page cache is emptied before reads. All processes begin
+    together. All bytes over the time of the slowest process are a lower bound of the throughput.
     """
     points = []
     for count in counts:

@@ -1,5 +1,5 @@
-"""What one process gets of a disk: characters, blocks, blocks again, seeks and names, as bonnie++
-does it."""
+"""Throughput of one process on a disk, as bonnie++ measures it: characters, blocks, rewritten
+blocks, seeks and names."""
 
 from headrace.measure.micro.ior import ior
 from headrace.measure.micro.study import Figure, Point, Study
@@ -17,9 +17,8 @@ NAMES = 16 * 1024
 
 
 def disk(file: int, *, seeks: int = 8000, names: int = NAMES) -> Study:
-    """A file of so many bytes, which should be twice the memory: by putc and getc, in blocks of
-    8 KiB, read and written back, and at places anywhere in it; then empty files, in order and at
-    random."""
+    """Measure a file, which should be twice the memory: by putc and getc, in blocks of 8 KiB,
+    rewritten, and at random offsets; then empty files, in order and at random."""
     points = [*_characters(file), *_blocks(file), _seeks(file, seeks)]
     points += [_names(file, names), _names(file, names, random=True)]
     return Study("disk", "one process and the disk", points, sizes=("file",))

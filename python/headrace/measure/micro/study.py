@@ -1,4 +1,4 @@
-"""What a micro-benchmark is: points that are workloads of their own."""
+"""Micro-benchmarks: studies whose points are workloads of their own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ Parameter: TypeAlias = int | str
 
 
 THROUGHPUT, RATE = "throughput", "per_second"
-"""What counts of a test: bytes a second, or operations a second."""
+"""Figure of a point: bytes a second, or operations a second."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a point: what was done in a phase of its workload."""
+    """One figure of a point: the rate of a phase of its workload."""
 
     name: str
     phase: int
@@ -25,23 +25,23 @@ class Figure:
     until: tuple[int, str] | None = None
     """The phase and operation whose end counts, if not its own: the sync behind a write."""
     rate: bool = False
-    """Whether operations a second count, rather than bytes."""
+    """True if the figure is operations a second, false if bytes a second."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A workload, and the figures that are taken from it."""
+    """A workload, and its figures."""
 
     parameters: Mapping[str, Parameter]
-    """By the names of the study's columns; sizes in bytes."""
+    """Values by the names of the study's columns; sizes in bytes."""
     scenario: str
     """Clients and workload, as a scenario has them."""
     tests: Sequence[Figure]
     stable: bool = False
-    """Whether the page cache has no part in it: it is passed by, or emptied before."""
+    """True if the page cache has no part in it: it is bypassed, or emptied before."""
 
     def in_memory(self, held: int) -> bool:
-        """Whether memory may have answered for files that together hold so many bytes."""
+        """Return whether memory may hold files of this total size in bytes."""
         return not self.stable and held < psutil.virtual_memory().total
 
 
@@ -50,7 +50,7 @@ class Study:
     """A micro-benchmark."""
 
     name: str
-    """As the command is called."""
+    """Name of the command."""
     title: str
     points: Sequence[Point]
     sizes: Sequence[str] = ()

@@ -9,7 +9,7 @@ from headrace.environment import Environment
 from headrace.intervals import FEWEST, half_width
 from headrace.measure.calls import POSIX
 from headrace.measure.micro.study import RATE, THROUGHPUT, Study, called
-from headrace.measure.resuming import ranks_told
+from headrace.measure.resume import rank_count_field
 
 KIND = "study"
 
@@ -69,13 +69,13 @@ def summed_up(
         ],
     }
     # The clients of each point's scenario, each with its processes.
-    document |= ranks_told()
-    # As the store catalogues them: one figure for each point and test.
+    document |= rank_count_field()
+    # The store catalogues one figure for each point and test.
     return document | _catalogued(study, [(it, it["median"]) for it in summary])
 
 
 def _rate(row: Mapping[str, Any]) -> float | None:
-    """Bytes or operations a second; none if it took no time."""
+    """Return bytes or operations a second; None if the time was 0."""
     amount: int = row["operations"] if row["unit"] == RATE else row["bytes"]
     return amount / row["seconds"] if row["seconds"] > 0 else None
 

@@ -1,5 +1,5 @@
-"""Tuning a mix of file operations so that the protocol below it sees a wanted mix: Wang 2002,
-section 3.3.2."""
+"""Tune a mix of file operations so that the protocol below has a wanted mix: Wang 2002, section
+3.3.2."""
 
 from headrace.measure.tuning.profile import Amount, Counted, Profile, profile, workload
 from headrace.measure.tuning.profilers import Profiler, Watched, profiler

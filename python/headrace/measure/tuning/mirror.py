@@ -1,8 +1,8 @@
-"""A profiler that needs no network: a directory is mounted a second time through FUSE, and what
-the kernel asks of it is counted as procedures of NFS version 3.
+"""Profiler without a network: mounts a directory a second time through FUSE, and counts the
+kernel's requests as procedures of NFS version 3.
 
-The mirror is a process of its own. It ends, and unmounts, when whoever started it is gone, even
-if that was killed; and a program cannot wait for ever for a file system that it serves itself.
+The mirror is a process of its own, because a program that serves a file system to itself can
+deadlock. It unmounts and ends when its parent is gone, even if that was killed.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from headrace.interruption import held
+from headrace.interruption import defer_signals
 from headrace.measure.tuning.mirror_connection import Connection
 from headrace.mountinfo import mounted
 
@@ -39,32 +39,32 @@ PROCEDURES: dict[str, str] = {
     "statfs": "fsstat",
     "access": "access",
 }
-"""What requests of the kernel are in NFS version 3 (RFC 1813, section 3.3). Left out is what that
-has no procedure for: open, release, flush and the like, extended attributes, locks."""
+"""Procedures of NFS version 3 (RFC 1813, section 3.3) for the kernel's FUSE requests. Requests
+without a procedure are left out: open, release, flush, extended attributes, locks."""
 
 PREFIX = "headrace-mirror-"
-"""How the directories begin at which mirrors are mounted."""
+"""Prefix of the directories at which mirrors are mounted."""
 SOURCE = "headrace-mirror"
-"""What the kernel calls the device of a mirror's mount."""
+"""Name of the device of a mirror's mount."""
 
 PATIENCE_S = 30
-"""How long a command may take."""
+"""Time limit of a command in seconds."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the kernel may keep instead of asking the mirror. The defaults let counts follow from
-    what is done and not from when; a directory's attributes hold as long as with an NFS client of
-    Linux at the least (nfs(5), acdirmin)."""
+    """Cache settings of the kernel for a mirror. With the defaults, counts depend on the operations
+    and not on their timing. Attributes of directories hold as long as the minimum of Linux's NFS
+    client (nfs(5), acdirmin)."""
 
     attribute_timeout: float = 0.0
-    """How long attributes of files hold, s; an NFS client: 3 to 60."""
+    """Seconds for which attributes of files hold; an NFS client: 3 to 60."""
     entry_timeout: float = 0.0
-    """How long names of files hold, s."""
+    """Seconds for which names of files hold."""
     directory_timeout: float = 30.0
-    """How long names and attributes of directories hold, s."""
+    """Seconds for which names and attributes of directories hold."""
     readdirplus: bool = True
-    """Whether directories are listed with attributes, where the kernel thinks it good."""
+    """True if directories are listed with attributes, where the kernel chooses to."""
 
 
 def options(text: str) -> Options:
@@ -100,21 +100,21 @@ def procedures(requests: Mapping[str, int]) -> dict[str, int]:
 
 
 class Mirror:
-    """A directory that is mounted a second time, at `at`, and what the kernel asks of it."""
+    """A directory that is mounted a second time, at `at`, with counted requests."""
 
     def __init__(self, directory: Path, at: Path, given: Options) -> None:
-        """Starts its process, which mounts it."""
+        """Start its process, which mounts it."""
         self.at = at
         self._directory = directory
         arguments = [str(directory), str(at), json.dumps(asdict(given))]
         self._connection = Connection(arguments, str(at))
 
     def wait_until_mounted(self) -> None:
-        """Raises OSError if nothing can be mounted: it takes /dev/fuse, and either the rights of
+        """Raise OSError if nothing can be mounted: it takes /dev/fuse, and either the rights of
         root or fusermount3. Raises RunError if its process ends."""
         began = self._connection.began()
         if "error" in began:
-            raise OSError(f"{self._directory} cannot be mounted a second time: {began['error']}")
+            raise OSError(f"{self._directory} cannot be mounted as a mirror: {began['error']}")
 
     @property
     def process(self) -> int:
@@ -122,11 +122,11 @@ class Mirror:
         return self._connection.process.pid
 
     def __call__(self) -> dict[str, int]:
-        """Counts so far. Raises RunError if the mirror is gone."""
+        """Count so far. Raises RunError if the mirror is gone."""
         return procedures(self._connection.counts())
 
     def close(self) -> None:
-        """Unmounts it."""
+        """Unmount it."""
         self._connection.close()
         if is_dead(self.at):
             take_down(self.at)
@@ -138,14 +138,14 @@ def mirror(directory: Path, given: Options) -> Iterator[Mirror]:
 
     Raises OSError if it cannot be mounted.
     """
-    for dead in left_behind():
+    for dead in stale_mounts():
         take_down(dead)
     with contextlib.ExitStack() as undo:
         # A signal comes when what is made is to be undone, and waits while it is.
-        with held():
+        with defer_signals():
             at = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
             undo.callback(_removed, at)
-        with held():
+        with defer_signals():
             mounted = Mirror(directory.resolve(strict=True), at, given)
             undo.callback(_closed, mounted)
         mounted.wait_until_mounted()
@@ -153,25 +153,25 @@ def mirror(directory: Path, given: Options) -> Iterator[Mirror]:
 
 
 def _removed(at: Path) -> None:
-    # It stays if it is still mounted: what is in it is the user's.
-    with held(), contextlib.suppress(OSError):
+    # Keep the mount point while it is mounted: its files are the user's.
+    with defer_signals(), contextlib.suppress(OSError):
         at.rmdir()
 
 
 def _closed(mirror: Mirror) -> None:
-    with held():
+    with defer_signals():
         mirror.close()
 
 
-def left_behind() -> list[Path]:
-    """Where mirrors are still mounted whose process was killed."""
+def stale_mounts() -> list[Path]:
+    """Return the mount points of mirrors whose process was killed."""
     folder = Path(tempfile.gettempdir()).resolve()
     mounted = (Path(at) for at in _mounted())
     return [at for at in mounted if at.parent == folder and is_dead(at)]
 
 
 def is_dead(at: Path) -> bool:
-    """Whether a mirror is mounted that answers nothing: its process is gone."""
+    """Return whether a mirror is mounted and its process is gone."""
     if str(at) not in _mounted():
         return False
     try:
@@ -182,8 +182,8 @@ def is_dead(at: Path) -> bool:
 
 
 def _mounted() -> list[str]:
-    """Where mirrors are mounted, by the kernel's own list: what a name in a directory that all
-    may write leads to is no mount of ours."""
+    """Return the mount points of mirrors from the kernel's list. A name in a world-writable
+    directory is not trusted."""
     return [
         str(it.at)
         for it in mounted()
@@ -192,7 +192,7 @@ def _mounted() -> list[str]:
 
 
 def take_down(at: Path) -> None:
-    """Unmounts a mirror whose process is gone. Raises OSError if that takes another's rights."""
+    """Unmount a mirror whose process is gone. Raises OSError if that takes another's rights."""
     commands = (["umount", "-l", str(at)], ["fusermount3", "-u", "-z", str(at)])
     for command in commands:
         with contextlib.suppress(FileNotFoundError):
@@ -200,4 +200,4 @@ def take_down(at: Path) -> None:
                 with contextlib.suppress(OSError):
                     at.rmdir()
                 return
-    raise OSError(f"{at} is left of a mirror that was killed: unmount it (umount -l {at})")
+    raise OSError(f"{at} is the mount of a killed mirror: unmount it (umount -l {at})")

@@ -15,22 +15,22 @@ from typing import IO
 from headrace._core import RunError
 
 PATIENCE_S = 30.0
-"""How long a mirror may take to answer. It answers between requests of the kernel, in a thread of
-its own: one that does not was stopped, and so are all who use it."""
+"""Time limit, in seconds, of a mirror's answer. A mirror answers from its own thread: one that does
+not answer was stopped."""
 START_S = 60.0
-"""How long it may take to mount: most of that is Python's own start."""
+"""Time limit, in seconds, of mounting; most of it is the start of Python."""
 BEAT_S = 1.0
-"""How often it is looked after."""
+"""Seconds between two checks of the mirror's process."""
 
 
 class Connection:
-    """A mirror's process. One that does not answer is killed, so that the kernel gives up what
-    was asked of it, which nobody else could end."""
+    """Process of a mirror. A mirror that does not answer is killed, so that the kernel fails its
+    pending requests."""
 
     def __init__(self, arguments: Sequence[str], name: str) -> None:
-        """Starts it. `name` is what it is called in messages."""
+        """Start the process; `name` is its name in messages."""
         self.name = name
-        # Without the current directory among those of modules: it may be anybody's.
+        # The current directory may belong to another user: do not import modules from it.
         command = [sys.executable, "-P", "-m", "headrace.measure.tuning.mirror_process"]
         command += arguments
         # In a session of its own: Ctrl-C is for the benchmark, which then takes it down.
@@ -43,27 +43,27 @@ class Connection:
         )
         self._read = b""
         self._silent: float | None = None
-        # One asks at a time; whoever looks after it does so between.
+        # One request at a time; the supervising thread asks in between.
         self._asking = threading.Lock()
         self._closed = threading.Event()
         self._keeper = threading.Thread(target=self._look_after, daemon=True)
 
     def began(self) -> Mapping[str, object]:
-        """What it says first. Raises RunError if it says nothing."""
+        """Return the first answer of the process. Raises RunError if there is none."""
         with self._asking:
             answer = self._answer(START_S)
         self._keeper.start()
         return answer
 
     def counts(self) -> dict[str, int]:
-        """Counts so far. Raises RunError if it is gone."""
+        """Count so far. Raises RunError if it is gone."""
         with self._asking:
             with contextlib.suppress(OSError):
                 _pipe(self.process.stdin).write(b"\n")
             return self._answer(PATIENCE_S)
 
     def close(self) -> None:
-        """Ends it, and has it unmount; kills it if it does not."""
+        """End it, and has it unmount; kills it if it does not."""
         self._closed.set()
         with contextlib.suppress(OSError):
             _pipe(self.process.stdin).close()
@@ -98,9 +98,9 @@ class Connection:
         return answer
 
     def _end(self) -> str:
-        """How it ended."""
+        """Return how the process ended."""
         if self._silent is not None:
-            return f"did not answer for {self._silent:g} s, and was ended"
+            return f"did not answer for {self._silent:g} s and was killed"
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = self.process.wait(PATIENCE_S)
             if status < 0:

@@ -1,5 +1,5 @@
-"""The process of a mirror: it mounts, answers each line with its counts, and unmounts when there
-is nobody to ask any more, or at a signal to end."""
+"""Main program of a mirror's process: mounts, answers each line with its counts, and unmounts when
+its input ends or at a signal."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main() -> int:
-    """Serves until its input ends."""
+    """Serve until its input ends."""
     directory, at, options = sys.argv[1:]
     given: dict[str, Any] = json.loads(options)
     for number in ENDING:
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _end(number: int, _: object) -> None:
-    # It unmounts once, whatever comes meanwhile.
+    # Unmount once, whatever signals arrive meanwhile.
     for one in ENDING:
         signal.signal(one, signal.SIG_IGN)
     sys.exit(128 + number)

@@ -1,4 +1,4 @@
-"""What each file operation causes in the protocol below, measured one after the other."""
+"""Protocol operations that each file operation causes, measured one after the other."""
 
 import contextlib
 import json
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headrace import RunError, _core
-from headrace.interruption import held, noticed
+from headrace.interruption import defer_signals, record_signals
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import Matrix, Vector
 from headrace.measure.workload import load
 
 LEAST_SHARE = 1e-6
-"""Of a file operation that is carried out in a mix."""
+"""Least share of a file operation that is run in a mix."""
 
 
 class Refused(ValueError):
@@ -42,7 +42,7 @@ class Profile:
     protocol: Sequence[str]
     """Protocol operations, by column."""
     counts: Matrix
-    """How many of each one file operation causes, its preparation among them."""
+    """Protocol operations that one file operation causes, its preparation included."""
     left_out: Mapping[str, str] = field(default_factory=dict)
     """File operations that the file system refused, and why."""
 
@@ -51,7 +51,9 @@ class Profile:
         operations, whatever was done."""
         never = [name for name, share in target.items() if share and name not in self.protocol]
         if never:
-            raise ValueError(f"no file operation causes {', '.join(never)}: leave it out")
+            raise ValueError(
+                f"no file operation causes {', '.join(never)}: remove it from the target"
+            )
         return self.vector(target)
 
     def vector(self, shares: Mapping[str, float]) -> Vector:
@@ -59,36 +61,36 @@ class Profile:
         return np.array([shares.get(name, 0.0) for name in self.protocol])
 
     def corrected(self, shares: Vector, caused: Vector) -> "Profile":
-        """The profile by which what a mix caused would have been predicted: `caused` is how many
-        of each protocol operation came for each file operation of a mix with these shares. Each
-        protocol operation takes as much more or less of all in the mix that cause it: they find
-        done what others have left, and prepare less. Of what is not in the mix nothing was seen."""
+        """Return the profile that would have predicted the counts of a mix. `caused` has the
+        protocol operations for each file operation of a mix with these shares. The counts of all
+        operations of the mix that cause a protocol operation are scaled by the same factor, because
+        operations share cached state and preparation. Operations outside the mix are unchanged."""
         predicted = shares @ self.counts
         seen = (predicted > 0) & (caused > 0)
         factors = np.divide(caused, predicted, out=np.ones_like(predicted), where=seen)
-        carried_out = (shares > LEAST_SHARE)[:, np.newaxis]
-        return replace(self, counts=np.where(carried_out, self.counts * factors, self.counts))
+        is_used = (shares > LEAST_SHARE)[:, np.newaxis]
+        return replace(self, counts=np.where(is_used, self.counts * factors, self.counts))
 
 
 @dataclass(frozen=True)
 class Amount:
-    """How much is carried out."""
+    """Number of operations and files of a tuning."""
 
     alone: int = 500
-    """How often each operation alone."""
+    """Number of operations when one is measured alone."""
     mixed: int = 50_000
-    """How many operations of a mix. A share of 27 % of so many is off by 0.2 percentage points,
-    one standard deviation (binomial)."""
+    """Number of operations of a mix. The standard deviation of a share of 27 % is then 0.2
+    percentage points (binomial)."""
     files: int = 10
-    """How many files there are. A process keeps 64 open, in up to four ways each: with more,
-    reading and writing would cost a lookup each."""
+    """Number of files. A process keeps 64 open, in up to four modes each: with more files, reads
+    and writes would cost a lookup each."""
     processes: int = 1
     time_s: float | None = None
     """Longest duration of a step; None is no limit."""
 
 
 def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: int = 1) -> str:
-    """A mix of so many file operations as a scenario."""
+    """Return a mix of file operations as a scenario."""
     table = ", ".join(f'"{name}" = {weight!r}' for name, weight in weights.items() if weight > 0)
     stop = "" if amount.time_s is None else f'stop.time = "{amount.time_s} s"\n'
     return (
@@ -98,11 +100,11 @@ def workload(weights: Mapping[str, float], number: int, amount: Amount, seed: in
     )
 
 
-def seen(
+def count_requests(
     watched: Watched, weights: Mapping[str, float], number: int, amount: Amount, seed: int = 1
 ) -> Counted:
-    """What the protocol counts while so many operations of a mix are carried out, or as many as
-    the time limit allows; making the files is left out, and so is removing them.
+    """Count protocol operations while a mix runs for a number of operations, or until the time
+    limit. Creating and removing the files is not counted.
 
     Raises ValueError if the profiler cannot be read, RunError if it has ended, Refused if the mix
     fails, KeyboardInterrupt if it was interrupted.
@@ -116,13 +118,13 @@ def seen(
             try:
                 before = dict(watched.profiler())
             except (ValueError, RunError) as error:
-                # What is raised here only ends the measurement.
+                # An exception here only ends the measurement.
                 failed = error
                 raise
 
     loaded = load(workload(weights, number, amount, seed))
-    with contextlib.ExitStack() as undo, noticed() as came:
-        with held(), _blaming(watched):
+    with contextlib.ExitStack() as undo, record_signals() as came:
+        with defer_signals(), _blaming(watched):
             directory = _core.BenchmarkDirectory(watched.below)
             undo.callback(_remove, directory, watched)
         with _blaming(watched):
@@ -148,7 +150,7 @@ def seen(
 
 @contextlib.contextmanager
 def _blaming(watched: Watched) -> Iterator[None]:
-    """What fails because the profiler has ended is told by the profiler."""
+    """Raise the profiler's own error if the profiler has ended."""
     try:
         yield
     except (OSError, RunError):
@@ -157,8 +159,8 @@ def _blaming(watched: Watched) -> Iterator[None]:
 
 
 def _remove(directory: _core.BenchmarkDirectory, watched: Watched) -> None:
-    """Removes it, from behind the profiler if that has ended; signals wait so long."""
-    with held():
+    """Remove it, from behind the profiler if that has ended; signals wait so long."""
+    with defer_signals():
         try:
             directory.remove()
         except OSError:
@@ -171,18 +173,18 @@ def profile(
     counted: Callable[[Mapping[str, float], int], Counted],
     operations: Sequence[str],
     amount: Amount,
-    told: Callable[[int, str], object],
+    on_progress: Callable[[int, str], object],
 ) -> Profile:
-    """Carries every file operation out alone, so many times, and reads the protocol's counters:
-    `counted` does so with so many operations of a mix. Counts are per completed operation. An
-    operation that the file system refuses, or that is not completed once, is left out.
+    """Run every file operation alone, and read the protocol's counters with `counted`. Counts are
+    per completed operation. An operation that the file system refuses, or that is never completed,
+    is left out.
 
     Raises as `counted` does; Refused only if every operation is left out.
     """
     rows: dict[str, Counted] = {}
     left_out: dict[str, str] = {}
     for number, operation in enumerate(operations):
-        told(number, operation)
+        on_progress(number, operation)
         try:
             row = counted({operation: 1.0}, amount.alone)
         except Refused as error:
@@ -191,7 +193,7 @@ def profile(
         if row.completed:
             rows[operation] = row
         else:
-            left_out[operation] = f"none was completed {_within(amount)}"
+            left_out[operation] = f"none completed {_within(amount)}"
     if not rows:
         raise Refused(_nothing_left(left_out))
     protocol = sorted({name for row in rows.values() for name in row.counts})
@@ -208,6 +210,6 @@ def _within(amount: Amount) -> str:
 
 
 def _nothing_left(left_out: Mapping[str, str]) -> str:
-    """Why no operation has a profile."""
+    """Return the error for a profile without any operation."""
     reasons = "; ".join(f"{operation}: {why}" for operation, why in left_out.items())
     return reasons or "expected at least one file operation"

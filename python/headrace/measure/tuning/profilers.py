@@ -1,5 +1,5 @@
-"""What the protocol below a file system counts. To add a profiler, write a function that reads
-its counters and name it in `PROFILERS`."""
+"""Counters of the protocol below a file system. To add a profiler, write a function that reads its
+counters and name it in `PROFILERS`."""
 
 import json
 import subprocess
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from headrace._core import RunError
 from headrace.measure.tuning.mirror import mirror, options
-from headrace.measure.tuning.naming import told_as
 
 Profiler: TypeAlias = Callable[[], Mapping[str, int]]
 """Counts so far, by the protocol's operations in small letters."""
@@ -27,10 +27,10 @@ NFSV3 = (
 VERSIONS = {"proc2": NFSV2.split(), "proc3": NFSV3.split()}
 
 PATIENCE_S = 30
-"""How long a command may take."""
+"""Time limit of a command in seconds."""
 
 
-def of_rpc(path: Path) -> Profiler:
+def rpc_profiler(path: Path) -> Profiler:
     """The kernel's NFS client or server."""
 
     def read() -> dict[str, int]:
@@ -48,7 +48,7 @@ def of_rpc(path: Path) -> Profiler:
     return read
 
 
-def of_command(command: str) -> Profiler:
+def command_profiler(command: str) -> Profiler:
     """A command that prints counts so far as a JSON object."""
 
     def read() -> dict[str, int]:
@@ -74,8 +74,8 @@ def of_command(command: str) -> Profiler:
     return read
 
 
-def of_gluster(volume: str) -> Profiler:
-    """A GlusterFS volume on whose bricks `gluster volume profile VOLUME start` was said: calls
+def gluster_profiler(volume: str) -> Profiler:
+    """Return a profiler of a GlusterFS volume, after `gluster volume profile VOLUME start`: calls
     of all bricks since then."""
 
     def read() -> dict[str, int]:
@@ -89,8 +89,8 @@ def of_gluster(volume: str) -> Profiler:
 
 
 def gluster_counts(text: str) -> dict[str, int]:
-    """The calls in what `gluster volume profile info` prints: a line for each kind of call,
-    with its share, three latencies, the number of calls, and the name."""
+    """Parse `gluster volume profile info`: one line for each call, with its share, three latencies,
+    the number of calls, and the name."""
     counts: dict[str, int] = {}
     for line in text.splitlines():
         fields = line.split()
@@ -102,7 +102,7 @@ def gluster_counts(text: str) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Watched:
-    """A directory to work in, and what counts what that causes."""
+    """A directory to work in, with a profiler of the operations in it."""
 
     below: Path
     profiler: Profiler
@@ -118,21 +118,21 @@ class Watched:
 
 
 Watching: TypeAlias = Callable[[Path], AbstractContextManager[Watched]]
-"""Begins to watch what is done in a directory."""
+"""Context in which operations in a directory are counted."""
 
 
-def in_place(profiler: Profiler) -> Watching:
-    """Counts what is done in the directory itself."""
+def watch_directly(profiler: Profiler) -> Watching:
+    """Count operations in the directory itself."""
     return lambda below: nullcontext(Watched(below, profiler))
 
 
-def of_fuse(text: str) -> Watching:
+def fuse_profiler(text: str) -> Watching:
     """A mirror of the directory. Raises ValueError if its options are none."""
     given = options(text)
 
     @contextmanager
     def watching(below: Path) -> Iterator[Watched]:
-        with mirror(below, given) as mounted, told_as(below, mounted.at):
+        with mirror(below, given) as mounted, rename_directory_in_errors(below, mounted.at):
             yield Watched(mounted.at, mounted, below)
 
     return watching
@@ -143,21 +143,20 @@ class Kind:
     """A kind of profiler."""
 
     argument: str
-    """What stands behind its name, after a colon; in brackets if it may be left out, empty if
-    nothing does."""
+    """Name of the argument after the colon; in brackets if optional, empty if there is none."""
     make: Callable[[str], Watching]
 
     def takes(self, argument: str) -> bool:
-        """Whether that much was given."""
+        """Return whether the profiler accepts this argument."""
         return self.argument.startswith("[") or bool(argument) == bool(self.argument)
 
 
 PROFILERS: dict[str, Kind] = {
-    "fuse": Kind("[OPTIONS]", of_fuse),
-    "nfs-client": Kind("", lambda _: in_place(of_rpc(Path("/proc/net/rpc/nfs")))),
-    "nfs-server": Kind("", lambda _: in_place(of_rpc(Path("/proc/net/rpc/nfsd")))),
-    "gluster": Kind("VOLUME", lambda volume: in_place(of_gluster(volume))),
-    "command": Kind("COMMAND", lambda command: in_place(of_command(command))),
+    "fuse": Kind("[OPTIONS]", fuse_profiler),
+    "nfs-client": Kind("", lambda _: watch_directly(rpc_profiler(Path("/proc/net/rpc/nfs")))),
+    "nfs-server": Kind("", lambda _: watch_directly(rpc_profiler(Path("/proc/net/rpc/nfsd")))),
+    "gluster": Kind("VOLUME", lambda volume: watch_directly(gluster_profiler(volume))),
+    "command": Kind("COMMAND", lambda command: watch_directly(command_profiler(command))),
 }
 
 
@@ -189,3 +188,24 @@ def named() -> str:
         behind = f"[:{argument}]" if optional else f":{argument}"
         names.append(f"{name}{behind}" if argument else name)
     return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+@contextmanager
+def rename_directory_in_errors(given: Path, worked_in: Path) -> Iterator[None]:
+    """Replace one directory by another in errors that are raised in this context."""
+
+    def named(text: object) -> str:
+        return str(text).replace(str(worked_in), str(given))
+
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise type(error)(named(error)) from None
+        raise OSError(error.errno, error.strerror, named(error.filename)) from None
+    except RunError as error:
+        raise RunError(named(error)) from None
+    except ValueError as error:
+        if str(worked_in) not in str(error):
+            raise
+        raise ValueError(named(error)) from None

@@ -17,7 +17,8 @@ Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 
 WEIGHT_OF_SUM = 1e4
-"""How much more than a share it counts that shares sum to 1: they do to about 1e-8."""
+"""Weight of the sum of shares against a single share in the least-squares fit; the sum is then 1 to
+about 1e-8."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,13 @@ class Tuned:
     """A mix that was found."""
 
     shares: Vector
-    """Of file operations, by the rows of the profile; they sum to 1."""
+    """Shares of file operations, by the rows of the profile; their sum is 1."""
     protocol: Vector
     """The protocol mix that it causes, if the system is linear."""
     distance: float
     """Euclidean, between that and the wanted one: Wang 2002, equation 3.6."""
     steps: int
-    """How often another mix was tried; 0 if it was computed."""
+    """Number of mixes tried; 0 if the mix was computed."""
 
 
 def mix_of(shares: Vector, counts: Matrix) -> Vector:
@@ -102,7 +103,7 @@ def pairwise(
 
 
 def _shares(counts: Matrix) -> tuple[NDArray[np.bool_], Matrix, Vector]:
-    """Which operations cause anything, the shares of what they cause, and how much it is."""
+    """Return which operations cause anything, the shares of what they cause, and its amount."""
     per_operation = counts.sum(axis=1)
     used = per_operation > 0
     if not used.any():

@@ -1,23 +1,22 @@
-"""What was carried out and counted so far, so that a tuning can go on where it was interrupted.
+"""Steps of a tuning, from which an interrupted tuning is resumed.
 
-Which mix is carried out next follows from what was counted before: the same counts lead to the
-same mixes, and what an earlier run has counted is taken from there.
+The counts so far determine the next mix, so the counts of the earlier run lead to the same mixes.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from headrace.measure.resuming import of_another_scenario, whole
-from headrace.measure.tuning.profile import Amount, Counted, Refused, seen, workload
+from headrace.measure.resume import check_checksum, other_options_error
+from headrace.measure.tuning.profile import Amount, Counted, Refused, count_requests, workload
 from headrace.measure.tuning.profilers import Watched
 
 DIGEST = "scenario_sha256"
-"""The key of a step by which it is known again: all that was carried out."""
+"""Key of a step: the digest of its settings."""
 
 
 class Steps:
-    """What was carried out, in order."""
+    """Steps of a tuning in order."""
 
     def __init__(
         self,
@@ -26,9 +25,10 @@ class Steps:
         resumed: Mapping[str, Any] | None,
         done: Callable[[], object],
     ) -> None:
-        """`done` is called after each step. Raises ValueError if what is resumed is damaged."""
+        """Take a callback `done` for each step. Raises ValueError if the resumed tuning is
+        damaged."""
         if resumed is not None:
-            whole(resumed)
+            check_checksum(resumed)
         # All that the earlier run has counted, whether or not it is wanted again.
         self.all: list[dict[str, Any]] = [dict(it) for it in (resumed or {}).get("steps", ())]
         self._watched, self._amount, self._done = watched, amount, done
@@ -36,17 +36,17 @@ class Steps:
         self._known = {it[DIGEST]: it for it in (resumed or {}).get("steps", ())}
 
     def expect(self, operations: Sequence[str]) -> None:
-        """Makes sure that what is resumed has at least one of these operations, carried out as
-        often. Raises ValueError if it has none."""
+        """Check that the resumed tuning has one of these operations, with as many repetitions.
+        Raises ValueError if it has none."""
         alone = (self._text({name: 1.0}, self._amount.alone, 1) for name in operations)
         if self._resumed is not None and not any(_digest(text) in self._known for text in alone):
-            raise of_another_scenario(self._resumed)
+            raise other_options_error(self._resumed)
 
-    def seen(self, weights: Mapping[str, float], number: int, seed: int = 1) -> Counted:
-        """What the protocol counts while so many operations of a mix are carried out, now or in
-        the earlier run. Raises as `headrace.measure.tuning.profile.seen`."""
+    def count_requests(self, weights: Mapping[str, float], number: int, seed: int = 1) -> Counted:
+        """Count protocol operations while a mix runs, or return the count of the earlier run.
+        Raises as `headrace.measure.tuning.profile.count_requests` does."""
         digest = _digest(self._text(weights, number, seed))
-        step = self._known.get(digest) or self._carried_out(digest, weights, number, seed)
+        step = self._known.get(digest) or self._run(digest, weights, number, seed)
         if digest not in self._known:
             self.all.append(dict(step))
             self._done()
@@ -54,12 +54,12 @@ class Steps:
             raise Refused(step["refused"])
         return Counted(step.get("completed", step["amount"]), dict(step["counts"]))
 
-    def _carried_out(
+    def _run(
         self, digest: str, weights: Mapping[str, float], number: int, seed: int
     ) -> dict[str, Any]:
         step: dict[str, Any] = {DIGEST: digest, "weights": dict(weights), "amount": number}
         try:
-            counted = seen(self._watched, weights, number, self._amount, seed)
+            counted = count_requests(self._watched, weights, number, self._amount, seed)
             return step | {"completed": counted.completed, "counts": dict(counted.counts)}
         except Refused as error:
             return step | {"refused": str(error)}

@@ -1,4 +1,4 @@
-"""The whole procedure: profile, search, measure what was found, and correct it."""
+"""Tuning procedure: profile, search, measure the mix found, and correct the profile."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,13 +10,13 @@ import numpy as np
 from headrace import _core
 from headrace.environment import of_directory
 from headrace.environment import resumed as resumed_environment
-from headrace.interruption import TOLD_TO_END
+from headrace.interruption import STOP_EXCEPTIONS
 from headrace.measure.calls import POSIX
-from headrace.measure.place import place
-from headrace.measure.resuming import check, sealed
+from headrace.measure.measurement_site import measurement_site
+from headrace.measure.resume import check_matches, with_checksum
+from headrace.measure.tuning.infeasible_targets import infeasible_targets
 from headrace.measure.tuning.profile import LEAST_SHARE, Amount, Profile, profile
 from headrace.measure.tuning.profilers import Watched
-from headrace.measure.tuning.reach import unreached
 from headrace.measure.tuning.search import Tuned, Vector, nearest, pairwise
 from headrace.measure.tuning.steps import Steps
 from headrace.measure.tuning.targets import shares
@@ -27,28 +27,29 @@ METHODS: dict[str, Callable[[Any, Vector], Tuned]] = {
 }
 
 SEED = 1
-"""Of the mixes that are corrected; what is told of the result comes from the next one."""
+"""Seed of the mixes that are corrected; the final mix has the next one."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """A mix that was found, and what it really causes."""
+    """A mix that was found, and the protocol operations that it caused."""
 
     tuned: Tuned
     caused: Vector
-    """How many of each protocol operation came for each file operation."""
+    """Protocol operations for each file operation."""
     measured: Vector | None
     """The shares of those; None if no operation was completed."""
     distance: float | None
     """Euclidean, between that and the wanted one; None if no operation was completed."""
 
     def largest_difference(self, wanted: Vector) -> float | None:
-        """Between a measured share and the wanted one; None if no operation was completed."""
+        """Return the largest difference between a measured and a wanted share; None if no operation
+        was completed."""
         return None if self.measured is None else float(np.abs(self.measured - wanted).max())
 
 
 SoFar: TypeAlias = Callable[[dict[str, Any]], object]
-"""Told the document of what has been carried out so far, after each step."""
+"""Callback with the partial document after each step."""
 KIND = "tuning"
 
 
@@ -60,29 +61,32 @@ def tune(
     methods: Sequence[str] = tuple(METHODS),
     rounds: int = 2,
     amount: Amount | None = None,
-    told: Callable[[int, int, str], object] | None = None,
+    on_progress: Callable[[int, int, str], object] | None = None,
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
 ) -> dict[str, Any]:
-    """Finds mixes of file operations whose protocol mix is near a wanted one, by each method:
-    measures what each really causes, corrects the profile by that, and searches again, for so
-    many rounds. The nearest of them is carried out once more, with other random numbers.
+    """Find mixes of file operations whose protocol mix is near a wanted one, by each method. In
+    each round, measure the mix found, correct the profile, and search again. The nearest mix is
+    measured once more, with another seed.
 
-    Gives a document as `headrace bench tune --json` prints it; on Ctrl-C that of what is there,
-    and `document["stop"]["reason"]` is `interrupted`. What `resumed` has counted, the document of
-    an earlier run, is not carried out again; `so_far` is told the document after each step.
+    Return the document that `headrace bench tune --json` prints. On Ctrl-C it is partial, and
+    `document["stop"]["reason"]` is `interrupted`. Counts of `resumed`, the document of an earlier
+    run, are not measured again. `so_far` is called with the document after each step.
 
-    Raises as `profile` does, and ValueError if nothing causes what is wanted, or if what is
-    resumed is of another profiler, target, version, host or file system, or of other amounts.
+    Raises as `profile` does, and ValueError if no operation causes the wanted ones, or if `resumed`
+    is of another profiler, target, version, host or file system, or of other amounts.
     """
     much = amount or Amount()
-    here = place(watched.directory)
+    here = measurement_site(watched.directory)
     if resumed is not None:
-        check(resumed, {"kind": KIND, "profiler": watched.name}, here)
+        check_matches(resumed, {"kind": KIND, "profiler": watched.name}, here)
         _check_target(resumed, wanted)
     document: dict[str, Any] = {
         "kind": KIND,
-        "scenario": {"name": "bench tune", "description": "file operations for a protocol's mix"},
+        "scenario": {
+            "name": "bench tune",
+            "description": "file operations for a wanted protocol mix",
+        },
         "version": _core.VERSION,
         "place": here,
         "environment": resumed_environment(of_directory(watched.directory), resumed),
@@ -99,28 +103,28 @@ def tune(
 
     def done() -> None:
         if so_far is not None:
-            so_far(sealed(document))
+            so_far(with_checksum(document))
 
     steps = Steps(watched, much, resumed, done)
     document["steps"] = steps.all
     steps.expect(operations)
     try:
-        _found(steps, document, wanted, operations, methods, rounds, much, told)
+        _found(steps, document, wanted, operations, methods, rounds, much, on_progress)
         document["stop"] = {"reason": "done"}
-    except TOLD_TO_END:
+    except STOP_EXCEPTIONS:
         document["stop"] = {"reason": "interrupted"}
-    return sealed(document)
+    return with_checksum(document)
 
 
 def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> None:
-    """Raises ValueError if what is resumed was to cause another mix: its mixes were searched for
-    that one, and what they caused would stand beside the other."""
+    """Raise ValueError if the resumed tuning has another target: its mixes were searched for
+    that."""
     before = resumed.get("wanted")
     if before != dict(wanted):
-        told = ", ".join(f"{name} {share:g}" for name, share in dict(before or {}).items())
+        shares = ", ".join(f"{name} {share:g}" for name, share in dict(before or {}).items())
         raise ValueError(
-            f"{resumed.get('named', 'what is to be resumed')}: it is of another --target"
-            f" ({told or 'unknown'}): expected the one that it was begun with, or no --resume"
+            f"{resumed.get('named', 'the resumed result')}: it is of another --target"
+            f" ({shares or 'unknown'}): expected the one that it was begun with, or no --resume"
         )
 
 
@@ -132,18 +136,18 @@ def _found(
     methods: Sequence[str],
     rounds: int,
     much: Amount,
-    told: Callable[[int, int, str], object] | None,
+    on_progress: Callable[[int, int, str], object] | None,
 ) -> None:
-    """Adds the profile, and the mix of each method."""
+    """Add the profile, and the mix of each method."""
     done, all_steps = 0, len(operations) + len(methods) * (rounds + 1)
 
     def next_is(what: str) -> None:
         nonlocal done
-        if told is not None:
-            told(done, all_steps, what)
+        if on_progress is not None:
+            on_progress(done, all_steps, what)
         done += 1
 
-    found = profile(steps.seen, operations, much, lambda _, operation: next_is(operation))
+    found = profile(steps.count_requests, operations, much, lambda _, operation: next_is(operation))
     document["profile"] = {
         operation: {
             name: float(count) for name, count in zip(found.protocol, row, strict=True) if count
@@ -159,7 +163,7 @@ def _found(
             next_is(f"{method}, round {number + 1}")
             tuned = METHODS[method](corrected.counts, vector)
             tried.append(_measured(steps, found, tuned, vector, much, SEED))
-            # Without a completed operation it stays as it is: counts of 0 correct nothing.
+            # Without a completed operation, counts of 0 cannot correct the profile.
             corrected = corrected.corrected(tuned.shares, tried[-1].caused)
         next_is(f"{method}, the nearest again")
         best = min(tried, key=lambda it: inf if it.distance is None else it.distance)
@@ -170,7 +174,7 @@ def _found(
 def _measured(
     steps: Steps, found: Profile, tuned: Tuned, wanted: Vector, amount: Amount, seed: int
 ) -> Round:
-    completed, counts = steps.seen(_weights(found, tuned), amount.mixed, seed)
+    completed, counts = steps.count_requests(_weights(found, tuned), amount.mixed, seed)
     if not completed:
         return Round(tuned, np.zeros_like(wanted), None, None)
     measured = found.vector(shares(counts, "what the mix caused") if counts else {})
@@ -192,7 +196,7 @@ def _mix(found: Profile, final: Round, wanted: Vector, tried: Sequence[Round]) -
         "measured": None if final.measured is None else _named(found, final.measured),
         "measured_distance": final.distance,
         "largest_difference": final.largest_difference(wanted),
-        "unreached": unreached(found, final.tuned, wanted),
+        "unreached": infeasible_targets(found, final.tuned, wanted),
         "steps": final.tuned.steps,
         "rounds": [
             {

@@ -8,6 +8,6 @@ FIGURES = {
     "latency": latency.draw,
     "utilisation": utilisation.draw,
 }
-"""By the name of the file that each is saved as."""
+"""Figures by the name of their file."""
 
 __all__ = ["FIGURES", "Figures"]

@@ -1,4 +1,4 @@
-"""Where the time of cases went: measured and simulated."""
+"""Figure of the measured and simulated time of cases, by component."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
     ]
     drawn = Figure(figsize=(8.0, 1.6 + 0.3 * len(cases)), layout="constrained")
     source = cases[0]["source"]
-    drawn.suptitle(f"Where the time went, by the {source}", x=0.01, ha="left", fontweight="bold")
+    drawn.suptitle(f"Time breakdown by the {source}", x=0.01, ha="left", fontweight="bold")
     axes = drawn.subplots()
     axes.set_title("upper bar measured, lower bar simulated", loc="left", fontsize="medium")
     axes.grid(axis="x", color="#dddddd", linewidth=0.7)
@@ -54,7 +54,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
 
 
 def _part(case: Mapping[str, Any], side: str, name: str) -> float:
-    """Of what was measured. What is less than nothing, as of a device that worked on, is left
-    out."""
+    """Return a component's share of the measured time. Negative shares, as of a device that worked
+    on afterwards, are 0."""
     whole = sum(case["measured_s"].values())
     return max(case[side].get(name, 0.0), 0.0) / whole if whole > 0 else 0.0

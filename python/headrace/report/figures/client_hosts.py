@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from headrace.report.client_host_curves import curves, in_words
-from headrace.report.figures.ladder import WIDE, plain_numbers
+from headrace.report.figures.load_sweep import WIDE, plain_numbers
 from headrace.report.figures.steps import draw_steps
 from headrace.report.figures.style import COLOURS, nothing, short
 
@@ -39,7 +39,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
         nothing(lower, "")
         return figure
     ends = [min(all_loads), max(all_loads)]
-    upper.plot(ends, ends, color="#999999", linewidth=1.0, label="all that was requested")
+    upper.plot(ends, ends, color="#999999", linewidth=1.0, label="requested")
     limit = 1e3 * document["criteria"]["response_s"]
     lower.axhline(limit, color="#999999", linewidth=1.0, label="limit of the mean")
     lower.set_yscale("log")

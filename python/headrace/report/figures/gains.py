@@ -1,4 +1,4 @@
-"""What changes of a scenario would gain."""
+"""Figure of the gains from changes of a scenario."""
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ def draw(name: str, factor: float, table: pl.DataFrame) -> Figure:
     )
     axes.set_xlabel("gain: times as high a throughput, times as short a latency")
     if helps.is_empty():
-        nothing(axes, "nothing that was tried helps")
+        nothing(axes, "no change helps")
         return figure
     rows = np.arange(helps.height)
     for number, (column, label) in enumerate(

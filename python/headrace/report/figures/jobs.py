@@ -1,4 +1,4 @@
-"""What jobs did: IOPS, throughput and latency of each."""
+"""Figure of the IOPS, throughput and latency of each job."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the kernel saw of a device: service times by size, and requests, commits and write-back over
+"""Figures of a kernel trace: service times by size, and requests, commits and write-back over
 time."""
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ Span = tuple[float, float]
 
 
 def service(name: str, table: pl.DataFrame) -> Figure:
-    """How long the device took for a request against its size, by direction: a point for each
-    size that was frequent enough, with the range that holds 90 %. `table` is a request each."""
+    """Draw service time against request size, by direction: a point for each frequent size, with
+    its 90 % range. `table` has one row for each request."""
     figure, axes = sheet("Service time of the device by size of the request", name)
     moved = table.filter(pl.col("bytes") > 0)
     for number, direction in enumerate(DIRECTIONS):

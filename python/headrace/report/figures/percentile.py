@@ -1,4 +1,4 @@
-"""How long operations took, by percentile."""
+"""Figure of latency by percentile."""
 
 import polars as pl
 from matplotlib.figure import Figure

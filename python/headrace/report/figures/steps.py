@@ -1,4 +1,4 @@
-"""Steps of a ladder as a line, with error bars where the ladder was measured often enough."""
+"""Line over the steps of a sweep, with error bars where there are enough repetitions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ def draw_steps(
     number: int = 0,
     scale: float = 1.0,
 ) -> None:
-    """Draws the figure that steps have under the keys of `path`, times `scale`, and half the
+    """Draw the figure that steps have under the keys of `path`, times `scale`, and half the
     width of its 95 % interval to both sides."""
     values = [scale * _found(step, path) for step in steps]
     style: dict[str, Any] = {"color": COLOURS[number], "markersize": 4, "label": label}

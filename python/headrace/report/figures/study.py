@@ -16,15 +16,15 @@ from headrace.report.units import short_size
 WIDE = 20.0
 """Figures that differ by more than this factor are drawn on a logarithmic axis."""
 MOST_LINES = 7
-"""In one panel: as many as there are colours."""
+"""Most lines in one panel, one for each colour."""
 
 
 def draw(document: Mapping[str, Any]) -> Figure:
-    """A line for each test, and a band around it: the statistic that the table shows.
+    """Draw a line for each test with a band around it: the statistic that the table shows.
 
-    All panels of a unit have the same axis, which is logarithmic where figures differ by much.
-    The last parameter that is a number is the axis; the others tell lines apart. With many
-    lines each test has a panel of its own.
+    All panels of a unit have the same axis, which is logarithmic if figures differ by much. The
+    last numeric parameter is the axis; the others distinguish lines. With many lines, each test has
+    its own panel.
     """
     title = document["scenario"]["description"].capitalize()
     name = ": ".join(filter(None, (document["scenario"]["name"], statistic(document))))

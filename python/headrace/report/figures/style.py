@@ -1,4 +1,4 @@
-"""What all figures share: size, colours, grid."""
+"""Size, colours and grid that all figures share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headrace.report.plain import plain
+from headrace.report.plain_text import plain
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito, "Color Universal Design", 2008: told apart with any kind of colour vision."""
+"""Okabe and Ito, "Color Universal Design", 2008: distinct with any kind of colour vision."""
 DASHES = ("solid", "dashed", "dotted", "dashdot")
 
 
@@ -26,19 +26,19 @@ def short(name: str, longest: int = LONGEST_NAME) -> str:
 
 @dataclass(frozen=True)
 class Figures:
-    """What figures are drawn from."""
+    """Data from which a simulation's figures are drawn."""
 
     name: str
-    """What the scenario is called."""
+    """Name of the scenario."""
     requests: float
-    """How many requests were done."""
+    """Number of completed requests."""
     ends_s: Sequence[float]
-    """When each run ended."""
+    """End of each run in seconds."""
     series: pl.DataFrame
     latency_distribution: pl.DataFrame
     stations: pl.DataFrame
     outages: Sequence[tuple[float, float | None]] = ()
-    """When servers failed, and when they were back."""
+    """Times at which servers failed and came back."""
 
 
 def sheet(title: str, name: str, height: float = 4.2) -> tuple[Figure, Axes]:
@@ -54,7 +54,7 @@ def sheet(title: str, name: str, height: float = 4.2) -> tuple[Figure, Axes]:
 
 
 def nothing(axes: Axes, why: str) -> None:
-    """Says that there is nothing to draw."""
+    """Write in the figure that there is no data."""
     axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center")
     axes.set_xticks([])
     axes.set_yticks([])

@@ -11,10 +11,11 @@ from headrace.report.figures.style import COLOURS, DASHES, Figures, nothing, she
 
 MOST_IN_LEGEND = 14
 REQUESTS_IN_WINDOW = 10
-"""On average: with fewer, a line would show single requests rather than a rate."""
+"""Mean number of requests in a window. With fewer, a line would show single requests rather than a
+rate."""
 FEWEST_WINDOWS = 10
 AWAY: dict[str, Any] = {"color": "#bbbbbb", "alpha": 0.35, "linewidth": 0.0, "zorder": 0.5}
-"""How the time looks in which a server is away."""
+"""Style of the time in which a server is down."""
 
 
 def draw(data: Figures) -> Figure:
@@ -36,7 +37,7 @@ def draw(data: Figures) -> Figure:
     edges = start + window * np.arange(int(series["window"].to_numpy().max()) + 2)
     if end > edges[-1]:
         edges = np.append(edges, end)
-    # Of each window, a run has spent only what lies before its own end.
+    # A run covers only the part of a window before its own end.
     spent = sum((np.diff(np.minimum(edges, max(it, start))) for it in data.ends_s), np.zeros(1))
     edges[-1] = min(edges[-1], end)
     for (group, operation), part in series.group_by("group", "operation", maintain_order=True):
@@ -50,7 +51,7 @@ def draw(data: Figures) -> Figure:
             **_looks(groups.index(group), operations.index(operation), groups, operations),
         )
     for outage, (begin, back) in enumerate(data.outages):
-        label = "a server is away" if outage == 0 else None
+        label = "a server is down" if outage == 0 else None
         axes.axvspan(begin, edges[-1] if back is None else back, label=label, **AWAY)
     axes.set_ylim(bottom=0)
     axes.set_xlim(edges[0], edges[-1])

@@ -1,4 +1,4 @@
-"""How busy each station is."""
+"""Figure of the utilisation of each station."""
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,9 @@ LONGEST_LABEL = 48
 
 
 def draw(data: Figures) -> Figure:
-    """The share of time that servers are busy, mean over a station's copies, most first.
+    """Draw the utilisation of stations, mean over a station's copies, highest first.
 
-    Beside each bar stands how many wait on average, and a mark for the busiest copy.
+    Each bar has the mean queue length beside it, and a mark for the busiest copy.
     """
     table = (
         data.stations.filter(pl.col("servers").is_not_null() & (pl.col("visits") > 0))

@@ -1,1 +1,1 @@
-"""How catalogues of older versions become those of this one; one file for each step."""
+"""Migrations of catalogues of older versions, one file for each step."""

@@ -1,4 +1,4 @@
-"""What Alembic runs the migrations by: on the connection and in the transaction it is given."""
+"""Alembic environment: runs the migrations on the given connection and transaction."""
 
 from alembic import context
 

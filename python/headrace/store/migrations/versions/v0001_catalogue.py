@@ -8,7 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Makes the first catalogue."""
+    """Make the first catalogue."""
     op.create_table(
         "runs",
         sa.Column("id", sa.Text, primary_key=True),

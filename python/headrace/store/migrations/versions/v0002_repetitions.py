@@ -1,4 +1,4 @@
-"""The figures of each replication, so that results can be compared by them."""
+"""Add the figures of each replication, so that results can be compared by them."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Makes the table, and fills it from the documents."""
+    """Make the table, and fills it from the documents."""
     repetitions = op.create_table(
         "repetitions",
         sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
@@ -37,7 +37,7 @@ def upgrade() -> None:
 
 
 def _rows(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What documents had of each replication before this schema."""
+    """Return the figures of each replication in a document of the earlier schema."""
     for number, replication in enumerate(document.get("replications", ()), 1):
         common = {"number": number, "seed": replication["seed"]}
         for operation, value in replication["throughput"].items():

@@ -1,4 +1,4 @@
-"""By which calls results were measured, so that those of others are not taken together."""
+"""Add the calls of measurements, so that results of different calls are not merged."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,5 +8,5 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Adds the column. Documents before this schema do not say it."""
+    """Add the column. Documents before this schema do not say it."""
     op.add_column("runs", sa.Column("calls", sa.Text))

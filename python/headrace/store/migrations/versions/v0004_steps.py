@@ -1,4 +1,4 @@
-"""The figures of each step of a ladder by operation, so that they can be asked for."""
+"""Add the figures of each step of a load sweep by operation."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Makes the table. Ladders before this schema have no latencies by operation."""
+    """Create the table. Earlier load sweeps have no latencies by operation."""
     op.create_table(
         "step_figures",
         sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),

@@ -1,4 +1,4 @@
-"""Where results were made, so that they can be found and compared by it."""
+"""Add the environments of results, so that results can be found and compared by them."""
 
 import json
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Make the table, and fill it with what documents said before this schema: the host and the
-    file system of most benchmarks."""
+    """Create the table, and fill it from earlier documents: the host and the file system of most
+    benchmarks."""
     environments = op.create_table(
         "environments",
         sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
@@ -45,7 +45,7 @@ def upgrade() -> None:
 
 
 def _place(text: object) -> dict[str, str]:
-    """What a document of an earlier version says of its place."""
+    """Return the place in a document of an earlier version."""
     try:
         place = json.loads(text)["place"]  # type: ignore[arg-type]
     except (json.JSONDecodeError, LookupError, RecursionError, TypeError):

@@ -1,0 +1,121 @@
+"""Save partial results of long benchmarks and resume from them."""
+
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Protocol, TypeAlias
+
+import typer
+
+from headrace.cli.bench.output_lock import lock_output
+from headrace.file_formats import FileFormat
+from headrace.files import check_writable
+from headrace.ranks import current, first_rank_only
+from headrace.report.plain_text import plain
+
+PREFIX = "results:"
+
+Resume: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--resume",
+        metavar="FILE",
+        help="Resume from a file that -o of the same command saved, or from results:ID in the"
+        " store.",
+    ),
+]
+
+
+class Savable(Protocol):
+    """A result that can be saved before it is complete."""
+
+    def save(self, path: Path) -> None:
+        """Save it as JSON."""
+
+
+def earlier_result(resume: str | None) -> dict[str, Any] | None:
+    """Read the result that `--resume` names and lock its file. The first rank reads it for all
+    ranks. Raises as `headrace.measure.resume.read_earlier` does, and ValueError if another
+    benchmark holds the file."""
+
+    from headrace.measure.resume import read_earlier
+
+    if resume is None:
+        return None
+    here, read = current(), []
+
+    def reading() -> None:
+        if here.first:
+            if not resume.startswith(PREFIX):
+                lock_output(Path(resume))
+            read.append(read_earlier(resume))
+
+    here.run_on_all(reading)
+    found: dict[str, Any] = here.broadcast(read)[0]
+    return found
+
+
+def output_of(output: Path | None, resume: str | None) -> Path | None:
+    """Return the output file and lock it; without `-o`, a resumed file is also the output. Raises
+    OSError if it cannot be written, ValueError if another benchmark saves to it."""
+    if output is None and resume is not None and not resume.startswith(PREFIX):
+        output = Path(resume)
+        format = None
+    else:
+        format = FileFormat.JSON
+    output = first_rank_only(output)
+    current().run_on_all(lambda: _take(output, format))
+    return output
+
+
+def _take(output: Path | None, format: FileFormat | None) -> None:
+    if output is not None:
+        check_writable(output, format)
+        lock_output(output)
+
+
+def saver(output: Path | None) -> Callable[[Savable], None]:
+    """Return a function that saves the partial result after each point.
+
+    A full disk does not end the benchmark: the function warns once, and the command fails at the
+    end.
+    """
+    has_warned = False
+
+    def save(result: Savable) -> None:
+        nonlocal has_warned
+        if output is None:
+            return
+        try:
+            result.save(output)
+        except OSError as error:
+            if not has_warned:
+                reason = f"warning: {output} cannot be written: {error.strerror or error}"
+                print(plain(reason), file=sys.stderr)
+            has_warned = True
+
+    return save
+
+
+def print_resume_command(
+    stop: Mapping[str, Any], output: Path | None, identifier: str | None
+) -> None:
+    """Print the command that resumes an interrupted benchmark."""
+    if stop["reason"] != "interrupted":
+        return
+    saved = str(output) if output is not None else identifier and f"{PREFIX}{identifier}"
+    if saved is None:
+        return
+    command = shlex.join(["headrace", *_without_resume(sys.argv[1:]), "--resume", saved])
+    print(plain(f"to resume: {command}"), file=sys.stderr)
+
+
+def _without_resume(arguments: list[str]) -> list[str]:
+    rest: list[str] = []
+    value = False
+    for argument in arguments:
+        if not value and argument != "--resume" and not argument.startswith("--resume="):
+            rest.append(argument)
+        value = argument == "--resume"
+    return rest

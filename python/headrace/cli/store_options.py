@@ -1,0 +1,54 @@
+"""Options of commands that save results in the store."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeAlias
+
+import typer
+
+from headrace.report.plain_text import plain
+from headrace.store.errors import StoreError, StoreFailure
+
+Labels: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label", metavar="KEY=VALUE", help="Label the result in the store; can be repeated."
+    ),
+]
+Stored: TypeAlias = Annotated[
+    bool, typer.Option("--store/--no-store", help="Save the result in the store.")
+]
+
+
+def parse_labels(texts: Sequence[str]) -> dict[str, str]:
+    """Labels as `key=value`. Raises ValueError if one is not, or if a key comes twice."""
+    labels: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise ValueError(f'--label "{text}": expected KEY=VALUE, such as --label disk=new')
+        if key in labels:
+            raise ValueError(f'--label "{text}": "{key}" is given twice: leave one out')
+        labels[key] = value
+    return labels
+
+
+def check_labels(texts: Sequence[str], stored: bool) -> dict[str, str]:
+    """The labels of a result. Raises ValueError if they are wrong, or without effect."""
+    if texts and not stored:
+        raise ValueError("--label has no effect with --no-store: leave one of them out")
+    return parse_labels(texts)
+
+
+def save_to_store(keep: Callable[[], str]) -> str | None:
+    """Save a result in the store and return its identifier; on failure, warn and return None.
+
+    A full or unreachable store must not lose a result.
+    """
+    try:
+        return keep()
+    except Exception as error:
+        expected = isinstance(error, StoreError | StoreFailure | OSError)
+        reason = " ".join(str(error).split() if expected else repr(error).split())
+        print(plain(f"warning: the result is not in the store: {reason}"), file=sys.stderr)
+        return None

@@ -1,0 +1,252 @@
+"""Load sweep: achieved rate and response time at one requested rate after another."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from headrace import _core, ranks
+from headrace.measure.calls import NULL
+from headrace.measure.load_search import search
+from headrace.measure.sweep_result import LoadSweep
+from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
+from headrace.measure.sweep_steps import step as step_of
+
+AtLoad: TypeAlias = Callable[[float], _core.Loaded]
+"""The scenario in which operations come at a rate."""
+
+
+OVERALL = "overall response"
+"""Name under which the store catalogues the overall response time."""
+
+
+class Criteria(NamedTuple):
+    """Criteria by which a system sustains a load."""
+
+    achieved: float = 0.95
+    """Least share of the offered load that must be achieved."""
+    response_s: float = 0.020
+    """Largest mean response time in seconds. SPEC SFS2008 reports no load above 20 ms (its run
+    rules; SFS 1.1 allowed 50 ms)."""
+
+    def met(self, step: dict[str, Any]) -> bool:
+        """Return whether a step met the criteria."""
+        achieved = step["achieved_per_second"] >= self.achieved * step["offered_per_second"]
+        return bool(achieved and step["response"]["mean"] <= self.response_s)
+
+
+SPEC_SFS = Criteria()
+
+
+class Loads(NamedTuple):
+    """The loads of a load sweep: `rates`, or those that a search from `start` on finds."""
+
+    rates: Sequence[float]
+    start: float
+    refinements: int
+    criteria: Criteria
+
+    def check_room(self, at_load: AtLoad, below: str | PathLike[str], calls: str) -> None:
+        """Raise RunError or ScenarioError if the files of the highest rate do not fit."""
+        if self.rates and calls != NULL:
+            loaded = at_load(max(self.rates))
+            ranks.current().run_on_all(lambda: _core.check_room(loaded, below))
+
+    def measure(self, sweep: SweepRunner, at_load: AtLoad, client_hosts: int | None = None) -> None:
+        """Measure one step for each load, on all hosts or on the first of them."""
+        on = "" if client_hosts is None else f", {client_hosts_in_words(client_hosts)}"
+
+        def keeps_up(rate: float) -> bool:
+            loaded, what = at_load(rate), f"{rate:g} operations/s{on}"
+            search_on = not self.rates and sweep.results and sweep.calls != NULL
+            if search_on and not sweep.has_room(loaded, what):
+                return False
+            step = sweep.step(loaded, what, client_hosts)
+            return step is not None and self.criteria.met(step)
+
+        if self.rates:
+            for rate in sorted(set(self.rates)):
+                keeps_up(rate)
+        else:
+            search(keeps_up, self.start, self.refinements)
+
+
+def client_hosts_in_words(count: int) -> str:
+    """A number of client hosts for messages."""
+    return "1 client host" if count == 1 else f"{count} client hosts"
+
+
+def load_sweep(
+    at_load: AtLoad,
+    below: str | PathLike[str],
+    *,
+    rates: Sequence[float] = (),
+    start: float = 100.0,
+    refinements: int = 4,
+    criteria: Criteria = SPEC_SFS,
+    calls: str = "posix",
+    repeats: int = 1,
+    keep: bool = False,
+    watch: Watch | None = None,
+    resumed: Mapping[str, Any] | None = None,
+    so_far: SoFar | None = None,
+) -> LoadSweep:
+    """Run a mix at one rate after another in a new directory below an existing one.
+
+    Existing files are used again at the next step, with their first sizes.
+
+    Parameters:
+        at_load: Function that returns the scenario for a rate in operations a second.
+        below: The existing directory.
+        rates: Rates in operations a second. By default the sweep doubles the rate from `start`
+            until the system does not sustain it or the files of the next rate do not fit, and then
+            refines the range.
+        start: First rate of the search, in operations a second.
+        refinements: Number of refinements.
+        criteria: Criteria by which a rate is sustained.
+        calls: As in `measure`.
+        repeats: Number of repetitions of the whole sweep. Rates found in the first are measured
+            again, and figures are over all repetitions.
+        keep: Whether to leave the directory in place at the end.
+        watch: Function that returns a context with the progress callback of a step.
+        resumed: Document of an earlier sweep, whose steps are not measured again.
+        so_far: Callback with the partial sweep after each step.
+
+    Returns:
+        The sweep; partial on Ctrl-C.
+
+    Raises:
+        ScenarioError: if the workload cannot be run on a real file system.
+        OSError: if the directory cannot be created.
+        RunError: if files of the workload cannot be created.
+        ValueError: if `resumed` is of another scenario, version, host or file system.
+    """
+    loads = Loads(rates, start, refinements, criteria)
+    loads.check_room(at_load, below, calls)
+    return run_sweep(
+        lambda sweep: loads.measure(sweep, at_load),
+        lambda sweep: _document(sweep, criteria),
+        below,
+        of="loads",
+        step_of=load_step,
+        calls=calls,
+        repeats=repeats,
+        keep=keep,
+        watch=watch,
+        resumed=resumed,
+        so_far=so_far,
+    )
+
+
+def load_step(document: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the step of a load sweep for a measurement; None if no operation was done."""
+    load = document.get("load")
+    if load is None or not document["operations"]:
+        return None
+    return step_of(f"{load['requested_per_second']:.12g}/s", document)
+
+
+def _document(sweep: SweepRunner, criteria: Criteria) -> dict[str, Any]:
+    steps = sorted(sweep.steps, key=lambda step: float(step["requested_per_second"]))
+    steps = [step | {"keeps_up": criteria.met(step)} for step in steps]
+    document = {**sweep.document(), "criteria": criteria._asdict(), "steps": steps}
+    whole = [step for step in steps if not step.get("partial")]
+    document |= _shown(whole)
+    if sweep.repetition_count > 1:
+        document["repetitions"] = (
+            list(_repetitions(whole, criteria)) if sweep.first_complete else []
+        )
+    return document
+
+
+def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the findings of complete steps in order of load, and the figures that the store
+    catalogues, so that sweeps can be compared step by step."""
+    found = findings(steps)
+    points = {
+        name.replace("_", " "): {"per_second": found[name]["requested_per_second"]}
+        for name in ("knee", "kept_up", "cut_off")
+        if found[name] is not None
+    }
+    overall = found["overall_response_s"]
+    overall_response = {} if overall is None else {OVERALL: {"mean": overall}}
+    rates = {step["name"]: {"per_second": step["achieved_per_second"]} for step in steps}
+    responses = {step["name"]: step["response"] for step in steps}
+    return {**found, "operations": points | rates, "latency": overall_response | responses}
+
+
+def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each complete repetition of the sweep."""
+    for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
+        of_it = filter(None, map(load_step, several))
+        yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])
+
+
+def findings(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the findings of steps in order of load: the knee, the cut-off, and the highest
+    sustained load. Each is None if the steps do not show it."""
+    kept = 0
+    while kept < len(steps) and steps[kept]["keeps_up"]:
+        kept += 1
+    # The first that stays behind is the curve's end: later ones say only how long they lasted.
+    curve = steps[: kept + 1] if kept < len(steps) else []
+    place = knee(
+        [step["requested_per_second"] for step in curve],
+        [step["response"]["mean"] for step in curve],
+    )
+    achieved = [step["achieved_per_second"] for step in steps]
+    return {
+        "knee": _point(curve[place]) if place is not None else None,
+        "kept_up": _point(steps[kept - 1]) if kept else None,
+        "cut_off": _point(steps[kept]) if kept < len(steps) else None,
+        "achieved_at_most_per_second": max(achieved, default=None),
+        "overall_response_s": overall_response(
+            [(step["achieved_per_second"], step["response"]["mean"]) for step in steps[:kept]]
+        ),
+    }
+
+
+def overall_response(curve: Sequence[tuple[float, float]]) -> float | None:
+    """Return the overall response time of SPEC SFS (2.0 and later): the area under the curve of
+    achieved load and mean response time, divided by the largest achieved load. None without a load.
+
+    The points are those of sustained loads. Below the smallest of them, its response time is used.
+    """
+    points = sorted(curve)
+    if not points or points[-1][0] <= 0:
+        return None
+    load, response = points[0]
+    area = load * response
+    for next_load, next_response in points[1:]:
+        area += (next_load - load) * (response + next_response) / 2
+        load, response = next_load, next_response
+    return area / load
+
+
+def _point(step: dict[str, Any]) -> dict[str, Any]:
+    keys = ("requested_per_second", "achieved_per_second")
+    return {key: step[key] for key in keys} | {"response_mean_s": step["response"]["mean"]}
+
+
+def knee(loads: Sequence[float], responses: Sequence[float]) -> int | None:
+    """Return the index of the knee among points in order of load; None with fewer than three.
+
+    The knee is the point farthest from the straight line between the first and the last point, both
+    axes scaled to 1: Satopaa et al. 2011, "Finding a Kneedle in a Haystack", section III. Its
+    smoothing is left out, for which a load sweep has too few points. No slope or threshold must be
+    chosen. The highest sustained load, which needs them, is reported separately.
+    """
+    if len(loads) < 3:
+        return None
+    x, y = _scaled(loads), _scaled(responses)
+    below = x - y
+    place = int(np.argmax(below))
+    # A line, or a curve that bends the other way, has no knee.
+    return place if 0 < place < len(loads) - 1 and below[place] > 1e-9 else None
+
+
+def _scaled(values: Sequence[float]) -> np.ndarray:
+    array = np.asarray(values, dtype=float)
+    span = np.ptp(array)
+    return (array - array.min()) / span if span > 0 else np.zeros_like(array)

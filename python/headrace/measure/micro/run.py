@@ -1,0 +1,195 @@
+"""Points that are measured in turn, several times over."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from headrace import _core, ranks
+from headrace.environment import of_directory
+from headrace.environment import resumed as resumed_environment
+from headrace.files import save_json
+from headrace.host import this_host
+from headrace.interruption import STOP_EXCEPTIONS
+from headrace.measure.benchmark import ended_early, measure
+from headrace.measure.measurement import Measurement
+from headrace.measure.measurement_site import measurement_site
+from headrace.measure.micro.completed_points import CompletedPoints, is_of
+from headrace.measure.micro.study import RATE, THROUGHPUT, Point, Study, called
+from headrace.measure.micro.summary import KIND, summed_up
+from headrace.measure.removal import with_note
+from headrace.measure.workload import load
+from headrace.store import open as open_store
+
+ProgressCallback: TypeAlias = Callable[[int, int, str], object]
+"""Callback before each measurement: points done, their total, and the name of the next one."""
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """Result of a study: one row for each figure of a point and repetition."""
+
+    document: dict[str, Any]
+    """All figures, as the command prints them with `--json`."""
+    rows: pl.DataFrame
+    """Every single figure: parameters, test, repeat, bytes, operations and seconds."""
+
+    def keep(
+        self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
+    ) -> str:
+        """Save the result in the store and return its identifier."""
+        return open_store().add(
+            self.document, {"rows": self.rows}, kind=KIND, started=started, labels=labels
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the result as JSON, atomically."""
+        rows = self.rows.to_dict(as_series=False)
+        save_json(Path(path), self.document | {"host": this_host(), "rows": rows})
+
+
+SoFar: TypeAlias = Callable[[StudyResult], object]
+"""Callback with the partial result after each point."""
+
+
+def run_study(
+    study: Study,
+    below: str | PathLike[str],
+    *,
+    repeats: int = 3,
+    seconds: float | None = None,
+    on_progress: ProgressCallback | None = None,
+    resumed: Mapping[str, Any] | None = None,
+    so_far: SoFar | None = None,
+) -> StudyResult:
+    """Measure every point once, then every point again, so that disturbances affect all points
+    alike.
+
+    On Ctrl-C the partial result is returned, and `document["stop"]["reason"]` is `interrupted`.
+    Points of `resumed`, the document of an earlier run with its rows, are not measured again.
+    `so_far` is called with the result after each point. After `seconds` no more points begin, and
+    `document["stop"]["reason"]` is `time`.
+
+    Raises OSError or RunError as `measure` does, ValueError if the files of a point do not fit, or
+    if `resumed` is of another study, version, host or file system.
+    """
+    here = measurement_site(below)
+    environment = resumed_environment(of_directory(below), resumed)
+    known = CompletedPoints.of(study, here, resumed)
+    # On several hosts, each has the processes of one.
+    several = {"clients.count": ranks.count()} if ranks.count() > 1 else None
+    scenarios = [load(point.scenario, several) for point in study.points]
+    ranks.current().run_on_all(lambda: _check_room(study, scenarios, below))
+    shown = known.with_points_of(study)
+    rows = known.rows
+    warnings = dict(known.warnings)
+    stop: dict[str, Any] = {"reason": "unfinished"}
+
+    def result() -> StudyResult:
+        in_order = _in_order(shown, rows)
+        repeated = max([repeats, *(1 + row["repeat"] for row in rows)])
+        document = summed_up(
+            shown, here, environment, repeated, in_order, list(warnings.values()), stop
+        )
+        return StudyResult(document, pl.DataFrame(in_order, infer_schema_length=None))
+
+    total = repeats * len(study.points)
+    began, begun = time.monotonic(), False
+    for number in range(total):
+        repeat, point = number // len(study.points), study.points[number % len(study.points)]
+        if known.measured(point, repeat):
+            continue
+        if seconds is not None and begun and _passed(began) >= seconds:
+            stop = {"reason": "time"}
+            break
+        begun = True
+        if on_progress is not None:
+            on_progress(number, total, called(study, point.parameters))
+        try:
+            measured = measure(scenarios[number % len(scenarios)], below)
+        except STOP_EXCEPTIONS as error:
+            # While files were made: there is nothing of this point.
+            stop = {"reason": "interrupted"}
+            warnings |= {it["condition"]: it for it in with_note(error)}
+            break
+        for warning in measured.document["warnings"]:
+            warnings.setdefault(warning["condition"], warning)
+        if (early := ended_early(measured.document)) is not None:
+            stop = early
+            break
+        # Replace rows of a point whose measurement was saved only in part.
+        rows = [*(row for row in rows if not is_of(row, point, repeat))]
+        rows += _rows(point, repeat, measured)
+        if measured.stop_signal is not None and number + 1 < total:
+            stop = {"reason": "interrupted"}
+            break
+        if so_far is not None and number + 1 < total:
+            so_far(result())
+    else:
+        stop = {"reason": "workload"}
+    return result()
+
+
+def _passed(began: float) -> float:
+    """Seconds since a time; of several ranks, by the first one's clock."""
+    passed: float = ranks.current().broadcast(time.monotonic() - began)
+    return passed
+
+
+def _in_order(study: Study, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows repeat by repeat, and in each as the points of a study are."""
+    keys = list(study.points[0].parameters)
+    places: dict[tuple[Any, ...], int] = {}
+    for at, point in enumerate(study.points):
+        values = tuple(point.parameters[key] for key in keys)
+        # Tests of an earlier run's points are known from their rows only.
+        places |= {values: at} | {(*values, test.name): at for test in point.tests}
+
+    def place_of(row: Mapping[str, Any]) -> tuple[int, int]:
+        values = tuple(row[key] for key in keys)
+        return row["repeat"], places.get((*values, row["test"]), places.get(values, len(places)))
+
+    return sorted(rows, key=place_of)
+
+
+def _check_room(
+    study: Study, scenarios: Sequence[_core.Loaded], below: str | PathLike[str]
+) -> None:
+    """Check, before any point is measured, that the files of each fit; the largest first."""
+    points = zip(study.points, scenarios, strict=True)
+    for point, scenario in sorted(points, key=lambda it: _core.room_needed(it[1]), reverse=True):
+        try:
+            _core.check_room(scenario, below)
+        except ValueError as error:
+            raise ValueError(f"{called(study, point.parameters)}: {error}") from None
+
+
+def _rows(point: Point, repeat: int, measured: Measurement) -> list[dict[str, Any]]:
+    counters = measured.document["counters"]
+    phases = {(it["phase"], it["operation"]): it for it in measured.document["phases"]}
+    rows = []
+    for test in point.tests:
+        phase = phases[test.phase, test.operation]
+        end = phases[test.until or (test.phase, test.operation)]
+        rows.append(
+            {
+                **point.parameters,
+                "test": test.name,
+                "repeat": repeat,
+                "unit": RATE if test.rate else THROUGHPUT,
+                "bytes": phase["bytes"],
+                "operations": phase["count"],
+                # From the common start to the slowest process's end: a lower bound of the
+                # aggregate rate (Hindman 2011, section 4.2.4).
+                "seconds": end["to_s"] - phase["from_s"],
+                # Share of one processor over the whole point.
+                "cpu": counters["cpu_own"] * counters["processors"],
+                "in_memory": point.in_memory(measured.document["files"]["bytes"]),
+            }
+        )
+    return rows

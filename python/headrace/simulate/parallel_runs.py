@@ -1,0 +1,113 @@
+"""Runs side by side, one for each core, with one progress bar."""
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+from rich.console import Console
+from rich.progress import Progress
+
+from headrace._core import RunError, ScenarioError
+from headrace.interruption import LOOK_S
+from headrace.simulate.result import Result
+from headrace.simulate.runs import run
+from headrace.simulate.scenario import Scenario
+from headrace.simulate.trust import Trust
+
+OnProgress: TypeAlias = Callable[[int, int, str], object]
+
+
+class _Stopped(Exception):
+    """The study was stopped before this run."""
+
+
+class ParallelRuns:
+    """Run scenarios in parallel, within a context.
+
+    `processes` is the number of parallel runs, by default one for each core. `progress` shows a
+    bar; by default one is shown on a terminal. A function is called with the completed runs, those
+    known so far, and a title. Leaving the context early, as Ctrl-C does, stops every run. `trust`
+    says which scheduler code may be executed.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        processes: int | None = None,
+        progress: bool | OnProgress | None = None,
+        trust: Trust | None = None,
+    ):
+        self._trust = trust or Trust()
+        self._on_progress = progress if callable(progress) else None
+        shown = sys.stderr.isatty() if progress is None else progress is True
+        self.processes = processes or os.cpu_count() or 1
+        self._bar = Progress(console=Console(stderr=True), disable=not shown, transient=True)
+        self._task = self._bar.add_task(title, total=0)
+        # Threads do: a run goes on without Python's lock.
+        self._pool = ThreadPoolExecutor(self.processes)
+        self._over = threading.Event()
+        self._title, self._done, self._total = title, 0, 0
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        self._pool.shutdown(cancel_futures=True)
+        self._bar.stop()
+
+    def title(self, title: str) -> None:
+        """Set the title beside the progress bar."""
+        self._title = title
+        self._bar.update(self._task, description=title)
+        self._report()
+
+    def _report(self) -> None:
+        if self._on_progress is not None:
+            self._on_progress(self._done, self._total, self._title)
+
+    def results(self, scenarios: Sequence[Scenario]) -> list[Result]:
+        """The result of each. Raises as `run` does, at the first that fails."""
+        return self._all(scenarios, ())
+
+    def results_or_errors(
+        self, scenarios: Sequence[Scenario]
+    ) -> list[Result | RunError | ScenarioError]:
+        """The result of each, or why that one cannot be run."""
+        return self._all(scenarios, (RunError, ScenarioError))
+
+    def _all(self, scenarios: Sequence[Scenario], caught: tuple[type[Exception], ...]) -> list[Any]:
+        def go_on(*_: object) -> None:
+            if self._over.is_set():
+                raise _Stopped
+
+        def one(scenario: Scenario) -> Result | Exception:
+            go_on()
+            try:
+                return run(scenario, progress=go_on, trust=self._trust)
+            except caught as error:
+                return error
+
+        self._total += len(scenarios)
+        self._bar.update(self._task, total=self._total)
+        self._report()
+        runs = [self._pool.submit(one, scenario) for scenario in scenarios]
+        left = set(runs)
+        while left:
+            done, left = wait(left, LOOK_S, FIRST_COMPLETED)
+            for ended in done:
+                ended.result()
+            self._done += len(done)
+            self._bar.advance(self._task, len(done))
+            self._report()
+        return [ended.result() for ended in runs]

@@ -1,0 +1,174 @@
+"""Integrity of a store: its catalogue, its documents, and the files of its tables."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import sqlalchemy as sa
+
+from headrace.store import queries, schema
+from headrace.store.errors import StoreFailure
+from headrace.store.identifier import PATTERN
+from headrace.store.location import Directory
+from headrace.store.parquet_tables import UNPUBLISHED, read_file, remove_files
+from headrace.store.record import sha256
+
+if TYPE_CHECKING:
+    from headrace.store.catalogue import Store
+
+AGE_S = 600.0
+"""Tables without a result that are younger may be those of a run that ends just now: it waits
+for others for 10 s at the most, and for a slow disk."""
+AT_ONCE = 50
+"""Documents in memory."""
+
+
+class Checked(NamedTuple):
+    """Result of an integrity check."""
+
+    results: int
+    """Results that were checked."""
+    removed: Sequence[Path]
+    """Tables that a killed run had left, which are gone now."""
+    damaged: Sequence[str]
+    """Damage of the catalogue, a document or a table, one line each."""
+
+
+OnProgress = Callable[[int, int, str], object]
+"""Callback with the results checked, their total, and the next one's name."""
+
+
+def check(store: "Store", on_progress: OnProgress | None = None) -> Checked:
+    """Check every row of the catalogue, every document and every table against its digest, and
+    remove tables that no result has.
+
+    Nothing is removed if the catalogue is damaged: tables without a result may be those of a
+    result that can no longer be read.
+
+    Raises StoreFailure if the store cannot be read at all, or something in it not removed.
+    """
+    # Before the results: a run may end in between.
+    directories = _directories(store.location)
+    damaged: list[str] = []
+    removed: list[Path] = []
+    ids: Sequence[str] = ()
+    with store.reading() as connection:
+        damaged += _of_file(connection)
+        try:
+            ids = queries.identifiers(connection, queries.Filter())
+            damaged += _of_rows(connection, ids)
+            whole_catalogue = not damaged
+            damaged += _of_documents(connection, ids, on_progress)
+            damaged += _of_tables(connection, store.location, ids, on_progress)
+        except sa.exc.DBAPIError as error:
+            if not damaged:
+                raise
+            damaged.append(f"{store.location}: {error.orig}")
+            whole_catalogue = False
+    if whole_catalogue:
+        known = set(ids)
+        removed = [it for it in directories if it.name not in known and _is_old(it)]
+    for directory in removed:
+        try:
+            remove_files(directory)
+        except OSError as error:
+            raise StoreFailure(f"{directory}: {(error.strerror or str(error)).lower()}") from None
+    return Checked(len(ids), removed, damaged)
+
+
+def _of_file(connection: sa.Connection) -> list[str]:
+    """Return the damage that SQLite's own check finds."""
+    if connection.dialect.name != "sqlite":
+        return []
+    problems = connection.exec_driver_sql("PRAGMA quick_check(20)").scalars().all()
+    lines = [line for it in problems for line in str(it).splitlines()]
+    return [f"catalogue: {it}" for it in lines if it != "ok"]
+
+
+def _of_rows(connection: sa.Connection, ids: Sequence[str]) -> Iterator[str]:
+    """Rows with values that they cannot have, and rows of no result."""
+    tables = (schema.runs, *schema.PARTS)
+    for table in tables:
+        large = {"document", "scenario", "data"}
+        for first in range(0, len(ids), queries.AT_ONCE):
+            some = ids[first : first + queries.AT_ONCE]
+            _, damaged = queries.checked_rows(connection, table, some, without=large)
+            yield from (it.what for it in damaged)
+    for table in schema.PARTS:
+        lost = sa.select(table.c.run_id).where(table.c.run_id.not_in(sa.select(schema.runs.c.id)))
+        for run_id in connection.execute(lost.distinct()).scalars():
+            yield f"{table.name}: it has rows of {run_id}, and there is no such result"
+
+
+def _of_documents(
+    connection: sa.Connection, ids: Sequence[str], on_progress: OnProgress | None
+) -> Iterator[str]:
+    column = schema.runs.c
+    for first in range(0, len(ids), AT_ONCE):
+        if on_progress is not None:
+            on_progress(first, len(ids), "documents")
+        query = sa.select(column.id, column.document, column.document_sha256)
+        query = query.where(column.id.in_(ids[first : first + AT_ONCE]))
+        for identifier, document, digest in connection.execute(query):
+            if not isinstance(document, str) or sha256(document.encode()) != digest:
+                yield queries.altered(identifier)
+
+
+def _of_tables(
+    connection: sa.Connection,
+    location: object,
+    ids: Sequence[str],
+    on_progress: OnProgress | None,
+) -> Iterator[str]:
+    column = schema.contents.c
+    inside = not isinstance(location, Directory)
+    for first in range(0, len(ids), AT_ONCE):
+        if on_progress is not None:
+            on_progress(first, len(ids), "tables")
+        query = sa.select(column.run_id, column.name, column.sha256)
+        query = query.where(column.run_id.in_(ids[first : first + AT_ONCE]))
+        for identifier, name, digest in connection.execute(query).all():
+            what = f'table "{name}" of {identifier}'
+            try:
+                if inside:
+                    content = queries.content(connection, identifier, name)
+                    data = (content.data if content else None) or b""
+                else:
+                    assert isinstance(location, Directory)
+                    what, data = _file(location, identifier, name)
+            except StoreFailure as failure:
+                yield str(failure)
+                continue
+            if sha256(data) != digest:
+                yield f"{what}: it does not match its checksum: expected SHA-256 {digest}"
+
+
+def _file(location: Directory, identifier: object, name: object) -> tuple[str, bytes]:
+    """A table's file and its content. Raises StoreFailure if there is none, as where the
+    catalogue has a damaged name."""
+    if not (isinstance(identifier, str) and PATTERN.fullmatch(identifier)):
+        raise StoreFailure(f"contents.run_id = {identifier!r}: expected an identifier")
+    try:
+        path, data = read_file(location.tables / identifier, str(name))
+    except ValueError as error:
+        raise StoreFailure(f"contents.name of {identifier} = {name!r}: {error}") from None
+    return str(path), data
+
+
+def _directories(location: object) -> list[Path]:
+    """Return the directories of results' tables; other names are skipped."""
+    if not isinstance(location, Directory) or not location.tables.is_dir():
+        return []
+    names = sorted(os.listdir(location.tables))
+    return [
+        location.tables / it for it in names if PATTERN.fullmatch(it) or UNPUBLISHED.fullmatch(it)
+    ]
+
+
+def _is_old(directory: Path) -> bool:
+    try:
+        return time.time() - directory.stat().st_mtime > AGE_S
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,180 @@
+"""Import, inspect and synthesize traces."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from headrace._core import TraceReader, TraceSummarizer, TraceWriter
+from headrace.files import atomic_file
+from headrace.trace.batches import BATCH, Reader, named_batches
+from headrace.trace.frames import PARQUET, ParquetReader, write_parquet
+
+PARQUET_BEGINS = b"PAR1"
+
+OnProgress: TypeAlias = Callable[[int], object]
+"""Callback with the number of records done, once a batch."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Result of an import."""
+
+    records: int
+    skipped: list[dict[str, Any]]
+    """Skipped lines and assumptions of an import: name, reason, count and example lines of each
+    kind."""
+
+
+@dataclass(frozen=True)
+class Information:
+    """Summary of a trace."""
+
+    summary: dict[str, Any]
+    """The figures, in SI units; see `Summary` in the crate `headrace-trace`."""
+    skipped: list[dict[str, Any]]
+
+
+class _Counted:
+    """A reader that counts its records."""
+
+    def __init__(self, reader: Reader, on_progress: OnProgress | None = None) -> None:
+        self.next_of = reader.next_batch
+        self.file_names = reader.file_names
+        self.process_names = reader.process_names
+        self.skipped = reader.skipped
+        self.cancel = reader.cancel
+        self.records = 0
+        self._on_progress = on_progress
+
+    def next_batch(self, max: int) -> dict[str, Any] | None:
+        batch = self.next_of(max)
+        if batch is not None:
+            self.records += len(batch["time_ns"])
+            if self._on_progress is not None:
+                self._on_progress(self.records)
+        return batch
+
+
+def _is_parquet(path: Path, format: str | None) -> bool:
+    return format == "parquet" or (format is None and path.suffix in PARQUET)
+
+
+def _holds_parquet(path: Path) -> bool:
+    """Return whether a file begins as Parquet does; pipes are not read."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(PARQUET_BEGINS)) == PARQUET_BEGINS
+
+
+def open_trace(path: str | Path, format: str | None = None) -> Reader:
+    """Open a trace; without a format, by its content or extension.
+
+    It may be compressed with gzip, be a pipe, or, under the name `-`, standard input; Parquet is
+    read from files alone. Raises OSError if it cannot be read, ValueError if it is no such trace.
+    """
+    path = Path(path)
+    if _is_parquet(path, format) or (format is None and _holds_parquet(path)):
+        if path.exists() and not path.is_file():
+            kind = "directory" if path.is_dir() else "pipe"
+            raise ValueError(f"{path}: is a {kind}: expected a trace file")
+        return ParquetReader(path)
+    return TraceReader(path, format)
+
+
+def import_trace(
+    source: str | Path,
+    target: str | Path,
+    format: str | None = None,
+    target_format: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Imported:
+    """Read a trace in any format and writes it as Parquet or CSV.
+
+    `on_progress` is called with the records done so far. Memory does not grow with the trace's
+    length. Raises as `open_trace`.
+    """
+    if Path(target).exists() and Path(target).samefile(source):
+        raise ValueError(f"{target}: is the source itself: expected another file")
+    return _write(open_trace(source, format), Path(target), target_format, on_progress)
+
+
+def trace_info(
+    path: str | Path, format: str | None = None, on_progress: OnProgress | None = None
+) -> Information:
+    """Sum up a trace. `on_progress` is called with the records done so far. Memory does not grow
+    with the trace's length."""
+    reader = _Counted(open_trace(path, format), on_progress)
+    summarizer = TraceSummarizer()
+    while (batch := reader.next_batch(BATCH)) is not None:
+        summarizer.add(batch)
+    summary = json.loads(summarizer.finish(reader.file_names(summarizer.busiest())))
+    return Information(summary, json.loads(reader.skipped()))
+
+
+def synthesize(
+    target: str | Path,
+    *,
+    target_format: str | None = None,
+    processes: int = 1,
+    shared: bool = True,
+    block: int = 1 << 20,
+    transfer: int = 256 << 10,
+    segments: int = 1,
+    phases: Literal["write", "read", "write-then-read"] = "write-then-read",
+    random: bool = False,
+    think_ns: int = 0,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+) -> Imported:
+    """Write a synthetic trace in the terms of IOR; sizes are in bytes.
+
+    Each process moves `segments` blocks of `block` bytes, transfer by
+    transfer, in a shared file or one of its own, with `think_ns` between its
+    requests. The same arguments give the same trace. `on_progress` is called with the records done
+    so far.
+    """
+    values = {
+        "processes": (processes, 32),
+        "block": (block, 64),
+        "transfer": (transfer, 64),
+        "segments": (segments, 64),
+        "think_ns": (think_ns, 63),
+        "seed": (seed, 64),
+    }
+    for name, (value, bits) in values.items():
+        if not 0 <= value < 1 << bits:
+            raise ValueError(f"{name} = {value}: expected a number from 0 to 2^{bits} - 1")
+    reader = TraceReader.synthesis(
+        processes=processes,
+        shared=shared,
+        block=block,
+        transfer=transfer,
+        segments=segments,
+        phases=phases,
+        random=random,
+        think_ns=think_ns,
+        seed=seed,
+    )
+    return _write(reader, Path(target), target_format, on_progress)
+
+
+def _write(
+    reader: Reader, target: Path, format: str | None, on_progress: OnProgress | None
+) -> Imported:
+    counted = _Counted(reader, on_progress)
+    if _is_parquet(target, format):
+        write_parquet(counted, target)
+    else:
+        with atomic_file(target) as partial:
+            _write_records(counted, target, partial, format)
+    return Imported(counted.records, json.loads(counted.skipped()))
+
+
+def _write_records(reader: Reader, target: Path, at: Path, format: str | None) -> None:
+    writer = TraceWriter(target, format, at)
+    for batch in named_batches(reader):
+        writer.write(batch.columns, batch.files, batch.processes)
+    writer.finish()
