@@ -10,9 +10,9 @@ use rustix::fs::{Advice, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::calls::{Calls, Handle, Result};
+use crate::data_journal::DataJournal;
 use crate::operation::{Buffer, Content};
 use crate::page_cache::{self, Known};
-use crate::through_journal::ThroughJournal;
 
 /// Files that a process keeps open at the most; with more, one is closed before another
 /// is opened, outside of what is timed.
@@ -206,7 +206,7 @@ pub fn make(
     call: usize,
     buffer: &mut Buffer,
     content: Option<Content>,
-    pieces: &mut ThroughJournal<'_>,
+    pieces: &mut DataJournal<'_>,
 ) -> Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::openat(root, names.path(file.file).as_c_str(), flags, MODE)?;

@@ -11,18 +11,18 @@ use rustix::io::Errno;
 use crate::Error;
 use crate::calls::Backend;
 use crate::clock::in_nanoseconds;
+use crate::data_journal::DataJournal;
 use crate::directory::Directory;
 use crate::files::{self, Names};
-use crate::meeting::Meeting;
-use crate::operation::{self, Buffer, Content, LEADS_TO, OwnNames};
+use crate::operation::{self, Buffer, Content, LEADS_TO, PrivateNames};
 use crate::page_cache::Known;
 use crate::process::{Plan, Progress};
 use crate::record::Record;
+use crate::rendezvous::Rendezvous;
 use crate::replay::Replay;
 use crate::run::{Live, Options, Watch};
 use crate::share::Share;
 use crate::source::{Common, Source};
-use crate::through_journal::ThroughJournal;
 
 /// With more processes they share one copy of the workload and take turns: each copy knows
 /// of all processes.
@@ -155,7 +155,7 @@ impl<'a> Part<'a> {
     ) -> Result<(), Error> {
         let call = usize::try_from(self.workload.io.made_by.0).unwrap_or(usize::MAX);
         let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX, false);
-        let mut pieces = ThroughJournal::new(directory.root());
+        let mut pieces = DataJournal::new(directory.root());
         let root = directory.root();
         let existing = replay.existing(self.number);
         for (path, it) in existing.filter(|(_, it)| it.is_directory() == directories) {
@@ -222,7 +222,7 @@ impl<'a> Part<'a> {
         let call = usize::try_from(io.made_by.0).unwrap_or(usize::MAX);
         let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX, false);
         let existing = self.existing_here(scenario);
-        let mut pieces = ThroughJournal::new(directory.root());
+        let mut pieces = DataJournal::new(directory.root());
         for file in &existing {
             let (root, names) = (directory.root(), &self.names);
             files::make(root, names, *file, call, &mut buffer, content, &mut pieces)
@@ -284,7 +284,7 @@ impl<'a> Part<'a> {
         directory: &Directory,
         options: Options,
     ) -> Result<Vec<Plan>, Error> {
-        let meeting = Arc::new(Meeting::new(
+        let meeting = Arc::new(Rendezvous::new(
             self.number,
             self.here.len() as u32,
             self.share.clone(),
@@ -313,9 +313,9 @@ impl<'a> Part<'a> {
                     Some(common) => Source::Shared(Arc::clone(common)),
                     None => Source::Own(again()?),
                 };
-                let own = self
-                    .draws_names()
-                    .then(|| OwnNames::new(self.names.own(rank).to_string_lossy().into_owned()));
+                let own = self.draws_names().then(|| {
+                    PrivateNames::new(self.names.own(rank).to_string_lossy().into_owned())
+                });
                 Ok(Plan {
                     workload: self.number,
                     rank,

@@ -13,10 +13,12 @@ use crate::Error;
 use crate::calls::{Backend, END_OF_FILES, Range};
 use crate::clock::{Clock, Nanoseconds};
 use crate::files::{self, Names, OpenFiles};
-use crate::meeting::Meeting;
-use crate::operation::{self, Buffer, Content, FileOperation, Hands, Kept, OwnNames, Target, Way};
+use crate::operation::{
+    self, Buffer, Content, FileOperation, Kept, OpContext, PrivateNames, Target, Way,
+};
 use crate::page_cache::{Known, Reads};
 use crate::record::{Done, Record};
+use crate::rendezvous::Rendezvous;
 use crate::replay::Replay;
 use crate::source::Source;
 
@@ -119,7 +121,7 @@ pub struct Plan {
     pub largest: usize,
     /// Bytes of a call, where those of a bufferful are asked for as one.
     pub short_call: Option<usize>,
-    pub own: Option<OwnNames>,
+    pub own: Option<PrivateNames>,
     /// Whether requests come at times of their own.
     pub is_open: bool,
     /// The trace that it replays, if it does.
@@ -127,7 +129,7 @@ pub struct Plan {
     /// What is known of the page cache, where that is looked after.
     pub known: Option<Arc<Known>>,
     pub record: Record,
-    pub meeting: Arc<Meeting>,
+    pub meeting: Arc<Rendezvous>,
     pub progress: Arc<Progress>,
 }
 
@@ -148,7 +150,7 @@ impl Plan {
             workload: self.workload,
             rank: self.rank,
             source: self.source,
-            hands: Hands {
+            context: OpContext {
                 calls,
                 root: self.root,
                 names: self.names,
@@ -174,8 +176,8 @@ impl Plan {
         shared.clock.wait_until(1, &shared.ends);
         let is_replayed = replay.is_some();
         let ended = match replay {
-            Some(replay) => replay.carry_out(&mut process, shared),
-            None => process.carry_out(shared),
+            Some(replay) => replay.run(&mut process, shared),
+            None => process.run(shared),
         };
         if ended.is_err() {
             shared.end(shared.clock.now());
@@ -192,10 +194,10 @@ pub struct Process {
     pub workload: usize,
     pub rank: u32,
     source: Source,
-    pub hands: Hands,
+    pub context: OpContext,
     known: Option<Arc<Known>>,
     pub record: Record,
-    meeting: Arc<Meeting>,
+    meeting: Arc<Rendezvous>,
     pub progress: Arc<Progress>,
     /// Operations that were asked for and not issued because the run ended, with the time at which
     /// each was due.
@@ -203,7 +205,7 @@ pub struct Process {
 }
 
 impl Process {
-    fn carry_out(&mut self, shared: &Shared) -> Result<(), Error> {
+    fn run(&mut self, shared: &Shared) -> Result<(), Error> {
         let mut draws = 0;
         let key = shared.seed ^ ((self.workload as u64) << 48) ^ (u64::from(self.rank) << 16);
         let mut random = Random::named(key, "process", &mut draws);
@@ -270,7 +272,7 @@ impl Process {
 
     /// What the C library still has is for the others, too. Not timed, and no operation.
     fn flush(&mut self) -> Result<(), Error> {
-        let flushed = self.hands.flush_streams();
+        let flushed = self.context.flush_streams();
         flushed.map_err(|errno| Error::Operation {
             operation: "fflush",
             path: format!("w{}", self.workload),
@@ -283,8 +285,8 @@ impl Process {
         let Some(known) = self.known.as_ref().filter(|_| operation.moves_bytes()) else {
             return Reads::default();
         };
-        let past = self.hands.flags.contains(OFlags::DIRECT);
-        match (operation.reads(target), self.hands.descriptor(target)) {
+        let past = self.context.flags.contains(OFlags::DIRECT);
+        match (operation.reads(target), self.context.descriptor(target)) {
             (Some(Way::ThroughCache), Some(opened)) if !past => {
                 known.look(ask.file, opened, ask.offset, ask.size)
             }
@@ -299,7 +301,7 @@ impl Process {
     /// One operation, from its preparation to its record.
     fn one(&mut self, ask: &Ask, now: Nanoseconds, shared: &Shared) -> Result<(), Error> {
         let number = number(ask)?;
-        let operation = operation::carried_out(number, self.hands.interface);
+        let operation = operation::implementation(number, self.context.interface);
         let after = now + ask.after.0 / PICOSECONDS;
         let intended = ask.intended.map_or(after, |time| time.0 / PICOSECONDS);
         if shared.stop_at.is_some_and(|stop| intended.max(now) >= stop) {
@@ -312,7 +314,7 @@ impl Process {
             path: format!("w{}, file {}", self.workload, ask.file),
             errno,
         };
-        let mut target = operation.prepare(&mut self.hands, ask).map_err(failed)?;
+        let mut target = operation.prepare(&mut self.context, ask).map_err(failed)?;
         let reads = self.look(operation, ask, &target);
         let prepared = shared.clock.now() - now;
         if after > now {
@@ -323,7 +325,7 @@ impl Process {
             }
         }
         let started = shared.clock.now();
-        let moved = operation.execute(&mut self.hands, &mut target);
+        let moved = operation.execute(&mut self.context, &mut target);
         let ended = shared.clock.now();
         let moved = moved.map_err(failed)?;
         // In a closed loop nothing is late: preparing is nobody's wait.
@@ -341,14 +343,14 @@ impl Process {
             started,
             ended,
         };
-        let calls = match self.hands.short_call {
+        let calls = match self.context.short_call {
             Some(call) if operation.moves_bytes() => moved.div_ceil(call as u64).max(1),
             _ => 1,
         };
         self.record.add_batch(&done, calls);
         self.record.reads = self.record.reads.and(reads);
         self.progress.add(number, calls, moved);
-        let verified = operation.verify(&mut self.hands, ask, target, moved);
+        let verified = operation.verify(&mut self.context, ask, target, moved);
         verified.map_err(|found| Error::Wrong {
             operation: operation.name(),
             path: format!("w{}, file {}", self.workload, ask.file),

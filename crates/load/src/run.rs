@@ -21,10 +21,10 @@ use crate::outcome::{Outcome, Phase};
 use crate::part::Part;
 use crate::process::{NOT_ENDED, Plan, Progress, Shared};
 use crate::record::Record;
-use crate::room::check_room_in;
 use crate::share::{Meet, Share};
 use crate::short_calls;
 use crate::source::Common;
+use crate::space_check::check_room_in;
 
 /// How often the caller is told how far the run is.
 const LOOK: Duration = Duration::from_millis(50);
@@ -143,7 +143,7 @@ pub fn run_share(
     };
     let broken_off = watch(&begins).is_break();
     all_here(share, watch)?;
-    let mut outcome = carried_out(scenario, processes, prepared, broken_off, watch)?;
+    let mut outcome = run_workload(scenario, processes, prepared, broken_off, watch)?;
     for one in parts.iter().flat_map(Part::left_out) {
         one.add(&mut outcome.left_out);
     }
@@ -177,7 +177,7 @@ fn all_here(share: &Share, watch: Watch<'_>) -> Result<(), Error> {
 }
 
 /// The processes begin together, and what they did is put together.
-fn carried_out(
+fn run_workload(
     scenario: &Scenario,
     processes: Vec<Plan>,
     prepared: Nanoseconds,

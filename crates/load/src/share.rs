@@ -23,7 +23,7 @@ pub enum Meet {
 }
 
 /// The other engines.
-pub trait Others: Send + Sync {
+pub trait Peers: Send + Sync {
     /// Waits until the others have come as far; gives up when it is `over`.
     fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool);
 
@@ -39,9 +39,9 @@ pub trait Others: Send + Sync {
 pub type Listener = Box<dyn Fn(RoundNews, bool) + Send + Sync>;
 
 /// There are none.
-struct Nobody;
+struct NoPeers;
 
-impl Others for Nobody {
+impl Peers for NoPeers {
     fn meet(&self, _: Meet, _: &mut dyn FnMut() -> bool) {}
 
     fn say(&self, _: usize, _: RoundMessage) {}
@@ -54,40 +54,40 @@ impl Others for Nobody {
 pub struct Share {
     number: u32,
     of: u32,
-    others: Arc<dyn Others>,
+    peers: Arc<dyn Peers>,
 }
 
 impl Share {
     /// All of it: there is no other engine.
     #[must_use]
     pub fn alone() -> Share {
-        Share::new(0, 1, Arc::new(Nobody))
+        Share::new(0, 1, Arc::new(NoPeers))
     }
 
     /// That of one of so many engines, numbered from 0.
     #[must_use]
-    pub fn new(number: u32, of: u32, others: Arc<dyn Others>) -> Share {
+    pub fn new(number: u32, of: u32, peers: Arc<dyn Peers>) -> Share {
         let of = of.max(1);
         Share {
             number: number.min(of - 1),
             of,
-            others,
+            peers,
         }
     }
 
     /// Whether there are others.
-    pub(crate) fn has_others(&self) -> bool {
+    pub(crate) fn has_peers(&self) -> bool {
         self.of > 1
     }
 
     /// Waits for the others.
     pub(crate) fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
-        self.others.meet(place, over);
+        self.peers.meet(place, over);
     }
 
     /// The other engines.
-    pub(crate) fn others(&self) -> &Arc<dyn Others> {
-        &self.others
+    pub(crate) fn peers(&self) -> &Arc<dyn Peers> {
+        &self.peers
     }
 
     /// The clients that are carried out here: blocks of clients that are as equal as they
@@ -143,7 +143,7 @@ impl Share {
 
     /// Says no to what several engines cannot do together.
     pub(crate) fn suits(&self, scenario: &Scenario) -> Result<(), Error> {
-        if !self.has_others() {
+        if !self.has_peers() {
             return Ok(());
         }
         let (count, of) = (scenario.clients.count, self.of);
@@ -168,7 +168,7 @@ impl Share {
 #[must_use]
 pub fn engines_of_each(scenario: &Scenario, of: u32) -> Vec<u32> {
     let has = |number: u32, workload: &Workload| {
-        let here = Share::new(number, of, Arc::new(Nobody)).clients(scenario);
+        let here = Share::new(number, of, Arc::new(NoPeers)).clients(scenario);
         clients(scenario, workload)
             .iter()
             .any(|it| here.contains(it))

@@ -87,7 +87,7 @@ impl Common {
         workload: usize,
         here: &[u32],
     ) -> Arc<Common> {
-        let has_some = share.has_others() && !here.is_empty();
+        let has_some = share.has_peers() && !here.is_empty();
         let elsewhere = has_some && application.is_carried_out_by(here);
         let common = Arc::new(Common {
             state: Mutex::new(State {
@@ -106,7 +106,7 @@ impl Common {
                     common.hear(news, last);
                 }
             };
-            share.others().listen(workload, Box::new(hear));
+            share.peers().listen(workload, Box::new(hear));
         }
         common
     }
@@ -153,7 +153,7 @@ impl Common {
         };
         while let Some(message) = state.application.message() {
             state.messages.sent(&message);
-            share.others().say(*workload, message);
+            share.peers().say(*workload, message);
         }
     }
 

@@ -17,7 +17,7 @@ use headrace_load::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::others::{self, ToOthers, Waiting};
+use crate::peers::{self, ToPeers, Waiting};
 use crate::rounds::PyRoundKeeper;
 use crate::scenario::{PyLoaded, replaying};
 use crate::{columns, errors, guard};
@@ -159,7 +159,7 @@ fn measure<'py>(
     let there = Arc::clone(&directory.directory);
     let shared = Arc::new(Shared::default());
     let seen = Arc::clone(&shared);
-    let (sender, mut receiver) = mpsc::channel::<Told>();
+    let (sender, mut receiver) = mpsc::channel::<EngineEvent>();
     let number = share.map_or(0, |(number, _)| number);
     let waiting = Arc::new(Waiting::new(number, sender.clone()));
     let own = match share {
@@ -175,7 +175,7 @@ fn measure<'py>(
             if !begun && live.phase == Phase::Running {
                 begun = true;
                 // No operation before the caller has been told; it may be gone already.
-                let _ = begins.send(Told::Begins);
+                let _ = begins.send(EngineEvent::Begins);
                 let _ = told_of.recv();
             }
             match seen.break_off.load(Ordering::Relaxed) {
@@ -191,14 +191,14 @@ fn measure<'py>(
             headrace_load::run_share(&scenario, &there, options, &own, watch)
         });
         // Nobody listens any more if the caller was interrupted twice.
-        let _ = sender.send(Told::Ended(Box::new(ended)));
+        let _ = sender.send(EngineEvent::Ended(Box::new(ended)));
     };
     thread::Builder::new()
         .name("headrace-measure".to_owned())
         .spawn(work)?;
     let (mut interrupted, mut soon) = (false, false);
     let ended = loop {
-        let mut to_others = None;
+        let mut to_peers = None;
         let received;
         let mut begins = false;
         let pause = match soon {
@@ -211,9 +211,9 @@ fn measure<'py>(
             (receiver, received)
         });
         match received {
-            Ok(Told::Ended(ended)) => break *ended,
-            Ok(Told::Others(message)) => to_others = Some(message),
-            Ok(Told::Begins) => begins = true,
+            Ok(EngineEvent::Ended(ended)) => break *ended,
+            Ok(EngineEvent::Peers(message)) => to_peers = Some(message),
+            Ok(EngineEvent::Begins) => begins = true,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(errors::of_ours("the measurement ended without a result"));
@@ -226,7 +226,7 @@ fn measure<'py>(
                 let Some(others) = others.as_ref().filter(|_| !interrupted) else {
                     return Ok(());
                 };
-                let looked = others::looked(others, to_others)?;
+                let looked = peers::looked(others, to_peers)?;
                 soon = looked.soon || waiting.listens();
                 waiting.take(&looked)
             });
@@ -254,16 +254,16 @@ fn measure<'py>(
 }
 
 /// What the thread that works tells the one that looks after it.
-enum Told {
+enum EngineEvent {
     /// The processes wait to begin.
     Begins,
-    Others(ToOthers),
+    Peers(ToPeers),
     Ended(Box<Result<Result<Outcome, Error>, String>>),
 }
 
-impl From<ToOthers> for Told {
-    fn from(message: ToOthers) -> Told {
-        Told::Others(message)
+impl From<ToPeers> for EngineEvent {
+    fn from(message: ToPeers) -> EngineEvent {
+        EngineEvent::Peers(message)
     }
 }
 

@@ -5,9 +5,9 @@
 
 mod directories;
 mod ior;
-mod left_out;
 mod mdtest;
 mod name_sets;
+mod omissions;
 mod operation_mix;
 mod permutation;
 mod pipeline;
@@ -17,9 +17,9 @@ mod tree_copy;
 
 pub use directories::Directories;
 pub use ior::{Calls, IorApplication};
-pub use left_out::LeftOut;
 pub use mdtest::MdtestApplication;
 pub use name_sets::{NameSets, Named};
+pub use omissions::LeftOut;
 pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication};

@@ -23,7 +23,7 @@ from headrace.environment import of_directory
 from headrace.measure import measure_whole
 
 SECONDS = 0.3
-"""For each size, and at least ten messages (crates/load/src/network/ask.rs)."""
+"""For each size, and at least ten messages (crates/load/src/network/sender.rs)."""
 WARM_UP = 5
 """Messages before those that count (the same file)."""
 BYTE, BLOCK = 1, 512

@@ -11,7 +11,7 @@ mod clean;
 mod mark;
 mod names;
 mod ownership;
-mod suitable;
+mod suitability;
 
 use clean::{Broken, empty_watched};
 pub use clean::{Cleaned, Left, Removing, clean};
@@ -54,9 +54,9 @@ impl Directory {
     /// in it.
     pub fn make(below: &Path) -> Result<Directory, Error> {
         let failed = |what| failure(below, what);
-        let parent = open_parent(below, suitable::EXPECTED)?;
+        let parent = open_parent(below, suitability::EXPECTED)?;
         Owners::of_process().check(below, &parent)?;
-        suitable::check(below, &parent)?;
+        suitability::check(below, &parent)?;
         let mut last = Errno::EXIST;
         for _ in 0..TRIES {
             let make = |name: &str| rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o755));

@@ -110,7 +110,7 @@ impl ProcessPlan<'_> {
         let ended = Process::new(&self).and_then(|mut process| {
             // All begin together.
             self.clock.wait_until(1, self.ends);
-            let ended = process.carry_out(&mut outcome);
+            let ended = process.run(&mut outcome);
             outcome.in_flight = process.in_flight;
             ended
         });
@@ -187,7 +187,7 @@ impl<'a> Process<'a> {
         })
     }
 
-    fn carry_out(&mut self, outcome: &mut ProcessOutcome) -> Result<(), Error> {
+    fn run(&mut self, outcome: &mut ProcessOutcome) -> Result<(), Error> {
         let job = self.plan.job;
         let mut draws = 0;
         let key = job.seed ^ (u64::from(self.plan.rank) << 16);

@@ -5,12 +5,12 @@
 //! greeting and a token, then comes a size, how often, and so many messages of it there and
 //! as many back. All over TCP, without delay of small segments.
 
-mod answer;
-mod ask;
+mod echo;
+mod sender;
 mod wire;
 
-pub use answer::{Answering, answer};
-pub use ask::{RoundTrips, ask};
+pub use echo::{Answering, answer};
+pub use sender::{RoundTrips, ask};
 pub use wire::{LARGEST_MESSAGE, NetworkError};
 
 #[cfg(test)]

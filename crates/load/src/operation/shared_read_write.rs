@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::read_write::ReadWrite;
-use super::{FileOperation, Group, Hands, Target, Way};
+use super::{FileOperation, Group, OpContext, Target, Way};
 use crate::calls::Result;
 
 /// A part of a file that all processes share is read or written.
@@ -26,11 +26,11 @@ impl FileOperation for SharedReadWrite {
         (!target.writes).then_some(Way::ThroughCache)
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        ReadWrite.prepare(hands, ask)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        ReadWrite.prepare(context, ask)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        ReadWrite.execute(hands, target)
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        ReadWrite.execute(context, target)
     }
 }

@@ -10,10 +10,10 @@ use super::Replay;
 use super::tree::{Initial, Kind};
 use crate::Error;
 use crate::calls::Result;
+use crate::data_journal::DataJournal;
 use crate::directory::Directory;
 use crate::files::MODE;
 use crate::operation::Buffer;
-use crate::through_journal::ThroughJournal;
 
 /// What directories are made with, as with `umask 022`.
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
@@ -90,7 +90,7 @@ impl Initial {
         path: &CString,
         buffer: &mut Buffer,
         call: usize,
-        pieces: &mut ThroughJournal<'_>,
+        pieces: &mut DataJournal<'_>,
     ) -> Result<()> {
         match self.kind {
             Kind::Directory => there(rustix::fs::mkdirat(root, path, DIRECTORY_MODE)),

@@ -66,7 +66,7 @@ impl Room {
     }
 }
 
-impl Others for Engine {
+impl Peers for Engine {
     fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
         self.room.meet(place, over);
     }
@@ -227,7 +227,7 @@ fn nobody_waits_longer_than_the_run_lasts() {
 
 #[test]
 fn what_several_cannot_do_is_refused() {
-    let share = Share::new(0, 3, Arc::new(Nobody));
+    let share = Share::new(0, 3, Arc::new(NoPeers));
     let text = "clients.count = 2\n[[workload]]\nkind = \"mdtest\"\nfiles = 2\n";
     let refused = share
         .suits(&scenario(text))
@@ -269,7 +269,7 @@ proptest! {
         let scenario = scenario(&text);
         let workload = &scenario.workload[0];
         let all = count * processes;
-        let shares: Vec<Share> = (0..of).map(|it| Share::new(it, of, Arc::new(Nobody))).collect();
+        let shares: Vec<Share> = (0..of).map(|it| Share::new(it, of, Arc::new(NoPeers))).collect();
         let mut seen: Vec<u32> = Vec::new();
         for share in &shares {
             let here = share.processes(&scenario, workload, all);

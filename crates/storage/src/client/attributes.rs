@@ -21,7 +21,7 @@ use headrace_trace::Operation;
 use headrace_workload::Directories;
 
 use crate::common::Common;
-use crate::span::span;
+use crate::time_conversion::span;
 
 /// What has attributes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -30,24 +30,24 @@
 
 mod attributes;
 mod blocks;
-mod cached;
-mod copies;
-mod direct;
+mod cached_client;
 pub(crate) mod in_flight;
-mod known;
+mod known_layouts;
 mod layout;
 mod locks;
-mod nearest;
+mod metadata_rpc;
+mod nearest_replica;
 mod oplocks;
-mod questions;
+mod replica_placement;
 mod split;
+mod uncached_client;
 
 pub use attributes::Changes;
-pub use copies::Copies;
-pub use known::KnownFiles;
+pub use known_layouts::KnownLayouts;
 pub use layout::{Layout, Layouts, Piece};
-pub use locks::{Extent, Held};
+pub use locks::{Extent, LockSet};
 pub use oplocks::{BreakPorts, Oplocks};
+pub use replica_placement::ReplicaPlacement;
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::{Parallel, Scenario};
@@ -55,9 +55,9 @@ use headrace_trace::{Group, Operation};
 use headrace_workload::Directories;
 
 use self::attributes::Attributes;
+use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
-use self::questions::Questions;
-use crate::localfs::{Sizes, Users};
+use crate::localfs::{Callers, Sizes};
 use crate::tokens::{GivenUp, Job, Message, Request};
 
 /// A client's way to the servers.
@@ -73,9 +73,9 @@ pub struct Network {
 }
 
 /// What clients know of the run.
-pub struct Knowledge {
+pub struct ClientContext {
     /// How files were opened.
-    pub users: Users,
+    pub callers: Callers,
     /// How large files are.
     pub sizes: Sizes,
     /// Which directories they lie in.
@@ -87,14 +87,14 @@ pub struct Knowledge {
     /// Who may cache them, if that is told by locks.
     pub oplocks: Option<Oplocks>,
     /// Which locks each client has.
-    pub held: Vec<Held>,
+    pub held: Vec<LockSet>,
 }
 
 /// What one client knows of files.
 #[derive(Clone, Default)]
 struct Known {
     /// Which of them it knows where to find.
-    layouts: KnownFiles,
+    layouts: KnownLayouts,
     /// None if it keeps none: there can be a million clients.
     attributes: Option<Box<Attributes>>,
     oplocks: Option<Box<Oplocks>>,
@@ -143,22 +143,22 @@ pub fn client(
     page: &mut Page<'_>,
     scenario: &Scenario,
     parallel: &Parallel,
-    knowledge: &Knowledge,
+    context: &ClientContext,
     request: Port<Request>,
     complete: Port<Request>,
     network: Network,
 ) -> Option<BreakPorts> {
-    let questions = Questions::new(parallel, &knowledge.directories);
+    let questions = MetadataRpc::new(parallel, &context.directories);
     let keeps = parallel.metadata.client_cache;
     let cache = scenario.clients.machine();
     let attributes = cache.and_then(|cache| cache.attributes.timed());
     let attributes = attributes.map(|spec| {
-        let attributes = Attributes::new(spec, &knowledge.directories, &knowledge.changes);
+        let attributes = Attributes::new(spec, &context.directories, &context.changes);
         Box::new(attributes)
     });
     let known = page.store("files known", |_| Known {
         attributes: attributes.clone(),
-        oplocks: knowledge.oplocks.clone().map(Box::new),
+        oplocks: context.oplocks.clone().map(Box::new),
         ..Known::default()
     });
 
@@ -193,9 +193,12 @@ pub fn client(
             let done = page.place("done");
             let flushed: Option<(Node<GivenUp>, Node<GivenUp>)> =
                 cache.map(|_| (page.place("locks to give up"), page.place("flushed")));
-            let ways = locks::Ways { ways, flushed };
+            let ways = locks::LockPorts {
+                server: ways,
+                flushed,
+            };
             let through = (mapped, done);
-            let locked = locks::locks(page, parallel, spec, knowledge, through, complete, ways);
+            let locked = locks::locks(page, parallel, spec, context, through, complete, ways);
             (locked, done.into(), flushed)
         }
         _ => (mapped, complete.into(), None),
@@ -217,11 +220,11 @@ pub fn client(
     };
     match cache {
         None => {
-            direct::data(page, scenario, parallel, knowledge, network, answers, done);
+            uncached_client::data(page, scenario, parallel, context, network, answers, done);
             None
         }
-        Some(cache) => cached::data(
-            page, scenario, parallel, cache, knowledge, network, answers, done,
+        Some(cache) => cached_client::data(
+            page, scenario, parallel, cache, context, network, answers, done,
         ),
     }
 }
@@ -256,7 +259,7 @@ impl Answers {
         if answer.message == Message::Failed {
             asking.fail();
         }
-        if !questions::is_last_answer(asking) {
+        if !metadata_rpc::is_last_answer(asking) {
             return None;
         }
         let mut request = firing.take(self.asking, slot)?;
@@ -264,7 +267,7 @@ impl Answers {
             firing.put(self.names, request);
             return None;
         }
-        if questions::is_looked_up(&request) {
+        if metadata_rpc::is_looked_up(&request) {
             firing.put(self.new, request);
             return None;
         }

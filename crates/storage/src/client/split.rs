@@ -7,9 +7,9 @@ use headrace_net::{Firing, To};
 use headrace_spec::{MOST_JOBS, Parallel, Scenario};
 use headrace_trace::Operation;
 
-use super::copies::Copies;
 use super::layout::{BLOCKS, Layout, Layouts, Piece};
-use super::nearest::Nearest;
+use super::nearest_replica::NearestReplica;
+use super::replica_placement::ReplicaPlacement;
 use crate::localfs::Sizes;
 use crate::network::Wire;
 use crate::tokens::Job;
@@ -19,9 +19,9 @@ use crate::tokens::Job;
 pub(super) struct Split {
     layouts: Layouts,
     sizes: Sizes,
-    copies: Copies,
+    copies: ReplicaPlacement,
     /// Which of them is read, if it is not the same for all of a request.
-    nearest: Option<Nearest>,
+    nearest: Option<NearestReplica>,
     /// To how many of them the client sends what it writes.
     written: u32,
     wire: Wire,
@@ -38,8 +38,8 @@ impl Split {
         Split {
             layouts: layouts.clone(),
             sizes: sizes.clone(),
-            copies: Copies::new(parallel, seed),
-            nearest: Nearest::new(scenario, parallel, seed),
+            copies: ReplicaPlacement::new(parallel, seed),
+            nearest: NearestReplica::new(scenario, parallel, seed),
             written: match parallel.replication.chained() {
                 true => 1,
                 false => parallel.replication.copies,

@@ -24,8 +24,8 @@ use headrace_spec::Recovery;
 use headrace_trace::Operation;
 
 use super::World;
-use super::ways::Way;
-use crate::span::span;
+use super::failover_routing::Route;
+use crate::time_conversion::span;
 use crate::tokens::{Direction, Job, Message};
 
 /// What a client does.
@@ -179,18 +179,18 @@ impl Attempts {
     pub fn submit(&mut self, (job, account): Charged, it: &mut Acting<'_, '_>) {
         let world = &mut *it.world;
         match world.way(&job, |host| self.takes_for_failed(host)) {
-            Way::To(there) => {
+            Route::To(there) => {
                 if world.ways.passed_on(&job) {
                     self.leaves_out(&job, world);
                 }
                 let step = self.send((job, account), there, it.now, world);
                 it.steps.push((step, account));
             }
-            Way::Without => {
+            Route::Without => {
                 self.leaves_out(&job, world);
                 it.steps.push((Step::Answer(answer(job)), account));
             }
-            Way::Waits(host) => {
+            Route::Waits(host) => {
                 it.firing.charge(account);
                 let since = it.firing.hold(self.wait);
                 let failed = self.failed.entry(host).or_default();
@@ -282,7 +282,7 @@ impl Attempts {
         for failed in self.failed.values_mut() {
             failed.waiting.retain(|waiting| {
                 let way = it.world.way(&waiting.job, |host| hosts.contains(&host));
-                let waits = matches!(way, Way::Waits(_));
+                let waits = matches!(way, Route::Waits(_));
                 if !waits {
                     freed.push(waiting.over(it.firing));
                 }

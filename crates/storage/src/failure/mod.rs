@@ -19,32 +19,32 @@
 //! still have of the memory that a server lost.
 
 mod attempts;
-mod between;
+mod availability_gate;
 mod client;
-mod clock;
-mod copying;
-mod door;
+mod failover_routing;
 mod hosts;
+mod lossy_scheduler;
+mod outage_clock;
 mod ranges;
 mod repair;
-mod ways;
+mod repair_copies;
 
 pub use attempts::Attempts;
-pub use between::bear_losses;
+pub use availability_gate::door;
 pub use client::client;
-pub use clock::{Crash, clock};
-pub use copying::{join, plan, sort};
-pub use door::door;
+pub use failover_routing::FailoverRoutes;
+use failover_routing::Route;
 pub use hosts::{HostStates, Outage};
+pub use lossy_scheduler::bear_losses;
+pub use outage_clock::{Crash, clock};
 pub use ranges::{Part, Parts};
 pub use repair::{Due, Repair};
-use ways::Way;
-pub use ways::Ways;
+pub use repair_copies::{join, plan, sort};
 
 use headrace_net::{Firing, Node, Page, Store};
 use headrace_spec::{Parallel, Position, Scenario};
 
-use crate::client::Copies;
+use crate::client::ReplicaPlacement;
 use crate::tokens::Job;
 
 /// What there is to know in a run whose servers fail.
@@ -73,14 +73,14 @@ pub struct World {
     /// The servers.
     pub hosts: HostStates,
     /// Which servers can do a job.
-    pub ways: Ways,
+    pub ways: FailoverRoutes,
     /// Copies that are to be made anew, if they are.
     pub repair: Option<Repair>,
 }
 
 impl World {
     /// Where a job goes for a client that takes some servers for failed.
-    fn way(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Way {
+    fn way(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Route {
         let repair = self.repair.as_ref();
         let lacks = |job: &Job| repair.is_some_and(|it| it.lacks(job));
         self.ways.way(job, failed, lacks)
@@ -151,7 +151,7 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
         return None;
     }
     let seed = page.seed();
-    let copies = Copies::new(parallel, seed);
+    let copies = ReplicaPlacement::new(parallel, seed);
     let clients = scenario.clients.count;
     let run_ends = scenario.run.stop.time.is_some();
     let wait = page.wait("waiting for failed servers");
@@ -161,7 +161,7 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
             .collect(),
         world: World {
             hosts: HostStates::new(parallel),
-            ways: Ways::new(parallel, copies.clone()),
+            ways: FailoverRoutes::new(parallel, copies.clone()),
             repair: Repair::new(parallel, copies.block(), seed),
         },
     });

@@ -19,11 +19,11 @@ use headrace_net::{Span, Time};
 use headrace_spec::{Parallel, RepairKind};
 use headrace_trace::Operation;
 
+use super::failover_routing::FailoverRoutes;
 use super::hosts::HostStates;
 use super::ranges::{Part, Parts};
-use super::ways::Ways;
-use crate::span::span;
 use crate::splitmix::finalise;
+use crate::time_conversion::span;
 use crate::tokens::{Job, Message, Role};
 
 /// Something that may call for copies.
@@ -258,7 +258,13 @@ impl Repair {
     }
 
     /// Something has happened; gives what servers are to read and send.
-    pub fn event(&mut self, due: Due, now: Time, hosts: &mut HostStates, ways: &Ways) -> Vec<Job> {
+    pub fn event(
+        &mut self,
+        due: Due,
+        now: Time,
+        hosts: &mut HostStates,
+        ways: &FailoverRoutes,
+    ) -> Vec<Job> {
         let mut touched = BTreeSet::new();
         let mut pieces: Vec<(usize, u32, Part)> = Vec::new();
         match due {
@@ -343,7 +349,7 @@ impl Repair {
         lost: u32,
         part: Part,
         hosts: &HostStates,
-        ways: &Ways,
+        ways: &FailoverRoutes,
     ) -> Option<u32> {
         let job = Job {
             server: lost,

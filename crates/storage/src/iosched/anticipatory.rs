@@ -25,7 +25,7 @@ use headrace_spec::Anticipatory as Spec;
 use super::elevator::{Backward, Mean, nearest};
 use super::requests::{List, Request, RequestId, Requests, Tree};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 const ASYNC: usize = 0;
 const SYNC: usize = 1;

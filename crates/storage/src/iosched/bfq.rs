@@ -33,7 +33,7 @@ use headrace_spec::{Bfq as Spec, IoClass, IoPriority};
 use super::elevator::{Backward, Habits, Numbers, OwnQueue};
 use super::requests::{Request, RequestId, Requests};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 /// Weight for each level above the lowest, which has one of these
 /// (BFQ_WEIGHT_CONVERSION_COEFF).

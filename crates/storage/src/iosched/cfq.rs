@@ -31,7 +31,7 @@ use headrace_spec::{Cfq as Spec, IoClass, IoPriority};
 use super::elevator::{Backward, Habits, Numbers, OwnQueue};
 use super::requests::{Request, RequestId, Requests};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 /// The priority whose slice is the base: IOPRIO_BE_NORM.
 const NORMAL: u64 = 4;

@@ -22,7 +22,7 @@ use headrace_spec::{Deadline as Spec, IoClass, MqDeadline};
 
 use super::requests::{List, Request, RequestId, Requests, Tree};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 const READ: usize = 0;
 const WRITE: usize = 1;

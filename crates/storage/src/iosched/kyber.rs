@@ -18,7 +18,7 @@ use headrace_spec::Kyber as Spec;
 
 use super::requests::{List, Request, RequestId, Requests};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 /// Tokens of reads and writes at most (kyber_depth).
 const TOKENS: [u32; 2] = [256, 128];

@@ -100,7 +100,7 @@ impl BufferHeads {
 mod tests {
     use headrace_spec::Bytes;
 
-    use super::super::copying::NO_TIME;
+    use super::super::copy_time::NO_TIME;
     use super::Found::{Beyond, First, Second};
     use super::*;
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::places::Places;
+use super::extent_index::ExtentIndex;
 
 /// Contiguous bytes of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,8 +118,8 @@ pub(super) struct Extents {
     /// own because most extents are clean, and memory that is not touched costs nothing.
     dirty_links: Vec<Links>,
     free: Vec<Id>,
-    places: Places,
-    dirty_places: Places,
+    places: ExtentIndex,
+    dirty_places: ExtentIndex,
     known: Cell<Known>,
     ends: [Ends; 3],
     pub bytes: u64,
@@ -133,8 +133,8 @@ impl Default for Extents {
             slab: Vec::new(),
             dirty_links: Vec::new(),
             free: Vec::new(),
-            places: Places::default(),
-            dirty_places: Places::default(),
+            places: ExtentIndex::default(),
+            dirty_places: ExtentIndex::default(),
             known: Cell::new(NOTHING_KNOWN),
             ends: [Ends {
                 first: NONE,
@@ -301,7 +301,7 @@ impl Extents {
     }
 
     /// Makes a clean extent the one that became dirty last.
-    pub fn soil(&mut self, id: Id) {
+    pub fn mark_dirty(&mut self, id: Id) {
         let Extent { range, dirty, .. } = *self.get(id);
         if !dirty {
             self.slab[id as usize].dirty = true;

@@ -7,7 +7,7 @@
 //! Not modelled: memory that is free again for some seconds, and then taken back once more; that a
 //! crash frees all of it; the processor's part, which `file_system.read_page` has for all pages.
 
-use super::two_lists::TwoLists;
+use super::active_inactive_lru::ActiveInactiveLru;
 
 /// How much of the memory was used.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ pub struct FreshMemory {
 impl FreshMemory {
     /// So many bytes are asked of the device for a cache. Gives how many pages of 4 KiB of them go
     /// into memory that was not used yet.
-    pub fn take(&mut self, size: u64, cache: &TwoLists) -> u32 {
+    pub fn take(&mut self, size: u64, cache: &ActiveInactiveLru) -> u32 {
         let used = self.most.max(cache.most_bytes());
         self.arriving += size;
         // For more than the cache has room, pages of it are taken.
@@ -45,7 +45,10 @@ mod tests {
 
     #[test]
     fn memory_is_fresh_once() {
-        let (mut memory, mut cache) = (FreshMemory::default(), TwoLists::new(16 * PAGE, PAGE, 0.5));
+        let (mut memory, mut cache) = (
+            FreshMemory::default(),
+            ActiveInactiveLru::new(16 * PAGE, PAGE, 0.5),
+        );
         let file = |file: u32, pages: u64| Range {
             file,
             start: 0,

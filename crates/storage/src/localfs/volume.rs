@@ -12,23 +12,23 @@ use headrace_spec::{
 };
 use headrace_trace::Operation;
 
+use super::active_inactive_lru::ActiveInactiveLru;
 use super::balance::Balance;
+use super::block_allocator::BlockAllocator;
 use super::buffer_heads::BufferHeads;
 use super::call::{Call, Caller, Stage};
-use super::copying::CopyTime;
+use super::callers::{Callers, OpenFlags, StoredFile};
+use super::copy_time::CopyTime;
 use super::extents::Range;
 use super::fresh_memory::FreshMemory;
 use super::journal::{Journal, Metadata};
-use super::last_level::LastLevel;
-use super::logging::Logging;
+use super::last_level_cache::LastLevelCache;
 use super::new_blocks::NewBlocks;
-use super::placement::Placement;
+use super::pages_under_commit::PagesUnderCommit;
 use super::read_ahead::{ReadAhead, Stream};
-use super::remote::Remote;
+use super::server_dirty_data::Remote;
 use super::sizes::Sizes;
-use super::two_lists::TwoLists;
-use super::users::{Opened, StoredFile, Users};
-use crate::span::{part_of, span};
+use crate::time_conversion::{part_of, span};
 use crate::tokens::{Content, Transfer};
 
 /// What a call does next.
@@ -128,7 +128,7 @@ pub(super) struct Volume {
     /// Calls of processes that are at the processor, or wait for it, to read or write what is
     /// cached.
     pub copying: u32,
-    pub cache: TwoLists,
+    pub cache: ActiveInactiveLru,
     pub page: u64,
     pub read_ahead: ReadAhead,
     /// What open files remember: of each process one of its own, of a daemon one that
@@ -137,14 +137,14 @@ pub(super) struct Volume {
     /// Bytes asked for that nobody's processor time was charged with yet.
     pub asked: u64,
     pub marks: BTreeSet<(u32, u64)>,
-    pub placement: Placement,
+    pub placement: BlockAllocator,
     pub delayed: bool,
     /// Whether an fsync without a journal writes the inode, with pointers or without.
     pub sync_writes_inode: bool,
     pub journal: Journal,
     pub journal_at: u64,
     /// Data on its way there.
-    pub logging: Logging,
+    pub under_commit: PagesUnderCommit,
     /// The servers below a client.
     pub remote: Option<Remote>,
     pub balance: Balance,
@@ -158,7 +158,7 @@ pub(super) struct Volume {
     pub expiry: Span,
     pub periods: [Span; 2],
     pub ticking: [bool; 2],
-    pub opened: Vec<Opened>,
+    pub opened: Vec<OpenFlags>,
     /// All calls come from one daemon.
     pub one_daemon: bool,
     /// The byte after the last of each file.
@@ -169,7 +169,7 @@ pub(super) struct Volume {
     /// Lists of blocks that the processor's caches have, where folios have such lists.
     pub buffer_heads: Option<BufferHeads>,
     /// Bytes of the cache that the processor's last level has, where that makes a difference.
-    pub last_level: Option<LastLevel>,
+    pub last_level: Option<LastLevelCache>,
     /// Dirty bytes as the limits count them: whole folios.
     pub dirty: u64,
     /// Bytes under write-back, whole folios too, and what a transfer counts for
@@ -250,9 +250,9 @@ impl<'a> From<&'a ClientMachine> for Host<'a> {
 impl Volume {
     /// A file system that nobody has used yet, on a device of so many bytes that
     /// takes so many at once.
-    pub fn new(spec: &Machine, capacity: u64, transfer: u64, users: &Users) -> Volume {
+    pub fn new(spec: &Machine, capacity: u64, transfer: u64, callers: &Callers) -> Volume {
         let file_system = &spec.file_system;
-        let volume = Volume::empty(Host::from(spec), transfer, users);
+        let volume = Volume::empty(Host::from(spec), transfer, callers);
         let journal = Journal::new(file_system);
         // Files whose data goes into the journal have no large folios
         // (ext4_should_enable_large_folio in fs/ext4/inode.c).
@@ -283,7 +283,7 @@ impl Volume {
                 lookup: span(file_system.lookup),
                 ..volume.costs
             },
-            placement: Placement::new(&file_system.allocation, capacity),
+            placement: BlockAllocator::new(&file_system.allocation, capacity),
             delayed: file_system.allocation.delayed,
             sync_writes_inode: file_system.sync_writes_inode,
             journal,
@@ -295,22 +295,22 @@ impl Volume {
 
     /// The cache of a client, with the servers in place of a file system; reads ask
     /// for so many bytes at once.
-    pub fn above_servers(
+    pub fn client_cache(
         spec: &ClientMachine,
         transfer: u64,
-        users: &Users,
+        callers: &Callers,
         remote: Remote,
         sizes: Sizes,
     ) -> Volume {
         Volume {
             remote: Some(remote),
             sizes,
-            ..Volume::empty(Host::from(spec), transfer, users)
+            ..Volume::empty(Host::from(spec), transfer, callers)
         }
     }
 
     /// An empty cache, with nothing below it.
-    fn empty(spec: Host<'_>, transfer: u64, users: &Users) -> Volume {
+    fn empty(spec: Host<'_>, transfer: u64, callers: &Callers) -> Volume {
         let room = spec.memory.page_cache();
         let page = spec.memory.page.0;
         let cpu = spec.cpu;
@@ -352,7 +352,7 @@ impl Volume {
             },
             copy: CopyTime::new(spec.copying, page, cpu.cores),
             copying: 0,
-            cache: TwoLists::new(room, page, spec.memory.active_share),
+            cache: ActiveInactiveLru::new(room, page, spec.memory.active_share),
             page,
             read_ahead: ReadAhead {
                 largest: window - window % page,
@@ -362,12 +362,12 @@ impl Volume {
             streams: BTreeMap::new(),
             asked: 0,
             marks: BTreeSet::new(),
-            placement: Placement::elsewhere(),
+            placement: BlockAllocator::elsewhere(),
             delayed: false,
             sync_writes_inode: false,
             journal: Journal::none(),
             journal_at: 0,
-            logging: Logging::default(),
+            under_commit: PagesUnderCommit::default(),
             remote: None,
             balance,
             flushing: false,
@@ -377,13 +377,13 @@ impl Volume {
             expiry: span(spec.write_back.expiry),
             periods: [span(spec.write_back.interval), Span::ZERO],
             ticking: [false; 2],
-            opened: users.opened.clone(),
-            one_daemon: users.one_daemon,
+            opened: callers.opened.clone(),
+            one_daemon: callers.one_daemon,
             sizes: Sizes::default(),
             largest_folio: spec.memory.largest_folio.0.max(page),
             folios: BTreeMap::new(),
             buffer_heads: None,
-            last_level: LastLevel::new(spec.copying),
+            last_level: LastLevelCache::new(spec.copying),
             dirty: 0,
             writing: 0,
             writing_besides: BTreeMap::new(),
@@ -433,10 +433,10 @@ impl Volume {
     }
 
     /// How a call's files were opened.
-    pub fn opened(&self, call: &Call) -> Opened {
+    pub fn opened(&self, call: &Call) -> OpenFlags {
         let opened = self.opened.get(usize::from(call.workload));
         let opened = opened.copied().unwrap_or_default();
-        Opened {
+        OpenFlags {
             direct: opened.direct || call.uncached,
             ..opened
         }
@@ -575,7 +575,7 @@ impl Volume {
         &self,
         operation: Operation,
         file: u32,
-        piece: super::placement::Piece,
+        piece: super::block_allocator::Piece,
     ) -> Transfer {
         Transfer {
             file,
@@ -587,7 +587,7 @@ impl Volume {
 
     /// A transfer of the file system's own blocks, for a call that waits.
     pub fn own_transfer(&self, operation: Operation, address: u64, size: u64) -> Transfer {
-        let piece = super::placement::Piece {
+        let piece = super::block_allocator::Piece {
             offset: 0,
             address,
             size,

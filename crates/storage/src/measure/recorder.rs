@@ -7,7 +7,7 @@ use super::activity::Activity;
 use super::latencies::Latencies;
 use super::series::Series;
 use super::single_requests::SingleRequests;
-use super::unfinished::Unfinished;
+use super::unfinished_requests::Unfinished;
 use crate::tokens::Request;
 
 /// One request, as it happened.

@@ -17,8 +17,8 @@ use super::recorder::{Cell, Recorder, column};
 use super::servers;
 use super::stop::StopReport;
 use super::synced_writes::{SyncedWrites, synced_writes};
-use super::unfinished::UnfinishedReport;
-use super::{attribution, left_out, local};
+use super::unfinished_requests::UnfinishedReport;
+use super::{attribution, local, unmodelled};
 use crate::system::System;
 
 /// What a run of a scenario showed.
@@ -266,7 +266,7 @@ pub(crate) fn report(
     if breakdown.is_empty() && !operations.is_empty() {
         "No request took any time.".clone_into(&mut bottleneck.sentence);
     }
-    let left_out = left_out::left_out(system, scenario, &operations);
+    let left_out = unmodelled::left_out(system, scenario, &operations);
     Report {
         scenario: ScenarioReport {
             name: scenario.name.clone(),

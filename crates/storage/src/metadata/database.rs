@@ -15,7 +15,7 @@ use headrace_trace::Operation;
 
 use crate::device;
 use crate::failure::{Crash, Failing};
-use crate::localfs::{Range, TwoLists};
+use crate::localfs::{ActiveInactiveLru, Range};
 use crate::tokens::{Job, Transfer};
 
 /// Half of the pages in use may be active, as in the page cache of Linux.
@@ -28,7 +28,7 @@ struct Entries {
     capacity: u64,
     log: u64,
     /// Which are in memory; none where all are.
-    memory: Option<TwoLists>,
+    memory: Option<ActiveInactiveLru>,
     /// How many bytes of them can be.
     cache: Option<u64>,
     synchronous: bool,
@@ -64,7 +64,7 @@ impl Entries {
             log: 0,
             memory: spec
                 .cache
-                .map(|cache| TwoLists::new(cache.0, entry, ACTIVE_SHARE)),
+                .map(|cache| ActiveInactiveLru::new(cache.0, entry, ACTIVE_SHARE)),
             cache: spec.cache.map(|cache| cache.0),
             synchronous: spec.synchronous,
             group: spec.group.limit().map_or(usize::MAX, |most| most as usize),
@@ -107,7 +107,8 @@ impl Entries {
 
     /// What was in memory is lost; gives the bytes of changes that were only there.
     fn forget(&mut self) -> u64 {
-        self.memory = (self.cache).map(|cache| TwoLists::new(cache, self.entry, ACTIVE_SHARE));
+        self.memory =
+            (self.cache).map(|cache| ActiveInactiveLru::new(cache, self.entry, ACTIVE_SHARE));
         std::mem::take(&mut self.behind) * self.entry
     }
 

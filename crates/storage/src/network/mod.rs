@@ -6,12 +6,12 @@
 //! `pairs`); at the others the network is a whole (`flow`, `packet`), with the links
 //! that `fabric` says.
 
-mod bare;
 mod bucket;
 mod destinations;
 mod fabric;
 mod flow;
 mod link;
+mod no_nic;
 mod packet;
 mod pairs;
 mod star;
@@ -74,7 +74,7 @@ pub fn attach_client(
     match (scenario.network.grain, &scenario.network.topology) {
         (Grain::Message, Topology::Pairs(_)) => pairs::client(page, scenario, hosts),
         (Grain::Message, _) => star::client(page, scenario, card),
-        (Grain::Flow | Grain::Packet, _) => bare::client(page),
+        (Grain::Flow | Grain::Packet, _) => no_nic::client(page),
     }
 }
 
@@ -88,9 +88,9 @@ pub fn attach_server(
 ) -> ServerAttachment {
     match (scenario.network.grain, &scenario.network.topology) {
         // A pair's link is in the client's page.
-        (Grain::Message, Topology::Pairs(_)) => bare::server(page),
+        (Grain::Message, Topology::Pairs(_)) => no_nic::server(page),
         (Grain::Message, _) => star::server(page, network, card),
-        (Grain::Flow | Grain::Packet, _) => bare::server(page),
+        (Grain::Flow | Grain::Packet, _) => no_nic::server(page),
     }
 }
 

@@ -9,7 +9,7 @@
 
 use headrace_net::{Message, Span, Time};
 
-use super::ordered::Ordered;
+use super::ordered_queue::OrderedQueue;
 use super::tag::{Tag, cost};
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
@@ -21,7 +21,7 @@ pub struct Dsfq {
     weights: Vec<f64>,
     groups: Vec<Group>,
     virtual_time: f64,
-    waiting: Ordered<Tag>,
+    waiting: OrderedQueue<Tag>,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -47,7 +47,7 @@ impl Dsfq {
             groups: vec![Group::default(); weights.len()],
             weights,
             virtual_time: 0.0,
-            waiting: Ordered::new(depth),
+            waiting: OrderedQueue::new(depth),
         }
     }
 

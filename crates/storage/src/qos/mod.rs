@@ -2,15 +2,15 @@
 //! with a type that implements [`Scheduler`] and name it in `kinds.rs`.
 
 mod batches;
-mod class;
 mod crrn;
 mod dsfq;
 mod edf;
-mod elsewhere;
+mod external_scheduler;
+mod factory;
 mod fifo;
-mod kinds;
+mod job_class;
 mod mclock;
-mod ordered;
+mod ordered_queue;
 mod orr;
 mod round_robin;
 mod sfq;
@@ -230,7 +230,7 @@ impl<'a> Schedulers<'a> {
     fn make(&self, number: u32) -> Option<Box<dyn Scheduler>> {
         match self.own {
             Some(make) => Some(make(number)),
-            None => kinds::make(&self.scenario.scheduler.kind, self.groups),
+            None => factory::make(&self.scenario.scheduler.kind, self.groups),
         }
     }
 }

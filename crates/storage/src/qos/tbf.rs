@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use headrace_net::Span;
 use headrace_spec::Class;
 
-use super::{Dispatcher, JobId, Scheduler, class};
+use super::{Dispatcher, JobId, Scheduler, job_class};
 use crate::tokens::Job;
 
 /// Classes of jobs, each held to a rate.
@@ -98,7 +98,7 @@ impl Scheduler for Tbf {
     fn job_arrival(&mut self, id: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
         let now = i128::from(dispatcher.now().0);
         let job = dispatcher.job(id);
-        let class = class::of(self.by, job);
+        let class = job_class::of(self.by, job);
         let interval = i128::from(self.intervals[usize::from(job.group)]);
         let full = now - i128::from(self.bucket) * interval;
         let bucket = self.buckets.entry(class).or_insert_with(|| Bucket {

@@ -13,7 +13,7 @@ use headrace_trace::Operation;
 
 use super::lock_table::{Growth, Lock, Object, Tell};
 use crate::network::Wire;
-use crate::span::span;
+use crate::time_conversion::span;
 use crate::tokens::{Direction, Job, Message};
 
 /// A server's lock tables, by file and target.

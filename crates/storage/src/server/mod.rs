@@ -3,35 +3,35 @@
 //! What it is made of stands in a file for each kind: a page cache and a device, or
 //! a whole machine. To add a kind, write a file and name it in [`server`].
 
-mod chain;
 mod lock_table;
 mod locks;
 mod machine;
 mod partner;
 mod receive_buffer;
+mod replication_chain;
 mod simple;
-mod streaming;
+mod streaming_server;
 mod targets;
 mod writes_in_flight;
 
-pub use chain::chain;
 pub use locks::locks;
 pub use partner::PartnerPorts;
 pub use receive_buffer::receive_buffers;
+pub use replication_chain::chain;
 
 use headrace_net::{Node, Page, Port, To};
 use headrace_spec::{Parallel, ServerKind};
 
 use crate::failure::{Crash, Failing};
-use crate::localfs::{StoredFile, Users};
+use crate::localfs::{Callers, StoredFile};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
 
 /// What servers know of the run: whose files they hold, and which they have before
 /// it, by server.
-pub struct Holdings<'a> {
+pub struct InitialFiles<'a> {
     /// How files were opened.
-    pub users: Users,
+    pub callers: Callers,
     /// The parts of files that a server has before the run.
     pub files: &'a dyn Fn(u32) -> Vec<StoredFile>,
 }
@@ -59,7 +59,7 @@ pub struct Ports {
 pub fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
-    holdings: &Holdings<'_>,
+    initial_files: &InitialFiles<'_>,
     names: Option<Names>,
     received: Node<Job>,
     send: To<Job>,
@@ -71,7 +71,7 @@ pub fn server(
     };
     match &scenario.servers.kind {
         ServerKind::SimpleServer(_) if scenario.servers.streaming => {
-            streaming::server(page, scenario, received, reply);
+            streaming_server::server(page, scenario, received, reply);
             Ports::default()
         }
         ServerKind::SimpleServer(spec) => {
@@ -84,7 +84,15 @@ pub fn server(
             }
             let daemon = &scenario.servers.daemon;
             let machine = &spec.machine;
-            let forget = machine::server(page, daemon, machine, holdings, received, reply, failing);
+            let forget = machine::server(
+                page,
+                daemon,
+                machine,
+                initial_files,
+                received,
+                reply,
+                failing,
+            );
             Ports {
                 forget,
                 partner: None,

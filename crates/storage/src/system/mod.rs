@@ -3,7 +3,7 @@
 mod advice;
 mod local;
 mod parallel;
-mod work;
+mod workload_processes;
 
 use std::ops::ControlFlow;
 use std::time::Instant;

@@ -3,15 +3,17 @@
 use headrace_net::{Builder, Node, Page, Port, Span, To};
 use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
-use super::{Error, Options, System, work};
+use super::{Error, Options, System, workload_processes};
 use crate::client::in_flight::InFlight;
-use crate::client::{BreakPorts, Changes, Copies, Held, Knowledge, Layouts, Oplocks};
+use crate::client::{
+    BreakPorts, Changes, ClientContext, Layouts, LockSet, Oplocks, ReplicaPlacement,
+};
 use crate::failure::{Crash, Failing};
-use crate::localfs::{Sizes, Users};
+use crate::localfs::{Callers, Sizes};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
-use crate::server::Holdings;
+use crate::server::InitialFiles;
 use crate::tokens::{Job, Message, Request, Role};
 use crate::{client, failure, messages, metadata, processors, qos, server};
 
@@ -34,29 +36,29 @@ pub(super) fn build(
     let mut page = builder.root();
     let failing = failure::failures(&mut page, scenario, parallel);
     let over = failing.and_then(|it| it.repairing).map(|it| it.over);
-    let work = work::write(&mut page, scenario, options, over)?;
-    let knowledge = Knowledge {
-        users: Users::clients(scenario),
+    let work = workload_processes::write(&mut page, scenario, options, over)?;
+    let context = ClientContext {
+        callers: Callers::clients(scenario),
         sizes: Sizes::default(),
         directories: work.directories.clone(),
         changes: Changes::default(),
         layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
         oplocks: oplocks(scenario),
         held: match parallel.locks.extent() {
-            Some(_) => (0..hosts.clients).map(|_| Held::default()).collect(),
+            Some(_) => (0..hosts.clients).map(|_| LockSet::default()).collect(),
             None => Vec::new(),
         },
     };
     for file in &work.existing {
-        knowledge.sizes.grow(file.file, file.size);
+        context.sizes.grow(file.file, file.size);
     }
     let clients = page.fold("client", hosts.clients, |page| {
         client_host(
-            page, scenario, parallel, &knowledge, hosts, schedulers, failing,
+            page, scenario, parallel, &context, hosts, schedulers, failing,
         )
     });
-    let layouts = &knowledge.layouts;
-    let copies = Copies::new(parallel, page.seed());
+    let layouts = &context.layouts;
+    let copies = ReplicaPlacement::new(parallel, page.seed());
     let files = |server: u32| {
         let parts = work.existing.iter().map(|file| {
             let place = copies.place(file.file, 0, server);
@@ -67,12 +69,12 @@ pub(super) fn build(
         });
         parts.filter(|part| part.size > 0).collect()
     };
-    let holdings = Holdings {
-        users: Users::daemon(scenario, parallel.servers.daemon.synchronous),
+    let initial_files = InitialFiles {
+        callers: Callers::daemon(scenario, parallel.servers.daemon.synchronous),
         files: &files,
     };
     let servers = page.fold("server", hosts.servers, |page| {
-        server_host(page, parallel, &holdings, schedulers, failing)
+        server_host(page, parallel, &initial_files, schedulers, failing)
     });
     let (names, metadata_cpu, forget_names) = match servers.names {
         Some(for_names) => {
@@ -168,7 +170,7 @@ fn client_host(
     page: &mut Page<'_>,
     scenario: &Scenario,
     parallel: &Parallel,
-    knowledge: &Knowledge,
+    context: &ClientContext,
     hosts: Hosts,
     schedulers: Schedulers<'_>,
     failing: Option<Failing>,
@@ -203,7 +205,7 @@ fn client_host(
         page,
         scenario,
         parallel,
-        knowledge,
+        context,
         request,
         complete,
         client::Network {
@@ -297,7 +299,7 @@ struct ServerHost {
 fn server_host(
     page: &mut Page<'_>,
     parallel: &Parallel,
-    holdings: &Holdings<'_>,
+    initial_files: &InitialFiles<'_>,
     schedulers: Schedulers<'_>,
     failing: Option<Failing>,
 ) -> ServerHost {
@@ -324,7 +326,13 @@ fn server_host(
     let way = behind(page, scheduler, (send, received));
     let (send, received) = failure::join(page, copying.as_ref(), way);
     let server::Ports { forget, partner } = server::server(
-        page, parallel, holdings, for_daemon, received, send, failing,
+        page,
+        parallel,
+        initial_files,
+        for_daemon,
+        received,
+        send,
+        failing,
     );
     ServerHost {
         attachment,

@@ -149,26 +149,28 @@ fn reads_begin_and_contend() {
 /// What the last level of the processor's caches has, thing by thing: what comes in takes the place
 /// of anything.
 #[derive(Default)]
-struct LastLevel {
-    reach: f64,
-    came: f64,
+struct LastLevelCache {
+    effective_size: f64,
+    bytes_inserted: f64,
     used: std::collections::HashMap<u64, f64>,
 }
 
-impl LastLevel {
-    fn new(mebibytes: f64) -> LastLevel {
-        LastLevel {
-            reach: mebibytes * 1024.0 * 1024.0,
-            ..LastLevel::default()
+impl LastLevelCache {
+    fn new(mebibytes: f64) -> LastLevelCache {
+        LastLevelCache {
+            effective_size: mebibytes * 1024.0 * 1024.0,
+            ..LastLevelCache::default()
         }
     }
 
     /// Which part of a thing of so many bytes is there; then all of it is.
     fn uses(&mut self, thing: u64, bytes: f64) -> f64 {
         let before = self.used.get(&thing);
-        let there = before.map_or(0.0, |at| ((at - self.came) / self.reach).exp());
-        self.came += bytes * (1.0 - there);
-        self.used.insert(thing, self.came);
+        let there = before.map_or(0.0, |at| {
+            ((at - self.bytes_inserted) / self.effective_size).exp()
+        });
+        self.bytes_inserted += bytes * (1.0 - there);
+        self.used.insert(thing, self.bytes_inserted);
         there
     }
 }
@@ -186,7 +188,7 @@ fn what_was_copied_lately_is_copied_again_in_less_time() {
         ("read", "backward", 12, true),
     ] {
         // Three times each: of what is there before, the first time is that of memory.
-        let mut last = LastLevel::new(8.0);
+        let mut last = LastLevelCache::new(8.0);
         let calls = (0..3).flat_map(|_| 0..block * 16);
         let found: f64 = calls.map(|call| last.uses(call, 65_536.0)).sum();
         let there = found / (3 * block * 16) as f64;
@@ -244,7 +246,7 @@ fn what_was_appended_lately_is_read_in_less_time() {
         );
         let mean = outcome.report.latency["read"].mean;
         // What came in later has taken the place of some of it.
-        let mut last = LastLevel::new(8.0);
+        let mut last = LastLevelCache::new(8.0);
         let calls = (0..2).flat_map(|_| 0..40);
         let found: f64 = calls.map(|at| last.uses(at, f64::from(call))).sum();
         let expected = f64::from(call) / 4096.0 * 1e-6 * (1.0 - 0.6 * found / 40.0);
@@ -678,8 +680,8 @@ fn a_rewrite_follows_the_list_of_its_folio() {
     // are 32,768 blocks of 1 us and 3.4 MB, with the pages 4.5 MB. The first levels have them when
     // they are used again, or have not, the last has a part; from the second a block takes a
     // fourth, from the last a half.
-    let again = |reach: f64| {
-        let mut last = LastLevel::new(reach);
+    let again = |effective_size: f64| {
+        let mut last = LastLevelCache::new(effective_size);
         let mut lists = 0.0;
         for call in (0..2).flat_map(|_| 0..128) {
             lists += 256.0 * (1.0 - 0.5 * last.uses(call, 26_624.0));

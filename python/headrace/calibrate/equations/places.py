@@ -120,7 +120,7 @@ def found(part: float, often: float) -> float:
     """Which part of what calls copy is found, of so many calls for each block of a file at random
     places, if the reach of the caches is a part of the file.
 
-    What comes in takes the place of anything (crates/storage/src/localfs/last_level.rs): of a file
+    What comes in takes the place of anything (crates/storage/src/localfs/last_level_cache.rs): of a file
     r is there, and of each block that comes in r / part leaves again, so that after x calls for
     each block r' = (1 - r) (1 - r / part); this is the mean of r."""
     if part <= 0:

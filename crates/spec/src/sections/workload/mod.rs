@@ -1,6 +1,7 @@
 //! `[[workload]]`: what the clients do.
 
 mod collective;
+mod device_capacity;
 mod input_output;
 mod io_priority;
 mod ior;
@@ -14,7 +15,6 @@ mod mix_order;
 mod mix_sharing;
 mod operation_mix;
 mod pipeline;
-mod room;
 mod trace;
 mod tree_copy;
 
@@ -103,7 +103,7 @@ fn group_exists_and_files_can_be_made(
     }
     Collective::suits(workload, all, at)?;
     group_exists(workload, all, at)?;
-    room::files_fit(workload, all, at)
+    device_capacity::files_fit(workload, all, at)
 }
 
 /// Says no to files that are there before, or in the page cache, where nobody knows which.

@@ -18,9 +18,9 @@
 //! Not modelled: locks that are given up because they have not been used, locks asked for
 //! ahead, locks of a file that is removed.
 
-mod held;
+mod lock_set;
 
-pub use held::{Extent, Held};
+pub use lock_set::{Extent, LockSet};
 
 use std::collections::BTreeMap;
 
@@ -28,23 +28,23 @@ use headrace_net::{Account, Firing, Node, Page, Port, Slot, To};
 use headrace_spec::{ExtentLocks, Parallel};
 use headrace_trace::Operation;
 
-use self::held::Lock;
-use super::{Knowledge, Layouts};
+use self::lock_set::Lock;
+use super::{ClientContext, Layouts};
 use crate::network::Wire;
 use crate::tokens::{GivenUp, Job, Message, Request, Role};
 
 /// A client's ways to the servers' lock tables and to its cache.
 #[derive(Clone, Copy)]
-pub(super) struct Ways {
+pub(super) struct LockPorts {
     /// Where what is about locks goes, and where it comes from.
-    pub ways: (To<Job>, Node<Job>),
+    pub server: (To<Job>, Node<Job>),
     /// Where locks go under which the cache is to be flushed, and where they come back.
     pub flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
 }
 
 /// What a client knows of its locks.
 struct Locks {
-    held: Held,
+    held: LockSet,
     /// The number of the next one.
     next: u32,
     /// Those it has asked for, by number.
@@ -80,29 +80,29 @@ pub(super) fn locks(
     page: &mut Page<'_>,
     parallel: &Parallel,
     spec: &ExtentLocks,
-    knowledge: &Knowledge,
+    context: &ClientContext,
     (mapped, done): (Node<Request>, Node<Request>),
     complete: Port<Request>,
-    ways: Ways,
+    ports: LockPorts,
 ) -> Node<Request> {
-    let held = knowledge.held.clone();
+    let held = context.held.clone();
     let locks = page.store("locks", move |copy| Locks {
         held: held[copy as usize].clone(),
         next: 0,
         asked: BTreeMap::new(),
         in_use: BTreeMap::new(),
     });
-    let (send, received) = ways.ways;
+    let (send, received) = ports.server;
     let locked = page.place::<Request>("locked");
     let waiting = page.bag::<Request>("waiting for locks");
     page.conserve(waiting);
     let rules = Rules {
-        layouts: knowledge.layouts.clone(),
+        layouts: context.layouts.clone(),
         unit: spec.unit.0,
         servers: parallel.servers.count,
         wire: Wire::new(&parallel.network),
         send,
-        flush: ways.flushed.map(|(flush, _)| flush),
+        flush: ports.flushed.map(|(flush, _)| flush),
     };
     let of = rules.clone();
     page.transition("lock")
@@ -128,7 +128,7 @@ pub(super) fn locks(
         .with(locks)
         .may_pass(waiting, locked)
         .puts_many(send);
-    let take_in = match ways.flushed {
+    let take_in = match ports.flushed {
         Some((flush, _)) => take_in.may_put(flush),
         None => take_in,
     };
@@ -161,7 +161,7 @@ pub(super) fn locks(
             _ => {}
         }
     });
-    if let Some((_, flushed)) = ways.flushed {
+    if let Some((_, flushed)) = ports.flushed {
         let of = rules.clone();
         page.transition("give up")
             .take(flushed)
@@ -175,7 +175,7 @@ pub(super) fn locks(
         .with(locks)
         .puts(complete)
         .puts_many(send);
-    let unlock = match ways.flushed {
+    let unlock = match ports.flushed {
         Some((flush, _)) => unlock.puts_many(flush),
         None => unlock,
     };

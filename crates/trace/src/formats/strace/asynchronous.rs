@@ -4,7 +4,7 @@
 //! call that submitted it. What the request moved in the end and how long it
 //! took is told by `io_getevents`, which does not say of which request.
 
-use super::files::{Opened, Target};
+use super::files::{OpenObject, Target};
 use super::kinds;
 use super::operations::Done;
 use super::state::State;
@@ -70,8 +70,8 @@ impl State {
             return Some(());
         };
         let description = match self.opened(member(b"aio_fildes=")?)? {
-            Opened::File(description) => description,
-            Opened::Other(kind) => return self.left_out(kind, done),
+            OpenObject::File(description) => description,
+            OpenObject::Other(kind) => return self.left_out(kind, done),
         };
         if *operation == Sync {
             return self.record_at(Sync, &Target::File(Self::file_of(&description)), done);

@@ -44,7 +44,7 @@ impl Description {
 
 /// What a descriptor refers to.
 #[derive(Clone, Debug)]
-pub(super) enum Opened {
+pub(super) enum OpenObject {
     File(Arc<Description>),
     Other(&'static Kind),
 }
@@ -52,7 +52,7 @@ pub(super) enum Opened {
 /// A descriptor: a number's reference to a description.
 #[derive(Clone, Debug)]
 pub(super) struct Descriptor {
-    pub(super) opened: Opened,
+    pub(super) opened: OpenObject,
     pub(super) close_on_exec: bool,
     /// The process that made it.
     pub(super) by: u32,
@@ -100,7 +100,7 @@ pub(super) struct Pending {
     /// For a fork: the child that is assumed to be its.
     pub(super) child: Option<u32>,
     /// For a close: what it closes. The number is free from the call's begin.
-    pub(super) closing: Option<Opened>,
+    pub(super) closing: Option<OpenObject>,
 }
 
 impl Pending {

@@ -1,0 +1,143 @@
+//! The engines on other hosts, of which Python knows.
+
+use std::collections::HashMap;
+use std::sync::mpsc::Sender;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use headrace_load::{Listener, Meet, Peers};
+use headrace_workload::{Kept, RoundMessage};
+use pyo3::prelude::*;
+
+use crate::rounds;
+
+/// How long somebody waits before it looks whether the run goes on.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What an engine tells the other hosts.
+pub enum ToPeers {
+    /// It waits for them.
+    Come(Meet),
+    /// Something about the rounds of a workload.
+    Say(usize, RoundMessage),
+}
+
+/// Where processes wait until Python says that the other hosts have come as far, and hear what
+/// those say.
+pub struct Waiting<M> {
+    /// The number of this engine.
+    number: u32,
+    /// How often each place was opened.
+    opened: Mutex<HashMap<Meet, u64>>,
+    again: Condvar,
+    listeners: Mutex<HashMap<usize, Listener>>,
+    to_peers: Sender<M>,
+}
+
+impl<M: From<ToPeers>> Waiting<M> {
+    /// Python is told by messages.
+    pub fn new(number: u32, to_peers: Sender<M>) -> Waiting<M> {
+        Waiting {
+            number,
+            opened: Mutex::default(),
+            again: Condvar::new(),
+            listeners: Mutex::default(),
+            to_peers,
+        }
+    }
+
+    /// Whether others may say something at any time.
+    pub fn listens(&self) -> bool {
+        let listeners = self.listeners.lock();
+        !listeners.unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Does what Python has found.
+    pub fn take(&self, looked: &Looked) -> PyResult<()> {
+        for place in &looked.opened {
+            self.open(place.map_or(Meet::All, Meet::Workload));
+        }
+        for &(workload, (by, message)) in &looked.heard {
+            let message = rounds::received(message)?;
+            self.hear(workload, Kept { by, message });
+        }
+        Ok(())
+    }
+
+    /// All have come.
+    fn open(&self, place: Meet) {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        *opened.entry(place).or_default() += 1;
+        self.again.notify_all();
+    }
+
+    fn hear(&self, workload: usize, kept: Kept) {
+        let listeners = self.listeners.lock();
+        let listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+        if let (Some(hears), Some(news)) = (listeners.get(&workload), kept.at(self.number)) {
+            hears(news, kept.by == self.number);
+        }
+    }
+}
+
+impl<M: From<ToPeers> + Send> Peers for Waiting<M> {
+    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let often = |opened: &HashMap<Meet, u64>| opened.get(&place).copied().unwrap_or(0);
+        let before = often(&opened);
+        // Nobody listens any more if the caller was interrupted twice: it is over then.
+        let _ = self.to_peers.send(ToPeers::Come(place).into());
+        while often(&opened) == before && !over() {
+            let waited = self.again.wait_timeout(opened, LOOK);
+            opened = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn say(&self, workload: usize, message: RoundMessage) {
+        // As above.
+        let _ = self.to_peers.send(ToPeers::Say(workload, message).into());
+    }
+
+    fn listen(&self, workload: usize, listener: Listener) {
+        let listeners = self.listeners.lock();
+        let mut listeners = listeners.unwrap_or_else(PoisonError::into_inner);
+        listeners.insert(workload, listener);
+    }
+}
+
+/// What Python's object for the other hosts has found.
+pub struct Looked {
+    /// The places that are open now: workloads, or none for all.
+    opened: Vec<Option<usize>>,
+    /// What was said of the rounds of workloads.
+    heard: Vec<(usize, rounds::Kept)>,
+    /// Whether to look again soon.
+    pub soon: bool,
+}
+
+/// Tells Python's object for the other hosts what it is to send, and asks it what it has found.
+pub fn looked(others: &Bound<'_, PyAny>, to_peers: Option<ToPeers>) -> PyResult<Looked> {
+    match to_peers {
+        Some(ToPeers::Come(place)) => {
+            others.call_method1("come", (number(place),))?;
+        }
+        Some(ToPeers::Say(workload, message)) => {
+            others.call_method1("say", (workload, rounds::sent(message)))?;
+        }
+        None => {}
+    }
+    let (opened, heard, soon) = others.call_method0("look")?.extract()?;
+    Ok(Looked {
+        opened,
+        heard,
+        soon,
+    })
+}
+
+/// A place as Python has it: a workload's number, or none for all.
+fn number(place: Meet) -> Option<usize> {
+    match place {
+        Meet::All => None,
+        Meet::Workload(number) => Some(number),
+    }
+}
