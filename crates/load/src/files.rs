@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::calls::{Calls, Handle, Result};
 use crate::data_journal::DataJournal;
 use crate::operation::{Buffer, Content};
-use crate::page_cache::{self, Known};
+use crate::page_cache::{self, KnownPages};
 
 /// Files that a process keeps open at the most; with more, one is closed before another
 /// is opened, outside of what is timed.
@@ -247,7 +247,7 @@ pub fn warm(root: &OwnedFd, names: &Names, file: ExistingFile) {
 /// Has a file that was made, and is on stable storage, leave the page cache. Where the
 /// file system takes no advice it stays, and the file is only warmer than wanted; what is
 /// there still is noted, where that is looked after.
-pub fn cool(root: &OwnedFd, names: &Names, file: ExistingFile, known: Option<&Known>) {
+pub fn cool(root: &OwnedFd, names: &Names, file: ExistingFile, known: Option<&KnownPages>) {
     if let Some(opened) = made(root, names, file) {
         let _ = rustix::fs::fadvise(&opened, 0, None, Advice::DontNeed);
         if let Some(known) = known {

@@ -48,7 +48,7 @@ mod space_check;
 
 pub use calls::Backend;
 pub use coordination::{Coordination, Waits};
-pub use directory::{Cleaned, Directory, Left, Owners, Removing, clean, open_directory};
+pub use directory::{Cleaned, Directory, LeftReason, Owners, Removing, clean, open_directory};
 pub use error::Error;
 pub use file_sets::FileSetReport;
 pub use jobs::{
@@ -63,6 +63,6 @@ pub use outcome_merge::together;
 pub use page_cache::Reads;
 pub use record::{Cell, Done, Exact, Record, Times, Window, Windows};
 pub use report::{Report, has_times};
-pub use run::{Live, Options, run, run_share};
-pub use share::{Listener, Meet, Peers, Share, engines_of_each};
+pub use run::{LiveProgress, Options, run, run_share};
+pub use share::{Listener, Peers, Share, SyncPoint, engines_of_each};
 pub use space_check::{Need, check_room, needed};

@@ -15,12 +15,12 @@ use crate::data_journal::DataJournal;
 use crate::directory::Directory;
 use crate::files::{self, Names};
 use crate::operation::{self, Buffer, Content, LEADS_TO, PrivateNames};
-use crate::page_cache::Known;
+use crate::page_cache::KnownPages;
 use crate::process::{Plan, Progress};
 use crate::record::Record;
 use crate::rendezvous::Rendezvous;
 use crate::replay::Replay;
-use crate::run::{Live, Options, Watch};
+use crate::run::{LiveProgress, Options, Watch};
 use crate::share::Share;
 use crate::source::{Common, Source};
 
@@ -51,7 +51,7 @@ pub struct Part<'a> {
     replay: Option<Arc<Replay>>,
     /// What is known of the page cache; of a mix alone, as it takes the more of an operation's
     /// time the shorter that is.
-    known: Option<Arc<Known>>,
+    known: Option<Arc<KnownPages>>,
 }
 
 impl<'a> Part<'a> {
@@ -90,7 +90,7 @@ impl<'a> Part<'a> {
             names: Names::new(number, &*application),
             application,
             known: matches!(workload.kind, WorkloadKind::OperationMix(_))
-                .then(|| Arc::new(Known::new())),
+                .then(|| Arc::new(KnownPages::new())),
         })
     }
 
@@ -120,7 +120,7 @@ impl<'a> Part<'a> {
         }
         for path in self.names.directories(&*self.application) {
             make_directory(directory, &path)?;
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -167,7 +167,7 @@ impl<'a> Part<'a> {
                 &mut pieces,
             )
             .map_err(|errno| not_prepared(&path, errno))?;
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -205,7 +205,7 @@ impl<'a> Part<'a> {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(not_prepared(&path, errno)),
             }
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -227,7 +227,7 @@ impl<'a> Part<'a> {
             let (root, names) = (directory.root(), &self.names);
             files::make(root, names, *file, call, &mut buffer, content, &mut pieces)
                 .map_err(|errno| not_prepared(&self.names.path(file.file), errno))?;
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -259,7 +259,7 @@ impl<'a> Part<'a> {
         }
         for file in self.existing_here(scenario) {
             files::warm(directory.root(), &self.names, file);
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }

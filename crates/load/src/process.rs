@@ -14,9 +14,9 @@ use crate::calls::{Backend, END_OF_FILES, Range};
 use crate::clock::{Clock, Nanoseconds};
 use crate::files::{self, Names, OpenFiles};
 use crate::operation::{
-    self, Buffer, Content, FileOperation, Kept, OpContext, PrivateNames, Target, Way,
+    self, Buffer, Content, FileOperation, OpContext, PendingState, PrivateNames, ReadMethod, Target,
 };
-use crate::page_cache::{Known, Reads};
+use crate::page_cache::{KnownPages, Reads};
 use crate::record::{Done, Record};
 use crate::rendezvous::Rendezvous;
 use crate::replay::Replay;
@@ -127,7 +127,7 @@ pub struct Plan {
     /// The trace that it replays, if it does.
     pub replay: Option<Arc<Replay>>,
     /// What is known of the page cache, where that is looked after.
-    pub known: Option<Arc<Known>>,
+    pub known: Option<Arc<KnownPages>>,
     pub record: Record,
     pub meeting: Arc<Rendezvous>,
     pub progress: Arc<Progress>,
@@ -164,7 +164,7 @@ impl Plan {
                 short_call: self.short_call,
                 own_range,
                 own: self.own,
-                kept: Kept::default(),
+                kept: PendingState::default(),
             },
             known: self.known,
             record: self.record,
@@ -195,7 +195,7 @@ pub struct Process {
     pub rank: u32,
     source: Source,
     pub context: OpContext,
-    known: Option<Arc<Known>>,
+    known: Option<Arc<KnownPages>>,
     pub record: Record,
     meeting: Arc<Rendezvous>,
     pub progress: Arc<Progress>,
@@ -287,7 +287,7 @@ impl Process {
         };
         let past = self.context.flags.contains(OFlags::DIRECT);
         match (operation.reads(target), self.context.descriptor(target)) {
-            (Some(Way::ThroughCache), Some(opened)) if !past => {
+            (Some(ReadMethod::ThroughCache), Some(opened)) if !past => {
                 known.look(ask.file, opened, ask.offset, ask.size)
             }
             (Some(_), _) => Reads::missed(ask.size),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::share::{Meet, Share};
+use crate::share::{Share, SyncPoint};
 
 /// How long a process waits before it looks whether the run goes on.
 const LOOK: Duration = Duration::from_millis(20);
@@ -39,7 +39,7 @@ impl Rendezvous {
         if state.0 >= self.processes {
             drop(state);
             let over = &mut || ends.load(Ordering::Relaxed);
-            self.share.meet(Meet::Workload(self.workload), over);
+            self.share.meet(SyncPoint::Workload(self.workload), over);
             state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             *state = (0, turn + 1);
             self.all_here.notify_all();

@@ -21,7 +21,7 @@ use crate::outcome::{Outcome, Phase};
 use crate::part::Part;
 use crate::process::{NOT_ENDED, Plan, Progress, Shared};
 use crate::record::Record;
-use crate::share::{Meet, Share};
+use crate::share::{Share, SyncPoint};
 use crate::short_calls;
 use crate::source::Common;
 use crate::space_check::check_room_in;
@@ -47,7 +47,7 @@ pub struct Options {
 
 /// How far a run is.
 #[derive(Clone, Debug)]
-pub struct Live {
+pub struct LiveProgress {
     /// What it is doing.
     pub phase: Phase,
     /// Seconds since the processes began.
@@ -56,9 +56,9 @@ pub struct Live {
     pub operations: Vec<(u64, u64)>,
 }
 
-impl Live {
+impl LiveProgress {
     /// Before the processes begin.
-    pub(crate) const PREPARING: Live = Live {
+    pub(crate) const PREPARING: LiveProgress = LiveProgress {
         phase: Phase::Preparing,
         seconds: 0.0,
         operations: Vec::new(),
@@ -67,7 +67,7 @@ impl Live {
 
 /// Who watches a run, and may break it off. It is told when the processes are about to begin,
 /// and they wait for it; then now and then.
-pub type Watch<'a> = &'a mut dyn FnMut(&Live) -> ControlFlow<()>;
+pub type Watch<'a> = &'a mut dyn FnMut(&LiveProgress) -> ControlFlow<()>;
 
 /// Carries a scenario's workloads out in a directory.
 ///
@@ -136,7 +136,7 @@ pub fn run_share(
         processes.extend(part.processes(scenario, directory, options)?);
     }
     // Whoever counts what the system does begins here.
-    let begins = Live {
+    let begins = LiveProgress {
         phase: Phase::Running,
         seconds: 0.0,
         operations: vec![(0, 0); operation::ALL.len()],
@@ -165,8 +165,8 @@ fn suitable(scenario: &Scenario) -> Result<(), Error> {
 /// Waits for the other engines.
 fn all_here(share: &Share, watch: Watch<'_>) -> Result<(), Error> {
     let mut over = false;
-    share.meet(Meet::All, &mut || {
-        over = watch(&Live::PREPARING).is_break();
+    share.meet(SyncPoint::All, &mut || {
+        over = watch(&LiveProgress::PREPARING).is_break();
         over
     });
     if over {
@@ -305,7 +305,7 @@ fn watched<T>(
             let all = progress.iter().map(|process| process.of(number));
             all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
         };
-        let live = Live {
+        let live = LiveProgress {
             phase: Phase::Running,
             seconds: shared.clock.now() as f64 * 1e-9,
             operations: (0..operation::ALL.len()).map(of).collect(),

@@ -15,7 +15,7 @@ use crate::Error;
 
 /// Where engines wait for each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Meet {
+pub enum SyncPoint {
     /// All engines, before files are made and before the processes begin.
     All,
     /// Those with processes of a workload, each time when all of its own have come.
@@ -25,7 +25,7 @@ pub enum Meet {
 /// The other engines.
 pub trait Peers: Send + Sync {
     /// Waits until the others have come as far; gives up when it is `over`.
-    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool);
+    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool);
 
     /// Says something about the rounds of a workload, without waiting. What engines say comes to
     /// all of them, this one too, in one order.
@@ -42,7 +42,7 @@ pub type Listener = Box<dyn Fn(RoundNews, bool) + Send + Sync>;
 struct NoPeers;
 
 impl Peers for NoPeers {
-    fn meet(&self, _: Meet, _: &mut dyn FnMut() -> bool) {}
+    fn meet(&self, _: SyncPoint, _: &mut dyn FnMut() -> bool) {}
 
     fn say(&self, _: usize, _: RoundMessage) {}
 
@@ -81,7 +81,7 @@ impl Share {
     }
 
     /// Waits for the others.
-    pub(crate) fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
+    pub(crate) fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
         self.peers.meet(place, over);
     }
 

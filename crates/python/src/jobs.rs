@@ -78,12 +78,12 @@ impl PyJobTarget {
             written,
             direct,
         };
-        let (mut raised, mut looked) = (None, Instant::now());
+        let (mut raised, mut poll_peers) = (None, Instant::now());
         let watch = &mut |done: u64| {
-            if looked.elapsed() < LOOK {
+            if poll_peers.elapsed() < LOOK {
                 return ControlFlow::Continue(());
             }
-            looked = Instant::now();
+            poll_peers = Instant::now();
             told(
                 progress.as_ref(),
                 |py, progress| progress.call1(py, (done,)),
@@ -144,14 +144,14 @@ fn told(
     tell: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<Py<PyAny>>,
     raised: &mut Option<PyErr>,
 ) -> ControlFlow<()> {
-    let looked = Python::attach(|py| {
+    let poll_peers = Python::attach(|py| {
         py.check_signals()?;
         match progress {
             Some(progress) => tell(py, progress).map(drop),
             None => Ok(()),
         }
     });
-    match looked {
+    match poll_peers {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             raised.get_or_insert(error);

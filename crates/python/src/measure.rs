@@ -11,8 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headrace_load::{
-    Backend, Directory, Error, Exact, Live, Load, Options, Outcome, Owners, Phase, Report, Share,
-    has_times, histograms, operation,
+    Backend, Directory, Error, Exact, LiveProgress, Load, Options, Outcome, Owners, Phase, Report,
+    Share, has_times, histograms, operation,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -83,12 +83,12 @@ impl PyDirectory {
     /// how many names are gone; what it raises, or a signal, breaks the removal off.
     #[pyo3(signature = (progress=None))]
     fn remove(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        let (mut raised, mut looked) = (None, Instant::now());
+        let (mut raised, mut poll_peers) = (None, Instant::now());
         let watch = &mut |removed: u64| {
-            if looked.elapsed() < LOOK {
+            if poll_peers.elapsed() < LOOK {
                 return ControlFlow::Continue(());
             }
-            looked = Instant::now();
+            poll_peers = Instant::now();
             let told = Python::attach(|py| {
                 py.check_signals()?;
                 match &progress {
@@ -170,7 +170,7 @@ fn measure<'py>(
     let work = move || {
         let begins = sender.clone();
         let mut begun = false;
-        let watch = &mut |live: &Live| {
+        let watch = &mut |live: &LiveProgress| {
             *seen.live.lock().unwrap_or_else(PoisonError::into_inner) = Some(live.clone());
             if !begun && live.phase == Phase::Running {
                 begun = true;
@@ -219,18 +219,18 @@ fn measure<'py>(
                 return Err(errors::of_ours("the measurement ended without a result"));
             }
         }
-        let looked = py
+        let poll_peers = py
             .check_signals()
             .and_then(|()| told(progress.as_ref(), &shared))
             .and_then(|()| {
                 let Some(others) = others.as_ref().filter(|_| !interrupted) else {
                     return Ok(());
                 };
-                let looked = peers::looked(others, to_peers)?;
-                soon = looked.soon || waiting.listens();
-                waiting.take(&looked)
+                let poll_peers = peers::poll_peers(others, to_peers)?;
+                soon = poll_peers.soon || waiting.listens();
+                waiting.take(&poll_peers)
             });
-        if let Err(error) = looked {
+        if let Err(error) = poll_peers {
             shared.break_off.store(true, Ordering::Relaxed);
             if interrupted {
                 return Err(error);
@@ -318,7 +318,7 @@ fn hosts_of_each(loaded: &PyLoaded, hosts: u32) -> Vec<u32> {
 #[derive(Default)]
 struct Shared {
     break_off: AtomicBool,
-    live: Mutex<Option<Live>>,
+    live: Mutex<Option<LiveProgress>>,
 }
 
 fn told(progress: Option<&Bound<'_, PyAny>>, shared: &Shared) -> PyResult<()> {

@@ -24,24 +24,24 @@ fn of_network(error: &NetworkError) -> PyErr {
 
 /// Looks after signals now and then; what they raise is kept.
 struct Signals {
-    looked: Instant,
+    poll_peers: Instant,
     raised: Option<PyErr>,
 }
 
 impl Signals {
     fn new() -> Signals {
         Signals {
-            looked: Instant::now(),
+            poll_peers: Instant::now(),
             raised: None,
         }
     }
 
     /// Whether to go on, after telling something.
     fn goes_on(&mut self, tell: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
-        if self.looked.elapsed() >= LOOK {
-            self.looked = Instant::now();
-            let looked = Python::attach(|py| py.check_signals().and_then(|()| tell(py)));
-            self.raised = looked.err();
+        if self.poll_peers.elapsed() >= LOOK {
+            self.poll_peers = Instant::now();
+            let poll_peers = Python::attach(|py| py.check_signals().and_then(|()| tell(py)));
+            self.raised = poll_peers.err();
         }
         self.raised.is_none()
     }

@@ -5,8 +5,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use headrace_load::{Listener, Meet, Peers};
-use headrace_workload::{Kept, RoundMessage};
+use headrace_load::{Listener, Peers, SyncPoint};
+use headrace_workload::{RoundMessage, RoundReaction};
 use pyo3::prelude::*;
 
 use crate::rounds;
@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// What an engine tells the other hosts.
 pub enum ToPeers {
     /// It waits for them.
-    Come(Meet),
+    Come(SyncPoint),
     /// Something about the rounds of a workload.
     Say(usize, RoundMessage),
 }
@@ -28,7 +28,7 @@ pub struct Waiting<M> {
     /// The number of this engine.
     number: u32,
     /// How often each place was opened.
-    opened: Mutex<HashMap<Meet, u64>>,
+    opened: Mutex<HashMap<SyncPoint, u64>>,
     again: Condvar,
     listeners: Mutex<HashMap<usize, Listener>>,
     to_peers: Sender<M>,
@@ -53,25 +53,25 @@ impl<M: From<ToPeers>> Waiting<M> {
     }
 
     /// Does what Python has found.
-    pub fn take(&self, looked: &Looked) -> PyResult<()> {
-        for place in &looked.opened {
-            self.open(place.map_or(Meet::All, Meet::Workload));
+    pub fn take(&self, poll_peers: &PeerEvents) -> PyResult<()> {
+        for place in &poll_peers.opened {
+            self.open(place.map_or(SyncPoint::All, SyncPoint::Workload));
         }
-        for &(workload, (by, message)) in &looked.heard {
+        for &(workload, (by, message)) in &poll_peers.heard {
             let message = rounds::received(message)?;
-            self.hear(workload, Kept { by, message });
+            self.hear(workload, RoundReaction { by, message });
         }
         Ok(())
     }
 
     /// All have come.
-    fn open(&self, place: Meet) {
+    fn open(&self, place: SyncPoint) {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         *opened.entry(place).or_default() += 1;
         self.again.notify_all();
     }
 
-    fn hear(&self, workload: usize, kept: Kept) {
+    fn hear(&self, workload: usize, kept: RoundReaction) {
         let listeners = self.listeners.lock();
         let listeners = listeners.unwrap_or_else(PoisonError::into_inner);
         if let (Some(hears), Some(news)) = (listeners.get(&workload), kept.at(self.number)) {
@@ -81,9 +81,9 @@ impl<M: From<ToPeers>> Waiting<M> {
 }
 
 impl<M: From<ToPeers> + Send> Peers for Waiting<M> {
-    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
+    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let often = |opened: &HashMap<Meet, u64>| opened.get(&place).copied().unwrap_or(0);
+        let often = |opened: &HashMap<SyncPoint, u64>| opened.get(&place).copied().unwrap_or(0);
         let before = often(&opened);
         // Nobody listens any more if the caller was interrupted twice: it is over then.
         let _ = self.to_peers.send(ToPeers::Come(place).into());
@@ -106,17 +106,17 @@ impl<M: From<ToPeers> + Send> Peers for Waiting<M> {
 }
 
 /// What Python's object for the other hosts has found.
-pub struct Looked {
+pub struct PeerEvents {
     /// The places that are open now: workloads, or none for all.
     opened: Vec<Option<usize>>,
     /// What was said of the rounds of workloads.
-    heard: Vec<(usize, rounds::Kept)>,
+    heard: Vec<(usize, rounds::RoundReaction)>,
     /// Whether to look again soon.
     pub soon: bool,
 }
 
 /// Tells Python's object for the other hosts what it is to send, and asks it what it has found.
-pub fn looked(others: &Bound<'_, PyAny>, to_peers: Option<ToPeers>) -> PyResult<Looked> {
+pub fn poll_peers(others: &Bound<'_, PyAny>, to_peers: Option<ToPeers>) -> PyResult<PeerEvents> {
     match to_peers {
         Some(ToPeers::Come(place)) => {
             others.call_method1("come", (number(place),))?;
@@ -127,7 +127,7 @@ pub fn looked(others: &Bound<'_, PyAny>, to_peers: Option<ToPeers>) -> PyResult<
         None => {}
     }
     let (opened, heard, soon) = others.call_method0("look")?.extract()?;
-    Ok(Looked {
+    Ok(PeerEvents {
         opened,
         heard,
         soon,
@@ -135,9 +135,9 @@ pub fn looked(others: &Bound<'_, PyAny>, to_peers: Option<ToPeers>) -> PyResult<
 }
 
 /// A place as Python has it: a workload's number, or none for all.
-fn number(place: Meet) -> Option<usize> {
+fn number(place: SyncPoint) -> Option<usize> {
     match place {
-        Meet::All => None,
-        Meet::Workload(number) => Some(number),
+        SyncPoint::All => None,
+        SyncPoint::Workload(number) => Some(number),
     }
 }

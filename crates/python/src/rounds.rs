@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 pub type Message = (u8, u64, Option<u64>);
 
 /// Who it is by, and the message.
-pub type Kept = (u32, Message);
+pub type RoundReaction = (u32, Message);
 
 const BEGINS: u8 = 0;
 const ALL_HERE: u8 = 1;
@@ -68,7 +68,7 @@ impl PyRoundKeeper {
     }
 
     /// What all are to be told, in this order, of what one says.
-    fn hear(&mut self, by: u32, message: Message) -> PyResult<Vec<Kept>> {
+    fn hear(&mut self, by: u32, message: Message) -> PyResult<Vec<RoundReaction>> {
         let told = self.keeper.hear(by, received(message)?).into_iter();
         Ok(told.map(|it| (it.by, sent(it.message))).collect())
     }

@@ -61,7 +61,9 @@ fn run<'py>(
     schedulers: Option<Vec<Bound<'py, PyScheduler>>>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let own = schedulers.map(|it| Own::new(&it)).transpose()?;
+    let own = schedulers
+        .map(|it| PythonSchedulers::new(&it))
+        .transpose()?;
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
     let ended = match &own {
         Some(own) => here(py, &scenario, requests.as_ref(), own, progress.as_ref())?,
@@ -141,7 +143,7 @@ fn here(
     py: Python<'_>,
     scenario: &Scenario,
     requests: Option<&Bound<'_, PyAny>>,
-    own: &Own,
+    own: &PythonSchedulers,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Ended> {
     let recorded: Arc<Mutex<Vec<Recorded>>> = Arc::default();
@@ -192,19 +194,19 @@ fn here(
 }
 
 /// A scenario's schedulers in Python, to be taken by number.
-struct Own {
+struct PythonSchedulers {
     shared: Arc<scheduler::Shared>,
     adapters: Mutex<Vec<Option<Adapter>>>,
 }
 
-impl Own {
-    fn new(objects: &[Bound<'_, PyScheduler>]) -> PyResult<Own> {
+impl PythonSchedulers {
+    fn new(objects: &[Bound<'_, PyScheduler>]) -> PyResult<PythonSchedulers> {
         let shared = Arc::new(scheduler::Shared::default());
         let adapters = objects
             .iter()
             .map(|object| Adapter::new(object, Arc::clone(&shared)).map(Some))
             .collect::<PyResult<_>>()?;
-        Ok(Own {
+        Ok(PythonSchedulers {
             shared,
             adapters: Mutex::new(adapters),
         })

@@ -99,7 +99,7 @@ impl PyJob {
 }
 
 /// What a method asked for.
-enum Asked {
+enum SchedulerCall {
     Dispatch(JobId),
     Send(u32, Py<PyAny>),
     Wake(Span, u32),
@@ -118,7 +118,7 @@ pub struct PyScheduler {
     now: f64,
     /// Whether its methods are called: not while it is made.
     runs: bool,
-    asked: Vec<Asked>,
+    asked: Vec<SchedulerCall>,
 }
 
 /// The longest time that a scheduler can ask for, in seconds: 200 days. Simulated time
@@ -187,7 +187,7 @@ impl PyScheduler {
                 "dispatch() of a job that was dispatched before",
             ));
         }
-        self.ask("dispatch", Asked::Dispatch(job.slot))
+        self.ask("dispatch", SchedulerCall::Dispatch(job.slot))
     }
 
     /// Sends a message, any object, to another scheduler. It takes the scenario's
@@ -195,7 +195,7 @@ impl PyScheduler {
     fn send_message(&mut self, to: i64, message: Py<PyAny>) -> PyResult<()> {
         match u32::try_from(to) {
             Ok(number) if number < self.count => {
-                self.ask("send_message", Asked::Send(number, message))
+                self.ask("send_message", SchedulerCall::Send(number, message))
             }
             _ => Err(PyValueError::new_err(format!(
                 "send_message() to scheduler {to}: there are {}, numbered from 0",
@@ -214,7 +214,10 @@ impl PyScheduler {
             ));
         }
         match u32::try_from(tag) {
-            Ok(tag) => self.ask("wake_in", Asked::Wake(Span::from_seconds(seconds), tag)),
+            Ok(tag) => self.ask(
+                "wake_in",
+                SchedulerCall::Wake(Span::from_seconds(seconds), tag),
+            ),
             Err(_) => wrong(format!(
                 "wake_in() takes a tag from 0 to {}, not {tag}",
                 u32::MAX
@@ -254,7 +257,7 @@ impl PyScheduler {
 }
 
 impl PyScheduler {
-    fn ask(&mut self, by: &str, asked: Asked) -> PyResult<()> {
+    fn ask(&mut self, by: &str, asked: SchedulerCall) -> PyResult<()> {
         if !self.runs {
             return Err(PyRuntimeError::new_err(format!(
                 "{by}() before the run has begun: call it when a job has come, not in __init__"
@@ -342,7 +345,7 @@ pub struct Adapter {
     /// them comes back.
     alike: Vec<(Key, Py<PyJob>)>,
     /// Used again and again.
-    asked: Vec<Asked>,
+    asked: Vec<SchedulerCall>,
 }
 
 impl Adapter {
@@ -414,9 +417,11 @@ impl Adapter {
         std::mem::swap(&mut asked, &mut self.object.borrow_mut(py).asked);
         for each in asked.drain(..) {
             match each {
-                Asked::Dispatch(job) => dispatcher.dispatch(job),
-                Asked::Send(to, message) => dispatcher.send_message(to, self.shared.put(message)),
-                Asked::Wake(span, tag) => dispatcher.wake_in(span, tag),
+                SchedulerCall::Dispatch(job) => dispatcher.dispatch(job),
+                SchedulerCall::Send(to, message) => {
+                    dispatcher.send_message(to, self.shared.put(message))
+                }
+                SchedulerCall::Wake(span, tag) => dispatcher.wake_in(span, tag),
             }
         }
         self.asked = asked;

@@ -23,7 +23,7 @@ pub use omissions::LeftOut;
 pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication};
-pub use round::{Kept, RoundCounts, RoundKeeper, RoundMessage, RoundNews};
+pub use round::{RoundCounts, RoundKeeper, RoundMessage, RoundNews, RoundReaction};
 pub use tree_copy::TreeCopyApplication;
 
 use headrace_net::{Random, Span, Time};

@@ -75,14 +75,14 @@ pub struct RoundKeeper {
 
 /// What comes of a message, for all places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Kept {
+pub struct RoundReaction {
     /// Who has begun the round, or was the last that one waited for.
     pub by: u32,
     /// What all are told: as it was said, or of all places together.
     pub message: RoundMessage,
 }
 
-impl Kept {
+impl RoundReaction {
     /// What it means at a place.
     #[must_use]
     pub fn at(&self, place: u32) -> Option<RoundNews> {
@@ -110,13 +110,13 @@ impl RoundKeeper {
     }
 
     /// What all are to be told, in this order, of what a place says.
-    pub fn hear(&mut self, by: u32, message: RoundMessage) -> Vec<Kept> {
+    pub fn hear(&mut self, by: u32, message: RoundMessage) -> Vec<RoundReaction> {
         let mut told = Vec::new();
         match message {
             RoundMessage::Begins { .. } => {
                 self.here.insert(self.begun, Default::default());
                 self.begun += 1;
-                told.push(Kept { by, message });
+                told.push(RoundReaction { by, message });
             }
             // A place that has finished may still say so of a round that went on without it.
             RoundMessage::AllHere { round, intended } => {
@@ -133,7 +133,7 @@ impl RoundKeeper {
             if !waits {
                 let intended = *intended;
                 let message = RoundMessage::AllHere { round, intended };
-                told.push(Kept { by, message });
+                told.push(RoundReaction { by, message });
             }
             waits
         });

@@ -14,7 +14,7 @@ mod ownership;
 mod suitability;
 
 use clean::{Broken, empty_watched};
-pub use clean::{Cleaned, Left, Removing, clean};
+pub use clean::{Cleaned, LeftReason, Removing, clean};
 pub use ownership::{Owners, open_directory};
 
 use std::ffi::CStr;

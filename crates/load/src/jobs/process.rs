@@ -14,7 +14,7 @@ use crate::jobs::offsets::Offsets;
 use crate::jobs::queue::{Completion, Kind, Queue};
 use crate::jobs::target::JobTarget;
 use crate::operation;
-use crate::page_cache::Known;
+use crate::page_cache::KnownPages;
 use crate::record::{Done, Record};
 
 /// Of direct reads, one in so many is looked for in the page cache: a file system may take
@@ -82,7 +82,7 @@ pub struct ProcessPlan<'a> {
     pub number: usize,
     pub rank: u32,
     pub target: &'a JobTarget,
-    pub known: &'a Known,
+    pub known: &'a KnownPages,
     pub clock: Clock,
     /// Set when the stage ends early.
     pub ends: &'a AtomicBool,
@@ -91,7 +91,7 @@ pub struct ProcessPlan<'a> {
 
 /// A request in flight.
 #[derive(Clone, Copy)]
-struct Asked {
+struct InFlightRequest {
     kind: Kind,
     intended: Nanoseconds,
     started: Nanoseconds,
@@ -127,7 +127,7 @@ struct Process<'a> {
     file_number: u32,
     queue: Queue,
     free: Vec<usize>,
-    asked: Vec<Asked>,
+    asked: Vec<InFlightRequest>,
     done: Vec<Completion>,
     offsets: Offsets,
     /// Requests of all passes together, where there is an end to them.
@@ -158,7 +158,7 @@ impl<'a> Process<'a> {
         let queue = Queue::new(job.backend()?, job.queue_depth, job.block, seed)?;
         let slots = queue.slots();
         let warm_up = in_nanoseconds(job.warm_up);
-        let nothing = Asked {
+        let nothing = InFlightRequest {
             kind: Kind::Sync,
             intended: 0,
             started: 0,
@@ -294,7 +294,7 @@ impl<'a> Process<'a> {
         };
         let started = self.plan.clock.now();
         self.in_flight.passed(started, self.queue.in_flight());
-        self.asked[slot] = Asked {
+        self.asked[slot] = InFlightRequest {
             kind,
             intended: match self.pause {
                 Some(_) => intended.min(started),
@@ -337,7 +337,7 @@ impl<'a> Process<'a> {
 
     fn completed(
         &self,
-        asked: Asked,
+        asked: InFlightRequest,
         ended: Nanoseconds,
         result: Result<usize, rustix::io::Errno>,
     ) -> Result<Done, Error> {

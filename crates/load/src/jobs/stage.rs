@@ -13,7 +13,7 @@ use crate::jobs::process::{InFlight, ProcessPlan, Progress};
 use crate::jobs::report::JobReport;
 use crate::jobs::target::JobTarget;
 use crate::operation;
-use crate::page_cache::Known;
+use crate::page_cache::KnownPages;
 use crate::record::Record;
 
 /// How often the caller is told how far the jobs are.
@@ -59,7 +59,7 @@ pub fn run_stage(
     jobs: &[Job],
     watch: &mut dyn FnMut(&JobsLive) -> ControlFlow<()>,
 ) -> Result<StageOutcome, Error> {
-    let known = Known::new();
+    let known = KnownPages::new();
     for job in jobs {
         target.check(job)?;
         for file in files(job) {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::io::Errno;
 
-use super::{FileOperation, Group, OpContext, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is copied from a mapping of all of it, which is made before the first.
@@ -22,8 +22,8 @@ impl FileOperation for MappedRead {
         true
     }
 
-    fn reads(&self, _: &Target) -> Option<Way> {
-        Some(Way::ThroughCache)
+    fn reads(&self, _: &Target) -> Option<ReadMethod> {
+        Some(ReadMethod::ThroughCache)
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

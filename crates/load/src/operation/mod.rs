@@ -54,7 +54,7 @@ mod write;
 pub use buffer::Buffer;
 pub use content::Content;
 pub use headrace_spec::OperationGroup as Group;
-pub use op_context::{Kept, OpContext};
+pub use op_context::{OpContext, PendingState};
 pub use private_names::PrivateNames;
 pub use symlink::LEADS_TO;
 pub use target::Target;
@@ -120,7 +120,7 @@ pub fn implementation(number: usize, interface: Interface) -> &'static dyn FileO
 
 /// How bytes of a file are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum ReadMethod {
     /// From the page cache, if they are there.
     ThroughCache,
     /// From the file system, with O_DIRECT.
@@ -147,7 +147,7 @@ pub trait FileOperation: Sync {
     }
 
     /// Where the bytes come from that it reads, if it reads any.
-    fn reads(&self, _: &Target) -> Option<Way> {
+    fn reads(&self, _: &Target) -> Option<ReadMethod> {
         None
     }
 

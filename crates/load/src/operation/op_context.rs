@@ -48,12 +48,12 @@ pub struct OpContext {
     /// Files that it makes and removes itself, where the workload does not number them.
     pub own: Option<PrivateNames>,
     /// What operations leave for later ones.
-    pub kept: Kept,
+    pub kept: PendingState,
 }
 
 /// What operations leave for later ones.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct PendingState {
     /// Files that the C library has open.
     pub streams: HashMap<u32, Stream>,
     /// Whole files that are mapped.
@@ -71,7 +71,7 @@ pub struct Kept {
     with_attribute: HashSet<u32>,
 }
 
-impl Kept {
+impl PendingState {
     /// Leaves room for one mapping more.
     pub fn forget_a_mapping(&mut self) {
         if self.mappings.len() >= MOST_MAPPED {

@@ -5,7 +5,7 @@ use headrace_workload::Ask;
 
 use super::read::Read;
 use super::write::Write;
-use super::{FileOperation, Group, OpContext, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is read or written.
@@ -24,8 +24,8 @@ impl FileOperation for ReadWrite {
         true
     }
 
-    fn reads(&self, target: &Target) -> Option<Way> {
-        (!target.writes).then_some(Way::ThroughCache)
+    fn reads(&self, target: &Target) -> Option<ReadMethod> {
+        (!target.writes).then_some(ReadMethod::ThroughCache)
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::read_write::ReadWrite;
-use super::{FileOperation, Group, OpContext, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file that all processes share is read or written.
@@ -22,8 +22,8 @@ impl FileOperation for SharedReadWrite {
         true
     }
 
-    fn reads(&self, target: &Target) -> Option<Way> {
-        (!target.writes).then_some(Way::ThroughCache)
+    fn reads(&self, target: &Target) -> Option<ReadMethod> {
+        (!target.writes).then_some(ReadMethod::ThroughCache)
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

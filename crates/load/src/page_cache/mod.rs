@@ -64,15 +64,15 @@ type Pages = Vec<u64>;
 
 /// The pages of a workload's files that its processes know of.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownPages {
     parts: Vec<Mutex<HashMap<u32, Pages>>>,
     page: u64,
 }
 
-impl Known {
+impl KnownPages {
     /// No pages yet.
-    pub fn new() -> Known {
-        Known {
+    pub fn new() -> KnownPages {
+        KnownPages {
             parts: (0..PARTS).map(|_| Mutex::default()).collect(),
             page: rustix::param::page_size() as u64,
         }

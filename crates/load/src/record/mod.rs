@@ -94,7 +94,7 @@ pub struct Done {
 
 /// From when to when an operation was carried out in a phase of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Stretch {
+pub struct TimeSpan {
     /// The operation's number.
     pub operation: usize,
     /// The workload.
@@ -119,7 +119,7 @@ pub struct Record {
     /// By the operation's number: requests that were due and never issued.
     pub unfinished: BTreeMap<usize, Unfinished>,
     /// In no order.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<TimeSpan>,
     /// Over time.
     pub windows: Windows,
     /// Where the bytes that were read came from, in the warm-up, too.
@@ -182,7 +182,7 @@ impl Record {
             longest: (service + calls / 2) / calls.max(1),
         };
         self.windows.add(done.operation, &window, done.ended);
-        self.stretch(Stretch {
+        self.stretch(TimeSpan {
             operation: done.operation,
             workload: done.workload,
             phase: done.phase,
@@ -216,8 +216,8 @@ impl Record {
     }
 
     /// Widens the stretch that this one belongs to.
-    fn stretch(&mut self, new: Stretch) {
-        let same = |it: &&mut Stretch| {
+    fn stretch(&mut self, new: TimeSpan) {
+        let same = |it: &&mut TimeSpan| {
             (it.operation, it.workload, it.phase) == (new.operation, new.workload, new.phase)
         };
         // A process is mostly in its last phase.

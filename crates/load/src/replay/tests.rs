@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::directory::Directory;
 use crate::operation;
 use crate::run::tests::{done, scenario};
-use crate::run::{Live, Options, run};
+use crate::run::{LiveProgress, Options, run};
 use crate::{Backend, Outcome};
 
 fn recorded(name: &str) -> PathBuf {
@@ -28,7 +28,7 @@ fn of_trace(file: &Path) -> String {
 fn replayed(file: &Path, options: Options) -> Outcome {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let outcome = run(&scenario(&of_trace(file)), &directory, options, watch).expect("it begins");
     directory.remove().expect("all in it is the run's own");
     let left = std::fs::read_dir(below.path())

@@ -57,7 +57,7 @@ pub struct Node {
 
 /// A file, directory or link.
 #[derive(Clone, Copy, Debug)]
-pub struct Thing {
+pub struct FileObject {
     /// Bytes of a file, as far as they are known.
     pub length: u64,
     /// Of what was there before the trace, in the list of those; its length may still be raised.
@@ -93,7 +93,7 @@ pub enum Kind {
 pub struct Tree {
     nodes: Vec<Node>,
     components: HashMap<Box<str>, u32>,
-    things: Vec<Thing>,
+    things: Vec<FileObject>,
     pub initial: Vec<Initial>,
 }
 
@@ -109,7 +109,7 @@ impl Tree {
                 used: Vec::new(),
             }],
             components: HashMap::new(),
-            things: vec![Thing {
+            things: vec![FileObject {
                 length: 0,
                 initial: None,
                 grown: None,
@@ -169,13 +169,13 @@ impl Tree {
         &mut self.nodes[node as usize]
     }
 
-    pub fn thing(&mut self, object: Object) -> &mut Thing {
+    pub fn thing(&mut self, object: Object) -> &mut FileObject {
         &mut self.things[object as usize]
     }
 
     /// Something new.
     pub fn make(&mut self) -> Object {
-        self.things.push(Thing {
+        self.things.push(FileObject {
             length: 0,
             initial: None,
             grown: None,

@@ -10,14 +10,14 @@ use headrace_workload::RoundKeeper;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Directory, Live, Options, Outcome, run, run_share, together};
+use crate::{Directory, LiveProgress, Options, Outcome, run, run_share, together};
 
 /// Engines in one program that meet each other.
 #[derive(Default)]
 struct Room {
     engines: u32,
     /// How many have come, and how often all had.
-    here: Mutex<HashMap<Meet, (u32, u32)>>,
+    here: Mutex<HashMap<SyncPoint, (u32, u32)>>,
     all: Condvar,
     opened: AtomicU64,
     listeners: Mutex<HashMap<(usize, u32), Listener>>,
@@ -34,7 +34,7 @@ struct Engine {
 }
 
 impl Room {
-    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
+    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
         let mut here = self.here.lock().expect("no panic");
         let (come, turn) = here.entry(place).or_default();
         let before = *turn;
@@ -67,7 +67,7 @@ impl Room {
 }
 
 impl Peers for Engine {
-    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
+    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
         self.room.meet(place, over);
     }
 
@@ -109,7 +109,7 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
             scope.spawn(move || {
                 let engine = Engine { room, number, says };
                 let share = Share::new(number, engines, Arc::new(engine));
-                let watch = &mut |_: &Live| ControlFlow::Continue(());
+                let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
                 let done = run_share(scenario, directory, Options::default(), &share, watch);
                 let done = done.expect("it runs");
                 (format!("host {number}"), done.to_bytes().expect("bytes"))
@@ -129,7 +129,7 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
 fn alone(text: &str) -> Outcome {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let outcome = run(&scenario(text), &directory, Options::default(), watch).expect("it runs");
     directory.remove().expect("it goes");
     outcome
@@ -252,7 +252,7 @@ fn nobody_waits_for_engines_that_are_gone() {
     };
     let ends = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| room.meet(Meet::All, &mut || ends.load(Ordering::Relaxed)));
+        scope.spawn(|| room.meet(SyncPoint::All, &mut || ends.load(Ordering::Relaxed)));
         ends.store(true, Ordering::Relaxed);
     });
 }

@@ -27,7 +27,7 @@ impl Ord for ByShare {
 
 /// What is left of a resource.
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct RemainingCapacity {
     capacity: f64,
     flows: u32,
     /// How often that has changed: older entries in the heap say nothing.
@@ -36,7 +36,7 @@ struct Left {
     settled: bool,
 }
 
-impl Left {
+impl RemainingCapacity {
     fn share(&self) -> ByShare {
         ByShare(self.capacity.max(0.0) / f64::from(self.flows))
     }
@@ -50,10 +50,10 @@ impl Fair {
             self.flows[flow as usize].fresh = false;
         }
         let mut heap = BinaryHeap::new();
-        let mut left: Vec<Left> = Vec::with_capacity(self.resources.len());
+        let mut left: Vec<RemainingCapacity> = Vec::with_capacity(self.resources.len());
         for (number, resource) in (0_u32..).zip(&mut self.resources) {
             resource.queued = false;
-            let it = Left {
+            let it = RemainingCapacity {
                 capacity: resource.capacity,
                 flows: resource.flows.len() as u32,
                 version: 0,

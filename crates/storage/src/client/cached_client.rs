@@ -6,13 +6,13 @@ use headrace_spec::{Attributes, ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{Answers, BreakPorts, ClientContext, Network, oplocks};
+use super::{AnswerHandler, BreakPorts, ClientContext, Network, oplocks};
 use crate::localfs::{self, Closing, Remote};
 use crate::tokens::{Job, Request, Role, Transfer};
 
 /// What the cache has asked of the servers.
 #[derive(Clone, Copy)]
-struct Asked {
+struct CacheRequests {
     owner: Option<u32>,
     file: u32,
     offset: u64,
@@ -42,7 +42,7 @@ pub(super) fn data(
     cache: &ClientMachine,
     context: &ClientContext,
     network: Network,
-    answers: Answers,
+    answers: AnswerHandler,
     complete: To<Request>,
 ) -> Option<BreakPorts> {
     let Network { send, received, .. } = network;
@@ -81,7 +81,7 @@ pub(super) fn data(
 
     let asked = page.place::<Transfer>("asked");
     page.connect(machine.transfer, asked);
-    let outstanding = page.bag::<Asked>("outstanding");
+    let outstanding = page.bag::<CacheRequests>("outstanding");
     let split = Split::new(scenario, parallel, (layouts, &context.sizes), page.seed());
     let groups = scenario.clients.group_of_each();
     let workloads = scenario.workload.len().max(1) as u32;
@@ -93,7 +93,7 @@ pub(super) fn data(
             let at = firing.now();
             let slot = firing.put(
                 outstanding,
-                Asked {
+                CacheRequests {
                     owner: transfer.owner,
                     file: transfer.file,
                     offset: transfer.offset,

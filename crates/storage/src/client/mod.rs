@@ -92,7 +92,7 @@ pub struct ClientContext {
 
 /// What one client knows of files.
 #[derive(Clone, Default)]
-struct Known {
+struct ClientFiles {
     /// Which of them it knows where to find.
     layouts: KnownLayouts,
     /// None if it keeps none: there can be a million clients.
@@ -100,7 +100,7 @@ struct Known {
     oplocks: Option<Box<Oplocks>>,
 }
 
-impl Known {
+impl ClientFiles {
     /// What a metadata server has to be asked before a request can go on, if anything.
     fn question(&self, request: &Request, now: Time) -> Option<Operation> {
         let (operation, file) = (request.operation, request.file);
@@ -156,10 +156,10 @@ pub fn client(
         let attributes = Attributes::new(spec, &context.directories, &context.changes);
         Box::new(attributes)
     });
-    let known = page.store("files known", |_| Known {
+    let known = page.store("files known", |_| ClientFiles {
         attributes: attributes.clone(),
         oplocks: context.oplocks.clone().map(Box::new),
-        ..Known::default()
+        ..ClientFiles::default()
     });
 
     let new = page.place::<Request>("new");
@@ -203,7 +203,7 @@ pub fn client(
         }
         _ => (mapped, complete.into(), None),
     };
-    let answers = Answers {
+    let answers = AnswerHandler {
         known,
         new,
         asking,
@@ -231,8 +231,8 @@ pub fn client(
 
 /// What becomes of a metadata server's answers.
 #[derive(Clone, Copy)]
-struct Answers {
-    known: headrace_net::Store<Known>,
+struct AnswerHandler {
+    known: headrace_net::Store<ClientFiles>,
     new: Node<Request>,
     asking: Node<Request>,
     mapped: Node<Request>,
@@ -245,13 +245,13 @@ struct Answers {
     names: To<Request>,
 }
 
-impl Answers {
+impl AnswerHandler {
     /// An answer has come; gives the file of which what is cached is of no use any more, if
     /// it tells so.
     fn take(
         self,
         firing: &mut headrace_net::Firing<'_>,
-        known: &mut Known,
+        known: &mut ClientFiles,
         answer: &Job,
     ) -> Option<u32> {
         let slot = Slot(answer.request);

@@ -5,7 +5,7 @@ use headrace_spec::{Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{Answers, ClientContext, Network};
+use super::{AnswerHandler, ClientContext, Network};
 use crate::tokens::{Job, Request, Role};
 
 /// Writes what becomes of requests whose data has been found.
@@ -15,7 +15,7 @@ pub(super) fn data(
     parallel: &Parallel,
     context: &ClientContext,
     network: Network,
-    answers: Answers,
+    answers: AnswerHandler,
     complete: To<Request>,
 ) {
     let Network { send, received, .. } = network;

@@ -23,7 +23,7 @@ use headrace_net::{Account, Firing, Held, Span, Time, WaitId};
 use headrace_spec::Recovery;
 use headrace_trace::Operation;
 
-use super::World;
+use super::ServerState;
 use super::failover_routing::Route;
 use crate::time_conversion::span;
 use crate::tokens::{Direction, Job, Message};
@@ -40,10 +40,10 @@ pub enum Step {
 }
 
 /// What attempts act in: what they do, and for whose account.
-pub struct Acting<'a, 'f> {
+pub struct AttemptContext<'a, 'f> {
     pub firing: &'a mut Firing<'f>,
     pub now: Time,
-    pub world: &'a mut World,
+    pub world: &'a mut ServerState,
     pub steps: &'a mut Vec<(Step, Account)>,
 }
 
@@ -83,7 +83,7 @@ impl Attempt {
     }
 
     /// Whether a server that it needs is away or has been.
-    fn is_lost(&self, world: &World) -> bool {
+    fn is_lost(&self, world: &ServerState) -> bool {
         let hosts = &world.hosts;
         let mut needs = self.needs.iter();
         needs.any(|it| {
@@ -176,7 +176,7 @@ impl Attempts {
     }
 
     /// A job is to be done.
-    pub fn submit(&mut self, (job, account): Charged, it: &mut Acting<'_, '_>) {
+    pub fn submit(&mut self, (job, account): Charged, it: &mut AttemptContext<'_, '_>) {
         let world = &mut *it.world;
         match world.way(&job, |host| self.takes_for_failed(host)) {
             Route::To(there) => {
@@ -204,7 +204,7 @@ impl Attempts {
     }
 
     /// A write goes past the servers that have been taken for failed.
-    fn leaves_out(&self, job: &Job, world: &mut World) {
+    fn leaves_out(&self, job: &Job, world: &mut ServerState) {
         let Some(repair) = &mut world.repair else {
             return;
         };
@@ -219,7 +219,13 @@ impl Attempts {
         }
     }
 
-    fn send(&mut self, (job, account): Charged, there: Job, now: Time, world: &World) -> Step {
+    fn send(
+        &mut self,
+        (job, account): Charged,
+        there: Job,
+        now: Time,
+        world: &ServerState,
+    ) -> Step {
         self.forget_answered();
         let number = self.next;
         self.next = self.next.wrapping_add(1);
@@ -245,7 +251,7 @@ impl Attempts {
     }
 
     /// A message has come.
-    pub fn hear(&mut self, message: Job, it: &mut Acting<'_, '_>) {
+    pub fn hear(&mut self, message: Job, it: &mut AttemptContext<'_, '_>) {
         let mut host = it.world.ways.host(&it.world.ways.of_server(message));
         if message.message != Message::Ping {
             // Answers to what was given up come late.
@@ -276,7 +282,7 @@ impl Attempts {
     }
 
     /// Jobs that waited for other servers and can be done without them now.
-    fn freed(&mut self, it: &mut Acting<'_, '_>) -> Vec<Charged> {
+    fn freed(&mut self, it: &mut AttemptContext<'_, '_>) -> Vec<Charged> {
         let hosts: BTreeSet<u32> = self.failed.keys().copied().collect();
         let mut freed = Vec::new();
         for failed in self.failed.values_mut() {
@@ -293,7 +299,7 @@ impl Attempts {
     }
 
     /// The timer has run out.
-    pub fn wake(&mut self, it: &mut Acting<'_, '_>) {
+    pub fn wake(&mut self, it: &mut AttemptContext<'_, '_>) {
         let now = it.now;
         let hosts: Vec<u32> = self.failed.keys().copied().collect();
         for host in hosts {
@@ -324,7 +330,7 @@ impl Attempts {
     }
 
     /// A server is taken for failed.
-    fn fails(&mut self, host: u32, now: Time, world: &mut World) {
+    fn fails(&mut self, host: u32, now: Time, world: &mut ServerState) {
         world.hosts.noticed(host, now);
         // Nobody pings what never answers, unless jobs fail by that or the run ends.
         let pings = self.retries.is_some() || self.run_ends || !world.hosts.is_gone(host);
@@ -336,7 +342,7 @@ impl Attempts {
     }
 
     /// Pings a failed server if it is time to.
-    fn ping(&mut self, host: u32, it: &mut Acting<'_, '_>) {
+    fn ping(&mut self, host: u32, it: &mut AttemptContext<'_, '_>) {
         let now = it.now;
         let (retries, retry) = (self.retries, self.retry);
         let Some(failed) = self.failed.get_mut(&host) else {
@@ -368,8 +374,8 @@ impl Attempts {
     /// Takes the attempts that are lost.
     fn take(
         &mut self,
-        is_lost: impl Fn(u32, &Attempt, &World) -> bool,
-        it: &mut Acting<'_, '_>,
+        is_lost: impl Fn(u32, &Attempt, &ServerState) -> bool,
+        it: &mut AttemptContext<'_, '_>,
     ) -> Vec<Charged> {
         let mut lost: Vec<Charged> = Vec::new();
         self.live.retain(|&number, attempt| {
@@ -387,7 +393,7 @@ impl Attempts {
         lost
     }
 
-    fn again(&mut self, jobs: Vec<Charged>, it: &mut Acting<'_, '_>) {
+    fn again(&mut self, jobs: Vec<Charged>, it: &mut AttemptContext<'_, '_>) {
         for job in jobs {
             self.submit(job, it);
         }

@@ -25,7 +25,7 @@ type Keys = BTreeSet<(u32, u32)>;
 
 /// What has been dispatched and is not back, and what was given up before.
 #[derive(Default)]
-struct Known {
+struct DispatchedJobs {
     dispatched: Keys,
     given_up: Keys,
 }
@@ -49,7 +49,7 @@ pub fn bear_losses(
         finished: page.input("answers"),
         returned: page.output("given back"),
     };
-    let known = page.store("known jobs", |_| Known::default());
+    let known = page.store("known jobs", |_| DispatchedJobs::default());
     let chosen = page.place::<Job>("chosen");
     page.connect(scheduler.dispatched, chosen);
     page.transition("send on")

@@ -38,7 +38,7 @@ pub use hosts::{HostStates, Outage};
 pub use lossy_scheduler::bear_losses;
 pub use outage_clock::{Crash, clock};
 pub use ranges::{Part, Parts};
-pub use repair::{Due, Repair};
+pub use repair::{Repair, RepairEvent};
 pub use repair_copies::{join, plan, sort};
 
 use headrace_net::{Firing, Node, Page, Store};
@@ -52,7 +52,7 @@ pub struct Failures {
     /// What clients wait for, by client.
     pub clients: Vec<Attempts>,
     /// The servers, and where data is.
-    pub world: World,
+    pub world: ServerState,
 }
 
 impl Failures {
@@ -69,7 +69,7 @@ impl Failures {
 }
 
 /// The servers, and where data is.
-pub struct World {
+pub struct ServerState {
     /// The servers.
     pub hosts: HostStates,
     /// Which servers can do a job.
@@ -78,7 +78,7 @@ pub struct World {
     pub repair: Option<Repair>,
 }
 
-impl World {
+impl ServerState {
     /// Where a job goes for a client that takes some servers for failed.
     fn way(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Route {
         let repair = self.repair.as_ref();
@@ -129,7 +129,7 @@ impl World {
 #[derive(Clone, Copy)]
 pub struct Repairing {
     /// What may call for copies.
-    pub due: Node<Due>,
+    pub due: Node<RepairEvent>,
     /// The workload is over.
     pub over: Node<()>,
 }
@@ -159,7 +159,7 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
         clients: (0..clients)
             .map(|client| Attempts::new(client, &parallel.recovery, run_ends, wait))
             .collect(),
-        world: World {
+        world: ServerState {
             hosts: HostStates::new(parallel),
             ways: FailoverRoutes::new(parallel, copies.clone()),
             repair: Repair::new(parallel, copies.block(), seed),

@@ -7,7 +7,7 @@
 use headrace_net::{Page, Time, To};
 use headrace_spec::{MetadataHosts, Parallel, Seconds};
 
-use super::{Due, Failing};
+use super::{Failing, RepairEvent};
 
 /// A server loses what it has in memory.
 #[derive(Clone, Copy, Debug)]
@@ -83,10 +83,10 @@ pub fn clock(
         }
         let host = hosts.outages()[outage].host;
         if let (Some(to), Some(repair)) = (repair_due, &failures.world.repair) {
-            firing.put(to, Due::Changed { host });
+            firing.put(to, RepairEvent::Changed { host });
             if let Some(after) = repair.begins(change.begins) {
                 let outage = change.outage;
-                firing.put_after(to, Due::Starts { outage }, after);
+                firing.put_after(to, RepairEvent::Starts { outage }, after);
             }
         }
         if !change.begins {

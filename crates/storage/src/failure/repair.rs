@@ -28,7 +28,7 @@ use crate::tokens::{Job, Message, Role};
 
 /// Something that may call for copies.
 #[derive(Clone, Copy, Debug)]
-pub enum Due {
+pub enum RepairEvent {
     /// The time to repair what a failure has cost has come.
     Starts {
         /// The failure.
@@ -62,7 +62,7 @@ struct Rules {
 
 /// What a server does not have.
 #[derive(Clone, Default, Debug)]
-struct Lost {
+struct LostData {
     /// What it has, as far as it was written or there before the run.
     held: Parts,
     /// What was written without it.
@@ -130,7 +130,7 @@ const FIRST: u32 = 1 << 31;
 pub struct Repair {
     rules: Rules,
     seed: u64,
-    lost: Vec<Lost>,
+    lost: Vec<LostData>,
     sources: Vec<Source>,
     under_way: BTreeMap<u32, Copying>,
     next: u32,
@@ -177,7 +177,7 @@ impl Repair {
         Some(Repair {
             rules,
             seed,
-            lost: vec![Lost::default(); servers],
+            lost: vec![LostData::default(); servers],
             sources: vec![source; servers],
             under_way: BTreeMap::new(),
             next: FIRST,
@@ -260,7 +260,7 @@ impl Repair {
     /// Something has happened; gives what servers are to read and send.
     pub fn event(
         &mut self,
-        due: Due,
+        due: RepairEvent,
         now: Time,
         hosts: &mut HostStates,
         ways: &FailoverRoutes,
@@ -268,19 +268,19 @@ impl Repair {
         let mut touched = BTreeSet::new();
         let mut pieces: Vec<(usize, u32, Part)> = Vec::new();
         match due {
-            Due::Starts { outage } => self.starts(outage as usize, now, hosts, &mut pieces),
-            Due::Missed => {
+            RepairEvent::Starts { outage } => self.starts(outage as usize, now, hosts, &mut pieces),
+            RepairEvent::Missed => {
                 for (server, part) in std::mem::take(&mut self.fresh) {
                     pieces.extend(hosts.outage_of(server).map(|it| (it, server, part)));
                 }
             }
-            Due::Changed { host } if hosts.is_there(host) => {
+            RepairEvent::Changed { host } if hosts.is_there(host) => {
                 for piece in std::mem::take(&mut self.stranded) {
                     self.closes(piece);
                     pieces.push((piece.outage, piece.lost, piece.part));
                 }
             }
-            Due::Changed { host } => {
+            RepairEvent::Changed { host } => {
                 for piece in self.drop_all_of(host) {
                     self.closes(piece);
                     if piece.lost != host || piece.to.0 != host {
@@ -289,7 +289,7 @@ impl Repair {
                 }
                 touched.extend(0..self.sources.len() as u32);
             }
-            Due::Copied { number } => touched.extend(self.copied(number, now, hosts)),
+            RepairEvent::Copied { number } => touched.extend(self.copied(number, now, hosts)),
         }
         for (outage, lost, part) in pieces {
             for part in self.in_blocks(part) {

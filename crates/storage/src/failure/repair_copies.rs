@@ -14,7 +14,7 @@ use headrace_net::{Node, Page, Port, To};
 use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
-use super::repair::Due;
+use super::repair::RepairEvent;
 use super::{Failing, Failures, Repairing};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Message};
@@ -53,7 +53,7 @@ pub fn sort(
             match (job.message, job.direction) {
                 (Message::Repair, Direction::FromNextCopy) => {
                     let number = job.request;
-                    firing.put(repairing.due, Due::Copied { number });
+                    firing.put(repairing.due, RepairEvent::Copied { number });
                 }
                 (Message::Repair, _) => {
                     firing.put(copies, job);
@@ -127,9 +127,9 @@ pub fn plan(page: &mut Page<'_>, failing: Failing, repairing: Repairing, order: 
         .take(repairing.due)
         .with(failing.store)
         .puts_many(order)
-        .fires(move |firing, due: Due, failures| {
+        .fires(move |firing, due: RepairEvent, failures| {
             let now = firing.now();
-            let super::World {
+            let super::ServerState {
                 hosts,
                 ways,
                 repair,
@@ -148,7 +148,7 @@ pub fn plan(page: &mut Page<'_>, failing: Failing, repairing: Repairing, order: 
         .take(repairing.over)
         .with(failing.store)
         .fires(move |firing, (): (), failures| {
-            let super::World { hosts, repair, .. } = &mut failures.world;
+            let super::ServerState { hosts, repair, .. } = &mut failures.world;
             if repair.as_mut().is_none_or(|it| it.workload_is_over(hosts)) {
                 firing.stop();
             }

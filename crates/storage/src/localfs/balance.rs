@@ -63,7 +63,7 @@ pub struct Load {
 
 /// What a look at a writer has shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Verdict {
+pub struct Throttling {
     /// The flusher is to begin.
     pub flush: bool,
     /// So long the writer waits.
@@ -101,11 +101,11 @@ pub struct Balance {
     /// Pages in all, and as they were when the rates were last estimated.
     dirtied: u64,
     written: u64,
-    looked: Look,
+    looked: BalanceState,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
-struct Look {
+struct BalanceState {
     tick: u64,
     dirtied: u64,
     written: u64,
@@ -130,7 +130,7 @@ impl Balance {
             smooth: FIRST_ESTIMATE,
             dirtied: 0,
             written: 0,
-            looked: Look::default(),
+            looked: BalanceState::default(),
         }
     }
 
@@ -146,7 +146,7 @@ impl Balance {
 
     /// A process has dirtied so many bytes: whether it is held back, by what is
     /// dirty now.
-    pub fn dirtied(&mut self, process: u32, bytes: u64, load: Load, now: Time) -> Verdict {
+    pub fn dirtied(&mut self, process: u32, bytes: u64, load: Load, now: Time) -> Throttling {
         let pages = bytes / PAGE;
         self.dirtied += pages;
         let writer = self.writers.entry(process).or_insert(Writer {
@@ -163,7 +163,7 @@ impl Balance {
             writer.poll
         };
         if writer.dirtied < poll {
-            return Verdict {
+            return Throttling {
                 flush: false,
                 pause: Span::ZERO,
             };
@@ -175,19 +175,19 @@ impl Balance {
     }
 
     /// balance_dirty_pages
-    fn look(&mut self, writer: &mut Writer, load: Load, now: Time) -> Verdict {
+    fn look(&mut self, writer: &mut Writer, load: Load, now: Time) -> Throttling {
         let tick = now.0 / TICK.0;
         if load.all <= self.free_run() {
             let room = (self.limit - load.all).max(PAGE) / PAGE;
             writer.paused = tick;
             writer.dirtied = 0;
             writer.poll = 1 << (room.ilog2() / 2);
-            return Verdict {
+            return Throttling {
                 flush: load.dirty > self.background,
                 pause: Span::ZERO,
             };
         }
-        let go_on = Verdict {
+        let go_on = Throttling {
             flush: true,
             pause: Span::ZERO,
         };
@@ -228,7 +228,7 @@ impl Balance {
             poll,
             paused: since + pause,
         };
-        Verdict {
+        Throttling {
             pause: Time((tick + pause) * TICK.0).since(now),
             ..go_on
         }
@@ -336,7 +336,7 @@ impl Balance {
             }
         }
         self.smooth = smooth.max(1);
-        self.looked = Look {
+        self.looked = BalanceState {
             tick,
             dirtied: self.dirtied,
             written: self.written,
@@ -348,7 +348,7 @@ impl Balance {
     pub fn begins(&mut self, now: Time) {
         let tick = now.0 / TICK.0;
         if tick > self.looked.tick + IDLE {
-            self.looked = Look {
+            self.looked = BalanceState {
                 tick,
                 dirtied: self.dirtied,
                 written: self.written,
@@ -409,7 +409,7 @@ mod tests {
         let verdict = balance.dirtied(0, 64 * MIB, load(150 * MIB), Time::ZERO);
         let flush = false;
         let pause = Span::ZERO;
-        assert_eq!(verdict, Verdict { flush, pause });
+        assert_eq!(verdict, Throttling { flush, pause });
     }
 
     /// A writer gets the rate it is allowed, whatever the size of its calls. (Near

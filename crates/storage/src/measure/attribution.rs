@@ -63,7 +63,7 @@ pub(super) fn breakdown(
     }
     let inside = reports.iter().filter(|node| node.charged > 0.0);
     let inside: f64 = inside.map(|node| node.mean_inside).sum();
-    let of = Of {
+    let of = RequestShares {
         total,
         alone: inside <= 1.01 * total,
         mean_latency,
@@ -108,7 +108,7 @@ pub(super) fn breakdown(
 }
 
 /// Mean numbers of requests under way as parts of all of them.
-struct Of {
+struct RequestShares {
     total: f64,
     /// No request has several jobs under way at once: what each is served is what it needs.
     alone: bool,
@@ -116,7 +116,7 @@ struct Of {
     requests: f64,
 }
 
-impl Of {
+impl RequestShares {
     /// Entries of a node: of itself, and of the latency of the network behind it.
     fn node(&self, node: &NodeReport) -> impl Iterator<Item = BreakdownEntry> + use<> {
         let on_the_way = match node.residence > 0.0 {

@@ -17,14 +17,14 @@ use crate::tokens::Request;
 pub struct Unfinished {
     /// By workload, of those with times of their own: what each of its processes has under way.
     under_way: Vec<Option<Processes>>,
-    left: BTreeMap<&'static str, Left>,
+    left: BTreeMap<&'static str, UnfinishedOperation>,
 }
 
 /// What each process of a workload has under way, and when it was due.
 type Processes = Vec<Option<(Operation, Time)>>;
 
 /// Requests of one operation.
-struct Left {
+struct UnfinishedOperation {
     in_flight: u64,
     not_issued: u64,
     latency: Latencies,
@@ -96,12 +96,15 @@ impl Unfinished {
         }
     }
 
-    fn add(&mut self, operation: Operation, intended: Time, now: Time) -> &mut Left {
-        let left = self.left.entry(operation.name()).or_insert_with(|| Left {
-            in_flight: 0,
-            not_issued: 0,
-            latency: Latencies::new(),
-        });
+    fn add(&mut self, operation: Operation, intended: Time, now: Time) -> &mut UnfinishedOperation {
+        let left = self
+            .left
+            .entry(operation.name())
+            .or_insert_with(|| UnfinishedOperation {
+                in_flight: 0,
+                not_issued: 0,
+                latency: Latencies::new(),
+            });
         left.latency.record(now.since(intended));
         left
     }

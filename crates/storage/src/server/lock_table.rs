@@ -44,7 +44,7 @@ impl Lock {
 
 /// What a client is to be told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Tell {
+pub enum LockNotice {
     /// It has this lock.
     Granted(Lock),
     /// It is to give this lock up.
@@ -92,7 +92,7 @@ impl Object {
     }
 
     /// A client asks for a lock.
-    pub fn enqueue(&mut self, lock: Lock, growth: Growth, tell: &mut Vec<Tell>) {
+    pub fn enqueue(&mut self, lock: Lock, growth: Growth, tell: &mut Vec<LockNotice>) {
         let mut free = true;
         for other in self.granted.iter_mut().chain(&mut self.waiting) {
             if other.conflicts(&lock) {
@@ -107,7 +107,7 @@ impl Object {
     }
 
     /// A client gives a lock up; those that waited for it go on.
-    pub fn cancel(&mut self, client: u32, number: u32, growth: Growth, tell: &mut Vec<Tell>) {
+    pub fn cancel(&mut self, client: u32, number: u32, growth: Growth, tell: &mut Vec<LockNotice>) {
         let is = |lock: &Lock| (lock.client, lock.number) == (client, number);
         self.granted.retain(|lock| !is(lock));
         let mut at = 0;
@@ -123,12 +123,12 @@ impl Object {
         }
     }
 
-    fn grant(&mut self, lock: Lock, growth: Growth, tell: &mut Vec<Tell>) {
+    fn grant(&mut self, lock: Lock, growth: Growth, tell: &mut Vec<LockNotice>) {
         let mut lock = match growth.grow {
             true => self.grown(lock, growth),
             false => lock,
         };
-        tell.push(Tell::Granted(lock));
+        tell.push(LockNotice::Granted(lock));
         if self.waiting.iter().any(|other| other.conflicts(&lock)) {
             call_back(&mut lock, tell);
         }
@@ -192,9 +192,9 @@ impl Object {
 }
 
 /// Tells a client once.
-fn call_back(lock: &mut Lock, tell: &mut Vec<Tell>) {
+fn call_back(lock: &mut Lock, tell: &mut Vec<LockNotice>) {
     if !std::mem::replace(&mut lock.called, true) {
-        tell.push(Tell::Blocking(*lock));
+        tell.push(LockNotice::Blocking(*lock));
     }
 }
 

@@ -48,14 +48,14 @@ struct Locks {
     /// The number of the next one.
     next: u32,
     /// Those it has asked for, by number.
-    asked: BTreeMap<u32, Asked>,
+    asked: BTreeMap<u32, RequestedLock>,
     /// What requests under way use, by workload and rank: target and number.
     in_use: BTreeMap<(u32, u32), Vec<(u32, u32)>>,
 }
 
 /// A lock that has been asked for.
 #[derive(Clone, Copy)]
-struct Asked {
+struct RequestedLock {
     /// Where the request lies that waits for it.
     slot: Slot,
     /// The server wants it back before it has come.
@@ -260,7 +260,7 @@ impl Rules {
         let number = locks.next;
         locks.next = locks.next.wrapping_add(1);
         let called = false;
-        locks.asked.insert(number, Asked { slot, called });
+        locks.asked.insert(number, RequestedLock { slot, called });
         let operation = request.operation;
         let message = self.message(firing.copy(), extent.file, extent.target, number);
         let ask = Job {

@@ -24,7 +24,7 @@ use crate::tokens::Transfer;
 
 /// A transfer that the members do.
 #[derive(Clone, Copy)]
-struct Behind {
+struct MemberTransfer {
     transfer: Transfer,
     destages: bool,
 }
@@ -32,14 +32,14 @@ struct Behind {
 /// Where what the members do goes.
 #[derive(Clone, Copy)]
 struct Members {
-    behind: Node<Behind>,
+    behind: Node<MemberTransfer>,
     submit: Node<Transfer>,
 }
 
 impl Members {
     /// Asks them; whose transfer it is stays in the bag.
     fn ask(self, firing: &mut Firing<'_>, transfer: Transfer, destages: bool) {
-        let slot = firing.put(self.behind, Behind { transfer, destages });
+        let slot = firing.put(self.behind, MemberTransfer { transfer, destages });
         let owner = Some(slot.0);
         firing.put(self.submit, Transfer { owner, ..transfer });
     }
@@ -81,7 +81,7 @@ pub(super) fn cached(
     let from = page.place::<Transfer>("asked");
     let moving = page.station("cache", Fcfs::new(1, moves));
     let held = page.place::<Transfer>("held");
-    let behind = page.bag::<Behind>("behind");
+    let behind = page.bag::<MemberTransfer>("behind");
     let destagers = page.place::<()>("destagers");
     let clock = page.place::<()>("clock");
     let number = cache.destages as usize;
